@@ -1,0 +1,30 @@
+// Generates the Prisma client, compiles every project and notes when it did. All steps are incremental.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+/** Runs a program of this workspace and stops the build when it fails. */
+function run(command, args) {
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+run(process.execPath, ['tools/generate-prisma.mjs']);
+run('tsc', ['-b', 'tsconfig.build.json']);
+
+// The version is the time of the newest compiled project, so a build that changes nothing keeps it.
+const projects = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8')).references;
+const builtMs = Math.max(
+  ...projects.map(({ path }) => statSync(join(root, dirname(path), 'dist/tsconfig.tsbuildinfo')).mtimeMs),
+);
+const [date, time] = new Date(builtMs).toISOString().split('T');
+const version = `${date.replaceAll('-', '')}.${time.slice(0, 8).replaceAll(':', '')}`;
+const versionFile = join(root, 'libs/runtime/dist/version.txt');
+if (!existsSync(versionFile) || readFileSync(versionFile, 'utf8') !== version)
+  writeFileSync(versionFile, version);

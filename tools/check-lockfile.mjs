@@ -1,0 +1,51 @@
+// The lock file must name every optional dependency, those of other platforms too: `npm ci` refuses it
+// otherwise. npm leaves out what its registry does not have. `--write` adds what is missing.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { finish, read, root } from './check-sources.mjs';
+
+const systems = ['darwin', 'freebsd', 'linux', 'win32', 'android', 'openharmony', 'sunos', 'aix'];
+const processors = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 'riscv64', 'loong64', 's390x', 'wasm32'];
+
+const lock = JSON.parse(read('package-lock.json'));
+
+/** True when Node's lookup from a package finds the dependency in the lock file. */
+function isLocked(from, name) {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    if (lock.packages[folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`]) return true;
+    if (folder === '') return false;
+  }
+}
+
+function missing() {
+  return Object.entries(lock.packages).flatMap(([from, entry]) =>
+    Object.entries(entry.optionalDependencies ?? {})
+      .filter(([name]) => !isLocked(from, name))
+      .map(([name, version]) => ({ name, version, dev: entry.dev })),
+  );
+}
+
+/** The entry of a package that this platform never installs; its platform is read from its name. */
+function entryOf({ name, version, dev }) {
+  const words = name.split(/[-/]/);
+  const os = systems.find((word) => words.includes(word));
+  const cpu = processors.find((word) => words.includes(word));
+  if (!os || !cpu || !/^\d/.test(version))
+    throw new Error(`${name}@${version} does not name one platform; add it by hand`);
+  const musl = words.some((word) => word.startsWith('musl'));
+  const libc = musl ? ['musl'] : os === 'linux' ? ['glibc'] : undefined;
+  return { version, cpu: [cpu], dev, libc, optional: true, os: [os] };
+}
+
+const gaps = missing();
+if (process.argv.includes('--write')) {
+  for (const gap of gaps) lock.packages[`node_modules/${gap.name}`] = entryOf(gap);
+  const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => a.localeCompare(b, 'en'));
+  lock.packages = Object.fromEntries(sorted);
+  writeFileSync(join(root, 'package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`);
+  console.log(`${gaps.length} entries added`);
+} else {
+  const names = gaps.map(({ name }) => name).join(', ');
+  const fault = `package-lock.json: lacks ${gaps.length}; run node tools/check-lockfile.mjs --write (${names})`;
+  finish(gaps.length === 0 ? [] : [fault]);
+}

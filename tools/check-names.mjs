@@ -1,0 +1,54 @@
+// One word per idea: names that say nothing are refused, and a file suffix must mean something.
+import { basename } from 'node:path';
+import { allFiles, finish, isCode, read, withoutComments } from './check-sources.mjs';
+
+const suffixes = new Set(
+  'module config controller pipeline store consumer worker spec int conformance e2e fault bench d'.split(' '),
+);
+const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const emptyWords = /^(managers?|helpers?|utils?|utilities|impl|dto|common|misc|service)$/;
+
+const declaration = /\b(class|interface|type|enum|function|const|let)\s+([A-Za-z_$][\w$]*)/g;
+const emptySuffix = /(^|[a-z0-9])(Managers?|Helpers?|Utils?|Impl|Dtos?|DTO)$/;
+const emptyName = /^(managers?|helpers?|utils?|impl|dto)$/;
+const typeWords = new Set(['class', 'interface', 'type', 'enum']);
+
+/** Why a declared name is refused, or undefined. */
+function faultOf(word, name) {
+  if (emptySuffix.test(name) || emptyName.test(name)) return 'says nothing; name what it is';
+  if (!typeWords.has(word)) return undefined;
+  if (/[a-z0-9]Service$/.test(name)) return 'says nothing; name what it does';
+  if (/^I[A-Z][a-z]/.test(name)) return 'has an interface prefix';
+  return undefined;
+}
+
+const faults = [];
+
+function checkFileName(path) {
+  const [stem, ...endings] = basename(path)
+    .replace(/\.[mc]?[jt]s$/, '')
+    .split('.');
+  if (!kebab.test(stem)) faults.push(`${path}: a file name is kebab-case`);
+  if (stem.split('-').some((word) => emptyWords.test(word)))
+    faults.push(`${path}: the file name says nothing`);
+  for (const ending of endings) {
+    if (!suffixes.has(ending)) faults.push(`${path}: the suffix .${ending} means nothing here`);
+  }
+}
+
+function checkDeclarations(path) {
+  withoutComments(read(path))
+    .split('\n')
+    .forEach((line, index) => {
+      for (const [, word, name] of line.matchAll(declaration)) {
+        const fault = faultOf(word, name);
+        if (fault) faults.push(`${path}:${index + 1}: the name ${name} ${fault}`);
+      }
+    });
+}
+
+for (const path of allFiles().filter((file) => isCode(file) && /^(libs|apps)\//.test(file))) {
+  checkFileName(path);
+  checkDeclarations(path);
+}
+finish(faults);

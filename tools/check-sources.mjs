@@ -1,0 +1,70 @@
+// What the checks share: which files there are, what they import, and how a check tells its faults.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
+
+const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
+
+/** The workspace to check: the argument, or the one this file is in. */
+export const root = resolve(folder ?? join(import.meta.dirname, '..'));
+
+const skippedFolders = new Set(['node_modules', 'dist', 'generated', 'coverage', '.git', '.nx', '.svc']);
+const skippedEndings = ['.log', '.tsbuildinfo'];
+
+/** Every file that is kept in version control, as a path from the root with forward slashes. */
+export function allFiles() {
+  const entries = readdirSync(root, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile() && !skippedEndings.some((ending) => entry.name.endsWith(ending)))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.split('/').some((part) => skippedFolders.has(part)))
+    .toSorted();
+}
+
+export const read = (path) => readFileSync(join(root, path), 'utf8');
+
+/** Reads JSON that may have comments on lines of their own. */
+export const readJson = (path) => JSON.parse(read(path).replaceAll(/^\s*\/\/.*$/gm, ''));
+
+/** Blanks comments and keeps the lines, so that positions still fit. */
+export function withoutComments(text) {
+  return text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '))
+    .replaceAll(/^([^'"`\n]*?)\/\/.*$/gm, '$1');
+}
+
+const lineOf = (text, index) => text.slice(0, index).split('\n').length;
+
+const statement = /^[ \t]*(?:import|export)\s+(type\s+)?(?:[\w*$\s{},]*?\sfrom\s*)?['"]([^'"]+)['"]/gm;
+const braced = /^[ \t]*(?:import|export)\s+(type\s*)?(?:[\w$]+\s*,\s*)?\{[^}]*\}\s*from\s*['"]([^'"]+)['"]/gm;
+const call = /\bimport\(\s*()['"]([^'"]+)['"]/g;
+
+/** The imports of a source: `{ target, line, typeOnly }`, re-exports and `import()` included. */
+export function importsOf(text) {
+  const code = withoutComments(text);
+  const found = new Map();
+  for (const pattern of [statement, braced, call]) {
+    for (const match of code.matchAll(pattern)) {
+      const end = match.index + match[0].length;
+      found.set(end, { target: match[2], line: lineOf(code, end), typeOnly: Boolean(match[1]) });
+    }
+  }
+  return [...found.values()];
+}
+
+/** True for code that only tests run: it may use the testing library. */
+export function isTest(path) {
+  return (
+    /\.(spec|int|conformance|e2e|fault|bench)\.m?ts$/.test(path) ||
+    /^apps\/[^/]+\/test\//.test(path) ||
+    path.startsWith('libs/testing/') ||
+    basename(path) === 'testing.ts'
+  );
+}
+
+export const isCode = (path) => /\.(ts|mts|cts|js|mjs|cjs)$/.test(path);
+
+/** Prints the faults, one per line, and leaves with the code that the runner expects. */
+export function finish(faults) {
+  for (const fault of new Set(faults)) console.log(fault);
+  process.exit(faults.length === 0 ? 0 : 1);
+}
