@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, type QueryResultRow } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { MIGRATIONS_DIR, MigrationError, migrate } from './migrate.js';
+import { type TestDatabase, startTestDatabase } from './testing.js';
+
+let server: TestDatabase;
+let url: string;
+let dir: string;
+let count = 0;
+
+async function query<Row extends QueryResultRow>(to: string, sql: string): Promise<Row[]> {
+  const client = new Client({ connectionString: to });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function write(name: string, sql: string): Promise<void> {
+  await mkdir(join(dir, name), { recursive: true });
+  await writeFile(join(dir, name, 'migration.sql'), sql);
+}
+
+beforeAll(async () => {
+  server = await startTestDatabase();
+});
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  count += 1;
+  const copy = new URL(server.url);
+  copy.pathname += `_${count}`;
+  url = copy.href;
+  await query(server.url, `CREATE DATABASE ${copy.pathname.slice(1)}`);
+  dir = await mkdtemp(join(tmpdir(), 'svc-migrations-'));
+  await write('0001_first', 'CREATE TABLE first (n int);\n');
+  return async () => {
+    await query(server.url, `DROP DATABASE ${copy.pathname.slice(1)} WITH (FORCE)`);
+    await rm(dir, { recursive: true });
+  };
+});
+
+it('applies every migration of the repository, in order and once', async () => {
+  const names = (await readdir(MIGRATIONS_DIR)).filter((name) => !name.endsWith('.toml')).toSorted();
+  expect(await migrate(url)).toEqual(names);
+  expect(await migrate(url)).toEqual([]);
+});
+
+it('records a migration as Prisma does', async () => {
+  await migrate(url, dir);
+  const rows = await query<{ id: string; started_at: Date; finished_at: Date }>(
+    url,
+    'SELECT * FROM public._prisma_migrations',
+  );
+  const sql = await readFile(join(dir, '0001_first', 'migration.sql'));
+  expect(rows).toMatchObject([
+    {
+      checksum: createHash('sha256').update(sql).digest('hex'),
+      migration_name: '0001_first',
+      logs: null,
+      rolled_back_at: null,
+      applied_steps_count: 1,
+    },
+  ]);
+  expect(rows[0]?.id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(rows[0]?.started_at).toBeInstanceOf(Date);
+  expect(rows[0]?.finished_at).toBeInstanceOf(Date);
+});
+
+it('applies what was added later', async () => {
+  await migrate(url, dir);
+  await write('0002_second', 'CREATE TABLE second (n int);');
+  expect(await migrate(url, dir)).toEqual(['0002_second']);
+  expect(await query(url, `SELECT to_regclass('second')::text AS name`)).toEqual([{ name: 'second' }]);
+});
+
+it('takes functions with semicolons in their body', async () => {
+  await write(
+    '0002_function',
+    `CREATE FUNCTION two() RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM 1; RETURN 2; END; $$;`,
+  );
+  await migrate(url, dir);
+  expect(await query(url, 'SELECT two()')).toEqual([{ two: 2 }]);
+});
+
+it('applies each migration once when several processes start at once', async () => {
+  await write('0002_slow', 'SELECT pg_sleep(0.2); CREATE TABLE slow (n int);');
+  const applied = await Promise.all([migrate(url, dir), migrate(url, dir), migrate(url, dir)]);
+  expect(applied.flat().toSorted()).toEqual(['0001_first', '0002_slow']);
+});
+
+it('leaves nothing of a migration that fails, and names it', async () => {
+  await write('0002_broken', 'CREATE TABLE half (n int); SELECT 1 / 0;');
+  await expect(migrate(url, dir)).rejects.toThrow('Migration 0002_broken failed: division by zero');
+  expect(await query(url, `SELECT to_regclass('half') AS half, to_regclass('first')::text AS first`)).toEqual(
+    [{ half: null, first: 'first' }],
+  );
+  await write('0002_broken', 'CREATE TABLE half (n int);');
+  expect(await migrate(url, dir)).toEqual(['0002_broken']);
+});
+
+it('refuses when an applied migration was changed, but not for its line endings', async () => {
+  await migrate(url, dir);
+  await write('0001_first', 'CREATE TABLE first (n int);\r\n');
+  expect(await migrate(url, dir)).toEqual([]);
+  await write('0001_first', 'CREATE TABLE first (n bigint);\n');
+  await expect(migrate(url, dir)).rejects.toThrow('Migration 0001_first was changed');
+});
+
+it('refuses a database that is newer than this version', async () => {
+  await write('0002_newer', 'CREATE TABLE newer (n int);');
+  await migrate(url, dir);
+  await rm(join(dir, '0002_newer'), { recursive: true });
+  await expect(migrate(url, dir)).rejects.toThrow('0002_newer, which this version lacks');
+});
+
+it('refuses a database on which Prisma left a migration half-way', async () => {
+  await migrate(url, dir);
+  await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL');
+  await expect(migrate(url, dir)).rejects.toBeInstanceOf(MigrationError);
+});

@@ -1,0 +1,126 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+
+/** The number that `prisma migrate deploy` locks, so that the two never run at once. */
+const PRISMA_LOCK = 72_707_369;
+const LOCK_MS = 60_000;
+const STATEMENT_MS = 10 * 60_000;
+
+/** The folder of this repository's migrations; the same from `src` and from `dist`. */
+export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
+
+/** The database and the folder of migrations do not belong together, or a migration failed. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+interface AppliedRow {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished_at: Date | null;
+}
+
+/**
+ * Applies the migrations that the database lacks, in the order of their names, each in one transaction, and records
+ * them as `prisma migrate deploy` does. Returns the names of those it applied. Throws `MigrationError` when an applied
+ * migration was changed, is unknown here or has failed, and when one fails now.
+ */
+export async function migrate(url: string, migrationsDir: string = MIGRATIONS_DIR): Promise<string[]> {
+  const migrations = await readMigrations(migrationsDir);
+  const client = new Client({
+    connectionString: url,
+    application_name: 'migrate',
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(`SELECT pg_advisory_lock(${PRISMA_LOCK})`);
+    const pending = pendingOf(migrations, await readApplied(client));
+    for (const migration of pending) await apply(client, migration);
+    return pending.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readMigrations(dir: string): Promise<Migration[]> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return Promise.all(
+    names
+      .toSorted()
+      .map(async (name) => ({ name, sql: await readFile(join(dir, name, 'migration.sql'), 'utf8') })),
+  );
+}
+
+async function readApplied(client: Client): Promise<AppliedRow[]> {
+  await client.query(`CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id                  VARCHAR(36) PRIMARY KEY NOT NULL,
+    checksum            VARCHAR(64) NOT NULL,
+    finished_at         TIMESTAMPTZ,
+    migration_name      VARCHAR(255) NOT NULL,
+    logs                TEXT,
+    rolled_back_at      TIMESTAMPTZ,
+    started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count INTEGER NOT NULL DEFAULT 0
+  )`);
+  const { rows } = await client.query<AppliedRow>(
+    'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at',
+  );
+  return rows;
+}
+
+function pendingOf(migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] {
+  const known = new Map(migrations.map((migration) => [migration.name, migration]));
+  for (const { migration_name: name, checksum, finished_at: finishedAt } of applied) {
+    const migration = known.get(name);
+    if (!finishedAt) throw new MigrationError(`Migration ${name} has failed half-way and needs an operator`);
+    if (!migration) {
+      throw new MigrationError(
+        `The database has migration ${name}, which this version lacks: it is older than the data`,
+      );
+    }
+    if (!checksumsOf(migration.sql).includes(checksum)) {
+      throw new MigrationError(`Migration ${name} was changed after it had been applied`);
+    }
+    known.delete(name);
+  }
+  return [...known.values()];
+}
+
+async function apply(client: Client, { name, sql }: Migration): Promise<void> {
+  const startedAt = new Date();
+  try {
+    await client.query('BEGIN');
+    // Without parameters the whole file goes as one message, so a `;` in a function's body divides nothing.
+    await client.query(sql);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
+      [randomUUID(), sha256(sql), name, startedAt],
+    );
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw new MigrationError(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** A checkout may have changed the line endings. */
+function checksumsOf(sql: string): string[] {
+  const unix = sql.replaceAll('\r\n', '\n');
+  return [sha256(sql), sha256(unix), sha256(unix.replaceAll('\n', '\r\n'))];
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

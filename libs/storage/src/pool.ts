@@ -1,0 +1,59 @@
+import { type CustomTypesConfig, Pool, types } from 'pg';
+import { type StorageLogger, silent } from './logger.js';
+
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+
+export interface PoolOptions {
+  /** What the server shows for these connections. */
+  readonly name: string;
+  /** Connections at most; 10 unless told. */
+  readonly max?: number;
+  /** How long a caller waits for a connection; 5 s unless told. */
+  readonly connectMs?: number;
+  /** How long the server works on a statement; 10 s unless told. */
+  readonly statementMs?: number;
+  readonly logger?: StorageLogger;
+}
+
+/** The client gives up this much later than the server, which so has the time to say why. */
+const GRACE_MS = 2_000;
+
+type Parse = (value: string) => unknown;
+type FindParser = (oid: number, format?: 'text' | 'binary') => Parse;
+
+const findParser = types.getTypeParser as unknown as FindParser;
+const parseArray = findParser(INT8_ARRAY) as (text: string) => (string | null)[];
+
+const findExactParser: FindParser = (oid, format) => {
+  if (format !== 'binary' && oid === INT8) return BigInt;
+  if (format !== 'binary' && oid === INT8_ARRAY) {
+    return (text) => parseArray(text).map((value) => (value === null ? null : BigInt(value)));
+  }
+  return findParser(oid, format);
+};
+
+/** `int8` is a bigint, since amounts may pass 2^53. `numeric` stays a string. */
+export const exactTypes: CustomTypesConfig = {
+  getTypeParser: findExactParser as CustomTypesConfig['getTypeParser'],
+};
+
+/** A bounded pool of connections in which every wait has a deadline. */
+export function createPool(url: string, options: PoolOptions): Pool {
+  const { name, max = 10, connectMs = 5_000, statementMs = 10_000, logger = silent } = options;
+  const pool = new Pool({
+    connectionString: url,
+    application_name: name,
+    max,
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + GRACE_MS,
+    idle_in_transaction_session_timeout: statementMs + GRACE_MS,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    types: exactTypes,
+  });
+  // Without a listener a lost idle connection would end the process. The pool replaces it by itself.
+  pool.on('error', (error) => logger.warn(`Lost an idle connection to the database: ${error.message}`));
+  return pool;
+}

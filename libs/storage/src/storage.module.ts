@@ -1,0 +1,42 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Database } from './database.js';
+import { createPool } from './pool.js';
+import type { StorageLogger } from './logger.js';
+import { PrismaDatabase } from './prisma-database.js';
+
+export interface StorageConfig {
+  readonly url: string;
+  /** Connections at most, Prisma's included; 10 unless told. */
+  readonly maxConnections?: number;
+  readonly logger?: StorageLogger;
+}
+
+/** Gives the whole application one database. */
+@Module({})
+export class StorageModule {
+  static at({ url, maxConnections, logger }: StorageConfig): DynamicModule {
+    return {
+      module: StorageModule,
+      global: true,
+      providers: [
+        {
+          provide: Database,
+          useFactory: () =>
+            new Database(
+              createPool(url, {
+                name: 'svc',
+                ...(maxConnections && { max: maxConnections }),
+                ...(logger && { logger }),
+              }),
+            ),
+        },
+        {
+          provide: PrismaDatabase,
+          useFactory: (database: Database) => new PrismaDatabase(database),
+          inject: [Database],
+        },
+      ],
+      exports: [Database, PrismaDatabase],
+    };
+  }
+}

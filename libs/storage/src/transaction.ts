@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+
+const ATTEMPTS = 5;
+/** Serialization failure and deadlock: the same work may succeed when done again. */
+const RERUN_CODES = new Set(['40001', '40P01']);
+
+/**
+ * Runs `work` in a transaction: committed when it returns, rolled back when it throws. On a deadlock or a
+ * serialization failure it is run again, five times at most, so it may have no effect outside the database.
+ * An error of COMMIT itself leaves open whether the work is stored.
+ */
+export async function withTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runOnce(pool, work);
+    } catch (error) {
+      const rerun = error instanceof DatabaseError && RERUN_CODES.has(error.code ?? '');
+      if (!rerun || attempt === ATTEMPTS) throw error;
+      await sleep(Math.random() * 5 * 2 ** attempt);
+    }
+  }
+}
+
+async function runOnce<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    // A connection that can't roll back is thrown away; the server then rolls back by itself.
+    await client.query('ROLLBACK').catch(() => (broken = true));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
