@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Server } from '@nestjs/microservices';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { ConsumerSession } from './consumer-session.js';
+import { type ConsumerState, EventStrategy } from './event-strategy.js';
+import { type EventsLogger, silent } from './logger.js';
+import type { Subscription } from './on-events.js';
+import type { PostgresEventLog } from './postgres-event-log.js';
+import { Retention } from './retention.js';
+import { TopicConsumer } from './topic-consumer.js';
+
+export interface PostgresEventStrategyOptions {
+  readonly url: string;
+  /** Its commits wake the consumers of this process. */
+  readonly log: PostgresEventLog;
+  /** How often to look for events of other processes; 1 s unless told. */
+  readonly pollMs?: number;
+  /** Events at most that a handler gets at once; 500 unless told. */
+  readonly batchMax?: number;
+  /** How long handled events are kept; 7 days unless told. */
+  readonly retentionDays?: number;
+  /** How long a stop waits for the batches in hand; 10 s unless told. */
+  readonly stopMs?: number;
+  readonly logger?: EventsLogger;
+}
+
+/** Brings the events of the PostgreSQL log to `@OnEvents` methods. */
+export class PostgresEventStrategy extends EventStrategy {
+  readonly #options: Required<PostgresEventStrategyOptions>;
+  readonly #session: ConsumerSession;
+  readonly #retention: Retention;
+  readonly #consumers: TopicConsumer[] = [];
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(options: PostgresEventStrategyOptions) {
+    super();
+    this.#options = {
+      pollMs: 1_000,
+      batchMax: 500,
+      retentionDays: 7,
+      stopMs: 10_000,
+      logger: silent,
+      ...options,
+    };
+    const { url, retentionDays: days, logger } = this.#options;
+    this.#session = new ConsumerSession(url);
+    this.#retention = new Retention({ session: this.#session, days, logger });
+  }
+
+  override addHandler(...[pattern, handler, isEventHandler, extras]: Parameters<Server['addHandler']>): void {
+    const { group, event } = (extras ?? {}) as Partial<Subscription>;
+    if (!isEventHandler || group === undefined || event === undefined) {
+      throw new TypeError(`The handler of ${JSON.stringify(pattern)} has to be declared with @OnEvents`);
+    }
+    if (this.#find(event.topic, group)) {
+      throw new TypeError(`Two handlers of ${group} take ${event.topic}; each event is for one of them only`);
+    }
+    const { pollMs, batchMax, logger } = this.#options;
+    this.#consumers.push(
+      new TopicConsumer({
+        subscription: { group, event },
+        session: this.#session,
+        send: async (batch) => {
+          const result: unknown = await handler(batch);
+          return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
+        },
+        pollMs,
+        batchMax,
+        logger,
+      }),
+    );
+  }
+
+  listen(callback: () => void): void {
+    this.#unsubscribe = this.#options.log.onStored((topics) => {
+      for (const consumer of this.#consumers) if (topics.has(consumer.topic)) consumer.wake();
+    });
+    for (const consumer of this.#consumers) consumer.start();
+    this.#retention.start();
+    callback();
+  }
+
+  /** Lets every handler finish the batch in hand, up to a deadline. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#retention.stop();
+    const stopped = Promise.all(this.#consumers.map((consumer) => consumer.stop()));
+    await Promise.race([stopped, sleep(this.#options.stopMs, undefined, { ref: false })]);
+    await this.#session.close();
+  }
+
+  async drained(topic: string, group: string, deadlineMs = 30_000): Promise<void> {
+    const consumer = this.#find(topic, group);
+    if (!consumer) throw new TypeError(`No handler of ${group} takes ${topic}`);
+    await consumer.drained(deadlineMs);
+  }
+
+  consumers(): readonly ConsumerState[] {
+    return this.#consumers.map(({ state }) => state);
+  }
+
+  on(): void {
+    throw new TypeError('This strategy emits no events of its own');
+  }
+
+  unwrap<Target>(): Target {
+    throw new TypeError('This strategy has no server beneath it');
+  }
+
+  #find(topic: string, group: string): TopicConsumer | undefined {
+    return this.#consumers.find((consumer) => consumer.topic === topic && consumer.group === group);
+  }
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { ConsumerSession } from './consumer-session.js';
+import type { ConsumerState } from './event-strategy.js';
+import type { EventsLogger } from './logger.js';
+import { type DeliveredEvent, type EventBatch, type Subscription, deliver } from './on-events.js';
+import {
+  type LoggedEvent,
+  claimConsumer,
+  commitOffset,
+  readEvents,
+  readNewestId,
+  readOffset,
+} from './postgres-events.store.js';
+
+const BACKOFF_MS_MIN = 100;
+const BACKOFF_MS_MAX = 30_000;
+const DRAIN_POLL_MS = 20;
+
+export interface TopicConsumerOptions {
+  readonly subscription: Subscription;
+  readonly session: ConsumerSession;
+  /** Hands a batch to the handler. */
+  readonly send: (batch: EventBatch<unknown>) => Promise<unknown>;
+  /** How long to wait for events that another process stores. */
+  readonly pollMs: number;
+  readonly batchMax: number;
+  readonly logger: EventsLogger;
+}
+
+/** Reads one topic for one group, in order, and never passes an event that was not handled. */
+export class TopicConsumer {
+  readonly topic: string;
+  readonly group: string;
+  readonly #options: TopicConsumerOptions;
+  readonly #stop = new AbortController();
+  #loop: Promise<void> | undefined;
+  #wake = Promise.withResolvers<void>();
+  /** The connection on which this consumer is the only one; it has to be won again on the next. */
+  #claimedOn: Client | undefined;
+  #lastId = 0n;
+  #handled = 0;
+  #dead = 0;
+  #failures = 0;
+
+  constructor(options: TopicConsumerOptions) {
+    this.#options = options;
+    this.topic = options.subscription.event.topic;
+    this.group = options.subscription.group;
+  }
+
+  get state(): ConsumerState {
+    const { group, topic } = this;
+    return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Tells that there may be new events. */
+  wake(): void {
+    this.#wake.resolve();
+  }
+
+  /** Takes no further batch and resolves when the one in hand is done. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async drained(deadlineMs: number): Promise<void> {
+    const deadline = Date.now() + deadlineMs;
+    const { session } = this.#options;
+    const target = await session.use((client) => readNewestId(client, this.topic));
+    this.wake();
+    while ((await session.use((client) => readOffset(client, this))) < target) {
+      if (Date.now() > deadline) {
+        throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
+      }
+      await sleep(DRAIN_POLL_MS);
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const wake = (this.#wake = Promise.withResolvers<void>());
+      try {
+        if ((await this.#step()) === 0) await this.#pause(this.#options.pollMs, wake.promise);
+      } catch (error) {
+        await this.#recover(error);
+      }
+    }
+  }
+
+  /** Handles the next batch. Returns how many events that was. */
+  async #step(): Promise<number> {
+    const { session, batchMax, send } = this.#options;
+    const rows = await session.use(async (client) => {
+      const claimed = await this.#claim(client);
+      return claimed ? readEvents(client, { topic: this.topic, after: this.#lastId, max: batchMax }) : [];
+    });
+    const lastId = rows.at(-1)?.id;
+    if (lastId === undefined) return 0;
+    const { batch, dead } = this.#parse(rows);
+    if (batch.length > 0) await deliver(batch, send);
+    await session.use((client) => {
+      if (client !== this.#claimedOn) throw new Error('the connection broke meanwhile');
+      return commitOffset(client, this, { lastId, dead });
+    });
+    this.#lastId = lastId;
+    this.#handled += batch.length;
+    this.#dead += dead.length;
+    this.#failures = 0;
+    if (dead.length > 0)
+      this.#options.logger.error(`${dead.length} unreadable events went to ${this.topic}.dead`);
+    return rows.length;
+  }
+
+  async #claim(client: Client): Promise<boolean> {
+    if (this.#claimedOn === client) return true;
+    const offset = await claimConsumer(client, this);
+    if (offset === undefined) return false;
+    this.#claimedOn = client;
+    this.#lastId = offset;
+    return true;
+  }
+
+  #parse(rows: readonly LoggedEvent[]): { batch: DeliveredEvent<unknown>[]; dead: LoggedEvent[] } {
+    const batch: DeliveredEvent<unknown>[] = [];
+    const dead: LoggedEvent[] = [];
+    for (const row of rows) {
+      const parsed = this.#options.subscription.event.payload.safeParse(parseJson(row.payload));
+      if (parsed.success) batch.push({ id: row.id, key: row.key, payload: parsed.data });
+      else dead.push(row);
+    }
+    return { batch, dead };
+  }
+
+  /** Waits and lets the same events come again. */
+  async #recover(error: unknown): Promise<void> {
+    const { logger } = this.#options;
+    this.#failures += 1;
+    const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** (this.#failures - 1), BACKOFF_MS_MAX);
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.error(`${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reason}`);
+    await this.#pause(waitMs);
+  }
+
+  /** Waits, but not longer than until the consumer is stopped. */
+  async #pause(waitMs: number, wake?: Promise<void>): Promise<void> {
+    const pause = new AbortController();
+    const signal = AbortSignal.any([pause.signal, this.#stop.signal]);
+    const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    await Promise.race(wake ? [waited, wake] : [waited]);
+    pause.abort();
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
