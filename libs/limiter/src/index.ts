@@ -1,0 +1,2 @@
+export { LimiterModule } from './limiter.module.js';
+export { MemoryLimiter, WINDOW_MS } from './memory-limiter.js';
