@@ -1,0 +1,28 @@
+import { durationMs, whole } from '@svc/runtime';
+import { z } from 'zod';
+
+/** Settings of the router. Defaults suit a single machine. */
+export const routerConfig = {
+  ROUTER_CONNECT_TIMEOUT_MS: durationMs
+    .default(5_000)
+    .describe('How long a backend may take to accept a connection'),
+  ROUTER_FIRST_CHUNK_TIMEOUT_MS: durationMs
+    .default(120_000)
+    .describe('How long a backend may take to begin a streamed answer'),
+  ROUTER_STALL_TIMEOUT_MS: durationMs.default(60_000).describe('How long a streamed answer may pause'),
+  ROUTER_COMPLETE_TIMEOUT_MS: durationMs
+    .default(300_000)
+    .describe('How long an answer without a stream may take'),
+  ROUTER_COOL_DOWN_MS: durationMs
+    .default(5_000)
+    .describe('How long a backend that failed is asked only when no other is left'),
+  ROUTER_ANSWER_LIMIT_BYTES: whole(1_024, 1_073_741_824)
+    .default(67_108_864)
+    .describe('The most bytes of an answer that is not streamed'),
+  ROUTER_SIMULATOR_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Where backends of kind `simulator` without a URL of their own are'),
+};
+
+export type RouterConfig = z.infer<z.ZodObject<typeof routerConfig>>;
