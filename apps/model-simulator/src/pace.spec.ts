@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { Pace } from './pace.js';
+
+test('tokens are due at the time to first token and then at even steps', () => {
+  const pace = new Pace({ ttftMs: 20, itlMs: 5, jitter: 0, prefillUsPerToken: 100 }, 50, 1);
+  expect([pace.next(), pace.next(), pace.next()]).toEqual([25, 30, 35]);
+});
+
+test('no times mean no waiting', () => {
+  expect(new Pace({ ttftMs: 0, itlMs: 0, jitter: 1, prefillUsPerToken: 0 }, 50, 1).isInstant).toBe(true);
+});
+
+test('jitter stays within its fraction, never runs backwards and repeats for the same seed', () => {
+  const options = { ttftMs: 10, itlMs: 4, jitter: 0.5, prefillUsPerToken: 0 };
+  const times = (seed: number): number[] => {
+    const pace = new Pace(options, 1, seed);
+    return Array.from({ length: 200 }, () => pace.next());
+  };
+  const first = times(7);
+  expect(first).toEqual(times(7));
+  expect(first).not.toEqual(times(8));
+  const waits = first.slice(1).map((due, i) => due - (first[i] ?? 0));
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(2);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(6);
+});
