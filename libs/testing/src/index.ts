@@ -1,0 +1,1 @@
+export { RunningService, type ServiceOptions } from './running-service.js';

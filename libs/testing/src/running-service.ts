@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** How long a process may take to say that it is ready, and to stop. */
+const DEADLINE_MS = 60_000;
+
+export interface ServiceOptions {
+  /** The compiled main of the process. */
+  readonly main: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Set to run it in a process group of its own, which `kill` then ends whole. */
+  readonly ownGroup?: boolean;
+}
+
+/** A process of the platform, as an operator would start it. */
+export class RunningService {
+  /** Everything it wrote so far. */
+  output = '';
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly ownGroup: boolean,
+  ) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output = (this.output + text).slice(-1_000_000);
+      });
+    }
+  }
+
+  /** Starts it and resolves when its output matches, with the match; rejects with its output when it ends before. */
+  static async start(
+    options: ServiceOptions,
+    ready: RegExp,
+  ): Promise<{ service: RunningService; match: RegExpExecArray }> {
+    const service = RunningService.spawn(options);
+    const deadline = Date.now() + DEADLINE_MS;
+    for (;;) {
+      const match = ready.exec(service.output);
+      if (match) return { service, match };
+      if (service.exitCode !== null) throw new Error(`it ended with ${service.exitCode}:\n${service.output}`);
+      if (Date.now() > deadline) {
+        service.signal('SIGKILL');
+        throw new Error(`it was not ready in time:\n${service.output}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  static spawn({ main, env, ownGroup = false }: ServiceOptions): RunningService {
+    const child = spawn(process.execPath, [main], {
+      env: { ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: ownGroup,
+    });
+    return new RunningService(child, ownGroup);
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** `null` while it runs; 128 + 9 and the like when a signal ended it. */
+  get exitCode(): number | null {
+    return this.child.signalCode === null ? this.child.exitCode : 128;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.exitCode !== null) return;
+    if (this.ownGroup) process.kill(-this.pid, signal);
+    else this.child.kill(signal);
+  }
+
+  /** Asks it to stop, or ends it with another signal, and gives its exit code. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
+    if (this.exitCode !== null) return this.exitCode;
+    const closed = once(this.child, 'close', { signal: AbortSignal.timeout(DEADLINE_MS) });
+    this.signal(signal);
+    await closed;
+    return this.exitCode ?? 0;
+  }
+
+  /** Resolves with the exit code once it has ended by itself. */
+  async ended(): Promise<number> {
+    if (this.exitCode === null) await once(this.child, 'close', { signal: AbortSignal.timeout(DEADLINE_MS) });
+    return this.exitCode ?? 0;
+  }
+}
