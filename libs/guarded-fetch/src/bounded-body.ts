@@ -1,0 +1,94 @@
+import type { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { FetchRefused } from './fetch-refused.js';
+
+const FIRST_BYTES = 64 * 1024;
+/** Each piece costs time whatever its size; 100 MB in plain network packets stay below. */
+const MAX_PIECES = 100_000;
+
+export interface BodyOptions {
+  /** `Content-Encoding` in lower case, empty for none. */
+  readonly encoding: string;
+  /** Most bytes, compressed and not. */
+  readonly limitBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** The whole body, decompressed. Throws FetchRefused `too-large` or `encoding`, or what the stream threw. */
+export async function readBody(
+  body: Readable,
+  { encoding, limitBytes, signal }: BodyOptions,
+): Promise<Buffer> {
+  const received = new BoundedBytes(limitBytes);
+  if (encoding === '' || encoding === 'identity') {
+    await pipeline(body, (chunks: AsyncIterable<Buffer>) => received.fill(chunks), { signal });
+    return received.bytes();
+  }
+  const wire = new BoundedBytes(limitBytes);
+  await pipeline(
+    body,
+    (chunks: AsyncIterable<Buffer>) => wire.pass(chunks),
+    decoderOf(encoding),
+    (chunks: AsyncIterable<Buffer>) => received.fill(chunks),
+    { signal },
+  );
+  return received.bytes();
+}
+
+/** We ask for identity; some servers compress all the same. */
+function decoderOf(encoding: string): Transform {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      throw new FetchRefused('encoding');
+  }
+}
+
+/** Counts bytes, and gathers them into one growing buffer: a million small pieces would each cost an object. */
+class BoundedBytes {
+  private buffer = Buffer.alloc(0);
+  private size = 0;
+  private pieces = 0;
+
+  constructor(private readonly limitBytes: number) {}
+
+  async fill(chunks: AsyncIterable<Buffer>): Promise<void> {
+    for await (const chunk of chunks) {
+      this.count(chunk);
+      this.grow();
+      chunk.copy(this.buffer, this.size - chunk.length);
+    }
+  }
+
+  async *pass(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.count(chunk);
+      yield chunk;
+    }
+  }
+
+  bytes(): Buffer {
+    return this.buffer.subarray(0, this.size);
+  }
+
+  private count(chunk: Buffer): void {
+    this.size += chunk.length;
+    this.pieces += 1;
+    if (this.size > this.limitBytes || this.pieces > MAX_PIECES) throw new FetchRefused('too-large');
+  }
+
+  private grow(): void {
+    if (this.size <= this.buffer.length) return;
+    const wanted = Math.max(FIRST_BYTES, this.size, this.buffer.length * 2);
+    const larger = Buffer.allocUnsafeSlow(Math.min(this.limitBytes, wanted));
+    this.buffer.copy(larger);
+    this.buffer = larger;
+  }
+}

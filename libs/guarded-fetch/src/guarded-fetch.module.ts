@@ -1,0 +1,15 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { GuardedFetcher, type GuardedFetchSettings } from './guarded-fetch.js';
+
+/** Gives the whole application one guarded fetcher. */
+@Module({})
+export class GuardedFetchModule {
+  static with(settings: GuardedFetchSettings): DynamicModule {
+    return {
+      module: GuardedFetchModule,
+      global: true,
+      providers: [{ provide: GuardedFetcher, useFactory: () => new GuardedFetcher(settings) }],
+      exports: [GuardedFetcher],
+    };
+  }
+}

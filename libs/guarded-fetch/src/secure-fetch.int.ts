@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FetchRefused } from './fetch-refused.js';
+import { GuardedFetcher } from './guarded-fetch.js';
+import { TestNetwork } from './testing.js';
+
+const options = { limitBytes: 1_000, timeoutMs: 20_000 };
+const trusted = getCACertificates();
+const names = Object.fromEntries(
+  ['example.com', 'other.example.com'].map((name) => [name, [['93.184.216.34']]]),
+);
+
+let server: Server;
+let fetcher: GuardedFetcher;
+let certificate: string;
+
+/** A key and a certificate of its own for `example.com` and one address. */
+function createIdentity(): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'));
+  try {
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const subject = ['-subj', '/CN=example.com', '-addext', 'subjectAltName=DNS:example.com,IP:1.1.1.1'];
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {
+      stdio: 'pipe',
+    });
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+beforeAll(async () => {
+  const identity = createIdentity();
+  certificate = identity.cert;
+  server = createServer(identity, (request, response) => {
+    if (request.url === '/down') response.writeHead(302, { location: 'http://example.com/' }).end();
+    else if (request.url === '/on') response.writeHead(302, { location: '/' }).end();
+    else response.end(`${request.headers.host} ${String((request.socket as TLSSocket).servername)}`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  fetcher = new GuardedFetcher({}, new TestNetwork({ names, elsewhere: port }));
+});
+
+afterAll(() => {
+  setDefaultCACertificates(trusted);
+  server.closeAllConnections();
+  server.close();
+});
+
+async function outcome(url: string): Promise<string> {
+  try {
+    return (await fetcher.fetch(url, options)).bytes.toString();
+  } catch (error) {
+    return error instanceof FetchRefused ? error.reason : String(error);
+  }
+}
+
+describe('https', () => {
+  it('is refused while nobody vouches for the certificate', async () => {
+    expect(await outcome('https://example.com/')).toBe('unreachable');
+  });
+
+  it('is fetched with the name of the URL in SNI and Host, whatever the address', async () => {
+    setDefaultCACertificates([...trusted, certificate]);
+    expect(await outcome('https://example.com/')).toBe('example.com example.com');
+    expect(await outcome('https://example.com:8443/')).toBe('example.com:8443 example.com');
+    expect(await outcome('https://1.1.1.1/')).toBe('1.1.1.1 false');
+  });
+
+  it('is refused when the certificate is for another name or address', async () => {
+    setDefaultCACertificates([...trusted, certificate]);
+    expect(await outcome('https://other.example.com/')).toBe('unreachable');
+    expect(await outcome('https://8.8.8.8/')).toBe('unreachable');
+  });
+
+  it('may redirect within https and never down to http', async () => {
+    setDefaultCACertificates([...trusted, certificate]);
+    expect(await outcome('https://example.com/on')).toBe('example.com example.com');
+    expect(await outcome('https://example.com/down')).toBe('redirect');
+  });
+});
