@@ -1,0 +1,241 @@
+import { z } from 'zod';
+
+const Usd = z.number().nonnegative().max(1_000_000);
+const PositiveCount = z.int().positive();
+
+/** The name of an environment variable. */
+const EnvName = z.string().regex(/^[A-Z][A-Z0-9_]*$/);
+
+/** A server that answers for a model. */
+export const Backend = z
+  .strictObject({
+    /** The base of an OpenAI-compatible API, such as `http://127.0.0.1:4000/v1`. */
+    url: z.url({ protocol: /^https?$/ }).optional(),
+    /** The model's name there. */
+    model: z.string().min(1),
+    /** `simulator` is the model simulator; without a URL, the one that belongs to this process. */
+    kind: z.enum(['openai', 'simulator']).default('openai'),
+    /** The environment variable that holds the key for it. */
+    apiKeyEnv: EnvName.optional(),
+    weight: z.number().positive().default(1),
+    /** Requests that may run there at once; more are refused or go elsewhere. */
+    maxInFlight: PositiveCount.default(256),
+  })
+  .refine((backend) => backend.url !== undefined || backend.kind === 'simulator', {
+    path: ['url'],
+    message: 'is required for every backend but the simulator',
+  });
+
+const Rates = { input: Usd, output: Usd, cacheInput: Usd.optional(), cacheWrite: Usd.optional() };
+
+/** USD per million tokens. */
+export const Pricing = z.strictObject({
+  ...Rates,
+  /** From this many prompt tokens on, these rates hold for the whole request. */
+  extended: z.strictObject({ contextTokenThreshold: PositiveCount, ...Rates }).optional(),
+});
+
+export const Capabilities = z.strictObject({
+  optimizedForCode: z.boolean().default(false),
+  quantization: z
+    .enum(['fp4', 'fp8', 'fp16', 'bf16', 'int8', 'int4', 'not-available'])
+    .default('not-available'),
+  supportsFunctionCalling: z.boolean().default(false),
+  supportsAudioInput: z.boolean().default(false),
+  supportsReasoning: z.boolean().default(false),
+  supportsReasoningEffort: z.boolean().default(false),
+  reasoningEffortOptions: z.array(z.string()).optional(),
+  defaultReasoningEffort: z.string().optional(),
+  supportsResponseSchema: z.boolean().default(false),
+  supportsMultipleImages: z.boolean().default(false),
+  maxImages: PositiveCount.optional(),
+  maxVideos: PositiveCount.optional(),
+  supportsVision: z.boolean().default(false),
+  supportsVideoInput: z.boolean().default(false),
+  supportsWebSearch: z.boolean().default(false),
+  supportsLogProbs: z.boolean().default(false),
+  supportsTeeAttestation: z.boolean().default(false),
+  supportsE2EE: z.boolean().default(false),
+  supportsXSearch: z.boolean().default(false),
+});
+
+export const MODEL_TYPES = [
+  'asr',
+  'embedding',
+  'image',
+  'music',
+  'text',
+  'tts',
+  'upscale',
+  'inpaint',
+  'video',
+] as const;
+
+export const TIERS = ['XS', 'S', 'M', 'L'] as const;
+
+/** A day such as `2026-11-30`, or a moment of it. */
+const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+
+/** When a model goes, and what takes its place. */
+export const Deprecation = z.strictObject({
+  /** Clients are warned from then on; at once when it is left out. */
+  startsAt: Moment.optional(),
+  /** From then on the model counts as deprecated. */
+  date: Moment,
+  /** From then on it is gone. */
+  removesAt: Moment,
+  /** Whether its requests go to the replacement once it is gone. */
+  autoRemap: z.boolean().default(false),
+  replacementModelId: z.string().optional(),
+});
+
+const Ratio = z.number().min(0).max(1);
+const Temperature = z.number().min(0).max(2);
+const Penalty = z.number().min(-2).max(2);
+
+/** What a model samples with where a request does not say. */
+const SamplingDefaults = z.strictObject({
+  temperature: Temperature.default(1),
+  topP: Ratio.default(1),
+  frequencyPenalty: Penalty.optional(),
+  presencePenalty: Penalty.optional(),
+  repetitionPenalty: z.number().min(0).optional(),
+});
+
+/** How a text model thinks, and how its backends are told what to do about it. */
+export const Reasoning = z.strictObject({
+  /**
+   * Where a backend takes the effort: OpenAI's member, inside the object `reasoning`, inside
+   * `chat_template_kwargs` as `reasoning_effort`, or nowhere.
+   */
+  effort: z
+    .enum(['reasoning_effort', 'reasoning', 'chat_template_kwargs', 'none'])
+    .default('reasoning_effort'),
+  /**
+   * What switches thinking off: members for the backend's request, such as
+   * `{chat_template_kwargs: {enable_thinking: false}}` or `{reasoning_effort: none}`, or a word such as `/no_think`
+   * after the last user message. Without it nothing does.
+   */
+  off: z
+    .union([
+      z.strictObject({ members: z.record(z.string(), z.unknown()) }),
+      z.strictObject({ suffix: z.string().min(1) }),
+    ])
+    .optional(),
+  /** Its content begins inside a think block, whose opening tag the chat template has written. */
+  startsInside: z.boolean().default(false),
+});
+
+const offer = {
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/@:-]*$/, 'letters, digits and . _ / @ : - only'),
+  name: z.string().min(1),
+  description: z.string().optional(),
+  modelSource: z.string().optional(),
+  tier: z.enum(TIERS).default('L'),
+  traits: z.array(z.string()).default([]),
+  /** Foreign names that mean this model. */
+  aliases: z.array(z.string()).default([]),
+  privacy: z.enum(['private', 'anonymized']).default('private'),
+  betaModel: z.boolean().default(false),
+  uncensored: z.boolean().default(false),
+  /** Country codes of ISO 3166-1 where it is not offered. Published, not enforced. */
+  regionRestrictions: z.array(z.string().regex(/^[A-Z]{2}$/)).default([]),
+  deprecation: Deprecation.optional(),
+  /** For paid accounts only. */
+  paidOnly: z.boolean().default(false),
+  offline: z.boolean().default(false),
+  createdAt: z.iso.date().default('2026-01-01'),
+  backends: z.array(Backend).default([]),
+};
+
+/** A text model. */
+export const CatalogModel = z.strictObject({
+  ...offer,
+  type: z.literal('text').default('text'),
+  contextTokens: PositiveCount,
+  maxCompletionTokens: PositiveCount,
+  pricing: Pricing,
+  capabilities: Capabilities.prefault({}),
+  constraints: SamplingDefaults.prefault({}),
+  reasoning: Reasoning.optional(),
+});
+
+/** Prices by name, in USD of the unit that the name says. */
+export interface PriceTree {
+  [name: string]: number | PriceTree;
+}
+const PriceTree: z.ZodType<PriceTree> = z.record(z.string(), z.union([Usd, z.lazy(() => PriceTree)]));
+
+/** A model of any other type. It is listed; what its type has beside the common fields is published as it stands. */
+export const OtherModel = z.strictObject({
+  ...offer,
+  type: z.enum(MODEL_TYPES).exclude(['text']),
+  contextTokens: PositiveCount.optional(),
+  maxCompletionTokens: PositiveCount.optional(),
+  pricing: PriceTree.optional(),
+  capabilities: z.record(z.string(), z.unknown()).optional(),
+  constraints: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** Without a type it is a text model. */
+export const CatalogEntry = z.preprocess(
+  (value) => (isRecord(value) && value['type'] === undefined ? { ...value, type: 'text' } : value),
+  z.discriminatedUnion('type', [CatalogModel, OtherModel]),
+);
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+const Limits = z.strictObject({ requestsPerMinute: PositiveCount, tokensPerMinute: PositiveCount });
+
+export const TierLimits = z.strictObject({ standard: Limits, partner: Limits.optional() });
+
+/** The catalogue file: what is offered, what it costs, and who answers for it. */
+export const CatalogFile = z
+  .strictObject({
+    models: z.array(CatalogEntry).min(1),
+    tiers: z.partialRecord(z.enum(TIERS), TierLimits),
+    extras: z.strictObject({ webSearch: Usd, webPage: Usd, xSearch: Usd }).partial().default({}),
+  })
+  .superRefine((catalog, context) => {
+    const names = new Map<string, string>();
+    for (const [index, model] of catalog.models.entries()) {
+      for (const name of [model.id, ...model.aliases]) {
+        const owner = names.get(name.toLowerCase());
+        if (owner) {
+          context.addIssue({
+            code: 'custom',
+            path: ['models', index],
+            message: `${name} also names ${owner}`,
+          });
+        }
+        names.set(name.toLowerCase(), model.id);
+      }
+      if (!catalog.tiers[model.tier]) {
+        context.addIssue({
+          code: 'custom',
+          path: ['models', index, 'tier'],
+          message: `no tier ${model.tier}`,
+        });
+      }
+      const { replacementModelId } = model.deprecation ?? {};
+      const isReplaced = ({ id, type }: CatalogEntry): boolean =>
+        id === replacementModelId && type === model.type && id !== model.id;
+      if (replacementModelId !== undefined && !catalog.models.some(isReplaced)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['models', index, 'deprecation', 'replacementModelId'],
+          message: `no other ${model.type} model ${replacementModelId}`,
+        });
+      }
+    }
+  });
+
+export type Backend = z.infer<typeof Backend>;
+export type CatalogModel = z.infer<typeof CatalogModel>;
+export type CatalogEntry = z.infer<typeof CatalogEntry>;
+export type OtherModel = z.infer<typeof OtherModel>;
+export type Deprecation = z.infer<typeof Deprecation>;
+export type CatalogFile = z.infer<typeof CatalogFile>;
+export type Tier = (typeof TIERS)[number];

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { Cost, SvcParametersEcho, UsageView } from './chat-response.js';
+
+const TokenLogprob = z.looseObject({
+  token: z.string(),
+  logprob: z.number(),
+  bytes: z.array(z.int()).nullable(),
+  top_logprobs: z.array(z.looseObject({ token: z.string(), logprob: z.number() })),
+});
+
+const ToolCallPiece = z.looseObject({
+  index: z.int().nonnegative(),
+  id: z.string().optional().describe('On the first piece of a call.'),
+  type: z.literal('function').optional(),
+  function: z
+    .looseObject({ name: z.string().optional(), arguments: z.string().optional() })
+    .optional()
+    .describe('The pieces of `arguments` are put together in the order they come.'),
+});
+
+const Delta = z.looseObject({
+  role: z.literal('assistant').optional(),
+  content: z.string().nullable().optional(),
+  reasoning_content: z.string().nullable().optional(),
+  tool_calls: z.array(ToolCallPiece).nullable().optional(),
+});
+
+/**
+ * The data of one event of a streamed answer. The last one has no choices and carries `usage`, `cost` and the options
+ * in effect.
+ */
+export const ChatCompletionChunk = z.looseObject({
+  id: z.string(),
+  object: z.literal('chat.completion.chunk'),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(
+    z.looseObject({
+      index: z.int().nonnegative(),
+      delta: Delta,
+      logprobs: z
+        .looseObject({ content: z.array(TokenLogprob).nullable() })
+        .nullable()
+        .optional(),
+      finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).nullable(),
+    }),
+  ),
+  usage: UsageView.optional(),
+  cost: Cost.optional(),
+  svc_parameters: SvcParametersEcho.partial().optional(),
+});
+
+export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { Capabilities, MODEL_TYPES } from './catalog.js';
+
+const Price = z.object({ usd: z.number(), diem: z.number() });
+const Rates = { input: Price, output: Price, cache_input: Price.optional(), cache_write: Price.optional() };
+
+/** USD per million tokens, and the same in DIEM. */
+export const PricingView = z.object({
+  ...Rates,
+  extended: z
+    .object({ context_token_threshold: z.int(), ...Rates })
+    .optional()
+    .describe('The rates of the whole request once its prompt has more tokens than the threshold.'),
+});
+
+const Default = z.object({ default: z.number() });
+
+/** What a model samples with where a request does not say. */
+export const ConstraintsView = z.object({
+  temperature: Default,
+  top_p: Default,
+  frequency_penalty: Default.optional(),
+  presence_penalty: Default.optional(),
+  repetition_penalty: Default.optional(),
+});
+
+export const DeprecationView = z.object({
+  autoRemap: z.boolean().describe('Whether the replacement answers once the model is removed.'),
+  startsAt: z.string().optional().describe('ISO 8601. Requests are warned from then on.'),
+  date: z.string().describe('ISO 8601. The model is deprecated from then on.'),
+  removesAt: z.string().describe('ISO 8601. The model is gone from then on.'),
+  replacementModelId: z.string().optional(),
+});
+
+const spec = {
+  name: z.string(),
+  description: z.string().optional(),
+  modelSource: z.string().optional().describe('Where the model comes from.'),
+  privacy: z.enum(['private', 'anonymized']),
+  betaModel: z.boolean(),
+  offline: z.boolean(),
+  uncensored: z.literal(true).optional().describe('Only where it is true.'),
+  regionRestrictions: z
+    .array(z.string())
+    .optional()
+    .describe('Countries where it is not offered, ISO 3166-1.'),
+  traits: z.array(z.string()).describe('Names that mean this model for now, such as `default`.'),
+  deprecation: DeprecationView.optional(),
+};
+
+export const ModelSpec = z.object({
+  ...spec,
+  availableContextTokens: z.int(),
+  maxCompletionTokens: z.int(),
+  capabilities: Capabilities,
+  constraints: ConstraintsView,
+  pricing: PricingView,
+});
+
+const Free = z.record(z.string(), z.unknown());
+
+/** A model of another type: what is special to its type has the shape that its catalogue entry gives it. */
+export const OtherModelSpec = z.object({
+  ...spec,
+  availableContextTokens: z.int().optional(),
+  maxCompletionTokens: z.int().optional(),
+  capabilities: Free.optional(),
+  constraints: Free.optional(),
+  pricing: Free.optional().describe('By name; every leaf is `{usd, diem}`.'),
+});
+
+const model = {
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int().describe('Unix seconds.'),
+  owned_by: z.string(),
+};
+
+export const TextModelView = z.object({
+  ...model,
+  type: z.literal('text'),
+  context_length: z.int().describe('The same as `model_spec.availableContextTokens`.'),
+  model_spec: ModelSpec,
+});
+
+export const OtherModelView = z.object({
+  ...model,
+  type: z.enum(MODEL_TYPES).exclude(['text']),
+  model_spec: OtherModelSpec,
+});
+
+export const ModelView = z.discriminatedUnion('type', [TextModelView, OtherModelView]);
+
+const ListType = z.enum([...MODEL_TYPES, 'all', 'code']);
+
+export const ModelList = z.object({ object: z.literal('list'), type: ListType, data: z.array(ModelView) });
+
+/** Names, each with the id of the model that it means. */
+export const ModelNames = z.object({
+  object: z.literal('list'),
+  type: ListType,
+  data: z.record(z.string(), z.string()),
+});
+
+export const ModelQuery = z.object({
+  type: ListType.default('text').describe('`code` means text models that are good at code.'),
+});
+
+export const ModelParams = z.object({
+  model: z.string().min(1).describe('An id, an alias or a trait. A slash in it needs no escape.'),
+});
+
+export type ModelList = z.infer<typeof ModelList>;
+export type ModelNames = z.infer<typeof ModelNames>;
+export type ModelQuery = z.infer<typeof ModelQuery>;
+export type ModelView = z.infer<typeof ModelView>;
+export type TextModelView = z.infer<typeof TextModelView>;
+export type OtherModelView = z.infer<typeof OtherModelView>;
+export type PricingView = z.infer<typeof PricingView>;

@@ -1,0 +1,56 @@
+/**
+ * Money is an integer count of nano-dollars (1e-9 USD) in a `bigint`. DIEM, the daily staking credit, is a
+ * second currency of the same unit. Decimal strings and JSON numbers exist only at the edge.
+ */
+export type Currency = 'USD' | 'DIEM';
+
+/** What an account can spend, by currency, in nano-dollars. */
+export interface Balances {
+  readonly usdNano: bigint;
+  readonly diemNano: bigint;
+}
+
+export const NANO_PER_USD = 1_000_000_000n;
+
+const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?$/;
+
+/** `"10.5"` to nano-dollars; `undefined` when the text is no decimal of at most 12 + 9 digits. */
+export function parseUsd(text: string): bigint | undefined {
+  const match = DECIMAL.exec(text);
+  if (!match) return undefined;
+  const [, sign, whole, fraction = ''] = match;
+  const nano = BigInt(whole ?? '0') * NANO_PER_USD + BigInt(fraction.padEnd(9, '0'));
+  return sign === '-' ? -nano : nano;
+}
+
+/** Nano-dollars to the shortest exact decimal string with at least two decimals: `"10.00"`, `"0.000012"`. */
+export function formatUsd(nano: bigint): string {
+  const absolute = nano < 0n ? -nano : nano;
+  const fraction = (absolute % NANO_PER_USD)
+    .toString()
+    .padStart(9, '0')
+    .replace(/0{1,7}$/, '');
+  return `${nano < 0n ? '-' : ''}${absolute / NANO_PER_USD}.${fraction}`;
+}
+
+/** Nano-dollars as the JSON number of an API answer. Exact to 9 decimals below nine million USD. */
+export function usdNumber(nano: bigint): number {
+  return Number(nano) / 1e9;
+}
+
+/** A number from a configuration file, such as 0.15, to nano-dollars; rounds past 9 decimals. */
+export function usdToNano(usd: number): bigint {
+  const nano = parseUsd(usd.toFixed(9));
+  if (nano === undefined) throw new RangeError(`${usd} is no amount of USD`);
+  return nano;
+}
+
+/** What `tokens` cost at a price in nano-dollars per million tokens, rounded up once. */
+export function tokensCostNano(tokens: number, priceNanoPerMillion: bigint): bigint {
+  return (BigInt(tokens) * priceNanoPerMillion + 999_999n) / 1_000_000n;
+}
+
+/** What both currencies hold together. */
+export function totalNano(balances: Balances): bigint {
+  return balances.usdNano + balances.diemNano;
+}

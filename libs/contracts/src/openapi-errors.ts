@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { type Issue, Problem, errorBody } from './problem.js';
+import { PROBLEMS, type ProblemCode, type ProblemKind } from './problems.js';
+import type { Access, RouteDefinition } from './route-definition.js';
+
+const KINDS = [...new Set(Object.values(PROBLEMS).map(({ kind }) => kind))] satisfies ProblemKind[];
+
+/** The body of every error. */
+export const ErrorEnvelope = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.enum(KINDS),
+    param: z.string().nullable().describe('The field of the request that is at fault.'),
+    code: z.string(),
+    retry_after: z.number().optional().describe('Seconds. In an event of a stream, which has no headers.'),
+  }),
+  code: z.string().describe('The same as `error.code`.'),
+  details: z
+    .looseObject({ _errors: z.array(z.string()) })
+    .optional()
+    .describe('The faults of a request as a tree: under each field its own, as `_errors`.'),
+  issues: z
+    .array(
+      z.looseObject({
+        code: z.string(),
+        path: z.array(z.union([z.string(), z.int()])),
+        message: z.string(),
+      }),
+    )
+    .optional()
+    .describe('The faults of a request as a list.'),
+});
+
+/** What an error's status means to the one who gets it. */
+export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
+  400: 'The request is at fault. Faulty fields are named in `details` and `issues`.',
+  401: 'The credentials are wrong, or the model is for paid accounts only.',
+  402: 'Payment is needed: more credit, or any credentials at all.',
+  403: 'The credentials do not allow this.',
+  404: 'There is no such thing.',
+  409: 'It contradicts what is already there.',
+  410: 'It was there once and is no more.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` say when to try again.',
+  500: 'The request failed on this side. Try again, each time after a longer pause.',
+  503: 'Not possible at the moment. Try again after the seconds of `Retry-After`.',
+  504: 'It took too long. Set `stream: true` for long answers.',
+};
+
+/** What every route of a kind of access may refuse with. */
+const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
+  open: ['UNKNOWN_ERROR', 'UNAVAILABLE'],
+  'key-or-wallet': ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
+  key: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
+  operator: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
+};
+
+/** The codes that a route may refuse with, by status. */
+export function refusalsByStatus(route: RouteDefinition): Map<number, ProblemCode[]> {
+  const ofBodies: ProblemCode[] = route.body
+    ? ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'INVALID_CONTENT_TYPE']
+    : [];
+  const codes = new Set([...route.refusals, ...ofBodies, ...ALWAYS[route.access]]);
+  const inOrder = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => codes.has(code));
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of inOrder) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+const SAMPLE_ISSUE: Issue = {
+  code: 'too_big',
+  path: ['temperature'],
+  message: 'Too big: expected number to be <=2',
+};
+
+/** A body with this code, by the code that writes all of them. */
+export function errorExample(code: ProblemCode): { summary: string; value: unknown } {
+  const details = code === 'INVALID_REQUEST' ? { issues: [SAMPLE_ISSUE], param: 'temperature' } : {};
+  return { summary: PROBLEMS[code].message, value: errorBody(new Problem(code, details)) };
+}

@@ -1,0 +1,83 @@
+import type { HeaderGroup, RouteDefinition } from './route-definition.js';
+
+type When = 'always' | 'error' | 'retry' | 'payment' | HeaderGroup;
+
+interface HeaderRow {
+  readonly when: When;
+  readonly type: 'string' | 'integer';
+  readonly example: string | number;
+  readonly description: string;
+}
+
+const row = (when: When, example: string | number, description: string): HeaderRow => ({
+  when,
+  type: typeof example === 'number' ? 'integer' : 'string',
+  example,
+  description,
+});
+
+/** The headers of answers: on which they are, and what they say. */
+export const HEADERS: Readonly<Record<string, HeaderRow>> = {
+  'CF-RAY': row('always', 'chatcmpl-0199f3a1c2d37b8e', 'The id of the request, for support.'),
+  'x-request-id': row('always', 'chatcmpl-0199f3a1c2d37b8e', 'The same id.'),
+  'x-svc-version': row('always', '20261121.101500', 'The revision of the service.'),
+  Date: row('always', 'Sat, 21 Nov 2026 10:15:00 GMT', 'When the answer was made.'),
+  'x-svc-host-name': row('error', 'gateway-5f7c', 'Which host made the error.'),
+  'Retry-After': row('retry', 5, 'Seconds after which to try again.'),
+  'PAYMENT-REQUIRED': row('payment', 'eyJ4NDAyVmVyc2lvbiI6Mn0=', 'Base64 of the JSON that says how to pay.'),
+  'Content-Encoding': row(
+    'encoding',
+    'gzip',
+    '`gzip` or `br`, where the request accepts it. Never on streams.',
+  ),
+  'x-svc-model-id': row('model', 'llama-3.2-3b', 'The model that answered.'),
+  'x-svc-model-name': row('model', 'Llama 3.2 3B', 'Its name.'),
+  'x-svc-model-router': row('model', 'vllm-1:8000', 'The backend that answered, where one did.'),
+  'x-svc-model-deprecation-warning': row(
+    'model',
+    'The model llama-3.1-8b is deprecated and will be removed on 2026-12-01; use llama-3.2-3b instead.',
+    'Only when a deprecated model was asked for.',
+  ),
+  'x-svc-model-deprecation-date': row(
+    'model',
+    '2026-11-01',
+    'ISO 8601. Only when a deprecated model was asked for.',
+  ),
+  'x-svc-deprecated': row('model', 'true', 'Only when a deprecated model was asked for.'),
+  'x-svc-deprecated-replacement': row(
+    'model',
+    'llama-3.2-3b',
+    'The model to use in place of a deprecated one.',
+  ),
+  'x-ratelimit-limit-requests': row('limits', 500, 'Requests per window.'),
+  'x-ratelimit-remaining-requests': row('limits', 499, 'Requests left in this window.'),
+  'x-ratelimit-reset-requests': row('limits', 1_795_255_260, 'Unix seconds when the window ends.'),
+  'x-ratelimit-limit-tokens': row('limits', 1_000_000, 'Tokens per window, prompt and completion.'),
+  'x-ratelimit-remaining-tokens': row('limits', 998_976, 'Tokens left in this window.'),
+  'x-ratelimit-reset-tokens': row('limits', 42, 'Seconds until the window ends.'),
+  'x-ratelimit-type': row(
+    'limits',
+    'user',
+    'The limit nearest to being reached: `user`, `api_key` or `global`.',
+  ),
+  'x-svc-balance-usd': row('balances', '9.999988', 'US dollars on the account before the request.'),
+  'x-svc-balance-diem': row('balances', '0', 'DIEM on the account before the request.'),
+};
+
+/** The groups of headers that each status of error has beside those of every error. */
+const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
+  402: ['payment'],
+  429: ['retry', 'limits'],
+  503: ['retry'],
+};
+
+/** The names of the headers that an answer of this status may have. */
+export function headersOf({ access, headers = [] }: RouteDefinition, status: number): string[] {
+  const mayHave = (group: When): boolean => {
+    if (group === 'payment') return access === 'key-or-wallet';
+    return group === 'retry' || headers.some((name) => name === group);
+  };
+  const groups: readonly When[] =
+    status < 400 ? ['always', ...headers] : ['always', 'error', ...(BY_STATUS[status] ?? []).filter(mayHave)];
+  return Object.entries(HEADERS).flatMap(([name, { when }]) => (groups.includes(when) ? [name] : []));
+}

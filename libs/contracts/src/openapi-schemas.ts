@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { Capabilities } from './catalog.js';
+import { ChatRequest, ContentPart, Message, SvcParameters } from './chat-request.js';
+import { ChatCompletionChunk } from './chat-chunk.js';
+import { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './chat-response.js';
+import { FIELD_MEANINGS } from './field-meanings.js';
+import {
+  ConstraintsView,
+  DeprecationView,
+  ModelSpec,
+  ModelView,
+  OtherModelSpec,
+  OtherModelView,
+  PricingView,
+  TextModelView,
+} from './models.js';
+import { ErrorEnvelope } from './openapi-errors.js';
+import { AccountWithBalances, TransferView } from './operator.js';
+import { PaymentRequired } from './payment-required.js';
+import type { RouteDefinition } from './route-definition.js';
+
+export type JsonObject = Record<string, unknown>;
+
+/** Schemas that have a name of their own; others are named after their route. */
+const NAMES = {
+  input: { ChatCompletionRequest: ChatRequest, Message, ContentPart, SvcParameters },
+  output: {
+    ChatCompletion,
+    ChatCompletionChunk,
+    Usage: UsageView,
+    Cost,
+    SvcParametersEcho,
+    Model: ModelView,
+    TextModel: TextModelView,
+    OtherModel: OtherModelView,
+    ModelSpec,
+    OtherModelSpec,
+    Pricing: PricingView,
+    Constraints: ConstraintsView,
+    Deprecation: DeprecationView,
+    Capabilities,
+    Error: ErrorEnvelope,
+    PaymentRequired,
+    Account: AccountWithBalances,
+    Transfer: TransferView,
+  },
+} satisfies Record<'input' | 'output', Record<string, z.ZodType>>;
+
+export const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+/** What a schema describes: a request, before defaults are filled in, or an answer. */
+type Side = 'input' | 'output';
+
+/** The schemas that validate, as JSON Schema with a name each. */
+export class OpenApiSchemas {
+  private readonly names: Readonly<Record<Side, Map<z.ZodType, string>>>;
+  private readonly byName: Readonly<Record<string, JsonObject>>;
+
+  constructor(routes: readonly RouteDefinition[]) {
+    const input = named(NAMES.input);
+    const output = named(NAMES.output);
+    const add = (names: Map<z.ZodType, string>, schema: z.ZodType | undefined, name: string): void => {
+      if (schema && !names.has(schema)) names.set(schema, name);
+    };
+    for (const { operationId, body, query, params, reply, replyType, event } of routes) {
+      const name = operationId.charAt(0).toUpperCase() + operationId.slice(1);
+      add(input, body, `${name}Request`);
+      add(input, query, `${name}Query`);
+      add(input, params, `${name}Params`);
+      if (replyType === undefined) add(output, reply, `${name}Reply`);
+      add(output, event, `${name}Event`);
+    }
+    this.names = { input, output };
+    this.byName = { ...generate(input, 'input'), ...generate(output, 'output') };
+  }
+
+  ref(schema: z.ZodType, side: Side): JsonObject {
+    return schemaRef(this.nameOf(schema, side));
+  }
+
+  /** The properties of a query or of path parameters: `{ name, schema, required }`. */
+  properties(schema: z.ZodType): { name: string; schema: JsonObject; required: boolean }[] {
+    const { properties, required } = this.byName[this.nameOf(schema, 'input')] ?? {};
+    return Object.entries((properties ?? {}) as Record<string, JsonObject>).map(([name, property]) => ({
+      name,
+      schema: property,
+      required: Array.isArray(required) && required.includes(name),
+    }));
+  }
+
+  /** The schemas that `value` refers to, and those that they refer to, in the order of their names. */
+  reachableFrom(value: unknown): Record<string, JsonObject> {
+    const found = new Set<string>();
+    const visit = (part: unknown): void => {
+      for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+        if (found.has(name)) continue;
+        found.add(name);
+        visit(this.byName[name]);
+      }
+    };
+    visit(value);
+    return Object.fromEntries([...found].toSorted().map((name) => [name, this.byName[name] ?? {}]));
+  }
+
+  private nameOf(schema: z.ZodType, side: Side): string {
+    const name = this.names[side].get(schema);
+    if (name === undefined) throw new Error('a schema of a route has no name');
+    return name;
+  }
+}
+
+function named(schemas: Readonly<Record<string, z.ZodType>>): Map<z.ZodType, string> {
+  return new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
+}
+
+function generate(names: ReadonlyMap<z.ZodType, string>, side: Side): Record<string, JsonObject> {
+  const registry = z.registry<{ id: string }>();
+  for (const [schema, id] of names) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { io: side, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      withMeanings(tidy(schema as JsonObject, side), FIELD_MEANINGS[name] ?? {}),
+    ]),
+  );
+}
+
+function withMeanings(schema: JsonObject, meanings: Readonly<Record<string, string>>): JsonObject {
+  const properties = { ...(schema['properties'] as Record<string, JsonObject>) };
+  for (const [field, description] of Object.entries(meanings)) {
+    if (!properties[field]) throw new Error(`there is no field ${field} to give a meaning to`);
+    properties[field] = { ...properties[field], description };
+  }
+  return Object.keys(meanings).length === 0 ? schema : { ...schema, properties };
+}
+
+/** Keywords whose values are data and not schemas. */
+const DATA_KEYWORDS = new Set(['default', 'const', 'enum', 'examples', 'example', 'required']);
+
+/** A generated schema without what means nothing to its readers. */
+function tidy(schema: JsonObject, side: Side): JsonObject {
+  const kept: JsonObject = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (!isNoise(keyword, schema, side)) kept[keyword] = tidyValue(keyword, value, side);
+  }
+  if (kept['example'] !== undefined) {
+    kept['examples'] = [kept['example']];
+    delete kept['example'];
+  }
+  return nullAsType(kept);
+}
+
+function tidyValue(keyword: string, value: unknown, side: Side): unknown {
+  if (keyword === 'additionalProperties' && isEmpty(value)) return true;
+  if (DATA_KEYWORDS.has(keyword)) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => (isObject(item) ? tidy(item, side) : (item as unknown)));
+    return keyword === 'oneOf' ? items.map(titled) : items;
+  }
+  if (!isObject(value)) return value;
+  if (keyword !== 'properties') return tidy(value, side);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, property]) => [name, tidy(property as JsonObject, side)]),
+  );
+}
+
+/** One of several objects, titled by the constant that tells them apart. */
+function titled(schema: unknown): unknown {
+  if (!isObject(schema) || !isObject(schema['properties'])) return schema;
+  const constants = Object.values(schema['properties']).flatMap((property) =>
+    isObject(property) && typeof property['const'] === 'string' ? [property['const']] : [],
+  );
+  return constants.length === 0 ? schema : { title: constants[0], ...schema };
+}
+
+function isNoise(keyword: string, schema: JsonObject, side: Side): boolean {
+  const value = schema[keyword];
+  switch (keyword) {
+    case '$schema':
+    case '$id':
+    case 'id':
+    case 'propertyNames':
+      return true;
+    case 'minimum':
+    case 'maximum':
+      // What every integer of JSON keeps to.
+      return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+    case 'pattern':
+      return schema['format'] !== undefined;
+    case 'additionalProperties':
+      // Answers may gain fields.
+      return value === false && side === 'output';
+    default:
+      return false;
+  }
+}
+
+/** `anyOf` of one simple type and null, as a list of types. */
+function nullAsType(schema: JsonObject): JsonObject {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
+  const [first, second] = anyOf as JsonObject[];
+  if (first === undefined || second?.['type'] !== 'null' || typeof first['type'] !== 'string') return schema;
+  const { type, enum: values, ...others } = first;
+  const merged = { ...others, ...rest, type: [type, 'null'] };
+  return Array.isArray(values) ? { ...merged, enum: [...(values as unknown[]), null] } : merged;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ChatRequest } from './chat-request.js';
+import { openApiDocument } from './openapi.js';
+import { EXAMPLES } from './openapi-examples.js';
+import { PROBLEMS } from './problems.js';
+import { routes } from './routes.js';
+
+interface Media {
+  schema: object;
+  examples?: Record<string, { value: unknown }>;
+  example?: string;
+  'x-itemSchema'?: object;
+}
+interface Operation {
+  operationId: string;
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, { headers: Record<string, object>; content: Record<string, Media> }>;
+}
+interface Document {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: Record<string, Record<string, object>>;
+}
+
+const documents = (['public', 'operator'] as const).map((audience) => ({
+  audience,
+  document: openApiDocument({ audience, version: '20261121.000000' }) as unknown as Document,
+}));
+const described = (audience: 'public' | 'operator'): Document =>
+  documents.find((one) => one.audience === audience)?.document as Document;
+
+const operationsOf = ({ paths }: Document): Operation[] =>
+  Object.values(paths).flatMap(Object.values<Operation>);
+
+describe.each(documents)('the $audience description', ({ document }) => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'document', ...document });
+  const faultsOf = (schema: object, value: unknown): unknown => {
+    // References are to the document and not to the piece of it.
+    const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object;
+    ajv.validate(local, value);
+    return ajv.errors ?? [];
+  };
+
+  it('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(document) as never);
+    expect(result).toMatchObject({ valid: true });
+    expect(document.openapi).toMatch(/^3\.1\./);
+  });
+
+  it('has examples that all are of the schema they stand beside', () => {
+    const media = operationsOf(document).flatMap(({ requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)].flatMap((one) => Object.values(one?.content ?? {})),
+    );
+    const examples = media.flatMap(({ schema, examples: named }) =>
+      Object.values(named ?? {}).map(({ value }) => ({ value, faults: faultsOf(schema, value) })),
+    );
+    expect(examples.length).toBeGreaterThan(20);
+    expect(examples.filter(({ faults }) => (faults as []).length > 0)).toEqual([]);
+  });
+
+  it('refers only to what it has, and has only what it refers to', () => {
+    const text = JSON.stringify(document.paths) + JSON.stringify(document.components['schemas']);
+    const referred = new Set(
+      [...text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)].map(([, kind, name]) => `${kind}/${name}`),
+    );
+    const held = ['schemas', 'headers'].flatMap((kind) =>
+      Object.keys(document.components[kind] ?? {}).map((name) => `${kind}/${name}`),
+    );
+    expect([...referred].toSorted()).toEqual(held.toSorted());
+  });
+
+  it('names every operation once', () => {
+    const ids = operationsOf(document).map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('leaves no keyword of the generator behind', () => {
+    expect(JSON.stringify(document)).not.toMatch(/"\$schema"|"\$id"|9007199254740991/);
+  });
+});
+
+describe('the public description', () => {
+  const document = described('public');
+  const chat = document.paths['/chat/completions']?.['post'] as Operation;
+
+  it('has every public route and none of the operator', () => {
+    const expected = Object.values(routes).flatMap(({ path, operationId }) =>
+      path.startsWith('/api/v1/') ? [operationId as string] : [],
+    );
+    const ids = operationsOf(document).map(({ operationId }) => operationId);
+    expect(ids.toSorted()).toEqual(expected.toSorted());
+    expect(JSON.stringify(document)).not.toContain('/operator/');
+  });
+
+  it('tells every error of the chat route by its status, with a body for each code', () => {
+    const told = Object.entries(chat.responses).flatMap(([status, { content }]) =>
+      Object.keys(content['application/json']?.examples ?? {}).map((code) => `${status} ${code}`),
+    );
+    const expected = [...routes.chatCompletions.refusals, 'AUTHENTICATION_FAILED', 'UNAVAILABLE'] as const;
+    for (const code of expected) expect(told).toContain(`${PROBLEMS[code].status} ${code}`);
+    expect(told).toContain('402 NO_CREDENTIALS');
+  });
+
+  it('tells the headers of answers, of limits and of payment where they are sent', () => {
+    const headers = (status: number): string[] => Object.keys(chat.responses[status]?.headers ?? {});
+    expect(headers(200)).toEqual(
+      expect.arrayContaining(['CF-RAY', 'x-svc-model-id', 'x-ratelimit-type', 'x-svc-balance-usd']),
+    );
+    expect(headers(402)).toContain('PAYMENT-REQUIRED');
+    expect(headers(429)).toEqual(expect.arrayContaining(['Retry-After', 'x-ratelimit-reset-requests']));
+    expect(headers(400)).not.toContain('Content-Encoding');
+  });
+
+  it('has a stream as example whose events are chunks', () => {
+    const stream = chat.responses['200']?.content['text/event-stream'] as Media;
+    const data = (stream.example ?? '')
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => event.slice('data: '.length));
+    expect(data.pop()).toBe('[DONE]');
+    const chunks = data.map((text) => routes.chatCompletions.event.safeParse(JSON.parse(text)).success);
+    expect(chunks).toEqual([true, true, true, true, true]);
+    expect(stream['x-itemSchema']).toEqual({ $ref: '#/components/schemas/ChatCompletionChunk' });
+  });
+
+  it('has requests as examples that the service accepts', () => {
+    const requests = Object.values(EXAMPLES['createChatCompletion']?.request ?? {});
+    for (const { value } of requests) expect(ChatRequest.safeParse(value).error).toBeUndefined();
+  });
+
+  it('says that unknown fields of a request may stay and that fields of an answer may come', () => {
+    const { ChatCompletionRequest, Cost } = document.components['schemas'] as Record<
+      string,
+      Record<string, unknown>
+    >;
+    expect(ChatCompletionRequest?.['additionalProperties']).toBe(true);
+    expect(Cost).not.toHaveProperty('additionalProperties');
+  });
+
+  it('is kept in version control as the code has it', () => {
+    const kept: unknown = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
+    expect(kept).toEqual(
+      JSON.parse(JSON.stringify(openApiDocument({ audience: 'public', version: '19700101.000000' }))),
+    );
+  });
+});

@@ -1,0 +1,213 @@
+import { headersOf, HEADERS } from './openapi-headers.js';
+import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-errors.js';
+import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
+import { type JsonObject, OpenApiSchemas, schemaRef } from './openapi-schemas.js';
+import type { ProblemCode } from './problems.js';
+import { type Access, type RouteDefinition, TAGS } from './route-definition.js';
+import { routes } from './routes.js';
+
+/** Who reads a description: clients, or the one who runs the service. */
+export type OpenApiAudience = 'public' | 'operator';
+
+const PUBLIC_BASE = '/api/v1';
+
+const INTRODUCTION = {
+  public: {
+    title: 'Svc API',
+    description: `An inference API that OpenAI's clients can use as it is: give them this service's address with \`/api/v1\` and a key.
+
+**Credentials.** \`Authorization: Bearer <key>\`. Without any, a route that wallets may use answers 402 and says how to pay.
+
+**Money.** Requests are paid from prepaid credit. Every answer says what it cost, to the nano-dollar.
+
+**Errors.** One shape everywhere, OpenAI's with the code on top as well. Requests that failed with 429, 500 or 503 should
+be tried again, each time after a longer pause.
+
+**Limits.** Requests and tokens per minute, for each account and model. The \`x-ratelimit-*\` headers say where you stand.
+
+**Versions.** What is published under \`/api/v1\` stays compatible. The revision of the service is in \`x-svc-version\`.`,
+  },
+  operator: {
+    title: 'Svc operator API',
+    description:
+      "For the one who runs the service, on the operator's port. Money is decimal strings, exact to the nano-dollar.",
+  },
+} as const;
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+  wallet: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'SIGN-IN-WITH-X',
+    description:
+      'Base64 of JSON that a wallet signed: EIP-4361 for EVM, the Solana sign-in message for Solana. The name ' +
+      '`X-Sign-In-With-X` is accepted as well.',
+  },
+  operatorToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
+} as const;
+
+const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  open: [],
+  'key-or-wallet': ['apiKey', 'wallet'],
+  key: ['apiKey'],
+  operator: ['operatorToken'],
+};
+
+/** The description of an API in OpenAPI 3.1, made from the catalogue of routes and the schemas that validate. */
+export function openApiDocument(of: { audience: OpenApiAudience; version: string }): JsonObject {
+  const described = Object.values<RouteDefinition>(routes).filter(
+    (route) => audienceOf(route) === of.audience,
+  );
+  const schemas = new OpenApiSchemas(described);
+  const paths: Record<string, JsonObject> = {};
+  for (const route of described) {
+    const path = pathOf(route, of.audience);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+  }
+  const schemes = new Set(described.flatMap(({ access }) => SECURITY[access]));
+  const tags = new Set(described.map(({ tag }) => tag));
+  return {
+    openapi: '3.1.1',
+    info: {
+      ...INTRODUCTION[of.audience],
+      version: of.version,
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: of.audience === 'public' ? PUBLIC_BASE : '/', description: 'This service' }],
+    tags: Object.entries(TAGS).flatMap(([name, description]) =>
+      tags.has(name as keyof typeof TAGS) ? [{ name, description }] : [],
+    ),
+    paths,
+    components: {
+      securitySchemes: Object.fromEntries(
+        Object.entries(SECURITY_SCHEMES).filter(([name]) =>
+          schemes.has(name as keyof typeof SECURITY_SCHEMES),
+        ),
+      ),
+      headers: headerComponents(described),
+      schemas: schemas.reachableFrom(paths),
+    },
+  };
+}
+
+/** Who a route is described to, if anybody. */
+function audienceOf({ path, access, tag }: RouteDefinition): OpenApiAudience | undefined {
+  if (path.startsWith(`${PUBLIC_BASE}/`)) return 'public';
+  return access === 'operator' || tag === 'Health' ? 'operator' : undefined;
+}
+
+function pathOf({ path, params }: RouteDefinition, audience: OpenApiAudience): string {
+  const template = path
+    .replaceAll(/:(\w+)/g, '{$1}')
+    .replace('*', () => `{${Object.keys(params?.shape ?? {}).join()}}`);
+  return audience === 'public' ? template.slice(PUBLIC_BASE.length) : template;
+}
+
+function operation(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
+  const { operationId, tag, summary, description, access, body } = route;
+  const parameters = parametersOf(route, schemas);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: json(schemas.ref(body, 'input'), EXAMPLES[operationId]?.request),
+      },
+    }),
+    responses: responsesOf(route, schemas),
+  };
+}
+
+function parametersOf({ params, query, headers }: RouteDefinition, schemas: OpenApiSchemas): JsonObject[] {
+  const found = (['path', 'query'] as const).flatMap((place) => {
+    const schema = place === 'path' ? params : query;
+    return (schema ? schemas.properties(schema) : []).map(({ name, schema: property, required }) => {
+      const { description, ...rest } = property;
+      return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
+    });
+  });
+  if (!headers?.includes('encoding')) return found;
+  const acceptEncoding = {
+    name: 'Accept-Encoding',
+    in: 'header',
+    required: false,
+    description: '`gzip` or `br`: compress the answer, unless it is a stream.',
+    schema: { type: 'string', examples: ['gzip, br'] },
+  };
+  return [...found, acceptEncoding];
+}
+
+function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
+  const responses: Record<string, JsonObject> = {
+    [route.status]: {
+      description: route.summary,
+      headers: headerRefs(route, route.status),
+      content: replyContent(route, schemas),
+    },
+  };
+  for (const [status, codes] of refusalsByStatus(route)) {
+    responses[status] = {
+      description: `${STATUS_MEANINGS[status]} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
+      headers: headerRefs(route, status),
+      content: errorContent(codes, status === 402 && route.access === 'key-or-wallet'),
+    };
+  }
+  return responses;
+}
+
+function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
+  const { reply, replyType, event, operationId } = route;
+  const examples = EXAMPLES[operationId];
+  if (replyType !== undefined) return { [replyType]: { schema: { type: 'string' } } };
+  const whole = json(schemas.ref(reply, 'output'), examples?.reply);
+  if (!event) return whole;
+  const ref = schemas.ref(event, 'output');
+  const stream = {
+    schema: {
+      type: 'string',
+      description: `Events \`data: <JSON>\`, each followed by an empty line, and \`data: [DONE]\` at the end. The JSON is of the
+schema \`${String(ref['$ref']).split('/').at(-1)}\`, or has an \`error\` as other errors have.`,
+    },
+    // OpenAPI 3.2 has a keyword of its own for the schema of each event.
+    'x-itemSchema': ref,
+    ...(examples?.stream !== undefined && { example: examples.stream }),
+  };
+  return { ...whole, 'text/event-stream': stream };
+}
+
+function errorContent(codes: readonly ProblemCode[], mayDiscover: boolean): JsonObject {
+  const error = schemaRef('Error');
+  const examples: NamedExamples = Object.fromEntries(codes.map((code) => [code, errorExample(code)]));
+  if (!mayDiscover) return json(error, examples);
+  const withDiscovery = { ...examples, ...EXAMPLES['discovery']?.reply };
+  return json({ anyOf: [error, schemaRef('PaymentRequired')] }, withDiscovery);
+}
+
+function json(schema: JsonObject, examples: NamedExamples | undefined): JsonObject {
+  return { 'application/json': { schema, ...(examples && { examples }) } };
+}
+
+function headerRefs(route: RouteDefinition, status: number): JsonObject {
+  return Object.fromEntries(
+    headersOf(route, status).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+function headerComponents(described: readonly RouteDefinition[]): JsonObject {
+  const used = new Set(
+    described.flatMap((route) =>
+      [route.status, ...refusalsByStatus(route).keys()].flatMap((status) => headersOf(route, status)),
+    ),
+  );
+  return Object.fromEntries(
+    Object.entries(HEADERS)
+      .filter(([name]) => used.has(name))
+      .map(([name, { type, example, description }]) => [name, { description, schema: { type }, example }]),
+  );
+}

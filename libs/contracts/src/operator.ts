@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { parseUsd } from './money.js';
+
+/** A decimal string above zero, such as `"10.00"`, of at most nine decimals. */
+const PositiveUsd = z
+  .string()
+  .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be a decimal string above zero, such as "10.00"')
+  .meta({ example: '10.00' });
+
+export const NewAccount = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  tier: z.enum(['standard', 'partner']).default('standard'),
+  /** Whether models for paid accounts may be used. */
+  paid: z.boolean().default(false),
+});
+
+export const NewCredit = z.strictObject({
+  usd: PositiveUsd,
+  /** The operator's own name for this payment. The same reference credits an account once. */
+  reference: z.string().trim().min(1).max(200),
+});
+
+export const NewApiKey = z.strictObject({
+  apiKeyType: z.enum(['INFERENCE', 'ADMIN']),
+  description: z.string().max(64),
+});
+
+export const Account = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  tier: z.enum(['standard', 'partner']),
+  paid: z.boolean(),
+});
+
+const Money = z.string().meta({ example: '9.999988' });
+
+export const AccountWithBalances = Account.extend({ balances: z.object({ usd: Money, diem: Money }) });
+
+export const CreatedApiKey = z.object({
+  id: z.uuid(),
+  /** The secret. Shown here and never again. */
+  apiKey: z.string(),
+  apiKeyType: z.enum(['INFERENCE', 'ADMIN']),
+  description: z.string(),
+  last6Chars: z.string(),
+});
+
+export const TransferView = z.object({
+  id: z.string(),
+  kind: z.enum(['credit', 'charge', 'refund', 'grant', 'expiry', 'deposit', 'write_off']),
+  debitAccount: z.string(),
+  creditAccount: z.string(),
+  currency: z.enum(['USD', 'DIEM']),
+  amount: Money,
+  reference: z.string(),
+  at: z.iso.datetime(),
+});
+
+export const TransferList = z.object({
+  object: z.literal('list'),
+  data: z.array(TransferView),
+  /** Pass it as `before` for the next page. */
+  nextBefore: z.string().nullable(),
+});
+
+export const TransferQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be the id of a transfer')
+    .optional(),
+});
+
+export const AuditView = z.object({
+  ok: z.boolean(),
+  accounts: z.int(),
+  transfers: z.int(),
+  charges: z.int(),
+  imbalanceUsd: Money,
+  imbalanceDiem: Money,
+  mismatches: z.array(z.string()),
+});
+
+export type Account = z.infer<typeof Account>;
+export type NewAccount = z.infer<typeof NewAccount>;
+export type NewApiKey = z.infer<typeof NewApiKey>;
+export type NewCredit = z.infer<typeof NewCredit>;
+export type TransferQuery = z.infer<typeof TransferQuery>;
+export type AccountWithBalances = z.infer<typeof AccountWithBalances>;
+export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
+export type TransferView = z.infer<typeof TransferView>;
+export type TransferList = z.infer<typeof TransferList>;
+export type AuditView = z.infer<typeof AuditView>;

@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import type { ProblemCode } from './problems.js';
+
+/**
+ * Who may use a route: anybody; the holder of an API key or a wallet; the holder of an API key; the operator.
+ */
+export type Access = 'open' | 'key-or-wallet' | 'key' | 'operator';
+
+/** The groups that the published description is divided into, in its order. */
+export const TAGS = {
+  Chat: 'Conversations, answered whole or as a stream.',
+  Models: 'What is offered, what it costs and what it can do.',
+  Characters: 'Personas that a conversation can have.',
+  Description: 'This description.',
+  Accounts: 'Accounts, their credit and their keys.',
+  Ledger: 'The books.',
+  Health: 'Whether the process lives and can serve.',
+} as const;
+
+/** Headers that an answer may have beside those of every answer. */
+export type HeaderGroup = 'model' | 'limits' | 'balances' | 'encoding';
+
+export interface RouteDefinition {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:name` for each parameter, or `*` for one that is all of the path that is left. */
+  readonly path: `/${string}`;
+  readonly operationId: string;
+  readonly tag: keyof typeof TAGS;
+  readonly summary: string;
+  /** Markdown. */
+  readonly description?: string;
+  readonly access: Access;
+  readonly status: number;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly reply: z.ZodType;
+  /** The content type of a reply that is not JSON. */
+  readonly replyType?: string;
+  /** The data of each event, where the reply may be a stream of them. */
+  readonly event?: z.ZodType;
+  readonly headers?: readonly HeaderGroup[];
+  /** What it may refuse with, beside what every route of its kind of access may. */
+  readonly refusals: readonly ProblemCode[];
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { ChatCompletionChunk } from './chat-chunk.js';
+import { ChatRequest } from './chat-request.js';
+import { ChatCompletion } from './chat-response.js';
+import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models.js';
+import { operatorRoutes } from './operator-routes.js';
+import type { RouteDefinition } from './route-definition.js';
+
+const publicRoutes = {
+  chatCompletions: {
+    method: 'POST',
+    path: '/api/v1/chat/completions',
+    operationId: 'createChatCompletion',
+    tag: 'Chat',
+    summary: 'Answers a conversation',
+    description: `Takes what OpenAI's chat completions take, and more. Fields that are not listed here are passed to the model
+unchecked.
+
+With \`stream: true\` the answer comes as server-sent events while it is written. The last event before
+\`data: [DONE]\` carries \`usage\` and \`cost\`. An error after the first event is an event with an \`error\`; what was
+delivered until then is charged. Long answers should be streamed.
+
+The parameters of \`svc_parameters\` may also stand after the model's name:
+\`<model>:<parameter>=<value>[&<parameter>=<value>…]\`. They win over the body's.`,
+    access: 'key-or-wallet',
+    status: 200,
+    body: ChatRequest,
+    reply: ChatCompletion,
+    event: ChatCompletionChunk,
+    headers: ['model', 'limits', 'balances', 'encoding'],
+    refusals: [
+      'INVALID_JSON',
+      'INVALID_REQUEST',
+      'TOO_MANY_TOKENS',
+      'NOT_AVAILABLE',
+      'PRO_ONLY_MODEL',
+      'INSUFFICIENT_BALANCE',
+      'MODEL_NOT_FOUND',
+      'MODEL_RETIRED',
+      'PAYLOAD_TOO_LARGE',
+      'INVALID_CONTENT_TYPE',
+      'RATE_LIMIT_EXCEEDED',
+      'INFERENCE_FAILED',
+      'MODEL_OFFLINE',
+      'MODEL_AT_CAPACITY',
+      'REQUEST_TIMEOUT',
+    ],
+  },
+  models: {
+    method: 'GET',
+    path: '/api/v1/models',
+    operationId: 'listModels',
+    tag: 'Models',
+    summary: 'Lists the models on offer',
+    access: 'open',
+    status: 200,
+    query: ModelQuery,
+    reply: ModelList,
+    refusals: ['INVALID_REQUEST'],
+  },
+  modelTraits: {
+    method: 'GET',
+    path: '/api/v1/models/traits',
+    operationId: 'listModelTraits',
+    tag: 'Models',
+    summary: 'Lists the traits and the model that each means for now',
+    description: 'A trait can stand wherever a model id can, and follows the best model for its purpose.',
+    access: 'open',
+    status: 200,
+    query: ModelQuery,
+    reply: ModelNames,
+    refusals: ['INVALID_REQUEST'],
+  },
+  modelAliases: {
+    method: 'GET',
+    path: '/api/v1/models/compatibility_mapping',
+    operationId: 'listModelCompatibilityMapping',
+    tag: 'Models',
+    summary: 'Lists the names of models of other services and the model that each means here',
+    access: 'open',
+    status: 200,
+    query: ModelQuery,
+    reply: ModelNames,
+    refusals: ['INVALID_REQUEST'],
+  },
+  model: {
+    method: 'GET',
+    path: '/api/v1/models/*',
+    operationId: 'getModel',
+    tag: 'Models',
+    summary: 'Shows a model',
+    access: 'open',
+    status: 200,
+    params: ModelParams,
+    reply: ModelView,
+    refusals: ['MODEL_NOT_FOUND'],
+  },
+  openApi: {
+    method: 'GET',
+    path: '/api/v1/openapi.yaml',
+    operationId: 'getOpenApi',
+    tag: 'Description',
+    summary: 'Describes this API in OpenAPI 3.1',
+    access: 'open',
+    status: 200,
+    reply: z.string(),
+    replyType: 'application/yaml',
+    refusals: [],
+  },
+  docs: {
+    method: 'GET',
+    path: '/docs',
+    operationId: 'getDocs',
+    tag: 'Description',
+    summary: 'Shows this API as a page',
+    access: 'open',
+    status: 200,
+    reply: z.string(),
+    replyType: 'text/html; charset=utf-8',
+    refusals: [],
+  },
+  docsAsset: {
+    method: 'GET',
+    path: '/docs/:name',
+    operationId: 'getDocsAsset',
+    tag: 'Description',
+    summary: 'A script or a style of that page',
+    access: 'open',
+    status: 200,
+    params: z.object({ name: z.string() }),
+    reply: z.string(),
+    replyType: '*/*',
+    refusals: ['NOT_FOUND'],
+  },
+} as const satisfies Record<string, RouteDefinition>;
+
+/** The catalogue of routes. Controllers, validation and the published description are made from it. */
+export const routes = { ...publicRoutes, ...operatorRoutes } as const;

@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import { type Issue, Problem } from './problem.js';
+
+/** The value as its schema reads it; refuses with the detailed INVALID_REQUEST that names every faulty field. */
+export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues);
+}
+
+interface RawIssue {
+  readonly code?: string;
+  readonly path?: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** The detailed error for the issues of a validator. */
+export function invalidRequest(raw: readonly RawIssue[]): Problem {
+  const issues = raw.map((issue): Issue => ({
+    code: issue.code ?? 'custom',
+    path: (issue.path ?? []).map((step) => (typeof step === 'number' ? step : String(step))),
+    message: issue.message,
+  }));
+  const first = issues[0];
+  return new Problem('INVALID_REQUEST', { issues, param: first?.path.join('.') || undefined });
+}
