@@ -1,0 +1,163 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type Backend,
+  type CatalogEntry,
+  CatalogFile,
+  CatalogModel,
+  type Tier,
+  usdToNano,
+} from '@svc/contracts';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { looseName, looseNames, nearestName } from './model-names.js';
+
+/** The catalogue file is not as its schema needs it. Its message names the file and every fault. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError';
+}
+
+/** Nano-dollars per million tokens. */
+export interface Rates {
+  readonly inputNano: bigint;
+  readonly outputNano: bigint;
+  readonly cacheInputNano: bigint;
+  readonly cacheWriteNano: bigint;
+}
+
+/** A model on offer, with its prices as the money code needs them. */
+export interface Model extends CatalogModel {
+  readonly rates: Rates;
+  /** The rates of requests with more prompt tokens than the threshold. */
+  readonly extended?: { readonly thresholdTokens: number; readonly rates: Rates };
+}
+
+export interface TierLimit {
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+}
+
+type TierTable = CatalogFile['tiers'];
+
+/** What is offered, and what it costs. Read from files at start and again when they change. */
+export class Catalog {
+  private byName = new Map<string, Model>();
+  private byLooseName = new Map<string, Model | undefined>();
+  private list: readonly Model[] = [];
+  private all: readonly CatalogEntry[] = [];
+  private tiers: TierTable = {};
+
+  constructor(file: CatalogFile) {
+    this.replace(file);
+  }
+
+  /** Takes a new catalogue in one step; requests under way keep the model they found. */
+  replace(file: CatalogFile): void {
+    const models = file.models.flatMap((model) => (model.type === 'text' ? [priced(model)] : []));
+    const byName = new Map<string, Model>();
+    for (const model of models) {
+      for (const trait of model.traits) if (!byName.has(trait)) byName.set(trait, model);
+    }
+    // An id or alias wins over a trait of the same name.
+    for (const model of models)
+      for (const name of [...model.aliases, model.id]) byName.set(name.toLowerCase(), model);
+    this.byName = byName;
+    this.byLooseName = looseNames(byName);
+    this.list = models;
+    this.all = file.models;
+    this.tiers = file.tiers;
+  }
+
+  /** The text models. */
+  models(): readonly Model[] {
+    return this.list;
+  }
+
+  /** The models of every type. */
+  entries(): readonly CatalogEntry[] {
+    return this.all;
+  }
+
+  /** The text model of this id, alias or trait, as written or nearly so. */
+  find(name: string): Model | undefined {
+    const exact = this.byName.get(name) ?? this.byName.get(name.toLowerCase());
+    return exact ?? this.byLooseName.get(looseName(name));
+  }
+
+  /** The name of a text model that somebody who wrote `name` may have meant. */
+  suggest(name: string): string | undefined {
+    const nearest = nearestName(name, this.byName.keys());
+    const id = nearest === undefined ? undefined : this.byName.get(nearest)?.id;
+    return id?.toLowerCase() === nearest ? id : nearest;
+  }
+
+  backends(): readonly Backend[] {
+    return this.list.flatMap((model) => model.backends);
+  }
+
+  limits(tier: Tier, accountTier: 'standard' | 'partner'): TierLimit {
+    const limits = this.tiers[tier];
+    if (!limits) throw new RangeError(`the catalogue has no tier ${tier}`);
+    return (accountTier === 'partner' ? limits.partner : undefined) ?? limits.standard;
+  }
+}
+
+function priced(model: CatalogModel): Model {
+  const { extended } = model.pricing;
+  return {
+    ...model,
+    rates: ratesOf(model.pricing),
+    ...(extended && {
+      extended: { thresholdTokens: extended.contextTokenThreshold, rates: ratesOf(extended) },
+    }),
+  };
+}
+
+function ratesOf(usd: {
+  input: number;
+  output: number;
+  cacheInput?: number | undefined;
+  cacheWrite?: number | undefined;
+}): Rates {
+  return {
+    inputNano: usdToNano(usd.input),
+    outputNano: usdToNano(usd.output),
+    // Without a price of their own, cached and cache-written tokens cost what any prompt token does.
+    cacheInputNano: usdToNano(usd.cacheInput ?? usd.input),
+    cacheWriteNano: usdToNano(usd.cacheWrite ?? usd.input),
+  };
+}
+
+/** Models that were found on this machine: the part of a catalogue that `all` writes itself. */
+const ExtraModels = z.strictObject({ models: z.array(CatalogModel) });
+
+/** Reads a catalogue and, where it exists, a second file of further models. Refuses with every fault of a file. */
+export async function readCatalog(path: string, extraPath?: string): Promise<CatalogFile> {
+  const file = await readYaml(path, CatalogFile);
+  if (file === undefined) throw new CatalogError(`${path}: there is no such file`);
+  const extra = extraPath === undefined ? undefined : await readYaml(extraPath, ExtraModels);
+  if (!extra) return file;
+  const known = new Set(file.models.flatMap((model) => [model.id, ...model.aliases]));
+  return { ...file, models: [...file.models, ...extra.models.filter((model) => !known.has(model.id))] };
+}
+
+/** The file as its schema reads it, or `undefined` where there is none. */
+async function readYaml<Schema extends z.ZodType>(
+  path: string,
+  schema: Schema,
+): Promise<z.infer<Schema> | undefined> {
+  let value: unknown;
+  try {
+    value = parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new CatalogError(`${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(
+    (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,
+  );
+  throw new CatalogError(`${path}: ${faults.join('; ')}`);
+}

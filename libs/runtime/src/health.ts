@@ -1,0 +1,43 @@
+import { Controller, Global, Injectable, Module } from '@nestjs/common';
+import { Problem, routes } from '@svc/contracts';
+import { Answers } from './route.js';
+
+/** Whether this process can serve requests. Parts that can't yet, or can't any more, say so here. */
+@Injectable()
+export class Readiness {
+  private readonly reasons = new Map<string, string>();
+
+  /** Says that `part` can't serve, and why; or, without a reason, that it can again. */
+  report(part: string, reason?: string): void {
+    if (reason === undefined) this.reasons.delete(part);
+    else this.reasons.set(part, reason);
+  }
+
+  /** Refuses with UNAVAILABLE and the reasons. */
+  check(): void {
+    if (this.reasons.size === 0) return;
+    const reasons = [...this.reasons].map(([part, reason]) => `${part}: ${reason}`);
+    throw new Problem('UNAVAILABLE', { message: `Not ready. ${reasons.join('; ')}` });
+  }
+}
+
+@Controller()
+class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  @Answers(routes.healthz)
+  healthz(): { status: string } {
+    return { status: 'ok' };
+  }
+
+  @Answers(routes.readyz)
+  readyz(): { status: string } {
+    this.readiness.check();
+    return { status: 'ready' };
+  }
+}
+
+/** Health and readiness, for every process. */
+@Global()
+@Module({ controllers: [HealthController], providers: [Readiness], exports: [Readiness] })
+export class HealthModule {}

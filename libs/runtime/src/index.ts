@@ -1,0 +1,14 @@
+export { Catalog, CatalogError, type Model, type Rates, type TierLimit, readCatalog } from './catalog.js';
+export { CatalogModule } from './catalog.module.js';
+export { type CatalogPaths, watchCatalog } from './catalog-watch.js';
+export { ConfigError, durationMs, loadConfig, port, whole } from './config.js';
+export { HealthModule, Readiness } from './health.js';
+export { BODY_LIMIT_BYTES, sendProblem } from './http-adapter.js';
+export { LOG_LEVELS, type LogLevel, type Logger, createLogger, flushLog } from './logging.js';
+export { LoggerModule, RootLogger } from './logger.module.js';
+export { type RequestRecord } from './request-record.js';
+export { newId } from './request-id.js';
+export { Answers } from './route.js';
+export { DRAIN_MS, type Listener, type Running, type ServeOptions, serve } from './serve.js';
+export { Valid } from './valid.js';
+export { VERSION } from './version.js';

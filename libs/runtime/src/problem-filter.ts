@@ -1,0 +1,34 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { Problem, type ProblemCode } from '@svc/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendProblem } from './http-adapter.js';
+
+/** Turns whatever was thrown into the one error envelope. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    sendProblem(toProblem(error), http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+}
+
+/** Codes for what Fastify and Nest refuse by themselves. */
+const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
+  400: 'INVALID_REQUEST',
+  404: 'NOT_FOUND',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'INVALID_CONTENT_TYPE',
+};
+
+function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const code = BY_STATUS[statusOf(error) ?? 500];
+  return code ? new Problem(code, { cause: error }) : Problem.from(error);
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number')
+    return error.statusCode;
+  return undefined;
+}

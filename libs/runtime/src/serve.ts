@@ -1,0 +1,116 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DynamicModule, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { CustomTransportStrategy } from '@nestjs/microservices';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createHttpAdapter } from './http-adapter.js';
+import { Readiness } from './health.js';
+import { type Logger, nestLogger } from './logging.js';
+import { ProblemFilter } from './problem-filter.js';
+
+/** Streams under way get this long to end once a process is told to stop. Kubernetes kills at 30 s by default. */
+export const DRAIN_MS = 25_000;
+
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ServeOptions {
+  readonly module: DynamicModule | Type;
+  readonly logger: Logger;
+  readonly api: Listener;
+  /** Where the operator's routes are served; without it they are not served at all. */
+  readonly operator?: Listener;
+  /** What brings events to this process. */
+  readonly events?: (app: NestFastifyApplication) => CustomTransportStrategy;
+  readonly drainMs?: number;
+}
+
+/** A process that serves. */
+export interface Running {
+  readonly app: NestFastifyApplication;
+  readonly apiUrl: string;
+  readonly operatorUrl: string | undefined;
+  /** Refuses new requests, lets those under way finish up to a deadline, then closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Starts a process: Nest on Fastify, the event consumers, then the ports. */
+export async function serve(options: ServeOptions): Promise<Running> {
+  const state: { stopping: boolean; operatorPort: number | undefined } = {
+    stopping: false,
+    operatorPort: undefined,
+  };
+  const adapter = createHttpAdapter({
+    logger: options.logger,
+    isOperatorPort: (port) => port !== undefined && port === state.operatorPort,
+    isStopping: () => state.stopping,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
+    logger: nestLogger(options.logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(new ProblemFilter());
+  if (options.events) app.connectMicroservice({ strategy: options.events(app) }, { inheritAppConfig: true });
+  let operator: Server | undefined;
+  try {
+    await app.startAllMicroservices();
+    await app.init();
+    const fastify = app.getHttpAdapter().getInstance();
+    await fastify.ready();
+    if (options.operator) {
+      operator = createServer((request, response) => fastify.routing(request, response));
+      await listen(operator, options.operator);
+      state.operatorPort = (operator.address() as AddressInfo).port;
+    }
+    // Not through Nest, which would log a port that is taken before the caller can tell it.
+    await fastify.listen(options.api);
+  } catch (error) {
+    operator?.close();
+    await app.close();
+    throw error;
+  }
+  const api: Server = app.getHttpServer();
+  return {
+    app,
+    apiUrl: urlOf(api),
+    operatorUrl: operator && urlOf(operator),
+    stop: async () => {
+      state.stopping = true;
+      app.get(Readiness, { strict: false }).report('process', 'stopping');
+      await drain([api, ...(operator ? [operator] : [])], options.drainMs ?? DRAIN_MS);
+      await app.close();
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: Listener): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** Stops accepting and waits until every answer under way has ended, at most until the deadline. */
+async function drain(servers: readonly Server[], deadlineMs: number): Promise<void> {
+  const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+  // A kept-alive connection becomes idle when its answer ends, and nobody else would close it then.
+  const sweep = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50);
+  const deadline = Promise.withResolvers<void>();
+  const timer = setTimeout(deadline.resolve, deadlineMs);
+  await Promise.race([Promise.all(closed), deadline.promise]);
+  clearTimeout(timer);
+  clearInterval(sweep);
+  servers.forEach((server) => server.closeAllConnections());
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+
+/** When this build was made, `YYYYMMDD.HHMMSS` in UTC. The build writes it beside the compiled files. */
+export const VERSION: string = readVersion();
+
+function readVersion(): string {
+  try {
+    return readFileSync(new URL('./version.txt', import.meta.url), 'utf8').trim();
+  } catch {
+    // Run from its sources, as tests do, it has no build.
+    return '19700101.000000';
+  }
+}
