@@ -13,6 +13,7 @@ CREATE TABLE "ledger"."accounts" (
 
 CREATE SEQUENCE "ledger"."transfers_id_seq" AS BIGINT;
 
+-- The key begins with the account, so that one index serves the history of an account as well.
 CREATE TABLE "ledger"."transfers" (
   "id" BIGINT NOT NULL DEFAULT nextval('"ledger"."transfers_id_seq"'),
   "at" TIMESTAMPTZ(3) NOT NULL,
@@ -23,7 +24,7 @@ CREATE TABLE "ledger"."transfers" (
   "currency" TEXT COLLATE "C" NOT NULL,
   "amount_nano" BIGINT NOT NULL,
   "reference" TEXT COLLATE "C" NOT NULL,
-  CONSTRAINT "transfers_pkey" PRIMARY KEY ("id", "at"),
+  CONSTRAINT "transfers_pkey" PRIMARY KEY ("account_id", "id", "at"),
   CONSTRAINT "transfers_kind_known" CHECK (
     "kind" IN ('credit', 'charge', 'refund', 'grant', 'expiry', 'deposit', 'write_off')
   ),
@@ -33,8 +34,6 @@ CREATE TABLE "ledger"."transfers" (
 ) PARTITION BY RANGE ("at");
 
 ALTER SEQUENCE "ledger"."transfers_id_seq" OWNED BY "ledger"."transfers"."id";
-
-CREATE INDEX "transfers_account_id_id_idx" ON "ledger"."transfers" ("account_id", "id" DESC);
 
 -- One row for each request that was charged. Its time is fixed by the event, so a charge told twice has one key.
 CREATE TABLE "ledger"."charges" (

@@ -1,0 +1,37 @@
+import type { Charge } from '@svc/contracts';
+
+/** The largest amount and balance of the books: a signed 64-bit count of nano-dollars, 9.2 billion USD. */
+export const MAX_NANO = 2n ** 63n - 1n;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const MAX_TEXT = 500;
+const FIRST_TIME = '2000';
+const LAST_TIME = '2100';
+
+/** Why a charge can't be posted as it is, as part of a sentence; `undefined` when it can. */
+export function chargeFault(charge: Charge): string | undefined {
+  if (!UUID.test(charge.accountId)) return 'its account is no UUID';
+  if (!isText(charge.requestId)) return 'its request id is no plain text';
+  if (!isText(charge.keyId) || !isText(charge.model) || !isText(charge.backend))
+    return 'its key, model or backend is no plain text';
+  if (!(charge.at >= FIRST_TIME && charge.at < LAST_TIME) || Number.isNaN(Date.parse(charge.at)))
+    return 'its time is none of this century';
+  let linesNano = 0n;
+  for (const line of charge.lines) {
+    if (!isText(line.sku)) return 'the sku of a line is no plain text';
+    if (line.amountNano < 0n || line.priceNanoPerMillion < 0n) return 'a line is negative';
+    if (line.priceNanoPerMillion > MAX_NANO) return 'the price of a line is too large';
+    linesNano += line.amountNano;
+  }
+  const { usdNano, diemNano } = charge.cost;
+  if (usdNano < 0n || diemNano < 0n || charge.writeOffNano < 0n) return 'an amount is negative';
+  if (linesNano !== usdNano + diemNano + charge.writeOffNano)
+    return 'its lines do not sum to its cost and write-off';
+  if (linesNano > MAX_NANO) return 'its amount is too large';
+  return undefined;
+}
+
+/** PostgreSQL stores any text without a zero character. The length keeps an index entry within its bound. */
+function isText(text: string): boolean {
+  return text.length <= MAX_TEXT && !text.includes('\0');
+}

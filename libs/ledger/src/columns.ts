@@ -1,0 +1,81 @@
+import type { Charge, ChargeLine } from '@svc/contracts';
+import type { PostedBalances } from './hold-book.js';
+import type { NewTransfer } from './posting.js';
+
+/** A column of rows as PostgreSQL takes it for an array: free text as an array, all else as an array literal. */
+export type Column = readonly string[] | string;
+
+const text = <Row>(rows: readonly Row[], value: (row: Row) => string): Column => rows.map(value);
+
+/** For values that need no quotes in an array literal: numbers, UUIDs, times and words of our own. */
+function plain<Row>(rows: readonly Row[], value: (row: Row) => string | number | bigint): Column {
+  let literal = '{';
+  for (const row of rows) literal += literal.length === 1 ? value(row) : `,${value(row)}`;
+  return `${literal}}`;
+}
+
+/** In the order of the parameters of the statement that inserts charges. */
+export function chargeColumns(charges: readonly Charge[]): Column[] {
+  return [
+    text(charges, (charge) => charge.requestId),
+    plain(charges, (charge) => charge.at),
+    plain(charges, (charge) => charge.accountId),
+    text(charges, (charge) => charge.keyId),
+    text(charges, (charge) => charge.model),
+    text(charges, (charge) => charge.backend),
+    plain(charges, (charge) => charge.usage.promptTokens),
+    plain(charges, (charge) => charge.usage.completionTokens),
+    plain(charges, (charge) => charge.usage.cachedTokens),
+    plain(charges, (charge) => charge.usage.cacheWriteTokens),
+    plain(charges, (charge) => charge.usage.reasoningTokens),
+    plain(charges, (charge) => charge.cost.usdNano),
+    plain(charges, (charge) => charge.cost.diemNano),
+    plain(charges, (charge) => charge.writeOffNano),
+    plain(charges, (charge) => charge.durationMs),
+  ];
+}
+
+interface LineRow {
+  readonly charge: Charge;
+  readonly line: ChargeLine;
+  readonly index: number;
+}
+
+/** In the order of the parameters of the statement that inserts lines. */
+export function lineColumns(charges: readonly Charge[]): Column[] {
+  const rows: LineRow[] = [];
+  for (const charge of charges) charge.lines.forEach((line, index) => rows.push({ charge, line, index }));
+  return [
+    text(rows, (row) => row.charge.requestId),
+    plain(rows, (row) => row.charge.at),
+    plain(rows, (row) => row.index),
+    text(rows, (row) => row.line.sku),
+    plain(rows, (row) => row.line.units),
+    plain(rows, (row) => row.line.priceNanoPerMillion),
+    plain(rows, (row) => row.line.amountNano),
+  ];
+}
+
+/** In the order of the parameters of the statement that inserts transfers. */
+export function transferColumns(transfers: readonly NewTransfer[]): Column[] {
+  return [
+    plain(transfers, (transfer) => transfer.at),
+    plain(transfers, (transfer) => transfer.accountId),
+    plain(transfers, (transfer) => transfer.kind),
+    plain(transfers, (transfer) => transfer.debitAccount),
+    plain(transfers, (transfer) => transfer.creditAccount),
+    plain(transfers, (transfer) => transfer.currency),
+    plain(transfers, (transfer) => transfer.amountNano),
+    text(transfers, (transfer) => transfer.reference),
+  ];
+}
+
+/** In the order of the parameters of the statement that sets balances. */
+export function balanceColumns(accounts: readonly PostedBalances[]): Column[] {
+  return [
+    plain(accounts, (account) => account.accountId),
+    plain(accounts, (account) => account.balances.usdNano),
+    plain(accounts, (account) => account.balances.diemNano),
+    plain(accounts, (account) => account.version),
+  ];
+}

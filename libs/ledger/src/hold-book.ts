@@ -1,0 +1,40 @@
+import type { Balances, Extension, Hold, HoldRequest } from '@svc/contracts';
+
+/** What the database says an account has. Each change of an account has the next version, from 1 on. */
+export interface PostedBalances {
+  readonly accountId: string;
+  readonly balances: Balances;
+  readonly version: bigint;
+}
+
+/** The balances of an account once the charges of these requests were posted. */
+export interface AccountPosting extends PostedBalances {
+  readonly requestIds: readonly string[];
+}
+
+/**
+ * What may still be spent: for each account its posted balance less its holds. Every operation is one atomic step.
+ * A hold lapses once its lease is over, unless it was renewed, extended or settled.
+ */
+export abstract class HoldBook {
+  /**
+   * Takes DIEM first, then USD: all of the amount, or what there is where that is enough, or nothing. A request that holds already keeps that hold.
+   * Refuses: INSUFFICIENT_BALANCE; UNAVAILABLE when the balance can't be had or the book is full.
+   */
+  abstract hold(request: HoldRequest): Promise<Hold>;
+
+  /** Grows a hold by the extension and renews it. Refuses as `hold` does; the hold then stands as it was. */
+  abstract extend(hold: Hold, extension: Extension): Promise<Hold>;
+
+  /** Shrinks a hold to what is owed. From then on only `post` ends it. Without effect where the cost was posted already. */
+  abstract settle(hold: Hold, cost: Balances): Promise<void>;
+
+  /** Ends a hold that is not settled. A hold that is gone is no error. */
+  abstract release(hold: Hold): Promise<void>;
+
+  /** Starts the leases of live holds anew. One that has lapsed is taken again where the money is still there. */
+  abstract renew(holds: Iterable<Hold>): Promise<void>;
+
+  /** Sets balances, where their version is newer than the known one, and ends the holds of posted requests. */
+  abstract post(postings: readonly AccountPosting[]): Promise<void>;
+}

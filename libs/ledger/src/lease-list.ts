@@ -1,0 +1,40 @@
+/** What can be in a `LeaseList`. The list owns these fields. */
+export interface Leased {
+  /** When the lease is over, on the book's clock. */
+  lapsesAtMs: number;
+  older: Leased | undefined;
+  newer: Leased | undefined;
+}
+
+/** Leases of one length, in the order in which they lapse. Every operation takes constant time. */
+export class LeaseList<Item extends Leased> {
+  private oldest: Leased | undefined;
+  private newest: Leased | undefined;
+
+  constructor(private readonly leaseMs: number) {}
+
+  /** Starts a lease, or starts it anew. `nowMs` never goes back. */
+  lease(item: Item, nowMs: number): void {
+    this.remove(item);
+    item.lapsesAtMs = nowMs + this.leaseMs;
+    item.older = this.newest;
+    if (this.newest) this.newest.newer = item;
+    else this.oldest = item;
+    this.newest = item;
+  }
+
+  /** Ends a lease. An item without one is no error. */
+  remove(item: Item): void {
+    if (item.older) item.older.newer = item.newer;
+    else if (this.oldest === item) this.oldest = item.newer;
+    if (item.newer) item.newer.older = item.older;
+    else if (this.newest === item) this.newest = item.older;
+    item.older = undefined;
+    item.newer = undefined;
+  }
+
+  /** The item whose lease was over first, if any is over. */
+  lapsed(nowMs: number): Item | undefined {
+    return this.oldest && this.oldest.lapsesAtMs <= nowMs ? (this.oldest as Item) : undefined;
+  }
+}

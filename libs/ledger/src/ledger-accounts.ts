@@ -1,0 +1,11 @@
+/** Accounts of the books that no customer owns. They have transfers and no running balance. */
+export const REVENUE = 'revenue';
+export const WRITE_OFFS = 'write_offs';
+export const OPERATOR_DEPOSITS = 'deposits:operator';
+
+const CUSTOMER = 'customer:';
+
+/** The name of a customer's account in transfers. */
+export function customerAccount(accountId: string): string {
+  return CUSTOMER + accountId;
+}

@@ -1,0 +1,46 @@
+import { durationMs, whole } from '@svc/runtime';
+import type { z } from 'zod';
+
+/** The settings of the ledger, to be read with those of its process. */
+export const ledgerConfig = {
+  LEDGER_HOLD_LEASE_MS: durationMs
+    .default(60_000)
+    .describe('A hold whose process has died lapses after this time.'),
+  LEDGER_HOLD_MAX_MS: durationMs
+    .default(3_600_000)
+    .describe('A hold is renewed for this long at most, so that one that was forgotten ends.'),
+  LEDGER_MAX_HOLDS: whole(1, 100_000_000)
+    .default(1_000_000)
+    .describe(
+      'Holds at once, settled ones that wait for their posting included. Beyond it requests are refused.',
+    ),
+  LEDGER_MAX_ACCOUNTS: whole(1, 100_000_000)
+    .default(100_000)
+    .describe('Balances kept in memory. Idle accounts make room and are read again when they are used.'),
+  LEDGER_START_WAIT_MS: durationMs
+    .default(5_000)
+    .describe(
+      'A request waits this long for the charges of an earlier run to be posted, then it is refused.',
+    ),
+  LEDGER_READ_WAIT_MS: durationMs
+    .default(2_000)
+    .describe('A read of the books waits this long for recorded charges to be posted, then it is refused.'),
+  LEDGER_SETTLE_WAIT_MS: durationMs
+    .default(3_000)
+    .describe('A charge that the event log does not take waits this long to be posted directly.'),
+  LEDGER_RETRY_FOR_MS: durationMs
+    .default(600_000)
+    .describe('A charge that neither way has taken is tried again for this long.'),
+  LEDGER_MAX_UNPOSTED: whole(1, 1_000_000)
+    .default(10_000)
+    .describe('Charges that wait to be posted directly.'),
+};
+
+export type LedgerConfig = {
+  readonly [Name in keyof typeof ledgerConfig]: z.infer<(typeof ledgerConfig)[Name]>;
+};
+
+/** The injected settings. */
+export abstract class LedgerSettings {
+  abstract readonly config: LedgerConfig;
+}

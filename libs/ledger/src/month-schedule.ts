@@ -1,0 +1,34 @@
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { RootLogger } from '@svc/runtime';
+import { MonthsStore } from './months.store.js';
+
+const DAY_MS = 86_400_000;
+
+/** Makes partitions ahead, so that no posting has to. */
+@Injectable()
+export class MonthSchedule implements OnModuleInit, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly months: MonthsStore,
+    private readonly logger: RootLogger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.ensure();
+    // A failure is logged, and a posting makes the month that it misses.
+    this.timer = setInterval(() => void this.ensure(), DAY_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  private async ensure(): Promise<void> {
+    try {
+      await this.months.ensureAhead(new Date());
+    } catch (error) {
+      this.logger.log.warn({ error: String(error) }, 'partitions of coming months could not be made');
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '@svc/storage';
+
+/** Months that are made ahead of the current one. */
+const AHEAD = 2;
+
+/** The monthly partitions of the tables that grow with requests. */
+@Injectable()
+export class MonthsStore {
+  /** Months known to exist, such as `2026-11`. Some dozens at most: a charge's time is within a century. */
+  private readonly known = new Set<string>();
+
+  constructor(private readonly database: Database) {}
+
+  /** Makes the partitions of these times (ISO 8601, UTC) where they are missing. */
+  async ensure(times: Iterable<string>): Promise<void> {
+    const missing = new Set<string>();
+    for (const at of times) {
+      const month = at.slice(0, 7);
+      if (!this.known.has(month)) missing.add(month);
+    }
+    for (const month of missing) {
+      await this.database.query('SELECT ledger.create_month($1::timestamptz)', [`${month}-01T00:00:00Z`]);
+      this.known.add(month);
+    }
+  }
+
+  /** Makes this month's partitions and those of the months to come. */
+  async ensureAhead(now: Date): Promise<void> {
+    const months = Array.from({ length: AHEAD + 1 }, (_, index) =>
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + index)).toISOString(),
+    );
+    await this.ensure(months);
+  }
+}

@@ -1,0 +1,29 @@
+/** Remembers ids for a time at least, or the latest ones when there are too many. */
+export class RecentIds {
+  private current = new Set<string>();
+  private previous = new Set<string>();
+  private turnsAtMs = 0;
+
+  /** Keeps an id for `keepMs` to twice that, and at least the `most` / 2 latest. */
+  constructor(
+    private readonly keepMs: number,
+    private readonly most: number,
+  ) {}
+
+  add(id: string, nowMs: number): void {
+    this.turn(nowMs);
+    this.current.add(id);
+  }
+
+  has(id: string, nowMs: number): boolean {
+    this.turn(nowMs);
+    return this.current.has(id) || this.previous.has(id);
+  }
+
+  private turn(nowMs: number): void {
+    if (nowMs < this.turnsAtMs && this.current.size < this.most / 2) return;
+    this.previous = this.current;
+    this.current = new Set();
+    this.turnsAtMs = nowMs + this.keepMs;
+  }
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import {
+  Books,
+  type Charge,
+  type EventDefinition,
+  EventLog,
+  type Hold,
+  Ledger,
+  NANO_PER_USD,
+} from '@svc/contracts';
+import { EventStrategy, EventsModule } from '@svc/events';
+import { HealthModule, LoggerModule, Readiness, createLogger, loadConfig } from '@svc/runtime';
+import { Database, StorageModule } from '@svc/storage';
+import { HoldBook } from './hold-book.js';
+import { type LedgerConfig, ledgerConfig } from './ledger.config.js';
+import { LedgerModule } from './ledger.module.js';
+import { LiveHolds } from './live-holds.js';
+import { MemoryHoldBook } from './memory-hold-book.js';
+import { Poster } from './poster.js';
+
+/** An event log that can be made to fail. */
+export class FailingLog extends EventLog {
+  /** `refuse` stores nothing; `lose` stores the event and says that it could not. */
+  mode: 'work' | 'refuse' | 'lose' = 'work';
+
+  constructor(private readonly log: EventLog) {
+    super();
+  }
+
+  override async publish<Payload>(event: EventDefinition<Payload>, payload: Payload): Promise<void> {
+    if (this.mode !== 'refuse') await this.log.publish(event, payload);
+    if (this.mode !== 'work') throw new Error('the event log is down');
+  }
+}
+
+@Module({
+  providers: [
+    { provide: FailingLog, useFactory: (log: EventLog) => new FailingLog(log), inject: [EventLog] },
+  ],
+  exports: [FailingLog],
+})
+class FailingLogModule {}
+
+/** A ledger that runs, with its parts. */
+export interface RunningLedger {
+  readonly app: NestFastifyApplication;
+  readonly ledger: Ledger;
+  readonly books: Books;
+  readonly poster: Poster;
+  readonly holds: LiveHolds;
+  readonly holdBook: MemoryHoldBook;
+  readonly log: FailingLog;
+  readonly database: Database;
+  readonly readiness: Readiness;
+  stop(): Promise<void>;
+}
+
+export interface LedgerOptions {
+  readonly url: string;
+  readonly config?: Partial<LedgerConfig>;
+  /** Without consumers nothing that is recorded gets posted. */
+  readonly consume?: boolean;
+}
+
+export async function startLedger({ url, config, consume = true }: LedgerOptions): Promise<RunningLedger> {
+  const module = LedgerModule.with({ ...loadConfig(ledgerConfig, {}), ...config });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    {
+      module: class LedgerTest {},
+      imports: [
+        HealthModule,
+        LoggerModule.of(createLogger('silent')),
+        StorageModule.at({ url }),
+        EventsModule.postgres({ url, pollMs: 50 }),
+        {
+          ...module,
+          imports: [FailingLogModule],
+          providers: [...(module.providers ?? []), { provide: EventLog, useExisting: FailingLog }],
+        },
+      ],
+    },
+    new FastifyAdapter(),
+    { logger: false, abortOnError: false },
+  );
+  if (consume) {
+    app.connectMicroservice({ strategy: app.get(EventStrategy) });
+    await app.startAllMicroservices();
+  }
+  await app.init();
+  const part = <Part>(token: abstract new (...args: never[]) => Part): Part =>
+    app.get(token, { strict: false });
+  return {
+    app,
+    ledger: part(Ledger),
+    books: part(Books),
+    poster: part(Poster),
+    holds: part(LiveHolds),
+    holdBook: part(HoldBook) as MemoryHoldBook,
+    log: part(FailingLog),
+    database: part(Database),
+    readiness: part(Readiness),
+    stop: () => app.close(),
+  };
+}
+
+export const usd = (amount: number): bigint => (BigInt(Math.round(amount * 1e6)) * NANO_PER_USD) / 1_000_000n;
+
+/** A charge in USD with one line, for a request of its own unless told. */
+export function chargeOf(accountId: string, usdNano: bigint, more: Partial<Charge> = {}): Charge {
+  const cost = more.cost ?? { usdNano, diemNano: 0n };
+  const amountNano = cost.usdNano + cost.diemNano + (more.writeOffNano ?? 0n);
+  return {
+    requestId: `chatcmpl-${randomUUID()}`,
+    accountId,
+    keyId: 'key',
+    model: 'model',
+    backend: 'http://127.0.0.1:4000/v1',
+    at: new Date().toISOString(),
+    usage: {
+      promptTokens: 10,
+      completionTokens: 20,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+    },
+    lines: [{ sku: 'model-llm-output-mtoken', units: 20, priceNanoPerMillion: 1_000_000n, amountNano }],
+    writeOffNano: 0n,
+    durationMs: 5,
+    ...more,
+    cost,
+  };
+}
+
+/** A charge for the request of a hold. */
+export function chargeFor(hold: Hold, usdNano: bigint): Charge {
+  return chargeOf(hold.accountId, usdNano, { requestId: hold.requestId });
+}
+
+/** Asks for a hold of a request of its own. */
+export function requestOf(accountId: string, amountNano: bigint): Parameters<Ledger['hold']>[0] {
+  return { requestId: `chatcmpl-${randomUUID()}`, accountId, keyId: 'key', amountNano };
+}
+
+/** Gives an account DIEM as a stake does. To be called before the account first holds. */
+export async function grantDiem(database: Database, accountId: string, diemNano: bigint): Promise<void> {
+  await database.query(
+    `WITH transfer AS (
+       INSERT INTO ledger.transfers
+         (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
+       VALUES (now(), $1::uuid, 'grant', 'staking', 'customer:' || $1::uuid, 'DIEM', $2, 'day') RETURNING *
+     ), reference AS (
+       INSERT INTO ledger.transfer_references (account_id, kind, reference, transfer_id, at)
+       SELECT account_id, kind, reference, id, at FROM transfer
+     )
+     UPDATE ledger.accounts SET diem_nano = $2, version = version + 1 WHERE id = $1::uuid`,
+    [accountId, diemNano],
+  );
+}
