@@ -16,6 +16,8 @@ import {
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 30_000;
 const DRAIN_POLL_MS = 20;
+/** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
+const GATHER_MS = 50;
 
 export interface TopicConsumerOptions {
   readonly subscription: Subscription;
@@ -36,6 +38,8 @@ export class TopicConsumer {
   readonly #stop = new AbortController();
   #loop: Promise<void> | undefined;
   #wake = Promise.withResolvers<void>();
+  /** Somebody waits for what is stored to be handled. */
+  #hurry = Promise.withResolvers<void>();
   /** The connection on which this consumer is the only one; it has to be won again on the next. */
   #claimedOn: Client | undefined;
   #lastId = 0n;
@@ -73,6 +77,7 @@ export class TopicConsumer {
     const deadline = Date.now() + deadlineMs;
     const { session } = this.#options;
     const target = await session.use((client) => readNewestId(client, this.topic));
+    this.#hurry.resolve();
     this.wake();
     while ((await session.use((client) => readOffset(client, this))) < target) {
       if (Date.now() > deadline) {
@@ -85,8 +90,11 @@ export class TopicConsumer {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const wake = (this.#wake = Promise.withResolvers<void>());
+      const hurry = (this.#hurry = Promise.withResolvers<void>());
       try {
-        if ((await this.#step()) === 0) await this.#pause(this.#options.pollMs, wake.promise);
+        const taken = await this.#step();
+        if (taken === 0) await this.#pause(this.#options.pollMs, wake.promise);
+        if (taken < this.#options.batchMax) await this.#pause(GATHER_MS, hurry.promise);
       } catch (error) {
         await this.#recover(error);
       }
