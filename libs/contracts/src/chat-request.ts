@@ -1,23 +1,28 @@
 import { z } from 'zod';
 
-const CacheControl = z.object({ type: z.literal('ephemeral'), ttl: z.string().optional() });
+const CacheControl = z.looseObject({ type: z.literal('ephemeral'), ttl: z.string().optional() });
 const cacheable = { cache_control: CacheControl.optional() };
 
-export const TextPart = z.object({ type: z.literal('text'), text: z.string().min(1), ...cacheable });
+export const TextPart = z.looseObject({ type: z.literal('text'), text: z.string().min(1), ...cacheable });
 
 const AUDIO_FORMATS = ['wav', 'mp3', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'pcm16', 'pcm24'] as const;
+
+/** A data URL may be long, and parsing one as a URL would copy it several times. */
+const isUrl = (text: string): boolean => /^data:/i.test(text) || URL.canParse(text);
+
+const Url = z.string().refine(isUrl, 'Invalid URL').meta({ format: 'uri' });
 
 /** What a user message may be made of. */
 export const ContentPart = z.discriminatedUnion('type', [
   TextPart,
-  z.object({ type: z.literal('image_url'), image_url: z.looseObject({ url: z.url() }), ...cacheable }),
-  z.object({
+  z.looseObject({ type: z.literal('image_url'), image_url: z.looseObject({ url: Url }), ...cacheable }),
+  z.looseObject({
     type: z.literal('input_audio'),
     input_audio: z.looseObject({ data: z.base64(), format: z.enum(AUDIO_FORMATS).optional() }),
     ...cacheable,
   }),
-  z.object({ type: z.literal('video_url'), video_url: z.looseObject({ url: z.url() }), ...cacheable }),
-  z.object({
+  z.looseObject({ type: z.literal('video_url'), video_url: z.looseObject({ url: Url }), ...cacheable }),
+  z.looseObject({
     type: z.literal('file'),
     file: z.looseObject({ file_data: z.string().min(1), filename: z.string().optional() }),
     ...cacheable,

@@ -1,0 +1,48 @@
+import { strToU8 } from 'fflate';
+import { describe, expect, it } from 'vitest';
+import { Archive, repack } from './archive.js';
+import { zipOf } from './sample-files.js';
+
+const all = (): boolean => true;
+
+/** Rewrites the unpacked size that the directory of a zip with one entry claims. */
+function claim(zip: Uint8Array, bytes: number): Uint8Array {
+  const copy = Buffer.from(zip);
+  copy.writeUInt32LE(bytes, copy.indexOf('PK\u0001\u0002', 0, 'latin1') + 24);
+  return copy;
+}
+
+describe('Archive', () => {
+  it('unpacks what is wanted and nothing else', () => {
+    const parts = new Archive(zipOf({ a: 'one', b: 'two' })).read((name) => name === 'b');
+    expect([...parts]).toEqual([['b', strToU8('two')]]);
+  });
+
+  it('gives an entry no more than the size that it claims', () => {
+    const zip = claim(zipOf({ a: 'x'.repeat(100_000) }), 10);
+    expect(new Archive(zip).read(all).get('a')?.length).toBe(10);
+  });
+
+  it('refuses entries that claim too much, before they are unpacked, over all reads together', () => {
+    expect(() => new Archive(claim(zipOf({ a: 'x' }), 4_000_000_000)).read(all)).toThrow('too large');
+    const archive = new Archive(claim(zipOf({ a: 'x' }), 150 * 1_048_576));
+    archive.read(all);
+    expect(() => archive.read(all)).toThrow('too large');
+  });
+
+  it('refuses an archive of very many entries', () => {
+    const names = Array.from({ length: 20_001 }, (_, index) => [`e${index}`, ''] as const);
+    expect(() => new Archive(zipOf(Object.fromEntries(names))).read(() => false)).toThrow('too large');
+  });
+
+  it('refuses an archive that is cut off', () => {
+    const zip = zipOf({ a: 'one' });
+    expect(() => new Archive(zip.subarray(0, zip.length - 10)).read(all)).toThrow('damaged');
+    expect(() => new Archive(zip.subarray(0, 4)).read(all)).toThrow('damaged');
+  });
+
+  it('packs parts again as they were', () => {
+    const parts = new Archive(zipOf({ 'a/b': 'one', c: '' })).read(all);
+    expect(new Archive(repack(parts)).read(all)).toEqual(parts);
+  });
+});

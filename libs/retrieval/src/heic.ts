@@ -1,0 +1,29 @@
+import type { ImageFacts } from '@svc/contracts';
+import createLibheif from 'libheif-js/libheif-wasm/libheif-bundle.mjs';
+import { type ImageJob, Unreadable, refuseOversized } from './job.js';
+
+const pageBytes = 65_536;
+const grow = WebAssembly.Memory.prototype.grow;
+
+/** Decodes HEVC in WebAssembly: sharp's library comes without it. */
+export async function heicFacts(job: ImageJob): Promise<ImageFacts> {
+  boundMemory(job.memoryLimitBytes);
+  // A new decoder for each image: WebAssembly never gives memory back.
+  const images = new (createLibheif().HeifDecoder)().decode(job.bytes);
+  const image = images.find((each) => Boolean(each.is_primary())) ?? images[0];
+  if (!image) throw new Unreadable('the image does not decode');
+  const [width, height] = [image.get_width(), image.get_height()];
+  refuseOversized(width, height, job);
+  const { promise, resolve } = Promise.withResolvers<object | null>();
+  image.display({ data: new Uint8ClampedArray(width * height * 4), width, height }, resolve);
+  if ((await promise) === null) throw new Unreadable('the image does not decode');
+  return { width, height, format: 'heic' };
+}
+
+/** Decoders report that they are out of memory when theirs can't grow. */
+function boundMemory(bytes: number): void {
+  WebAssembly.Memory.prototype.grow = function boundedGrow(this: WasmMemory, pages): number {
+    if (this.buffer.byteLength + pages * pageBytes > bytes) throw new RangeError('over the memory limit');
+    return grow.call(this, pages);
+  };
+}

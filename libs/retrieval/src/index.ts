@@ -1,0 +1,2 @@
+export { type RetrievalConfig, retrievalConfig } from './retrieval.config.js';
+export { RetrievalModule } from './retrieval.module.js';

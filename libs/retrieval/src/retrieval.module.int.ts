@@ -1,0 +1,17 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { Retrieval } from '@svc/contracts';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { retrievalConfig } from './retrieval.config.js';
+import { RetrievalModule } from './retrieval.module.js';
+
+it('serves the port with the defaults, and after shutdown refuses as not the fault of the file', async () => {
+  const config = z.object(retrievalConfig).parse({});
+  const app = await NestFactory.createApplicationContext(RetrievalModule.with(config), { logger: false });
+  const retrieval = app.get(Retrieval);
+  const file = { bytes: Buffer.from('hello'), mediaType: 'text/plain' };
+  expect(await retrieval.extractText(file)).toEqual({ text: 'hello', kind: 'text' });
+  await app.close();
+  await expect(retrieval.extractText(file)).rejects.toMatchObject({ retryable: true });
+});

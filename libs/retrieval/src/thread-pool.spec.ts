@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ThreadBounds, ThreadPool } from './thread-pool.js';
+
+interface Command {
+  readonly what: 'echo' | 'spin' | 'heap' | 'buffers' | 'exit' | 'throw' | 'env';
+  readonly bytes: Uint8Array;
+}
+
+/** Does what its job tells, good or bad. */
+const entry = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort, threadId } from 'node:worker_threads';
+    const kept = [];
+    parentPort.on('message', ({ what, bytes }) => {
+      if (what === 'spin') for (;;);
+      if (what === 'heap') for (;;) kept.push({ text: String(kept.length) });
+      if (what === 'buffers') for (;;) kept.push(new Uint8Array(1_000_000).fill(1));
+      if (what === 'exit') process.exit(0);
+      if (what === 'throw') throw new Error('broken');
+      if (what === 'env') parentPort.postMessage(Object.keys(process.env));
+      else parentPort.postMessage({ threadId, bytes: [...bytes], shared: bytes.buffer.byteLength });
+    });`)}`,
+);
+
+const bounds: ThreadBounds = {
+  threads: 1,
+  queueLimit: 2,
+  timeoutMs: 20_000,
+  heapLimitMb: 32,
+  buffersLimitMb: 64,
+};
+const pools: ThreadPool<Command, unknown>[] = [];
+
+function poolOf(changes: Partial<ThreadBounds> = {}): ThreadPool<Command, unknown> {
+  const pool = new ThreadPool<Command, unknown>(entry, { ...bounds, ...changes });
+  pools.push(pool);
+  return pool;
+}
+
+const command = (what: Command['what'], ...bytes: number[]): Command => ({
+  what,
+  bytes: Uint8Array.from(bytes),
+});
+
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+});
+
+describe('ThreadPool', () => {
+  it('gives a thread the bytes of the view alone and leaves the caller its own', async () => {
+    const whole = Uint8Array.from([1, 2, 3, 4]);
+    const answer = await poolOf().run({ what: 'echo', bytes: whole.subarray(1, 3) });
+    expect(answer).toMatchObject({ bytes: [2, 3], shared: 2 });
+    expect(whole).toEqual(Uint8Array.from([1, 2, 3, 4]));
+    const pooled = Buffer.from('ab');
+    expect(await poolOf().run({ what: 'echo', bytes: pooled })).toMatchObject({ bytes: [97, 98], shared: 2 });
+    expect(pooled.toString()).toBe('ab');
+  });
+
+  it('ends a job that never ends at its deadline; the next job gets a new thread', async () => {
+    const pool = poolOf({ timeoutMs: 1_000 });
+    const first = await pool.run(command('echo'));
+    await expect(pool.run(command('spin'))).rejects.toMatchObject({ kind: 'timeout' });
+    const next = await pool.run(command('echo', 9));
+    expect(next).toMatchObject({ bytes: [9] });
+    expect(next).not.toMatchObject({ threadId: (first as { threadId: number }).threadId });
+  });
+
+  it('keeps the event loop turning while threads spin', async () => {
+    const pool = poolOf({ threads: 2, timeoutMs: 1_500 });
+    let turns = 0;
+    const turning = setInterval(() => (turns += 1), 5);
+    const stuck = await Promise.allSettled([pool.run(command('spin')), pool.run(command('spin'))]);
+    clearInterval(turning);
+    expect(stuck.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    // Blocked for as long as a thread spins, it would turn once or twice.
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  it.each(['heap', 'buffers'] as const)('fails only the job that fills its thread with %s', async (what) => {
+    const pool = poolOf({ threads: 2 });
+    const [greedy, modest] = await Promise.allSettled([
+      pool.run(command(what)),
+      pool.run(command('echo', 1)),
+    ]);
+    expect(greedy).toMatchObject({ status: 'rejected', reason: { kind: 'memory' } });
+    expect(modest).toMatchObject({ status: 'fulfilled', value: { bytes: [1] } });
+    expect(await pool.run(command('echo', 2))).toMatchObject({ bytes: [2] });
+  });
+
+  it.each(['exit', 'throw'] as const)('fails only the job whose thread breaks by %s', async (what) => {
+    const pool = poolOf();
+    await expect(pool.run(command(what))).rejects.toMatchObject({ kind: 'crash' });
+    expect(await pool.run(command('echo', 2))).toMatchObject({ bytes: [2] });
+  });
+
+  it('refuses at once what neither a thread nor the queue has room for', async () => {
+    const pool = poolOf({ queueLimit: 1 });
+    const leaving = new AbortController();
+    const taken = Promise.allSettled([pool.run(command('spin'), leaving.signal), pool.run(command('echo'))]);
+    await expect(pool.run(command('echo'))).rejects.toMatchObject({ kind: 'busy' });
+    leaving.abort();
+    expect((await taken).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  it('refuses a job that has waited for as long as a job may run', async () => {
+    const pool = poolOf({ timeoutMs: 500 });
+    const jobs = Promise.allSettled([
+      pool.run(command('spin')),
+      pool.run(command('spin')),
+      pool.run(command('spin')),
+    ]);
+    expect(await jobs).toMatchObject([
+      { reason: { kind: 'timeout' } },
+      { reason: { kind: expect.stringMatching(/^(timeout|busy)$/) as string } },
+      { reason: { kind: 'busy' } },
+    ]);
+  });
+
+  it('ends a waiting and a running job when its caller leaves', async () => {
+    const pool = poolOf();
+    const [running, waiting] = [new AbortController(), new AbortController()];
+    const jobs = Promise.allSettled([
+      pool.run(command('spin'), running.signal),
+      pool.run(command('echo'), waiting.signal),
+      pool.run(command('echo', 3)),
+    ]);
+    waiting.abort(new Error('left the queue'));
+    running.abort(new Error('left'));
+    expect(await jobs).toMatchObject([
+      { reason: { message: 'left' } },
+      { reason: { message: 'left the queue' } },
+      { value: { bytes: [3] } },
+    ]);
+    await expect(pool.run(command('echo'), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+  });
+
+  it('shows a thread none of the process environment', async () => {
+    expect(await poolOf().run(command('env'))).toEqual([]);
+  });
+
+  it('ends all threads on close; jobs that run, wait or come later fail', async () => {
+    const pool = poolOf();
+    const jobs = Promise.allSettled([pool.run(command('spin')), pool.run(command('echo'))]);
+    await pool.close();
+    expect(await jobs).toMatchObject([{ reason: { kind: 'closed' } }, { reason: { kind: 'closed' } }]);
+    await expect(pool.run(command('echo'))).rejects.toMatchObject({ kind: 'closed' });
+  });
+});
