@@ -1,0 +1,81 @@
+import { Body, Controller, Param, Query, UseGuards } from '@nestjs/common';
+import {
+  type Account,
+  type AccountWithBalances,
+  Books,
+  type CreatedApiKey,
+  NewAccount,
+  NewApiKey,
+  NewCredit,
+  type Transfer,
+  type TransferList,
+  TransferQuery,
+  type TransferView,
+  formatUsd,
+  parseUsd,
+  routes,
+} from '@svc/contracts';
+import { Answers, Valid } from '@svc/runtime';
+import { AccountStore } from './account.store.js';
+import { KeyStore } from './key.store.js';
+import { OperatorGate } from './operator-gate.js';
+
+/** The operator's view of accounts: opening them, crediting them, giving them keys, reading their history. */
+@Controller()
+@UseGuards(OperatorGate)
+export class AccountsController {
+  constructor(
+    private readonly accounts: AccountStore,
+    private readonly keys: KeyStore,
+    private readonly books: Books,
+  ) {}
+
+  @Answers(routes.createAccount)
+  create(@Body(new Valid(NewAccount)) account: NewAccount): Promise<Account> {
+    return this.accounts.create(account);
+  }
+
+  @Answers(routes.getAccount)
+  async get(
+    @Param(new Valid(routes.getAccount.params)) { id }: { id: string },
+  ): Promise<AccountWithBalances> {
+    const account = await this.accounts.get(id);
+    const { usdNano, diemNano } = await this.books.balances(id);
+    return { ...account, balances: { usd: formatUsd(usdNano), diem: formatUsd(diemNano) } };
+  }
+
+  @Answers(routes.creditAccount)
+  async credit(
+    @Param(new Valid(routes.creditAccount.params)) { id }: { id: string },
+    @Body(new Valid(NewCredit)) { usd, reference }: NewCredit,
+  ): Promise<TransferView> {
+    await this.accounts.get(id);
+    return transferView(await this.books.credit({ accountId: id, usdNano: parseUsd(usd) ?? 0n, reference }));
+  }
+
+  @Answers(routes.createAccountKey)
+  async createKey(
+    @Param(new Valid(routes.createAccountKey.params)) { id }: { id: string },
+    @Body(new Valid(NewApiKey)) key: NewApiKey,
+  ): Promise<CreatedApiKey> {
+    await this.accounts.get(id);
+    return this.keys.create(id, key);
+  }
+
+  @Answers(routes.listTransfers)
+  async transfers(
+    @Param(new Valid(routes.listTransfers.params)) { id }: { id: string },
+    @Query(new Valid(TransferQuery)) { limit, before }: TransferQuery,
+  ): Promise<TransferList> {
+    await this.accounts.get(id);
+    const page = before === undefined ? { limit } : { limit, before: BigInt(before) };
+    const transfers = await this.books.transfers(id, page);
+    const last = transfers.at(-1);
+    const nextBefore = last && transfers.length === limit ? last.id.toString() : null;
+    return { object: 'list', data: transfers.map(transferView), nextBefore };
+  }
+}
+
+function transferView({ id, amountNano, at, ...rest }: Transfer): TransferView {
+  return { id: id.toString(), ...rest, amount: formatUsd(amountNano), at: at.toISOString() };
+}

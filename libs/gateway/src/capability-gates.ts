@@ -1,0 +1,97 @@
+import { type ChatRequest, type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
+import type { Model } from '@svc/runtime';
+
+/** The most parts of a kind that one message may carry. */
+const PER_MESSAGE = { image_url: 10, input_audio: 5, file: 5 } as const;
+
+const VIDEOS_PER_REQUEST = 3;
+
+/** Prompt caches take at most this many marks. */
+const CACHE_MARKS_PER_REQUEST = 4;
+
+type Capability = keyof Model['capabilities'];
+
+/** What a request asks of a model, where it asks it, and whether it does. */
+interface Gate {
+  readonly capability: Capability;
+  readonly field: string;
+  readonly isAsked: (request: ChatRequest) => boolean;
+}
+
+const GATES: readonly Gate[] = [
+  {
+    capability: 'supportsFunctionCalling',
+    field: 'tools',
+    isAsked: ({ tools }) => tools !== undefined && tools !== null && tools.length > 0,
+  },
+  {
+    capability: 'supportsFunctionCalling',
+    field: 'tool_choice',
+    isAsked: ({ tool_choice: choice }) =>
+      choice !== undefined && choice !== null && choice !== 'none' && choice !== 'auto',
+  },
+  {
+    capability: 'supportsResponseSchema',
+    field: 'response_format',
+    isAsked: ({ response_format: format }) =>
+      format !== undefined && format !== null && format.type !== 'text',
+  },
+  { capability: 'supportsLogProbs', field: 'logprobs', isAsked: ({ logprobs }) => logprobs === true },
+  {
+    capability: 'supportsLogProbs',
+    field: 'top_logprobs',
+    isAsked: (request) => (request.top_logprobs ?? 0) > 0,
+  },
+];
+
+const MEDIA: Partial<Record<ContentPart['type'], Capability>> = {
+  image_url: 'supportsVision',
+  input_audio: 'supportsAudioInput',
+  video_url: 'supportsVideoInput',
+};
+
+/** Refuses what the model can't do, naming each field: INVALID_REQUEST. */
+export function checkCapabilities(request: ChatRequest, model: Model): void {
+  const issues: Issue[] = [];
+  const refuse = (path: (string | number)[], message: string): void => {
+    issues.push({ code: 'custom', path, message });
+  };
+  for (const { capability, field, isAsked } of GATES) {
+    if (isAsked(request) && model.capabilities[capability] !== true)
+      refuse([field], `${model.id} does not support ${field}`);
+  }
+  let videos = 0;
+  let marks = 0;
+  for (const [index, message] of request.messages.entries()) {
+    const parts = partsOf(message);
+    videos += parts.filter(({ type }) => type === 'video_url').length;
+    marks += parts.filter((part) => part.cache_control !== undefined).length;
+    for (const fault of messageFaults(parts, model)) refuse(['messages', index, 'content'], fault);
+  }
+  if (videos > VIDEOS_PER_REQUEST) refuse(['messages'], `at most ${VIDEOS_PER_REQUEST} videos in a request`);
+  if (marks > CACHE_MARKS_PER_REQUEST)
+    refuse(['messages'], `at most ${CACHE_MARKS_PER_REQUEST} cache_control marks in a request`);
+  if (issues.length > 0) throw invalidRequest(issues);
+}
+
+/** The parts of a message; none of one that is plain text. */
+export function partsOf(message: Message): readonly ContentPart[] {
+  return Array.isArray(message.content) ? message.content : [];
+}
+
+function messageFaults(parts: readonly ContentPart[], model: Model): string[] {
+  const count = (type: ContentPart['type']): number => parts.filter((part) => part.type === type).length;
+  const faults: string[] = [];
+  for (const [type, capability] of Object.entries(MEDIA)) {
+    if (parts.some((part) => part.type === type) && model.capabilities[capability] !== true) {
+      faults.push(`${model.id} does not take ${type}`);
+    }
+  }
+  for (const [type, most] of Object.entries(PER_MESSAGE)) {
+    if (count(type as ContentPart['type']) > most) faults.push(`at most ${most} ${type} parts in a message`);
+  }
+  const { maxImages } = model.capabilities;
+  if (maxImages !== undefined && count('image_url') > maxImages)
+    faults.push(`${model.id} takes at most ${maxImages} images`);
+  return faults;
+}

@@ -1,0 +1,33 @@
+import { Controller, Param, Req, Res } from '@nestjs/common';
+import { Problem, routes } from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DOCS_PAGE, DOCS_POLICY, docsAsset } from './docs-page.js';
+
+/** The description of the API as a page. All that it loads comes from here. */
+@Controller()
+export class DocsController {
+  @Answers(routes.docs)
+  page(@Res() reply: FastifyReply): void {
+    void reply
+      .headers({
+        'content-type': routes.docs.replyType,
+        'cache-control': 'no-cache',
+        'content-security-policy': DOCS_POLICY,
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      })
+      .send(DOCS_PAGE);
+  }
+
+  @Answers(routes.docsAsset)
+  async asset(
+    @Param('name') name: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const asset = await docsAsset(name);
+    if (!asset) throw new Problem('NOT_FOUND');
+    await asset.send(request, reply);
+  }
+}

@@ -1,0 +1,30 @@
+import { durationMs, whole } from '@svc/runtime';
+import { z } from 'zod';
+
+/** Settings of the public API. */
+export const gatewayConfig = {
+  GATEWAY_ANSWER_TIMEOUT_MS: durationMs
+    .default(300_000)
+    .describe('How long an answer that is not streamed may take before it is a 504'),
+  GATEWAY_CLIENT_STALL_MS: durationMs.default(60_000).describe('How long a client may leave a stream unread'),
+  GATEWAY_KEEP_ALIVE_MS: durationMs.default(15_000).describe('A silent stream says that it lives this often'),
+  GATEWAY_TRANCHE_TOKENS: whole(16, 1_000_000)
+    .default(512)
+    .describe('Output tokens for which a stream holds money ahead'),
+  GATEWAY_PRIVATE_HOSTS: z
+    .string()
+    .default('')
+    .describe(
+      'Private `host:port` entries, by commas, that images and files may be fetched from nevertheless',
+    ),
+  GATEWAY_KEY_CACHE_MS: durationMs.default(60_000).describe('How long a key that was looked up is trusted'),
+};
+
+export type GatewayConfig = z.infer<z.ZodObject<typeof gatewayConfig>>;
+
+/** The token of the settings. */
+export abstract class GatewaySettings {
+  abstract readonly config: GatewayConfig;
+  /** The operator's secret. */
+  abstract readonly operatorToken: string;
+}

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonMembers, jsonObject } from './json-members.js';
+
+describe('jsonMembers', () => {
+  it('keeps the text of every value, numbers beyond double precision included', () => {
+    const text = ' { "a" : 12345678901234567890.10 ,"b":"x\\"},{[",\n"c":[{"d":"]"}, 1e400 ] , "e":{} }';
+    expect([...jsonMembers(text)]).toEqual([
+      ['a', '12345678901234567890.10'],
+      ['b', '"x\\"},{["'],
+      ['c', '[{"d":"]"}, 1e400 ]'],
+      ['e', '{}'],
+    ]);
+  });
+
+  it('lets the last of two equal names count, also when one is escaped', () => {
+    expect(jsonMembers('{"a":1,"\\u0061":2}').get('a')).toBe('2');
+  });
+
+  it('reads strings that end in backslashes', () => {
+    expect(jsonMembers('{"a":"\\\\","b":"\\\\\\"","c":1}').get('c')).toBe('1');
+  });
+
+  it('gives any object back as it was, at any spacing', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.constantFrom(undefined, 1, '\t'),
+        (value, space) => {
+          const text = JSON.stringify(value, null, space);
+          const parsed: unknown = JSON.parse(text);
+          expect(JSON.parse(jsonObject(jsonMembers(text)))).toEqual(parsed);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

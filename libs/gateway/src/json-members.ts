@@ -1,0 +1,69 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+/**
+ * The members of a JSON object, each value as the text it was written in. What a client sends to a backend through
+ * this service keeps its bytes: numbers of any size, key order, escapes. The text is known to parse as an object.
+ * Of a name that stands twice the last counts, as for JSON.parse.
+ */
+export function jsonMembers(text: string): Map<string, string> {
+  const members = new Map<string, string>();
+  let at = skipSpace(text, text.indexOf('{') + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const nameEnd = stringEnd(text, at);
+    const name: unknown = JSON.parse(text.slice(at, nameEnd));
+    const start = skipSpace(text, text.indexOf(':', nameEnd) + 1);
+    const end = valueEnd(text, start);
+    members.set(String(name), text.slice(start, end).trimEnd());
+    at = skipSpace(text, text.charCodeAt(end) === COMMA ? end + 1 : end);
+  }
+  return members;
+}
+
+/** Members as the text of an object again. */
+export function jsonObject(members: ReadonlyMap<string, string>): string {
+  const parts: string[] = [];
+  for (const [name, value] of members) parts.push(`${JSON.stringify(name)}:${value}`);
+  return `{${parts.join(',')}}`;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  for (
+    let code = text.charCodeAt(at);
+    code === 0x20 || (code >= 0x09 && code <= 0x0d);
+    code = text.charCodeAt(at)
+  )
+    at += 1;
+  return at;
+}
+
+/** The index after the closing quote of the string that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  let at = start;
+  for (;;) {
+    at = text.indexOf('"', at + 1);
+    if (at === -1) throw new SyntaxError('a string does not end');
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+}
+
+/** The index of the comma or brace that ends the value that begins at `start`. */
+function valueEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if ((code === COMMA || code === CLOSE_BRACE) && depth === 0) return at;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+  }
+  return text.length;
+}

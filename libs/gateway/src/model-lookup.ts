@@ -1,0 +1,94 @@
+import { type Deprecation, Problem } from '@svc/contracts';
+import type { Catalog, Model } from '@svc/runtime';
+import { splitModelName } from './svc-parameters.js';
+
+/** What a client is told about the model it asked for. */
+export interface DeprecationNotice {
+  readonly warning: string;
+  /** ISO 8601. */
+  readonly date: string;
+  /** The id of the model that takes its place. */
+  readonly replacement: string | undefined;
+}
+
+export interface FoundModel {
+  readonly model: Model;
+  /** The parameters that stood after its name. */
+  readonly suffix: Record<string, unknown>;
+  readonly deprecation: DeprecationNotice | undefined;
+}
+
+/**
+ * The model that answers for a name, which may carry a suffix of parameters: that model, or its replacement once it
+ * is gone. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE.
+ */
+export function findTextModel(name: string, catalog: Catalog, nowMs = Date.now()): FoundModel {
+  // The name as it stands comes first, since ids may contain colons themselves.
+  const whole = catalog.find(name);
+  const split = whole ? { name, parameters: {} } : splitModelName(name);
+  const named = whole ?? catalog.find(split.name);
+  if (!named) throw modelNotFound(split.name, catalog);
+  const isServed = (candidate: Model): boolean => servingModel(candidate, catalog, nowMs) !== undefined;
+  // A trait passes on to the next model that has it.
+  const heirs = (): Model[] => catalog.models().filter(({ traits }) => traits.includes(split.name));
+  const asked = isServed(named) ? named : heirs().find(isServed);
+  const model = asked && servingModel(asked, catalog, nowMs);
+  if (!model) throw modelRetired(named);
+  if (model.offline) throw new Problem('MODEL_OFFLINE');
+  return { model, suffix: split.parameters, deprecation: deprecationNotice(asked, nowMs) };
+}
+
+/** Says that there is no such model, and which one may have been meant. */
+export function modelNotFound(name: string, catalog: Catalog): Problem {
+  const suggestion = catalog.suggest(name);
+  const hint = suggestion === undefined ? '' : `. Did you mean ${suggestion}?`;
+  return new Problem('MODEL_NOT_FOUND', {
+    param: 'model',
+    message: `Specified model not found: ${name.slice(0, 200)}${hint}`,
+  });
+}
+
+/** The model that serves what is asked of `asked`: itself, the one that replaced it, or none. */
+export function servingModel(asked: Model, catalog: Catalog, nowMs: number): Model | undefined {
+  const seen = new Set<string>();
+  let model: Model | undefined = asked;
+  while (model && isRemoved(model.deprecation, nowMs)) {
+    const { autoRemap, replacementModelId }: Deprecation = model.deprecation;
+    // Replacements that name each other in a ring lead nowhere.
+    if (!autoRemap || replacementModelId === undefined || seen.has(model.id)) return undefined;
+    seen.add(model.id);
+    model = catalog.find(replacementModelId);
+  }
+  return model;
+}
+
+export function isRemoved(deprecation: Deprecation | undefined, nowMs: number): deprecation is Deprecation {
+  return deprecation !== undefined && nowMs >= Date.parse(deprecation.removesAt);
+}
+
+function modelRetired({ id, deprecation }: Model): Problem {
+  const since = deprecation ? ` since ${deprecation.removesAt}` : '';
+  const use = deprecation?.replacementModelId;
+  const hint = use === undefined ? '' : ` Use ${use} instead.`;
+  return new Problem('MODEL_RETIRED', {
+    param: 'model',
+    message: `The model ${id} is no longer offered${since}.${hint}`,
+  });
+}
+
+function deprecationNotice({ id, deprecation }: Model, nowMs: number): DeprecationNotice | undefined {
+  if (!deprecation) return undefined;
+  const { startsAt, date, removesAt, replacementModelId: replacement } = deprecation;
+  if (startsAt !== undefined && nowMs < Date.parse(startsAt)) return undefined;
+  const fate = isRemoved(deprecation, nowMs) ? 'was removed' : 'is deprecated and will be removed';
+  const warning = `The model ${id} ${fate} on ${removesAt}${advice(deprecation, nowMs)}.`;
+  return { warning, date, replacement };
+}
+
+function advice(deprecation: Deprecation, nowMs: number): string {
+  const { autoRemap, replacementModelId } = deprecation;
+  if (replacementModelId === undefined) return '';
+  if (isRemoved(deprecation, nowMs)) return `; ${replacementModelId} answers in its place`;
+  if (autoRemap) return `; from then on ${replacementModelId} answers in its place`;
+  return `; use ${replacementModelId} instead`;
+}

@@ -1,0 +1,116 @@
+import type {
+  CatalogEntry,
+  CatalogModel,
+  ModelView,
+  OtherModel,
+  OtherModelView,
+  PriceTree,
+  PricingView,
+  TextModelView,
+} from '@svc/contracts';
+
+/** A model of the catalogue as clients see it. */
+export function modelView(entry: CatalogEntry): ModelView {
+  return entry.type === 'text' ? textModelView(entry) : otherModelView(entry);
+}
+
+function textModelView(model: CatalogModel): TextModelView {
+  return {
+    ...identity(model),
+    type: model.type,
+    context_length: model.contextTokens,
+    model_spec: {
+      ...commonSpec(model),
+      availableContextTokens: model.contextTokens,
+      maxCompletionTokens: model.maxCompletionTokens,
+      capabilities: model.capabilities,
+      constraints: constraintsView(model),
+      pricing: pricingView(model),
+    },
+  };
+}
+
+function otherModelView(model: OtherModel): OtherModelView {
+  const { contextTokens, maxCompletionTokens, capabilities, constraints, pricing } = model;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      ...(contextTokens !== undefined && { availableContextTokens: contextTokens }),
+      ...(maxCompletionTokens !== undefined && { maxCompletionTokens }),
+      ...(capabilities && { capabilities }),
+      ...(constraints && { constraints }),
+      ...(pricing && { pricing: priceTreeView(pricing) }),
+    },
+  };
+}
+
+function identity({ id, createdAt }: CatalogEntry) {
+  return { id, object: 'model' as const, created: Date.parse(createdAt) / 1_000, owned_by: 'svc' };
+}
+
+function commonSpec(model: CatalogEntry) {
+  const { name, description, modelSource, privacy, betaModel, offline, traits } = model;
+  const { uncensored, regionRestrictions, deprecation } = model;
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(modelSource !== undefined && { modelSource }),
+    privacy,
+    betaModel,
+    offline,
+    ...(uncensored && { uncensored }),
+    ...(regionRestrictions.length > 0 && { regionRestrictions }),
+    traits,
+    ...(deprecation && { deprecation }),
+  };
+}
+
+function constraintsView({ constraints }: CatalogModel): TextModelView['model_spec']['constraints'] {
+  const { temperature, topP, frequencyPenalty, presencePenalty, repetitionPenalty } = constraints;
+  return {
+    temperature: { default: temperature },
+    top_p: { default: topP },
+    ...(frequencyPenalty !== undefined && { frequency_penalty: { default: frequencyPenalty } }),
+    ...(presencePenalty !== undefined && { presence_penalty: { default: presencePenalty } }),
+    ...(repetitionPenalty !== undefined && { repetition_penalty: { default: repetitionPenalty } }),
+  };
+}
+
+type Prices = {
+  input: number;
+  output: number;
+  cacheInput?: number | undefined;
+  cacheWrite?: number | undefined;
+};
+
+function pricingView({ pricing }: CatalogModel): PricingView {
+  const { extended } = pricing;
+  return {
+    ...rates(pricing),
+    ...(extended && {
+      extended: { context_token_threshold: extended.contextTokenThreshold, ...rates(extended) },
+    }),
+  };
+}
+
+/** A DIEM buys what a dollar does. */
+const price = (usd: number): { usd: number; diem: number } => ({ usd, diem: usd });
+
+function rates({ input, output, cacheInput, cacheWrite }: Prices) {
+  return {
+    input: price(input),
+    output: price(output),
+    ...(cacheInput !== undefined && { cache_input: price(cacheInput) }),
+    ...(cacheWrite !== undefined && { cache_write: price(cacheWrite) }),
+  };
+}
+
+function priceTreeView(prices: PriceTree): Record<string, unknown> {
+  const view = Object.entries(prices).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? price(value) : priceTreeView(value),
+  ]);
+  return Object.fromEntries(view) as Record<string, unknown>;
+}

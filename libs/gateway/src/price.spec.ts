@@ -1,0 +1,111 @@
+import { CatalogModel } from '@svc/contracts';
+import { Catalog, type Model } from '@svc/runtime';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { costAtMostNano, payFrom, priceUsage } from './price.js';
+
+function model(pricing: object): Model {
+  const file = CatalogModel.parse({
+    id: 'm',
+    name: 'M',
+    contextTokens: 1000,
+    maxCompletionTokens: 100,
+    pricing,
+  });
+  const [found] = new Catalog({ models: [file], tiers: {}, extras: {} }).models();
+  if (!found) throw new Error('no model');
+  return found;
+}
+
+const usage = {
+  promptTokens: 0,
+  completionTokens: 1,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
+describe('priceUsage', () => {
+  it('prices fresh, cached and written prompt tokens and output apart, each line rounded up once', () => {
+    const lines = priceUsage(model({ input: 0.15, output: 0.6, cacheInput: 0.075, cacheWrite: 0.1875 }), {
+      ...usage,
+      promptTokens: 1_000,
+      cachedTokens: 300,
+      cacheWriteTokens: 200,
+      completionTokens: 7,
+    });
+    expect(lines.map(({ sku, units, amountNano }) => [sku, units, amountNano])).toEqual([
+      ['m-llm-input-mtoken', 500, 75_000n],
+      ['m-llm-cache-input-mtoken', 300, 22_500n],
+      ['m-llm-cache-write-mtoken', 200, 37_500n],
+      ['m-llm-output-mtoken', 7, 4_200n],
+    ]);
+  });
+
+  it('charges the extended rates for the whole request once the prompt is over the threshold', () => {
+    const extended = model({
+      input: 1,
+      output: 1,
+      extended: { contextTokenThreshold: 100, input: 2, output: 3 },
+    });
+    const at = priceUsage(extended, { ...usage, promptTokens: 100 });
+    const over = priceUsage(extended, { ...usage, promptTokens: 101 });
+    expect(at.map(({ amountNano }) => amountNano)).toEqual([100_000n, 1_000n]);
+    expect(over.map(({ amountNano }) => amountNano)).toEqual([202_000n, 3_000n]);
+  });
+
+  it('charges nothing for an answer without output', () => {
+    expect(
+      priceUsage(model({ input: 1, output: 1 }), { ...usage, promptTokens: 10, completionTokens: 0 }),
+    ).toEqual([]);
+  });
+
+  it('never counts more prompt tokens than there are, whatever a backend reports', () => {
+    const count = fc.nat(10_000);
+    fc.assert(
+      fc.property(count, count, count, (promptTokens, cachedTokens, cacheWriteTokens) => {
+        const lines = priceUsage(model({ input: 1, output: 1 }), {
+          ...usage,
+          promptTokens,
+          cachedTokens,
+          cacheWriteTokens,
+        });
+        const prompt = lines
+          .filter(({ sku }) => !sku.includes('output'))
+          .reduce((sum, { units }) => sum + units, 0);
+        expect(prompt).toBe(promptTokens);
+      }),
+    );
+  });
+
+  it('is never above what was said to be the most', () => {
+    const dear = model({ input: 1, output: 2, cacheInput: 0.5, cacheWrite: 1.25 });
+    fc.assert(
+      fc.property(
+        fc.nat(5_000),
+        fc.nat(5_000),
+        fc.integer({ min: 1, max: 5_000 }),
+        (fresh, written, output) => {
+          const all = {
+            ...usage,
+            promptTokens: fresh + written,
+            cacheWriteTokens: written,
+            completionTokens: output,
+          };
+          const total = priceUsage(dear, all).reduce((sum, { amountNano }) => sum + amountNano, 0n);
+          // Each line may round up by less than a nano-dollar.
+          expect(total <= costAtMostNano(dear, all.promptTokens, output) + 3n).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('payFrom', () => {
+  it('spends DIEM first, then USD, and leaves the rest over', () => {
+    const held = { diemNano: 10n, usdNano: 5n };
+    expect(payFrom(held, 7n)).toEqual({ cost: { diemNano: 7n, usdNano: 0n }, writeOffNano: 0n });
+    expect(payFrom(held, 12n)).toEqual({ cost: { diemNano: 10n, usdNano: 2n }, writeOffNano: 0n });
+    expect(payFrom(held, 20n)).toEqual({ cost: { diemNano: 10n, usdNano: 5n }, writeOffNano: 5n });
+  });
+});

@@ -1,0 +1,88 @@
+import { Problem, SvcParameters, type SvcParametersEcho } from '@svc/contracts';
+
+/** Parameters that may stand after a model's name. */
+const SUFFIX_KEYS = new Set([
+  'enable_web_search',
+  'enable_web_citations',
+  'enable_web_scraping',
+  'include_venice_system_prompt',
+  'include_svc_system_prompt',
+  'include_search_results_in_stream',
+  'return_search_results_as_documents',
+  'character_slug',
+  'strip_thinking_response',
+  'disable_thinking',
+]);
+
+const SUFFIX = /^(.+?):(\w+=.*)$/s;
+
+export interface NamedModel {
+  readonly name: string;
+  readonly parameters: Record<string, unknown>;
+}
+
+/** `<model>:<key>=<value>[&<key>=<value>…]` taken apart. Values are URL-decoded; unknown keys are dropped. */
+export function splitModelName(text: string): NamedModel {
+  const match = SUFFIX.exec(text);
+  const [, name, suffix] = match ?? [];
+  if (name === undefined || suffix === undefined) return { name: text, parameters: {} };
+  const parameters: Record<string, unknown> = {};
+  for (const [key, value] of new URLSearchParams(suffix)) {
+    if (SUFFIX_KEYS.has(key)) parameters[key] = value === 'true' ? true : value === 'false' ? false : value;
+  }
+  return { name, parameters };
+}
+
+/** The options in effect: defaults, then the body's, then the suffix's. Refuses: INVALID_REQUEST on a suffix's value. */
+export function effectiveParameters(
+  body: SvcParameters | null | undefined,
+  suffix: Record<string, unknown>,
+): SvcParametersEcho {
+  const read = SvcParameters.safeParse(suffix);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw new Problem('INVALID_REQUEST', {
+      param: 'model',
+      message: `model suffix: ${issue?.path.join('.')}: ${issue?.message}`,
+    });
+  }
+  const given = { ...body, ...read.data };
+  // The suffix wins whichever of its two names the switch has there.
+  const housePrompts =
+    read.data.include_venice_system_prompt ??
+    read.data.include_svc_system_prompt ??
+    body?.include_venice_system_prompt ??
+    body?.include_svc_system_prompt ??
+    true;
+  return {
+    enable_e2ee: given.enable_e2ee ?? true,
+    enable_web_search: given.enable_web_search ?? 'off',
+    enable_web_citations: given.enable_web_citations ?? false,
+    enable_web_scraping: given.enable_web_scraping ?? false,
+    enable_x_search: given.enable_x_search ?? false,
+    include_venice_system_prompt: housePrompts,
+    include_search_results_in_stream: given.include_search_results_in_stream ?? false,
+    return_search_results_as_documents: given.return_search_results_as_documents ?? false,
+    strip_thinking_response: given.strip_thinking_response ?? false,
+    disable_thinking: given.disable_thinking ?? false,
+    ...(given.character_slug !== undefined && { character_slug: given.character_slug }),
+    web_search_citations: [],
+  };
+}
+
+/** Refuses what no part of this deployment can do: NOT_AVAILABLE, naming the parameter. */
+export function refuseUnavailable(parameters: SvcParametersEcho): void {
+  const asked: readonly (readonly [string, boolean])[] = [
+    ['enable_web_search', parameters.enable_web_search !== 'off'],
+    ['enable_web_scraping', parameters.enable_web_scraping],
+    ['enable_x_search', parameters.enable_x_search],
+    ['character_slug', parameters.character_slug !== undefined],
+  ];
+  const [name] = asked.find(([, isAsked]) => isAsked) ?? [];
+  if (name !== undefined) {
+    throw new Problem('NOT_AVAILABLE', {
+      param: `svc_parameters.${name}`,
+      message: `${name} is not available on this deployment.`,
+    });
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { ToolCallStream, wholeToolCalls } from './tool-calls.js';
+
+interface Fragment {
+  index?: number;
+  id?: string;
+  type?: string;
+  function?: { name?: string; arguments?: unknown };
+}
+
+/** What a client gets to know of each call: all ids, types and names that were said, and the arguments joined. */
+function gather(fragments: readonly Fragment[]): unknown[] {
+  const stream = new ToolCallStream();
+  const shaped = fragments.flatMap((fragment) => stream.shape([fragment])) as Fragment[];
+  const indexes = [...new Set(shaped.map(({ index }) => index))];
+  return indexes.map((index) => {
+    const mine = shaped.filter((fragment) => fragment.index === index);
+    const said = (values: readonly unknown[]) => values.filter((value) => value !== undefined);
+    return {
+      index,
+      id: said(mine.map(({ id }) => id)),
+      type: said(mine.map(({ type }) => type)),
+      name: said(mine.map((fragment) => fragment.function?.name)),
+      arguments: mine.map((fragment) => (fragment.function?.arguments as string | undefined) ?? '').join(''),
+      isFirstWhole: typeof mine[0]?.function?.arguments === 'string',
+    };
+  });
+}
+
+/** Each call has said once who it is, in its first fragment but for the name. */
+const known = (calls: readonly ReturnType<typeof call>[]) =>
+  calls.map(({ id, type, function: called }, index) => ({
+    index,
+    id: [id],
+    type: [type],
+    name: [called.name],
+    arguments: called.arguments,
+    isFirstWhole: true,
+  }));
+
+const call = (id: unknown, name: string, text: string) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: text },
+});
+
+describe('ToolCallStream', () => {
+  it.each<[string, Fragment[], ReturnType<typeof call>[]]>([
+    [
+      'fragments as the contract has them',
+      [
+        { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } },
+        { index: 0, function: { arguments: '{"x"' } },
+        { index: 1, id: 'b', type: 'function', function: { name: 'g', arguments: '' } },
+        { index: 0, function: { arguments: ':1}' } },
+        { index: 1, function: { arguments: '{}' } },
+      ],
+      [call('a', 'f', '{"x":1}'), call('b', 'g', '{}')],
+    ],
+    [
+      'id, type and name that are repeated',
+      [
+        { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{' } },
+        { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '}' } },
+      ],
+      [call('a', 'f', '{}')],
+    ],
+    [
+      'another id on each fragment',
+      [
+        { index: 0, id: 'a', function: { name: 'f', arguments: '{' } },
+        { index: 0, id: 'b', function: { arguments: '}' } },
+      ],
+      [call('a', 'f', '{}')],
+    ],
+    [
+      'no type, no id and no arguments',
+      [
+        { index: 0, function: { name: 'f' } },
+        { index: 0, function: { arguments: '{}' } },
+      ],
+      [call(expect.stringMatching(/^call_[0-9a-f]{24}$/), 'f', '{}')],
+    ],
+    [
+      'no index',
+      [
+        { id: 'a', function: { name: 'f', arguments: '{' } },
+        { function: { arguments: '}' } },
+        { id: 'b', function: { name: 'f', arguments: '{}' } },
+        { id: 'a', function: { arguments: ' ' } },
+      ],
+      [call('a', 'f', '{} '), call('b', 'f', '{}')],
+    ],
+    [
+      'one index for several calls',
+      [
+        { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } },
+        { index: 0, id: 'b', function: { name: 'f', arguments: '{"x":1}' } },
+        { index: 0, function: { name: 'g', arguments: '{}' } },
+      ],
+      [call('a', 'f', '{}'), call('b', 'f', '{"x":1}'), call(expect.any(String), 'g', '{}')],
+    ],
+    [
+      'indexes that begin at one',
+      [{ index: 1, id: 'a', function: { name: 'f', arguments: '{}' } }],
+      [call('a', 'f', '{}')],
+    ],
+    [
+      'a name that comes after the id',
+      [
+        { index: 0, id: 'a', type: 'function' },
+        { index: 0, function: { name: 'f', arguments: '{}' } },
+      ],
+      [call('a', 'f', '{}')],
+    ],
+    [
+      'arguments as an object',
+      [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: [1] } } }],
+      [call('a', 'f', '{"x":[1]}')],
+    ],
+  ])('makes whole calls of %s', (_, fragments, calls) => {
+    expect(gather(fragments)).toEqual(known(calls));
+  });
+
+  it('carries what it does not know through', () => {
+    const extra_content = { google: { thought_signature: 'abc=' } };
+    const stream = new ToolCallStream();
+    expect(stream.shape([{ index: 0, id: 'a', function: { name: 'f' }, extra_content }])).toMatchObject([
+      { extra_content },
+    ]);
+  });
+});
+
+describe('wholeToolCalls', () => {
+  it('gives every call an id, a type, a name and arguments as text', () => {
+    const given = [
+      { index: 3, function: { name: 'f', arguments: { a: 1 } } },
+      { id: 'x', type: 'function', function: { name: 'g' } },
+    ];
+    expect(wholeToolCalls(given)).toEqual([
+      call(expect.stringMatching(/^call_/), 'f', '{"a":1}'),
+      call('x', 'g', '{}'),
+    ]);
+  });
+});

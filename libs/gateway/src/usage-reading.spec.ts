@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { readUsage, usageView } from './usage-reading.js';
+
+const TOTALS = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
+const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+
+describe('readUsage', () => {
+  it.each<[string, object, object]>([
+    [
+      'in the details',
+      {
+        prompt_tokens_details: { cached_tokens: 5, cache_creation_input_tokens: 2 },
+        completion_tokens_details: { reasoning_tokens: 3 },
+      },
+      { cachedTokens: 5, cacheWriteTokens: 2, reasoningTokens: 3 },
+    ],
+    [
+      'beside the totals',
+      { cache_read_input_tokens: 5, cache_creation_input_tokens: 2, reasoning_tokens: 3 },
+      { cachedTokens: 5, cacheWriteTokens: 2, reasoningTokens: 3 },
+    ],
+    ['as hits of a cache', { prompt_cache_hit_tokens: 5 }, { cachedTokens: 5 }],
+    [
+      'in both places, where the details say nothing',
+      { prompt_tokens_details: { cached_tokens: 0 }, cached_tokens: 5 },
+      { cachedTokens: 5 },
+    ],
+    ['nowhere', { prompt_tokens_details: null, completion_tokens_details: null }, {}],
+    ['as what is no count', { prompt_tokens_details: { cached_tokens: -1 }, reasoning_tokens: '3' }, {}],
+  ])('reads details that stand %s', (_, given, expected) => {
+    expect(readUsage({ ...TOTALS, ...given })).toEqual({
+      promptTokens: 9,
+      completionTokens: 4,
+      ...NO_DETAILS,
+      ...expected,
+    });
+  });
+
+  it.each([undefined, null, 'x', [], {}])('finds none in %j', (value) => {
+    expect(readUsage(value)).toBeUndefined();
+  });
+});
+
+describe('usageView', () => {
+  it('sums the totals itself', () => {
+    const usage = { promptTokens: 9, completionTokens: 4, ...NO_DETAILS, reasoningTokens: 1 };
+    expect(usageView(usage)).toMatchObject({
+      ...TOTALS,
+      prompt_tokens_details: { cached_tokens: 0, cache_creation_input_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 1 },
+    });
+  });
+});

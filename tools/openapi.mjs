@@ -1,0 +1,24 @@
+// Writes the published description of the API as it is kept in version control; `--check` tells whether it is still
+// what the build makes. Needs the build.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { openApiDocument } from '../libs/contracts/dist/index.js';
+
+const path = 'libs/contracts/openapi.yaml';
+const file = join(import.meta.dirname, '..', path);
+
+/** A version that no build has, so that the file changes only with the API. */
+const version = '19700101.000000';
+
+const text = stringify(openApiDocument({ audience: 'public', version }), {
+  aliasDuplicateObjects: false,
+  lineWidth: 0,
+});
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(file, text);
+} else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+  console.log(`${path}: is not what the code describes; write it anew by: npm run openapi`);
+  process.exitCode = 1;
+}
