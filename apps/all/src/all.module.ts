@@ -1,0 +1,53 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { EventStrategy, EventsModule } from '@svc/events';
+import { type GatewayConfig, GatewayModule, type GatewaySettings } from '@svc/gateway';
+import { type LedgerConfig, LedgerModule } from '@svc/ledger';
+import { GuardedFetchModule } from '@svc/guarded-fetch';
+import { LimiterModule } from '@svc/limiter';
+import { type RetrievalConfig, RetrievalModule } from '@svc/retrieval';
+import { RouterModule, type RouterSettings } from '@svc/router';
+import { type Catalog, CatalogModule, HealthModule, type Logger, LoggerModule } from '@svc/runtime';
+import { StorageModule } from '@svc/storage';
+
+export interface AllParts {
+  readonly databaseUrl: string;
+  readonly catalog: Catalog;
+  readonly logger: Logger;
+  readonly gateway: GatewaySettings;
+  readonly router: RouterSettings;
+  readonly ledger: LedgerConfig;
+  readonly retrieval: RetrievalConfig;
+}
+
+/** Introduces the services to each other, all in this process. */
+@Module({})
+export class AllModule {
+  static with(parts: AllParts): DynamicModule {
+    return {
+      module: AllModule,
+      imports: [
+        HealthModule,
+        LoggerModule.of(parts.logger),
+        CatalogModule.of(parts.catalog),
+        StorageModule.at({ url: parts.databaseUrl, logger: parts.logger }),
+        EventsModule.postgres({ url: parts.databaseUrl, logger: parts.logger }),
+        GuardedFetchModule.with({ allowPrivateHosts: privateHosts(parts.gateway.config) }),
+        GatewayModule.with(parts.gateway, [
+          LedgerModule.with(parts.ledger),
+          LimiterModule,
+          RetrievalModule.with(parts.retrieval),
+          RouterModule.with(parts.router),
+        ]),
+      ],
+    };
+  }
+
+  /** What brings the event log's events to the services. */
+  static readonly events = (app: NestFastifyApplication): EventStrategy =>
+    app.get(EventStrategy, { strict: false });
+}
+
+function privateHosts({ GATEWAY_PRIVATE_HOSTS: hosts }: GatewayConfig): string[] {
+  return hosts.split(',').filter((host) => host !== '');
+}

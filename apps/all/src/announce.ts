@@ -1,0 +1,30 @@
+import type { All } from './start.js';
+
+/** Tells a newcomer where everything is and what to type first. */
+export function announce(all: All): void {
+  const { running, account, dataDir, simulatorUrl, localServers, operatorTokenFrom } = all;
+  const base = `${running.apiUrl}/api/v1`;
+  const lines = [
+    '',
+    `  API            ${base}`,
+    `  Operator API   ${running.operatorUrl ?? ''}/operator/v1   token: ${operatorTokenFrom}`,
+    `  Data           ${dataDir}`,
+    ...(simulatorUrl === undefined ? [] : [`  Simulator      ${simulatorUrl}`]),
+    ...localServers.map(
+      ({ name, url, models }) => `  Found          ${name} at ${url}: ${models.join(', ')}`,
+    ),
+    ...(account === undefined ? [] : [`  API key        ${account.apiKey ?? shownBefore(account.last6)}`]),
+    '',
+    '  Try:',
+    '',
+    `  curl ${base}/chat/completions \\`,
+    `    -H "Authorization: Bearer ${account?.apiKey ?? '$SVC_API_KEY'}" -H "Content-Type: application/json" \\`,
+    `    -d '{"model": "${all.firstModel}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    '',
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function shownBefore(last6: string | undefined): string {
+  return last6 === undefined ? 'revoked' : `…${last6} (its secret was shown at the first start)`;
+}

@@ -1,0 +1,81 @@
+// The fixed answers of the backend, and the question that is put to every gateway.
+
+/** The model that is asked for, the one that is asked for a stream, and what the backend calls both. */
+export const MODEL = 'bench';
+export const STREAM_MODEL = 'bench-stream';
+export const BACKEND_MODEL = 'bench-weights';
+
+const SENTENCE = 'The tide comes in twice a day because the moon pulls on the sea, and goes out in between.';
+const WORD = ' tide';
+
+/** Chunks of a streamed answer that carry text. */
+export const TEXT_CHUNKS = 500;
+
+/** Between two chunks of a stream, so that each travels alone. */
+export const STREAM_PACE_MS = 5;
+
+/** In every chunk that carries text, and in no other. */
+export const TEXT_MARK = Buffer.from(`"content":${JSON.stringify(WORD)}`);
+
+const HEAD = { id: 'chatcmpl-bench', created: 1_760_000_000, model: BACKEND_MODEL };
+
+/** The whole answer, as JSON. */
+export const completion = JSON.stringify({
+  ...HEAD,
+  object: 'chat.completion',
+  choices: [
+    { index: 0, message: { role: 'assistant', content: SENTENCE }, logprobs: null, finish_reason: 'stop' },
+  ],
+  usage: usage(22),
+});
+
+/** The streamed answer: one server-sent event an entry. */
+export const events = [
+  chunk({ delta: { role: 'assistant', content: '' } }),
+  ...Array.from({ length: TEXT_CHUNKS }, () => chunk({ delta: { content: WORD } })),
+  chunk({ delta: {}, finish_reason: 'stop' }),
+  event({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage: usage(TEXT_CHUNKS) }),
+  'data: [DONE]\n\n',
+];
+
+const messages = [
+  { role: 'system', content: 'You explain things in one sentence.' },
+  { role: 'user', content: 'Why does the tide come in and go out?' },
+];
+
+/** The body of a request for the whole answer. */
+export const question = JSON.stringify({ model: MODEL, messages, max_tokens: 64, temperature: 0.7 });
+
+/** The body of a request for the streamed answer. */
+export const streamQuestion = JSON.stringify({
+  model: STREAM_MODEL,
+  messages,
+  max_tokens: TEXT_CHUNKS,
+  temperature: 0.7,
+  stream: true,
+  stream_options: { include_usage: true },
+});
+
+/** Whether a gateway's answer is the backend's, with its usage. */
+export function isTheAnswer(text) {
+  const { choices, usage: used } = JSON.parse(text);
+  return choices[0].message.content === SENTENCE && used.completion_tokens === 22;
+}
+
+function usage(completionTokens) {
+  const promptTokens = 31;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+}
+
+function chunk({ delta, finish_reason = null }) {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
+  return event({ ...HEAD, object: 'chat.completion.chunk', choices });
+}
+
+function event(data) {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,124 @@
+// What a process has used of the CPU, and which cores it may use. Linux only; elsewhere there is no figure.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { versionOf } from './installed.mjs';
+
+const TASKSET = 'taskset';
+
+const TICKS_PER_SECOND = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
+
+/** Milliseconds of CPU time (user and system, all threads) of a process so far; undefined where unknown. */
+export function cpuMs(pid) {
+  const stat = statOf(pid);
+  return stat && ((stat.userTicks + stat.systemTicks) * 1000) / TICKS_PER_SECOND;
+}
+
+/** The same for everything that the process has started and that still runs. */
+export function childrenCpuMs(pid) {
+  const all = allStats();
+  if (all.length === 0) return undefined;
+  const family = new Set([pid]);
+  // Parents may come after their children in the list.
+  for (let before = 0; before < family.size;) {
+    before = family.size;
+    for (const { pid: child, parent } of all) if (family.has(parent)) family.add(child);
+  }
+  family.delete(pid);
+  const ticks = all
+    .filter((stat) => family.has(stat.pid))
+    .map(({ userTicks, systemTicks }) => userTicks + systemTicks);
+  return (sum(ticks) * 1000) / TICKS_PER_SECOND;
+}
+
+/** Milliseconds that cores were busy so far, for whomever; what the hypervisor took counts too. */
+export function coresMs(cores) {
+  try {
+    const wanted = new Set(cores.map((core) => `cpu${core}`));
+    const lines = readFileSync('/proc/stat', 'latin1').split('\n');
+    const ticks = lines
+      .map((line) => line.split(' '))
+      .filter(([name]) => wanted.has(name))
+      .flatMap(([, user, nice, system, , , irq, softIrq, steal]) => [
+        user,
+        nice,
+        system,
+        irq,
+        softIrq,
+        steal,
+      ]);
+    return (sum(ticks.map(Number)) * 1000) / TICKS_PER_SECOND;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until a process has nearly nothing to do, at most `deadlineMs`. */
+export async function untilQuiet(pid, deadlineMs) {
+  const stepMs = 200;
+  for (let waitedMs = 0; waitedMs < deadlineMs; waitedMs += stepMs) {
+    const before = cpuMs(pid);
+    await sleep(stepMs);
+    // Also when the process has ended: then there is no figure, and nothing to wait for.
+    if (!(cpuMs(pid) - before > stepMs * 0.15)) return;
+  }
+}
+
+/** The measured process gets one core, everything else the others; undefined where that can't be done. */
+export function splitCores() {
+  const cores = allowedCores();
+  if (cores.length < 2 || versionOf(TASKSET, '--version') === undefined) return undefined;
+  return { measured: cores.slice(-1), others: cores.slice(0, -1) };
+}
+
+/** Binds all threads of a process to cores. What it starts from then on inherits that. */
+export function pin(pid, cores) {
+  const { status, stderr } = spawnSync(TASKSET, ['-a', '-p', '-c', cores.join(','), String(pid)], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`taskset: ${stderr}`);
+}
+
+function allowedCores() {
+  try {
+    const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '';
+    return list.split(',').flatMap((range) => {
+      const [first, last = first] = range.split('-').map(Number);
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    });
+  } catch {
+    return Array.from({ length: availableParallelism() }, (_, index) => index);
+  }
+}
+
+function allStats() {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => statOf(Number(name)))
+      .filter((stat) => stat !== undefined);
+  } catch {
+    return [];
+  }
+}
+
+function statOf(pid) {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in parentheses may hold spaces and parentheses; numbers begin after the last one.
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    return {
+      pid,
+      parent: Number(fields[1]),
+      userTicks: Number(fields[11]),
+      systemTicks: Number(fields[12]),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,68 @@
+// The three gateways of a run, in the order in which they take turns. One that does not start is left out.
+import { isTheAnswer, question } from './answers.mjs';
+import { startOurs } from './ours.mjs';
+import { peerName, startPeer } from './peer.mjs';
+
+const PROGRAM = new URL('./bare-proxy-program.mjs', import.meta.url);
+const BARE = 'bare Fastify + undici proxy';
+const ANSWER_MS = 10_000;
+
+/**
+ * Starts all that will start, each proved by one answer:
+ * `{ name, child, url, headers, body, streamUrl?, operator? }`, or `{ name, problem, isOptional }`.
+ */
+export async function startGateways(place, { instantUrl, streamUrl, options, say }) {
+  const starts = [
+    {
+      name: 'this service',
+      start: () => startOurs(place, { instantUrl, streamUrl, profile: options.profile }),
+    },
+    { name: BARE, start: () => startBare(place, instantUrl) },
+    {
+      name: peerName,
+      isOptional: true,
+      start: () => startPeer(place, { backendUrl: instantUrl, quick: options.quick }),
+    },
+  ];
+  const gateways = [];
+  for (const { name, isOptional, start } of starts) {
+    say(`starting ${name}`);
+    try {
+      const gateway = ready(place, await start());
+      await prove(gateway);
+      gateways.push({ name, ...gateway });
+    } catch (error) {
+      gateways.push({ name, isOptional, problem: `left out: ${error.message}` });
+    }
+  }
+  return gateways;
+}
+
+/** What streams: this service, if it runs, and a bare proxy in front of the backend that streams. */
+export async function startStreamGateways(place, { ours, streamUrl }) {
+  const bare = ready(place, await startBare(place, streamUrl, 'bare-stream-proxy'));
+  return [...(ours ? [ours] : []), { name: BARE, ...bare }];
+}
+
+async function startBare(place, backendUrl, name = 'bare-proxy') {
+  const child = await place.startProgram(name, PROGRAM, [backendUrl]);
+  return { child, url: `${child.url}/v1/chat/completions`, headers: {} };
+}
+
+function ready(place, gateway) {
+  place.measure(gateway.child);
+  return { ...gateway, body: question, headers: { 'content-type': 'application/json', ...gateway.headers } };
+}
+
+/** Asks once, and makes sure that the backend's answer comes back. */
+export async function prove({ url, headers, body }) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers,
+    body,
+    signal: AbortSignal.timeout(ANSWER_MS),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`answered ${response.status} ${text.slice(0, 300)}`);
+  if (!isTheAnswer(text)) throw new Error(`answered something else: ${text.slice(0, 300)}`);
+}

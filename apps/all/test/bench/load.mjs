@@ -1,0 +1,106 @@
+// Puts a gateway under load: one request after the other on each of many kept-alive connections.
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { childrenCpuMs, coresMs, cpuMs, untilQuiet } from './cpu.mjs';
+import { versionOf } from './installed.mjs';
+
+/** A gateway may do work after its answers, for which it is charged as well, up to this time. */
+const QUIET_MS = 10_000;
+
+/** What makes the load: wrk where it is installed, else autocannon. */
+export function findLoad() {
+  const wrk = versionOf('wrk', '-v');
+  if (wrk === undefined) return { name: `autocannon ${autocannon().version}`, run: runAutocannon };
+  return { name: /^wrk \S*/.exec(wrk)?.[0] ?? 'wrk', run: runWrk };
+}
+
+/**
+ * One run against one gateway: answers, faults, requests/s, milliseconds of latency, microseconds of CPU of the
+ * gateway per request, and the shares of its core that it and others had while the load lasted.
+ */
+export async function runLoad(place, load, { gateway, connections, seconds }) {
+  const usage = () => usageOf(gateway.child.pid, place.cores?.measured ?? []);
+  const start = usage();
+  const result = await load.run(place, { ...gateway, connections, seconds });
+  const under = minus(usage(), start);
+  await untilQuiet(gateway.child.pid, QUIET_MS);
+  const whole = minus(usage(), start);
+  return {
+    ...result,
+    cpuMicros: (whole.own * 1000) / result.answers,
+    childrenCpuMicros: (whole.children * 1000) / result.answers,
+    coreShare: under.own / under.at,
+    othersShare: place.cores && Math.max(0, under.cores - under.own) / under.at,
+  };
+}
+
+/** Milliseconds of CPU so far, NaN where there are no figures, and the time. */
+function usageOf(pid, cores) {
+  const figures = { own: cpuMs(pid), children: childrenCpuMs(pid), cores: coresMs(cores) };
+  return { ...figures, at: performance.now() };
+}
+
+function minus(now, start) {
+  return Object.fromEntries(Object.keys(now).map((name) => [name, now[name] - start[name]]));
+}
+
+/** Ends after the load's own time and a grace for its start and its last answers. */
+function deadlineMs(seconds) {
+  return (seconds + 10) * 1000;
+}
+
+async function runWrk(place, { url, headers, body, connections, seconds }) {
+  const script = join(place.dir, 'load.lua');
+  writeFileSync(script, wrkScript(headers, body));
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url];
+  const output = await place.run('wrk', 'wrk', { args, deadlineMs: deadlineMs(seconds) });
+  return JSON.parse(output.slice(output.lastIndexOf('\n{')));
+}
+
+function wrkScript(headers, body) {
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${quote(name)}] = ${quote(value)}`,
+  );
+  return `
+wrk.method = "POST"
+wrk.body = ${quote(body)}
+${lines.join('\n')}
+function done(summary, latency)
+  local faults = summary.errors
+  io.write(string.format(
+    '\\n{"answers":%d,"faults":%d,"perSecond":%.1f,"p50Ms":%.3f,"p99Ms":%.3f}\\n',
+    summary.requests - faults.status,
+    faults.status + faults.connect + faults.read + faults.write + faults.timeout,
+    (summary.requests - faults.status) / (summary.duration / 1000000),
+    latency:percentile(50) / 1000,
+    latency:percentile(99) / 1000))
+end
+`;
+}
+
+/** As a Lua string. */
+function quote(text) {
+  return `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+async function runAutocannon(place, { url, headers, body, connections, seconds }) {
+  const pairs = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
+  const options = ['-c', connections, '-d', seconds, '-m', 'POST', '-b', body, '--json', '--no-progress'];
+  const args = [autocannon().program, ...options.map(String), ...pairs, url];
+  const output = await place.run('autocannon', process.execPath, { args, deadlineMs: deadlineMs(seconds) });
+  const report = JSON.parse(output.slice(output.indexOf('{"')));
+  return {
+    answers: report['2xx'],
+    faults: report.non2xx + report.errors,
+    perSecond: report['2xx'] / report.duration,
+    p50Ms: report.latency.p50,
+    p99Ms: report.latency.p99,
+  };
+}
+
+function autocannon() {
+  const require = createRequire(import.meta.url);
+  const program = require.resolve('autocannon');
+  return { program, version: require(join(dirname(program), 'package.json')).version };
+}

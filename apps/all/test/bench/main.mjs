@@ -1,0 +1,82 @@
+// Measures this service beside a bare proxy and a peer, in one run. README.md tells what and how.
+import { writeFileSync } from 'node:fs';
+import { startInstantBackend, startStreamBackend } from './backend.mjs';
+import { startGateways, startStreamGateways } from './gateways.mjs';
+import { findLoad } from './load.mjs';
+import { describeMachine } from './machine.mjs';
+import { Books } from './money.mjs';
+import { readOptions } from './options.mjs';
+import { Workplace } from './processes.mjs';
+import { headText, loadText, moneyText, ratiosOf, ratioText, streamText } from './report.mjs';
+import { runLoadRounds, runStreamRounds } from './rounds.mjs';
+
+/** What may go by beside the load itself. The usual run then ends within four minutes, the quick one within one. */
+const MARGIN_MS = { usual: 165_000, quick: 48_000 };
+
+/** Progress goes to stderr: stdout is the report. */
+function say(text) {
+  console.error(`… ${text}`);
+}
+
+/** Does the whole run and tells what it found. False when something did not start, failed, or lost money. */
+async function bench(place, options) {
+  const machine = await describeMachine(place.cores);
+  const instant = await startInstantBackend(place);
+  const stream = await startStreamBackend(place);
+  const load = findLoad();
+  const urls = { instantUrl: instant.url, streamUrl: stream.url };
+  const gateways = await startGateways(place, { ...urls, options, say });
+  const ours = gateways.find(({ operator }) => operator);
+  const books = ours && (await Books.open(ours));
+  const head = { options, machine, backend: instant.name, load: load.name };
+  console.log(`${headText(head)}\n`);
+
+  const loads = await runLoadRounds(place, { gateways, load, books, options, say });
+  const ratios = ratiosOf(loads);
+  console.log(`${loadText(loads)}\n\n${ratioText(ratios)}\n`);
+  await books?.closeLoad();
+
+  const streamGateways = await startStreamGateways(place, { ours, streamUrl: stream.url });
+  const streams = await runStreamRounds({ gateways: streamGateways, options, say });
+  console.log(`${streamText(streams, options)}\n`);
+
+  const streamed = streams.find(({ operator }) => operator)?.whole ?? 0;
+  const money = books && (await books.closeExact(ours, streamed));
+  console.log(money ? moneyText(money) : 'Money\n  not checked: this service did not start');
+  if (options.json) writeFileSync(options.json, toJson({ ...head, loads, ratios, streams, money }));
+  const isWhole =
+    loads.every(({ problem, isOptional }) => !problem || isOptional) && streams.every(({ fault }) => !fault);
+  return isWhole && money?.ok === true;
+}
+
+/** The figures, without the processes and the keys. */
+function toJson(found) {
+  const hidden = new Set(['child', 'headers', 'body', 'operator', 'url']);
+  return `${JSON.stringify(found, (name, value) => (hidden.has(name) ? undefined : value), 2)}\n`;
+}
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  const place = await Workplace.open({ isPinned: options.pin });
+  let isEnding = false;
+  const end = async (code, reason) => {
+    if (isEnding) return;
+    isEnding = true;
+    if (reason) console.error(reason);
+    await place.close();
+    process.exit(code);
+  };
+  process.on('SIGINT', () => void end(130, 'stopping'));
+  process.on('SIGTERM', () => void end(143, 'stopping'));
+  const margin = options.quick ? MARGIN_MS.quick : MARGIN_MS.usual;
+  const deadlineMs = margin + options.rounds * options.seconds * 3_000;
+  setTimeout(() => void end(1, `the run took more than ${deadlineMs / 1000} s`), deadlineMs);
+  try {
+    const isGood = await bench(place, options);
+    await end(isGood ? 0 : 1);
+  } catch (error) {
+    await end(1, error.stack);
+  }
+}
+
+await main();

@@ -1,0 +1,45 @@
+// Speed without the money would be worth nothing: every answer must have been charged, once.
+import { prove } from './gateways.mjs';
+
+/** Asked one by one, without load, so that each answer can be counted. */
+const EXACT_ANSWERS = 200;
+
+/** Compares what was answered with what the service's ledger says. */
+export class Books {
+  #load = { answers: 0, cutOff: 0 };
+
+  constructor(operator) {
+    this.operator = operator;
+  }
+
+  static async open({ operator }) {
+    const books = new Books(operator);
+    books.start = (await operator.audit()).charges;
+    return books;
+  }
+
+  /** A load has ended. Each of its connections may have had an answer under way that nobody read. */
+  loadEnded(answers, connections) {
+    this.#load.answers += answers;
+    this.#load.cutOff += connections;
+  }
+
+  /** Once all load is over: every answer has its charge, and only those that were cut off may have one more. */
+  async closeLoad() {
+    const { answers, cutOff } = this.#load;
+    const audit = await this.operator.auditAfter(this.start + answers);
+    this.afterLoad = audit.charges;
+    const charges = audit.charges - this.start;
+    this.load = { charges, answers, cutOff, ok: charges >= answers && charges <= answers + cutOff };
+  }
+
+  /** After `closeLoad`: as many charges as answers, when every answer was read to its end. */
+  async closeExact(gateway, streamed) {
+    for (let asked = 0; asked < EXACT_ANSWERS; asked += 1) await prove(gateway);
+    const answers = streamed + EXACT_ANSWERS;
+    const audit = await this.operator.auditAfter(this.afterLoad + answers);
+    const charges = audit.charges - this.afterLoad;
+    const exact = { charges, answers, ok: charges === answers };
+    return { audit, load: this.load, exact, ok: audit.ok && this.load.ok && exact.ok };
+  }
+}

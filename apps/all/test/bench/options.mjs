@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util';
+
+const USAGE = `Usage: npm run bench -- [options]
+
+  --seconds N      seconds of load per gateway and round (8)
+  --rounds N       interleaved rounds, of which the medians are told (3)
+  --connections N  kept-alive connections of the load (64)
+  --streams N      answers streamed at once (64)
+  --no-pin         leave it to the kernel which core runs what
+  --quick          2 rounds of 2 s: at most a minute
+  --profile DIR    write a CPU profile of this service to DIR; slows it down
+  --json FILE      write the figures to FILE as well
+`;
+
+const DEFAULTS = { seconds: 8, rounds: 3, connections: 64, streams: 64 };
+const QUICK = { ...DEFAULTS, seconds: 2, rounds: 2, streams: 32 };
+const MOST = { seconds: 60, rounds: 9, connections: 1024, streams: 1024 };
+
+/** The settings of one run. Ends the process with a usage message when they are wrong. */
+export function readOptions(args) {
+  try {
+    return parse(args);
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+function parse(args) {
+  const { values } = parseArgs({
+    args,
+    allowNegative: true,
+    options: {
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      connections: { type: 'string' },
+      streams: { type: 'string' },
+      pin: { type: 'boolean', default: true },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      profile: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    process.exit(0);
+  }
+  const { pin, quick, json, profile } = values;
+  const counts = Object.entries(quick ? QUICK : DEFAULTS).map(([name, usual]) => [
+    name,
+    values[name] === undefined ? usual : count(name, values[name]),
+  ]);
+  return { ...Object.fromEntries(counts), pin, quick, json, profile };
+}
+
+function count(name, text) {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > MOST[name]) {
+    throw new Error(`--${name} must be a whole number from 1 to ${MOST[name]}`);
+  }
+  return number;
+}

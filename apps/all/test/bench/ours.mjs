@@ -1,0 +1,114 @@
+// This service under load: everything on, with a temporary data folder and limits that nothing reaches.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { BACKEND_MODEL, MODEL, STREAM_MODEL } from './answers.mjs';
+import { freePort } from './processes.mjs';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const CREDIT_USD = '500000.00';
+const CALL_MS = 30_000;
+/** How long the ledger may take to post what the load has left. */
+const POSTING_MS = 20_000;
+
+/** Starts the service in front of both backends: `{ child, url, headers, operator }`. */
+export async function startOurs(place, { instantUrl, streamUrl, profile }) {
+  const [port, operatorPort] = [await freePort(), await freePort()];
+  const token = randomBytes(24).toString('base64url');
+  const catalogPath = join(place.dir, 'catalog.yaml');
+  // JSON is YAML.
+  writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl })));
+  const child = place.start('service', process.execPath, {
+    args: [...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []), MAIN],
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      OPERATOR_PORT: String(operatorPort),
+      SVC_DATA_DIR: join(place.dir, 'data'),
+      SVC_CATALOG: catalogPath,
+      SVC_OPERATOR_TOKEN: token,
+      // Less than what the bench waits for a process to end.
+      SVC_DRAIN_MS: '2000',
+    },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await place.untilReady(
+    child,
+    async () => (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok,
+  );
+  const operator = new Operator(`http://127.0.0.1:${operatorPort}/operator/v1`, token);
+  return {
+    child,
+    url: `${url}/api/v1/chat/completions`,
+    headers: { authorization: `Bearer ${await operator.openAccount()}` },
+    operator,
+  };
+}
+
+function catalog({ instantUrl, streamUrl }) {
+  const limits = { requestsPerMinute: 1_000_000_000, tokensPerMinute: 1_000_000_000_000 };
+  const model = (id, url) => ({
+    id,
+    name: id,
+    tier: 'XS',
+    contextTokens: 131_072,
+    maxCompletionTokens: 8_192,
+    pricing: { input: 0.15, output: 0.6 },
+    backends: [{ kind: 'openai', url: `${url}/v1`, model: BACKEND_MODEL, maxInFlight: 4_096 }],
+  });
+  return {
+    models: [model(MODEL, instantUrl), model(STREAM_MODEL, streamUrl)],
+    tiers: { XS: { standard: limits } },
+  };
+}
+
+/** The operator's API of the service under load. */
+class Operator {
+  constructor(base, token) {
+    this.base = base;
+    this.token = token;
+  }
+
+  /** Opens an account that can pay for any load, and gives its API key. */
+  async openAccount() {
+    const account = await this.#call('POST', '/accounts', { name: 'bench', paid: true });
+    await this.#call('POST', `/accounts/${account.id}/credits`, { usd: CREDIT_USD, reference: 'bench' });
+    const key = { apiKeyType: 'INFERENCE', description: 'bench' };
+    return (await this.#call('POST', `/accounts/${account.id}/api_keys`, key)).apiKey;
+  }
+
+  /** The audit of the whole book. */
+  audit() {
+    return this.#call('GET', '/ledger/audit');
+  }
+
+  /** The audit once at least this many charges are posted and no more come, or when that takes too long. */
+  async auditAfter(charges) {
+    const deadline = performance.now() + POSTING_MS;
+    let audit = await this.audit();
+    for (let before = -1; performance.now() < deadline;) {
+      if (audit.charges >= charges && audit.charges === before) break;
+      before = audit.charges;
+      await sleep(500);
+      audit = await this.audit();
+    }
+    return audit;
+  }
+
+  async #call(method, path, body) {
+    const response = await fetch(this.base + path, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(CALL_MS),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  }
+}

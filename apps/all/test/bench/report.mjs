@@ -1,0 +1,146 @@
+// What a run has found, for people.
+import { median } from './rounds.mjs';
+
+/** What the service is to reach: requests/s over the others', microseconds of CPU per streamed chunk. */
+const TARGETS = { peer: 5, bare: 0.4, bareAim: 0.5, chunkMicros: 26 };
+
+/** Below this share of its core, the load or the backend was the limit and not the gateway. */
+const BUSY_SHARE = 0.85;
+
+/** Other work that takes more of the machine than this makes the figures doubtful. */
+const CALM_SHARE = 0.1;
+
+/** Where the run takes place and with what. */
+export function headText({ options, machine, backend, load }) {
+  const { seconds, rounds, connections } = options;
+  const { cores, cpu, node, pinned, otherWork } = machine;
+  return [
+    `Machine  ${cores} cores, ${cpu}, Node ${node}`,
+    `Cores    ${pinned ? `a gateway on ${pinned.measured}, all else on ${pinned.others}` : 'not pinned'}`,
+    `Backend  ${backend}, a fixed answer`,
+    `Load     ${load}, ${connections} kept-alive connections, ${rounds} rounds of ${seconds} s in turn; medians`,
+    ...(otherWork > CALM_SHARE ? [`Note     other work takes ${percent(otherWork)} of this machine`] : []),
+  ].join('\n');
+}
+
+/** Requests/s, latency and CPU of each gateway. */
+export function loadText(gateways) {
+  const measured = gateways.filter((gateway) => gateway.median);
+  const rows = measured.map(({ name, median: figures, faults }) => [
+    name,
+    fixed(figures.perSecond, 0),
+    fixed(figures.p50Ms, 1),
+    fixed(figures.p99Ms, 1),
+    fixed(figures.cpuMicros, 0),
+    percent(figures.coreShare),
+    percent(figures.othersShare),
+    String(faults),
+  ]);
+  const head = ['', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us/request', 'of core', 'others', 'faults'];
+  return [...table(head, rows), ...gateways.flatMap(loadNotes)].join('\n');
+}
+
+function loadNotes({ name, problem, median: figures, operator }) {
+  if (problem) return [`  ${name}: ${problem}`];
+  const notes = [];
+  if (figures.coreShare < BUSY_SHARE) {
+    notes.push(`  ${name} had less than its core: the load, the backend or other work was its limit`);
+  }
+  if (operator && figures.childrenCpuMicros > 0) {
+    notes.push(`  ${name}: beside that ${fixed(figures.childrenCpuMicros, 0)} us/request in its PostgreSQL`);
+  }
+  return notes;
+}
+
+/** This service over the others: requests/s round by round, of which the median, and by CPU per request. */
+export function ratiosOf([ours, bare, peer]) {
+  return { peer: ratioOf(ours, peer), bare: ratioOf(ours, bare) };
+}
+
+function ratioOf(ours, other) {
+  if (!ours.median || !other.median) return undefined;
+  const byRound = ours.rounds.map((round, index) => round.perSecond / other.rounds[index].perSecond);
+  const byCpu = other.median.cpuMicros / ours.median.cpuMicros;
+  // Without figures of the CPU there is no such ratio.
+  return { perSecond: median(byRound), ...(Number.isFinite(byCpu) && { byCpu }) };
+}
+
+/** How the service compares, and with what it should. */
+export function ratioText({ peer, bare }) {
+  const aim = `(aim ${TARGETS.bareAim})`;
+  return [
+    'This service, requests/s over',
+    `  the peer        ${verdict(peer, TARGETS.peer)}`,
+    `  the bare proxy  ${verdict(bare, TARGETS.bare)} ${aim}`,
+  ].join('\n');
+}
+
+function verdict(ratio, target) {
+  if (ratio === undefined) return `not measured, target >= ${target}`;
+  const word = ratio.perSecond >= target ? 'ok' : 'BELOW TARGET';
+  const byCpu = ratio.byCpu === undefined ? '' : `; by CPU per request ${fixed(ratio.byCpu, 2)}`;
+  return `${fixed(ratio.perSecond, 2)}${byCpu}; target >= ${target}: ${word}`;
+}
+
+/** CPU per streamed chunk of each gateway, and whether each stream came whole. */
+export function streamText(gateways, { streams, rounds }) {
+  const rows = gateways.map(({ name, median: figures, whole, asked }) => [
+    name,
+    fixed(figures.cpuMicros, 1),
+    fixed(figures.chunksPerSecond, 0),
+    fixed(figures.readsPerChunk, 2),
+    fixed(figures.firstByteMs, 1),
+    `${whole} of ${asked}`,
+  ]);
+  const head = ['', 'CPU us/chunk', 'chunks/s', 'reads/chunk', 'first byte ms', 'whole to [DONE]'];
+  return [
+    `Streams  ${streams} at once, ${rounds} rounds in turn; medians`,
+    ...table(head, rows),
+    ...gateways.filter(({ fault }) => fault).map(({ name, fault }) => `  ${name}: a stream failed: ${fault}`),
+    ...chunkVerdict(gateways),
+  ].join('\n');
+}
+
+function chunkVerdict(gateways) {
+  const ours = gateways.find(({ operator }) => operator)?.median.cpuMicros;
+  if (ours === undefined) return [];
+  const word = ours <= TARGETS.chunkMicros ? 'ok' : 'ABOVE TARGET';
+  const times = ours / gateways.find(({ operator }) => !operator).median.cpuMicros;
+  return [`  ${fixed(times, 2)} times the bare proxy's; target <= ${TARGETS.chunkMicros} us/chunk: ${word}`];
+}
+
+/** Whether the money is right: no charge missing, none too many. */
+export function moneyText({ audit, load, exact }) {
+  const faults = audit.mismatches.slice(0, 5).join('; ');
+  return [
+    'Money',
+    `  audit         ${audit.ok ? 'ok' : `WRONG: ${faults}`}, ${audit.charges} charges`,
+    `  under load    ${load.charges} charges for ${load.answers} answers, and at most ${load.cutOff} cut off: ${sign(load.ok)}`,
+    `  without load  ${exact.charges} charges for ${exact.answers} answers, streams included: ${sign(exact.ok)}`,
+  ].join('\n');
+}
+
+function sign(isOk) {
+  return isOk ? 'ok' : 'WRONG';
+}
+
+function table(head, rows) {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column].length)),
+  );
+  return [head, ...rows].map((row) => {
+    const [name, ...figures] = row.map((cell, column) => {
+      return column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]);
+    });
+    return `  ${[name, ...figures].join('  ')}`;
+  });
+}
+
+function fixed(number, digits) {
+  if (number === undefined) return '-';
+  return number.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function percent(share) {
+  return share === undefined ? '-' : `${Math.round(share * 100)} %`;
+}

@@ -1,0 +1,81 @@
+// Asks a gateway for many streamed answers at once and sees to it that each arrives whole.
+import { Agent, request } from 'node:http';
+import { STREAM_PACE_MS, TEXT_CHUNKS, TEXT_MARK, events, streamQuestion } from './answers.mjs';
+import { cpuMs, untilQuiet } from './cpu.mjs';
+
+const DONE = 'data: [DONE]\n\n';
+/** More than a mark that is cut in two needs, and enough of a refusal to tell why. */
+const KEPT_BYTES = 300;
+const QUIET_MS = 5_000;
+/** Many times what the pace of the backend asks for. */
+const DEADLINE_MS = events.length * STREAM_PACE_MS * 8;
+
+/**
+ * One run of `streams` answers at once: how many were asked for and came whole (each text chunk, and `[DONE]` at the end), the
+ * first fault, the time to the first byte, and the gateway's CPU per chunk in microseconds.
+ */
+export async function runStreams({ gateway, streams }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: streams });
+  const { pid } = gateway.child;
+  const before = cpuMs(pid);
+  const started = performance.now();
+  try {
+    const answers = await Promise.all(Array.from({ length: streams }, () => readStream(agent, gateway)));
+    const tookMs = performance.now() - started;
+    await untilQuiet(pid, QUIET_MS);
+    const cpu = cpuMs(pid) - before;
+    return {
+      asked: streams,
+      whole: answers.filter(({ fault }) => fault === undefined).length,
+      fault: answers.find(({ fault }) => fault !== undefined)?.fault,
+      chunksPerSecond: (streams * events.length * 1000) / tookMs,
+      readsPerChunk: sum(answers.map(({ reads }) => reads)) / (streams * events.length),
+      firstByteMs: sum(answers.map(({ firstByteMs }) => firstByteMs)) / streams,
+      cpuMicros: (cpu * 1000) / (streams * events.length),
+    };
+  } finally {
+    agent.destroy();
+  }
+}
+
+/** Reads one answer to its end. Never fails: what went wrong is in `fault`. */
+function readStream(agent, { url, headers }) {
+  const started = performance.now();
+  const seen = { texts: 0, reads: 0, firstByteMs: 0, tail: Buffer.alloc(0), fault: undefined };
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  return new Promise((resolve) => {
+    const fail = (error) => resolve({ ...seen, fault: signal.aborted ? 'took too long' : error.message });
+    const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
+      response.on('data', (data) => {
+        seen.firstByteMs ||= performance.now() - started;
+        see(seen, data);
+      });
+      response.on('error', fail);
+      response.on('end', () => resolve({ ...seen, fault: faultOf(response.statusCode, seen) }));
+    });
+    call.on('error', fail);
+    call.end(streamQuestion);
+  });
+}
+
+/** Counts the text chunks that have arrived. */
+function see(seen, data) {
+  seen.reads += 1;
+  const text = Buffer.concat([seen.tail, data]);
+  let end = 0;
+  for (let at = text.indexOf(TEXT_MARK); at >= 0; at = text.indexOf(TEXT_MARK, end)) {
+    seen.texts += 1;
+    end = at + TEXT_MARK.length;
+  }
+  seen.tail = text.subarray(Math.max(end, text.length - KEPT_BYTES));
+}
+
+function faultOf(status, { texts, tail }) {
+  if (status !== 200) return `status ${status}: ${tail.toString()}`;
+  if (texts !== TEXT_CHUNKS) return `${texts} of ${TEXT_CHUNKS} chunks`;
+  return tail.toString().endsWith(DONE) ? undefined : 'no [DONE] at the end';
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { crc32, deflateSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorOf } from '../answers.js';
+import { Platform } from '../platform.js';
+
+/** A black PNG of this size. */
+function png(width: number, height: number): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(data.length);
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  const pixels = deflateSync(Buffer.alloc(height * (1 + width * 3)));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', pixels),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+const pngUrl = (width: number, height = width): string =>
+  `data:image/png;base64,${png(width, height).toString('base64')}`;
+const textUrl = (text: string): string => `data:text/plain;base64,${Buffer.from(text).toString('base64')}`;
+const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+const file = (fileData: string, filename?: string) => ({
+  type: 'file',
+  file: { file_data: fileData, filename },
+});
+const video = (bytes: string) => ({
+  type: 'video_url',
+  video_url: { url: `data:video/mp4;base64,${Buffer.from(bytes, 'latin1').toString('base64')}` },
+});
+
+let platform: Platform;
+let files: Server;
+let filesUrl: string;
+
+beforeAll(async () => {
+  files = createServer((request, response) => {
+    if (request.url === '/image.png') response.setHeader('content-type', 'image/png').end(png(80, 70));
+    else if (request.url === '/notes.md')
+      response.setHeader('content-type', 'text/markdown').end('# Notes\nfetched text');
+    else response.writeHead(404).end();
+  }).listen(0, '127.0.0.1');
+  await once(files, 'listening');
+  const { port } = files.address() as AddressInfo;
+  filesUrl = `http://127.0.0.1:${port}`;
+  platform = await Platform.start({
+    models: [
+      { id: 'blind', capabilities: {} },
+      {
+        id: 'seer',
+        capabilities: { supportsVision: true, supportsVideoInput: true, supportsAudioInput: true },
+      },
+      { id: 'dear', pricing: { input: 1_000, output: 1_000 }, maxCompletionTokens: 10 },
+    ],
+    env: { GATEWAY_PRIVATE_HOSTS: `127.0.0.1:${port}` },
+  });
+});
+
+afterAll(async () => {
+  await platform.stop();
+  files.close();
+});
+
+/** Sends one user message and gives the answer, and the parts that the backend was sent. */
+async function send(
+  parts: object[],
+  model = 'seer',
+): Promise<{ response: Response; sent: Record<string, unknown>[] }> {
+  const { apiKey } = await platform.account();
+  platform.simulator.clearLog();
+  const response = await platform.chat(apiKey, { model, messages: [{ role: 'user', content: parts }] });
+  const body = platform.simulator.requests().at(-1)?.body;
+  const parsed =
+    body === undefined
+      ? undefined
+      : (JSON.parse(body) as { messages: { content: Record<string, unknown>[] }[] });
+  return { response, sent: parsed?.messages[0]?.content ?? [] };
+}
+
+describe('200', () => {
+  it('passes a valid image on as it is, with its other fields', async () => {
+    const part = { ...image(pngUrl(64)), cache_control: { type: 'ephemeral' } };
+    const { response, sent } = await send([{ type: 'text', text: 'what?' }, part]);
+    expect(response.status).toBe(200);
+    expect(sent).toEqual([{ type: 'text', text: 'what?' }, part]);
+  });
+
+  it('fetches a remote image itself, so that the backend has nothing to fetch', async () => {
+    const { response, sent } = await send([image(`${filesUrl}/image.png`)]);
+    expect(response.status).toBe(200);
+    expect(sent).toEqual([image(pngUrl(80, 70))]);
+  });
+
+  it('turns files into text, from data and from URLs, and an image file into an image', async () => {
+    const { response, sent } = await send([
+      file(textUrl('inline text'), 'a.txt'),
+      file(`${filesUrl}/notes.md`),
+      file(pngUrl(64), 'picture.png'),
+    ]);
+    expect(response.status).toBe(200);
+    expect(sent[0]).toMatchObject({ type: 'text', text: expect.stringContaining('inline text') });
+    expect(sent[1]).toMatchObject({ type: 'text', text: expect.stringContaining('fetched text') });
+    expect(sent[2]).toMatchObject({ type: 'image_url' });
+  });
+
+  it('says in its place why a file could not be read, and goes on', async () => {
+    const broken = `data:application/pdf;base64,${Buffer.from('%PDF-1.7 broken').toString('base64')}`;
+    const { response, sent } = await send([
+      file(broken, 'report.pdf'),
+      file('http://127.0.0.1:1/secret', 'x.txt'),
+    ]);
+    expect(response.status).toBe(200);
+    for (const [index, name] of ['report.pdf', 'x.txt'].entries()) {
+      expect(sent[index]).toMatchObject({
+        type: 'text',
+        text: expect.stringMatching(new RegExp(`^\\[Error processing file ${name}: .+\\]$`)),
+      });
+    }
+  });
+
+  it('takes videos of the known formats, and audio', async () => {
+    const parts = [
+      video('\0\0\0\x18ftypmp42'),
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+    ];
+    const { response, sent } = await send(parts);
+    expect(response.status).toBe(200);
+    expect(sent).toEqual(parts);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['too small', pngUrl(63, 64)],
+    ['cut off', `data:image/png;base64,${png(80, 80).subarray(0, 60).toString('base64')}`],
+    ['no image', textUrl('hello')],
+    ['broken base64', 'data:image/png;base64,!!!'],
+    ['not there', 'http://127.0.0.1:1/a.png'],
+    ['of a private network', 'http://169.254.169.254/latest/meta-data'],
+  ])('refuses an image that is %s', async (_what, url) => {
+    const { response, sent } = await send([image(url)]);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({
+      code: 'INVALID_REQUEST',
+      error: { message: 'Supplied image did not pass validation checks.' },
+    });
+    expect(sent).toEqual([]);
+  });
+
+  it('refuses a video of no known format', async () => {
+    const { response } = await send([video('not a video')]);
+    expect(response.status).toBe(400);
+    expect((await errorOf(response)).error.message).toBe('Supplied video did not pass validation checks.');
+  });
+
+  it('refuses what the model can not take, naming the field', async () => {
+    const { response } = await send([image(pngUrl(64))], 'blind');
+    expect(response.status).toBe(400);
+    expect((await errorOf(response)).error.param).toBe('messages.0.content');
+  });
+});
+
+describe('402', () => {
+  it('refuses a file that makes the prompt dearer than the account can pay, and leaves no hold', async () => {
+    const { id, apiKey } = await platform.account('0.50');
+    const messages = [{ role: 'user', content: [file(textUrl('word '.repeat(20_000)), 'long.txt')] }];
+    const response = await platform.chat(apiKey, { model: 'dear', messages });
+    expect(response.status).toBe(402);
+    expect(await platform.balances(id)).toMatchObject({ usd: '0.50' });
+    const small = await platform.chat(apiKey, { model: 'dear', messages: [{ role: 'user', content: 'hi' }] });
+    expect(small.headers.get('x-svc-balance-usd')).toBe('0.50');
+  });
+});

@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Chunk, eventually } from '../answers.js';
+import { type Flood, FloodBackend } from '../flood-backend.js';
+import { ResidentWatch, TELLS_MEMORY, residentBytes } from '../memory.js';
+import { Platform } from '../platform.js';
+
+const CHUNKS = 100_000;
+const BYTES_PER_CHUNK = 350;
+const STREAM_BYTES = 50_000_000;
+const GROWTH_LIMIT_BYTES = 10_000_000;
+
+const PRICE_PER_TOKEN_NANO = 600;
+
+let backend: FloodBackend;
+
+beforeAll(async () => {
+  backend = await FloodBackend.start({ chunks: CHUNKS, bytesPerChunk: BYTES_PER_CHUNK });
+});
+
+afterAll(() => backend.close());
+
+function startPlatform(env: Record<string, string> = {}): Promise<Platform> {
+  const backends = [{ url: backend.url, model: 'flood' }];
+  const flood = { id: 'flood', backends, contextTokens: 100_000_000, maxCompletionTokens: 50_000_000 };
+  return Platform.start({ models: [flood], env });
+}
+
+/** Asks for the long stream on a connection of its own; nothing of it is read yet. */
+async function openStream(
+  platform: Platform,
+  apiKey: string,
+): Promise<{ response: IncomingMessage; flood: Flood }> {
+  const before = backend.floods.length;
+  const request = httpRequest(`${platform.apiUrl}/chat/completions`, {
+    method: 'POST',
+    agent: false,
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+  });
+  request.end(
+    JSON.stringify({ model: 'flood', messages: [{ role: 'user', content: 'flood' }], stream: true }),
+  );
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  const flood = backend.floods[before];
+  if (!flood) throw new Error('the backend was not asked');
+  return { response, flood };
+}
+
+/** Puts a stream together and finds what is missing or out of order in it. */
+class StreamCheck {
+  bytes = 0;
+  next = 0;
+  last = '';
+  ended = '';
+  private rest = '';
+
+  read(text: string): void {
+    this.bytes += Buffer.byteLength(text);
+    const events = (this.rest + text).split('\n\n');
+    this.rest = events.pop() ?? '';
+    for (const event of events) {
+      const number = /"content":"(\d+)\./.exec(event)?.[1];
+      if (number !== undefined) {
+        if (Number(number) !== this.next) throw new Error(`chunk ${number} came in place of ${this.next}`);
+        this.next += 1;
+      } else if (event !== ': keep-alive') {
+        this.last = this.ended;
+        this.ended = event;
+      }
+    }
+  }
+
+  /** Expects that all of it came, and gives its last chunk. */
+  whole(): Chunk {
+    expect(this).toMatchObject({ next: CHUNKS, ended: 'data: [DONE]', rest: '' });
+    expect(this.bytes).toBeGreaterThan(STREAM_BYTES);
+    return JSON.parse(this.last.slice('data: '.length)) as Chunk;
+  }
+}
+
+async function readAll(response: IncomingMessage, check = new StreamCheck()): Promise<StreamCheck> {
+  for await (const text of response.setEncoding('utf8')) check.read(String(text));
+  return check;
+}
+
+/** Waits until the backend can write no more, and says how many bytes it has written by then. */
+async function stoppedAt(flood: Flood): Promise<number> {
+  let seen = -1;
+  let unchanged = 0;
+  await eventually('the backend is slowed', async () => {
+    await sleep(50);
+    unchanged = flood.writtenBytes === seen && seen > 0 ? unchanged + 1 : 0;
+    seen = flood.writtenBytes;
+    return unchanged === 20;
+  });
+  return seen;
+}
+
+async function spentNano(platform: Platform, id: string): Promise<number> {
+  const { usd } = await platform.balances(id);
+  return Math.round((100 - Number(usd)) * 1e9);
+}
+
+describe('200, to a client that reads slowly', () => {
+  let platform: Platform;
+
+  beforeAll(async () => {
+    platform = await startPlatform();
+  });
+
+  afterAll(() => platform.stop());
+
+  it('slows the backend, keeps memory bounded, delivers all 50 MB in the end and charges once', async () => {
+    const { id, apiKey } = await platform.account('100.00');
+    // A stream that is read at once brings the process to the size that it works at.
+    (await readAll((await openStream(platform, apiKey)).response)).whole();
+    const spentBefore = await spentNano(platform, id);
+    const before = TELLS_MEMORY ? await residentBytes(platform.service.pid) : 0;
+
+    const { response, flood } = await openStream(platform, apiKey);
+    const watch = TELLS_MEMORY ? new ResidentWatch(platform.service.pid) : undefined;
+    try {
+      const stopped = await stoppedAt(flood);
+      expect(stopped).toBeLessThan(STREAM_BYTES / 2);
+
+      const check = new StreamCheck();
+      response.setEncoding('utf8');
+      while (check.bytes < STREAM_BYTES / 10) {
+        await sleep(1);
+        check.read(String(response.read() ?? ''));
+      }
+      // As much as the client has read since, and what fits into buffers on the way.
+      expect(await stoppedAt(flood)).toBeLessThan(stopped + check.bytes + STREAM_BYTES / 10);
+
+      const { usage, cost } = (await readAll(response, check)).whole();
+      expect(usage).toMatchObject({ completion_tokens: CHUNKS });
+      expect(cost?.usd).toBeGreaterThan((CHUNKS * PRICE_PER_TOKEN_NANO) / 1e9);
+      expect(await spentNano(platform, id)).toBe(spentBefore + Math.round((cost?.usd ?? 0) * 1e9));
+    } finally {
+      watch?.stop();
+    }
+    expect(flood.cut).toBe(false);
+    expect(await platform.audit()).toMatchObject({ body: { ok: true } });
+    process.stderr.write(
+      watch
+        ? `slow reader: ${before} bytes in memory before, ${watch.peakBytes - before} more at most\n`
+        : 'slow reader: SKIPPED the measure of memory, which only Linux tells\n',
+    );
+    if (watch) expect(watch.peakBytes - before).toBeLessThan(GROWTH_LIMIT_BYTES);
+  });
+});
+
+describe('200, to a client that does not read', () => {
+  let platform: Platform;
+
+  beforeAll(async () => {
+    platform = await startPlatform({ GATEWAY_CLIENT_STALL_MS: '300' });
+  });
+
+  afterAll(() => platform.stop());
+
+  it('cuts it off after its time and charges what was delivered', async () => {
+    const { id, apiKey } = await platform.account('100.00');
+    const { response, flood } = await openStream(platform, apiKey);
+    await eventually('the backend is let go', () => flood.cut);
+    await eventually('what was delivered is charged', async () => (await spentNano(platform, id)) > 0);
+    expect(flood.writtenBytes).toBeLessThan(STREAM_BYTES / 2);
+    const check = new StreamCheck();
+    await expect(readAll(response, check)).rejects.toThrow(/aborted|ECONNRESET/);
+    expect(check.ended).not.toBe('data: [DONE]');
+    expect(check.next).toBeGreaterThan(0);
+
+    // No more than the backend sent, and no less than the client found in its buffers.
+    const spent = await spentNano(platform, id);
+    expect(spent).toBeGreaterThanOrEqual(check.next * PRICE_PER_TOKEN_NANO);
+    const tokensPerChunk = Math.ceil((BYTES_PER_CHUNK + 6) / 6);
+    const chunksWritten = Math.ceil(flood.writtenBytes / BYTES_PER_CHUNK);
+    expect(spent).toBeLessThan(chunksWritten * tokensPerChunk * PRICE_PER_TOKEN_NANO);
+    expect(await platform.audit()).toMatchObject({ body: { ok: true } });
+  });
+});

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import OpenAI from 'openai';
+import { errorOf } from '../answers.js';
+import { Platform, TEST_MODEL, type TestAccount } from '../platform.js';
+
+let platform: Platform;
+let account: TestAccount;
+
+const PAST = { date: '2020-01-01', removesAt: '2020-02-01' };
+const COMING = { startsAt: '2020-01-01', date: '2020-02-01', removesAt: '2999-01-01' };
+
+beforeAll(async () => {
+  platform = await Platform.start({
+    models: [
+      {
+        id: 'painter',
+        type: 'image',
+        traits: ['fastest'],
+        pricing: { generation: 0.01, upscale: { '2x': 0.02 } },
+      },
+      { id: 'coder', capabilities: { optimizedForCode: true }, traits: ['default_code'] },
+      {
+        id: 'lab/rich-1.5',
+        description: 'All that can be said',
+        modelSource: 'https://example.com/rich',
+        pricing: { input: 1, output: 2, extended: { contextTokenThreshold: 1000, input: 3, output: 4 } },
+        constraints: { temperature: 0.7, topP: 0.9, repetitionPenalty: 1.1 },
+        capabilities: { supportsReasoning: true, reasoningEffortOptions: ['low', 'high'] },
+        aliases: ['gpt-4o'],
+        betaModel: true,
+        uncensored: true,
+        regionRestrictions: ['DE'],
+        privacy: 'anonymized',
+        deprecation: { ...COMING, replacementModelId: 'test-model' },
+      },
+      { id: 'gone', aliases: ['gpt-3'], deprecation: { ...PAST, replacementModelId: 'test-model' } },
+      {
+        id: 'moved',
+        aliases: ['gpt-4'],
+        deprecation: { ...PAST, autoRemap: true, replacementModelId: 'test-model' },
+      },
+    ],
+  });
+  account = await platform.account();
+});
+
+afterAll(() => platform.stop());
+
+async function get(path: string): Promise<Record<string, unknown>> {
+  const response = await fetch(platform.apiUrl + path);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function ids(query: string): Promise<unknown> {
+  const { data } = (await get(`/models${query}`)) as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+}
+
+const chat = (model: string): Promise<Response> =>
+  platform.chat(account.apiKey, { model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4 });
+
+describe('200', () => {
+  it('lists text models to anybody, with what they cost and can do', async () => {
+    const body = (await get('/models')) as { data: unknown[] };
+    expect(body).toMatchObject({ object: 'list', type: 'text' });
+    expect(body.data[0]).toMatchObject({
+      id: 'test-model',
+      object: 'model',
+      owned_by: 'svc',
+      type: 'text',
+      context_length: TEST_MODEL.contextTokens,
+      model_spec: {
+        name: 'Test Model',
+        availableContextTokens: TEST_MODEL.contextTokens,
+        maxCompletionTokens: TEST_MODEL.maxCompletionTokens,
+        capabilities: {
+          supportsFunctionCalling: true,
+          supportsAudioInput: false,
+          quantization: 'not-available',
+        },
+        constraints: { temperature: { default: 1 }, top_p: { default: 1 } },
+        pricing: { input: { usd: 0.15, diem: 0.15 }, output: { usd: 0.6 }, cache_input: { usd: 0.075 } },
+      },
+    });
+    expect(body.data[0]).not.toHaveProperty('model_spec.uncensored');
+    expect(body.data[0]).not.toHaveProperty('model_spec.deprecation');
+  });
+
+  it('lists by type, without models that are removed', async () => {
+    expect(await ids('?type=image')).toEqual(['painter']);
+    expect(await ids('?type=code')).toEqual(['coder']);
+    expect(await ids('?type=embedding')).toEqual([]);
+    expect(await ids('?type=all')).toEqual(['test-model', 'painter', 'coder', 'lab/rich-1.5']);
+  });
+
+  it('tells all that the catalogue says of a text model', async () => {
+    expect(await get('/models/lab/rich-1.5')).toMatchObject({
+      id: 'lab/rich-1.5',
+      model_spec: {
+        description: 'All that can be said',
+        modelSource: 'https://example.com/rich',
+        betaModel: true,
+        uncensored: true,
+        regionRestrictions: ['DE'],
+        privacy: 'anonymized',
+        offline: false,
+        constraints: {
+          temperature: { default: 0.7 },
+          top_p: { default: 0.9 },
+          repetition_penalty: { default: 1.1 },
+        },
+        capabilities: { supportsReasoning: true, reasoningEffortOptions: ['low', 'high'] },
+        pricing: {
+          extended: { context_token_threshold: 1000, input: { usd: 3, diem: 3 }, output: { usd: 4 } },
+        },
+        deprecation: { ...COMING, autoRemap: false, replacementModelId: 'test-model' },
+      },
+    });
+  });
+
+  it('tells of a model of another type what its catalogue entry says', async () => {
+    expect(await get('/models/painter')).toMatchObject({
+      type: 'image',
+      model_spec: {
+        pricing: { generation: { usd: 0.01, diem: 0.01 }, upscale: { '2x': { usd: 0.02, diem: 0.02 } } },
+      },
+    });
+  });
+
+  it('shows the model that an alias or a removed model means', async () => {
+    expect(await get('/models/gpt-4o')).toMatchObject({ id: 'lab/rich-1.5' });
+    expect(await get('/models/moved')).toMatchObject({ id: 'test-model' });
+  });
+
+  it('maps traits to models, by type', async () => {
+    expect(await get('/models/traits')).toEqual({
+      object: 'list',
+      type: 'text',
+      data: { default_code: 'coder' },
+    });
+    expect(await get('/models/traits?type=image')).toMatchObject({
+      type: 'image',
+      data: { fastest: 'painter' },
+    });
+  });
+
+  it('maps foreign names to the models that answer to them', async () => {
+    expect(await get('/models/compatibility_mapping')).toEqual({
+      object: 'list',
+      type: 'text',
+      data: { 'gpt-4o': 'lab/rich-1.5', 'gpt-4': 'test-model' },
+    });
+  });
+
+  it('can be read by the openai client', async () => {
+    const openai = new OpenAI({ apiKey: 'none', baseURL: platform.apiUrl });
+    const { data } = await openai.models.list();
+    expect(data.map(({ id }) => id)).toContain('test-model');
+    expect(await openai.models.retrieve('lab/rich-1.5')).toMatchObject({
+      id: 'lab/rich-1.5',
+      object: 'model',
+    });
+  });
+
+  it('warns whoever chats with a deprecated model', async () => {
+    const response = await chat('lab/rich-1.5');
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-svc-model-id': 'lab/rich-1.5',
+      'x-svc-model-deprecation-date': '2020-02-01',
+      'x-svc-model-deprecation-warning':
+        'The model lab/rich-1.5 is deprecated and will be removed on 2999-01-01; use test-model instead.',
+      'x-svc-deprecated': 'true',
+      'x-svc-deprecated-replacement': 'test-model',
+    });
+    expect((await chat('test-model')).headers.get('x-svc-deprecated')).toBeNull();
+  });
+
+  it('answers for a removed model with its replacement, and says so', async () => {
+    const response = await chat('moved');
+    expect(await response.json()).toMatchObject({ model: 'test-model' });
+    expect(response.headers.get('x-svc-model-id')).toBe('test-model');
+    expect(response.headers.get('x-svc-model-deprecation-warning')).toBe(
+      'The model moved was removed on 2020-02-01; test-model answers in its place.',
+    );
+  });
+});
+
+describe('400', () => {
+  it.each(['/models', '/models/traits', '/models/compatibility_mapping'])(
+    'names the parameter of an unknown type at %s',
+    async (path) => {
+      const response = await fetch(`${platform.apiUrl}${path}?type=poem`);
+      expect(response.status).toBe(400);
+      const body = await errorOf(response);
+      expect(body).toMatchObject({ code: 'INVALID_REQUEST', error: { param: 'type' } });
+      expect(body.issues?.[0]?.path).toEqual(['type']);
+      expect(body.details).toHaveProperty('type._errors');
+    },
+  );
+});
+
+describe('404', () => {
+  it('answers an unknown route in the one envelope', async () => {
+    const response = await fetch(`${platform.apiUrl}/nothing`);
+    expect(response.status).toBe(404);
+    expect((await errorOf(response)).code).toBe('NOT_FOUND');
+  });
+
+  it('names the model that may have been meant', async () => {
+    const response = await fetch(`${platform.apiUrl}/models/tset-model`);
+    expect(response.status).toBe(404);
+    const { code, error } = await errorOf(response);
+    expect(code).toBe('MODEL_NOT_FOUND');
+    expect(error.message).toBe('Specified model not found: tset-model. Did you mean test-model?');
+  });
+
+  it('has no removed model without a replacement that answers', async () => {
+    expect((await fetch(`${platform.apiUrl}/models/gone`)).status).toBe(404);
+  });
+
+  it('does not chat with a model of another type', async () => {
+    const response = await chat('painter');
+    expect(response.status).toBe(404);
+    expect((await errorOf(response)).code).toBe('MODEL_NOT_FOUND');
+  });
+});
+
+describe('410', () => {
+  it('refuses to chat with a removed model, naming its replacement', async () => {
+    const response = await chat('gone');
+    expect(response.status).toBe(410);
+    const { code, error } = await errorOf(response);
+    expect(code).toBe('MODEL_RETIRED');
+    expect(error.message).toContain('Use test-model instead.');
+  });
+});
