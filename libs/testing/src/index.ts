@@ -1,1 +1,1 @@
-export { RunningService, type ServiceOptions } from './running-service.js';
+export { RunningProcess, type ProcessOptions } from './running-process.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** How long a process may take to say that it is ready, and to stop. */
 const DEADLINE_MS = 60_000;
 
-export interface ServiceOptions {
+export interface ProcessOptions {
   /** The compiled main of the process. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface ServiceOptions {
 }
 
 /** A process of the platform, as an operator would start it. */
-export class RunningService {
+export class RunningProcess {
   /** Everything it wrote so far. */
   output = '';
 
@@ -30,10 +30,10 @@ export class RunningService {
 
   /** Starts it and resolves when its output matches, with the match; rejects with its output when it ends before. */
   static async start(
-    options: ServiceOptions,
+    options: ProcessOptions,
     ready: RegExp,
-  ): Promise<{ service: RunningService; match: RegExpExecArray }> {
-    const service = RunningService.spawn(options);
+  ): Promise<{ service: RunningProcess; match: RegExpExecArray }> {
+    const service = RunningProcess.spawn(options);
     const deadline = Date.now() + DEADLINE_MS;
     for (;;) {
       const match = ready.exec(service.output);
@@ -47,13 +47,13 @@ export class RunningService {
     }
   }
 
-  static spawn({ main, env, ownGroup = false }: ServiceOptions): RunningService {
+  static spawn({ main, env, ownGroup = false }: ProcessOptions): RunningProcess {
     const child = spawn(process.execPath, [main], {
       env: { ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ownGroup,
     });
-    return new RunningService(child, ownGroup);
+    return new RunningProcess(child, ownGroup);
   }
 
   get pid(): number {
