@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FetchRefused } from './fetch-refused.js';
 import { GuardedFetcher } from './guarded-fetch.js';
@@ -22,23 +19,24 @@ let fetcher: GuardedFetcher;
 let certificate: string;
 
 /** A key and a certificate of its own for `example.com` and one address. */
-function createIdentity(): { key: string; cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'));
-  try {
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    const subject = ['-subj', '/CN=example.com', '-addext', 'subjectAltName=DNS:example.com,IP:1.1.1.1'];
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-    execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {
-      stdio: 'pipe',
-    });
-    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+async function createIdentity(): Promise<{ key: string; cert: string }> {
+  const { private: key, cert } = await generate([{ name: 'commonName', value: 'example.com' }], {
+    keyType: 'ec',
+    extensions: [
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'example.com' },
+          { type: 7, ip: '1.1.1.1' },
+        ],
+      },
+    ],
+  });
+  return { key, cert };
 }
 
 beforeAll(async () => {
-  const identity = createIdentity();
+  const identity = await createIdentity();
   certificate = identity.cert;
   server = createServer(identity, (request, response) => {
     if (request.url === '/down') response.writeHead(302, { location: 'http://example.com/' }).end();
