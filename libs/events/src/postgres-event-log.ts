@@ -23,7 +23,7 @@ const BATCH_EVENTS_MAX = 1_000;
 const BATCH_CHARS_MAX = 4 * 1024 * 1024;
 const PENDING_CHARS_MAX = 128 * 1024 * 1024;
 /** Under load commits begin at least this far apart, since each costs as much as a dozen events. */
-const COMMIT_EVERY_MS = 3;
+const COMMIT_EVERY_MS = 5;
 /** The pool's client gives up two seconds after the server, and both have to be over when waiters are refused. */
 const STATEMENT_MARGIN_MS = 2_000;
 const NOT_PRINTABLE = /\p{Cc}/u;

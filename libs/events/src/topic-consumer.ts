@@ -17,7 +17,7 @@ const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 30_000;
 const DRAIN_POLL_MS = 20;
 /** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
-const GATHER_MS = 50;
+const GATHER_MS = 100;
 
 export interface TopicConsumerOptions {
   readonly subscription: Subscription;
