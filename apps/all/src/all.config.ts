@@ -8,6 +8,10 @@ export const allConfig = {
   HOST: z.string().default('127.0.0.1').describe('The address that both listen on'),
   SVC_DATA_DIR: z.string().default('.svc').describe('Where everything is kept'),
   SVC_CATALOG: z.string().default('catalog.yaml').describe('The catalogue of models'),
+  SVC_CHARACTERS: z
+    .string()
+    .optional()
+    .describe('The file of characters; without it, characters.yaml if there is one'),
   SVC_OPERATOR_TOKEN: z
     .string()
     .min(16)

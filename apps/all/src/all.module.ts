@@ -7,12 +7,21 @@ import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { LimiterModule } from '@svc/limiter';
 import { type RetrievalConfig, RetrievalModule } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
-import { type Catalog, CatalogModule, HealthModule, type Logger, LoggerModule } from '@svc/runtime';
+import {
+  type Catalog,
+  CatalogModule,
+  type Characters,
+  CharactersModule,
+  HealthModule,
+  type Logger,
+  LoggerModule,
+} from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 
 export interface AllParts {
   readonly databaseUrl: string;
   readonly catalog: Catalog;
+  readonly characters: Characters;
   readonly logger: Logger;
   readonly gateway: GatewaySettings;
   readonly router: RouterSettings;
@@ -30,6 +39,7 @@ export class AllModule {
         HealthModule,
         LoggerModule.of(parts.logger),
         CatalogModule.of(parts.catalog),
+        CharactersModule.of(parts.characters),
         StorageModule.at({ url: parts.databaseUrl, logger: parts.logger }),
         EventsModule.postgres({ url: parts.databaseUrl, logger: parts.logger }),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(parts.gateway.config) }),

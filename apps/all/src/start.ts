@@ -6,14 +6,17 @@ import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
 import {
   Catalog,
+  Characters,
   type Logger,
   type Running,
   createLogger,
   flushLog,
   loadConfig,
   readCatalog,
+  readCharacters,
   serve,
   watchCatalog,
+  watchCharacters,
 } from '@svc/runtime';
 import { type AllConfig, allConfig } from './all.config.js';
 import { AllModule } from './all.module.js';
@@ -47,6 +50,7 @@ export async function start(env: Env, stopper: Stopper): Promise<All> {
   stopper.add(() => Promise.resolve(flushLog(logger)));
   const dataDir = await makeDataDir(config.SVC_DATA_DIR);
   const { catalog, localServers } = await openCatalog(config, { dataDir, logger, stopper });
+  const characters = await openCharacters(config, { logger, stopper });
   const databaseUrl = await openDatabase({ dataDir, url: config.DATABASE_URL }, logger, stopper);
   const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? (await ownSimulator(catalog, stopper));
   const token = config.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir));
@@ -55,6 +59,7 @@ export async function start(env: Env, stopper: Stopper): Promise<All> {
     module: AllModule.with({
       databaseUrl,
       catalog,
+      characters,
       logger,
       gateway: { config, operatorToken: token },
       router: { ...router, secret: (name) => env[name] },
@@ -108,6 +113,18 @@ async function openCatalog(
   const watch = watchCatalog(catalog, { path, extraPath }, logger);
   stopper.add(() => Promise.resolve(watch.stop()));
   return { catalog, localServers };
+}
+
+async function openCharacters(
+  { SVC_CHARACTERS: given }: AllConfig,
+  { logger, stopper }: Omit<Surroundings, 'dataDir'>,
+): Promise<Characters> {
+  // A file that somebody named must be there.
+  const file = { path: resolve(given ?? 'characters.yaml'), mayBeMissing: given === undefined };
+  const characters = new Characters(await readCharacters(file));
+  const watch = watchCharacters(characters, file, logger);
+  stopper.add(() => Promise.resolve(watch.stop()));
+  return characters;
 }
 
 /** The simulator is started where the catalogue counts on one and says no address. */

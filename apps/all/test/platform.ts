@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '@svc/model-simulator';
-import { RunningService } from '@svc/testing';
+import { RunningProcess } from '@svc/testing';
 import OpenAI from 'openai';
 import { stringify } from 'yaml';
 
@@ -36,6 +36,10 @@ export interface PlatformOptions {
   /** Models beside `test-model`; their backend is the simulator unless they name one. */
   readonly models?: readonly object[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The catalogue's system prompts; none, unless a test wants some. */
+  readonly housePrompts?: readonly string[];
+  /** The characters on offer; none, unless a test wants some. */
+  readonly characters?: readonly object[];
   /** Replaces the catalogue file's whole text. */
   readonly catalogText?: string;
 }
@@ -56,7 +60,7 @@ export class Platform {
   private constructor(
     readonly simulator: Simulator,
     private readonly home: { dir: string; env: Readonly<Record<string, string>> },
-    private process: { service: RunningService; apiUrl: string; operatorUrl: string },
+    private process: { service: RunningProcess; apiUrl: string; operatorUrl: string },
   ) {}
 
   static async start(options: PlatformOptions = {}): Promise<Platform> {
@@ -68,14 +72,17 @@ export class Platform {
       ...TEST_MODEL,
       ...model,
     }));
-    const catalog = options.catalogText ?? stringify({ models, tiers: TIERS });
+    const catalog =
+      options.catalogText ?? stringify({ models, tiers: TIERS, housePrompts: options.housePrompts });
     await writeFile(join(dir, 'catalog.yaml'), catalog);
+    await writeFile(join(dir, 'characters.yaml'), stringify({ characters: options.characters ?? [] }));
     const env = {
       PATH: process.env['PATH'] ?? '',
       PORT: '0',
       OPERATOR_PORT: '0',
       SVC_DATA_DIR: join(dir, 'data'),
       SVC_CATALOG: join(dir, 'catalog.yaml'),
+      SVC_CHARACTERS: join(dir, 'characters.yaml'),
       SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
       ...options.env,
     };
@@ -101,7 +108,7 @@ export class Platform {
     return `${this.process.operatorUrl}/operator/v1`;
   }
 
-  get service(): RunningService {
+  get service(): RunningProcess {
     return this.process.service;
   }
 
@@ -166,8 +173,8 @@ export class Platform {
 
 async function startProcess(
   env: Readonly<Record<string, string>>,
-): Promise<{ service: RunningService; apiUrl: string; operatorUrl: string }> {
+): Promise<{ service: RunningProcess; apiUrl: string; operatorUrl: string }> {
   const ready = /API {2,}(http:\S+)\/api\/v1\n.*Operator API +(http:\S+)\/operator\/v1/;
-  const { service, match } = await RunningService.start({ main: MAIN, env, ownGroup: true }, ready);
+  const { service, match } = await RunningProcess.start({ main: MAIN, env, ownGroup: true }, ready);
   return { service, apiUrl: match[1] ?? '', operatorUrl: match[2] ?? '' };
 }

@@ -103,7 +103,7 @@ const SamplingDefaults = z.strictObject({
 });
 
 /** How a text model thinks, and how its backends are told what to do about it. */
-export const Reasoning = z.strictObject({
+const Reasoning = z.strictObject({
   /**
    * Where a backend takes the effort: OpenAI's member, inside the object `reasoning`, inside
    * `chat_template_kwargs` as `reasoning_effort`, or nowhere.
@@ -148,6 +148,9 @@ const offer = {
   backends: z.array(Backend).default([]),
 };
 
+/** System prompts that go before the caller's. */
+const HousePrompts = z.array(z.string().trim().min(1)).optional();
+
 /** A text model. */
 export const CatalogModel = z.strictObject({
   ...offer,
@@ -158,6 +161,8 @@ export const CatalogModel = z.strictObject({
   capabilities: Capabilities.prefault({}),
   constraints: SamplingDefaults.prefault({}),
   reasoning: Reasoning.optional(),
+  /** In place of the catalogue's; an empty list is none. */
+  housePrompts: HousePrompts,
 });
 
 /** Prices by name, in USD of the unit that the name says. */
@@ -197,6 +202,7 @@ export const CatalogFile = z
     models: z.array(CatalogEntry).min(1),
     tiers: z.partialRecord(z.enum(TIERS), TierLimits),
     extras: z.strictObject({ webSearch: Usd, webPage: Usd, xSearch: Usd }).partial().default({}),
+    housePrompts: HousePrompts,
   })
   .superRefine((catalog, context) => {
     const names = new Map<string, string>();

@@ -153,7 +153,11 @@ export const ChatRequest = z.looseObject({
     .nullable()
     .optional(),
   tool_choice: z
-    .union([z.string(), z.looseObject({ type: z.string(), function: z.looseObject({ name: z.string() }) })])
+    .union([
+      z.string(),
+      z.looseObject({ type: z.enum(['auto', 'none', 'required']) }),
+      z.looseObject({ type: z.string(), function: z.looseObject({ name: z.string() }) }),
+    ])
     .nullable()
     .optional(),
   parallel_tool_calls: z.boolean().nullable().optional(),

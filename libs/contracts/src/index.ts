@@ -13,6 +13,14 @@ export {
   TierLimits,
   type Tier,
 } from './catalog.js';
+export {
+  Character,
+  type CharacterList,
+  CharacterQuery,
+  type CharacterReply,
+  type CharacterView,
+  CharactersFile,
+} from './characters.js';
 export { ChatCompletionChunk } from './chat-chunk.js';
 export { ChatRequest, ContentPart, Message, SvcParameters, TextPart } from './chat-request.js';
 export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './chat-response.js';

@@ -201,6 +201,24 @@ const model = {
   },
 };
 
+const character = {
+  id: 'plain-words',
+  slug: 'plain-words',
+  name: 'Plain Words',
+  description: 'Explains anything without jargon.',
+  author: '06e55',
+  adult: false,
+  featured: true,
+  webEnabled: false,
+  modelId: 'llama-3.2-3b',
+  photoUrl: null,
+  shareUrl: null,
+  tags: ['teaching'],
+  stats: { averageRating: 0, imports: 0, ratingCount: 0, ratingSum: 0, userRating: null },
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+};
+
 const only = (summary: string, value: unknown): NamedExamples => ({ default: { summary, value } });
 
 const ACCOUNT_ID = '7f0c0a52-6c53-4a5e-9a55-0d2f6f0f7c11';
@@ -235,6 +253,8 @@ export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   listModelCompatibilityMapping: {
     reply: only('One name', { object: 'list', type: 'text', data: { 'gpt-4o-mini': 'llama-3.2-3b' } }),
   },
+  listCharacters: { reply: only('One character', { object: 'list', data: [character] }) },
+  getCharacter: { reply: only('A character', { object: 'character', data: character }) },
   createAccount: {
     request: only('An account', { name: 'Example' }),
     reply: only('The account', account),

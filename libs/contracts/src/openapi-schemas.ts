@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Capabilities } from './catalog.js';
+import { CharacterView } from './characters.js';
 import { ChatRequest, ContentPart, Message, SvcParameters } from './chat-request.js';
 import { ChatCompletionChunk } from './chat-chunk.js';
 import { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './chat-response.js';
@@ -39,6 +40,7 @@ const NAMES = {
     Constraints: ConstraintsView,
     Deprecation: DeprecationView,
     Capabilities,
+    Character: CharacterView,
     Error: ErrorEnvelope,
     PaymentRequired,
     Account: AccountWithBalances,

@@ -40,6 +40,11 @@ export const PROBLEMS = {
   UNAUTHORIZED: row(403, 'permission_error', 'Unauthorized access'),
   NOT_FOUND: row(404, 'not_found_error', 'No such route'),
   ACCOUNT_NOT_FOUND: row(404, 'not_found_error', 'No such account'),
+  CHARACTER_NOT_FOUND: row(
+    404,
+    'not_found_error',
+    'No character could be found from the provided character_slug',
+  ),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   REFERENCE_REUSED: row(409, 'invalid_request_error', 'This reference was used before with another amount.'),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters.js';
 import { ChatCompletionChunk } from './chat-chunk.js';
 import { ChatRequest } from './chat-request.js';
 import { ChatCompletion } from './chat-response.js';
@@ -35,6 +36,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
       'NOT_AVAILABLE',
       'PRO_ONLY_MODEL',
       'INSUFFICIENT_BALANCE',
+      'CHARACTER_NOT_FOUND',
       'MODEL_NOT_FOUND',
       'MODEL_RETIRED',
       'PAYLOAD_TOO_LARGE',
@@ -94,6 +96,30 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     params: ModelParams,
     reply: ModelView,
     refusals: ['MODEL_NOT_FOUND'],
+  },
+  characters: {
+    method: 'GET',
+    path: '/api/v1/characters',
+    operationId: 'listCharacters',
+    tag: 'Characters',
+    summary: 'Lists the characters that a conversation can have',
+    access: 'key',
+    status: 200,
+    query: CharacterQuery,
+    reply: CharacterList,
+    refusals: ['INVALID_REQUEST'],
+  },
+  character: {
+    method: 'GET',
+    path: '/api/v1/characters/:slug',
+    operationId: 'getCharacter',
+    tag: 'Characters',
+    summary: 'Shows a character',
+    access: 'key',
+    status: 200,
+    params: CharacterParams,
+    reply: CharacterReply,
+    refusals: ['CHARACTER_NOT_FOUND'],
   },
   openApi: {
     method: 'GET',

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Caller, KEY_PREFIX, Problem } from '@svc/contracts';
 import { GatewaySettings } from './gateway.config.js';
-import { KeyStore } from './key.store.js';
+import { type KeyFound, KeyStore } from './key.store.js';
 
 /** Keys kept in memory; the longest unused goes first. */
 const CACHED_KEYS = 50_000;
@@ -23,7 +23,7 @@ export class CallerGate {
     private readonly settings: GatewaySettings,
   ) {}
 
-  /** The caller whose key is in this `Authorization` header. Refuses: AUTHENTICATION_FAILED. */
+  /** The caller whose key is in this `Authorization` header. Refuses: AUTHENTICATION_FAILED, UNAVAILABLE. */
   async identify(authorization: string | undefined): Promise<Caller> {
     const secret = bearer(authorization);
     if (!secret?.startsWith(KEY_PREFIX.INFERENCE) && !secret?.startsWith(KEY_PREFIX.ADMIN)) {
@@ -53,8 +53,17 @@ export class CallerGate {
     return known.caller;
   }
 
+  private async find(digest: string): Promise<KeyFound | undefined> {
+    try {
+      return await this.keys.findByDigest(Buffer.from(digest, 'base64'));
+    } catch (error) {
+      // Nobody is let in on a guess, and nobody is told that their key is wrong when it could not be looked up.
+      throw new Problem('UNAVAILABLE', { cause: error });
+    }
+  }
+
   private async lookUp(digest: string): Promise<Caller | undefined> {
-    const found = await this.keys.findByDigest(Buffer.from(digest, 'base64'));
+    const found = await this.find(digest);
     // A wrong key is remembered as well, but briefly: one that was just made must work.
     const keepMs = found ? Math.min(this.settings.config.GATEWAY_KEY_CACHE_MS, found.validForMs) : 1_000;
     this.cache.set(digest, { caller: found?.caller, untilMs: performance.now() + keepMs });

@@ -64,6 +64,7 @@ export function checkCapabilities(request: ChatRequest, model: Model): void {
   let marks = 0;
   for (const [index, message] of request.messages.entries()) {
     const parts = partsOf(message);
+    if (parts.length === 0) continue;
     videos += parts.filter(({ type }) => type === 'video_url').length;
     marks += parts.filter((part) => part.cache_control !== undefined).length;
     for (const fault of messageFaults(parts, model)) refuse(['messages', index, 'content'], fault);
@@ -75,7 +76,7 @@ export function checkCapabilities(request: ChatRequest, model: Model): void {
 }
 
 /** The parts of a message; none of one that is plain text. */
-export function partsOf(message: Message): readonly ContentPart[] {
+function partsOf(message: Message): readonly ContentPart[] {
   return Array.isArray(message.content) ? message.content : [];
 }
 

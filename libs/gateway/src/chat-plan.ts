@@ -13,6 +13,7 @@ import { type DeprecationNotice, findTextModel } from './model-lookup.js';
 import { effectiveParameters, refuseUnavailable } from './svc-parameters.js';
 import { type ThinkingPlan, planThinking, tellBackend } from './thinking-plan.js';
 import { estimatePromptTokens } from './tokens.js';
+import { tellTools } from './tool-members.js';
 
 /** What a request comes to: which model, under which options, at what size. */
 export interface ChatPlan {
@@ -28,7 +29,8 @@ export interface ChatPlan {
   readonly promptTokens: number;
   /** The most output tokens of all choices together. */
   readonly outputTokensAtMost: number;
-  /** The client's JSON. */
+  /** What the client sent, as its schema reads it and as its JSON. */
+  readonly request: ChatRequest;
   readonly text: string;
   readonly cacheKey: string | undefined;
 }
@@ -64,6 +66,7 @@ export function planChat(
     choices,
     promptTokens: estimatePromptTokens(request),
     outputTokensAtMost: Math.min(asked ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices,
+    request,
     text: from.text,
     cacheKey: request.prompt_cache_key ?? undefined,
   };
@@ -95,6 +98,7 @@ function backendBody(plan: ChatPlan, messages: readonly Message[] | undefined): 
   }
   // When both are given the newer one wins, and backends may refuse to see two.
   if (members.has('max_completion_tokens')) members.delete('max_tokens');
+  tellTools(members, plan.request);
   tellBackend(members, plan.thinking, plan.model);
   members.delete('stream_options');
   members.set('stream', String(plan.stream));

@@ -29,7 +29,7 @@ export class ChatPipeline {
     const ticket = await this.admission.enter(entrant); //        RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
     try {
       const context = { requestId, plan, ticket, record, signal };
-      const answer = await this.inference.infer(request, context); // CHARACTER_NOT_FOUND, MODEL_AT_CAPACITY, …
+      const answer = await this.inference.infer(context); // CHARACTER_NOT_FOUND, MODEL_AT_CAPACITY, …
       headers.backend(record.backend);
       return answer;
     } catch (error) {

@@ -6,6 +6,8 @@ import { AnswerWriter } from './answer-writer.js';
 import { Attachments } from './attachments.js';
 import { AuditController } from './audit.controller.js';
 import { CallerGate } from './caller-gate.js';
+import { CallerGuard } from './caller-guard.js';
+import { CharactersController } from './characters.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatPipeline } from './chat.pipeline.js';
 import { DevelopmentAccount } from './development-account.js';
@@ -29,6 +31,7 @@ export class GatewayModule {
       controllers: [
         ChatController,
         ModelsController,
+        CharactersController,
         OpenApiController,
         DocsController,
         AccountsController,
@@ -41,6 +44,7 @@ export class GatewayModule {
         AnswerWriter,
         Attachments,
         CallerGate,
+        CallerGuard,
         ChatPipeline,
         DevelopmentAccount,
         Inference,

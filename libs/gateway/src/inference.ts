@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ChatRequest, InferenceRouter, type Message } from '@svc/contracts';
+import { InferenceRouter, type Message } from '@svc/contracts';
 import type { AnswerContext } from './answer.js';
 import { inferenceCall } from './chat-plan.js';
 import { Preparation } from './preparation.js';
@@ -21,11 +21,11 @@ export class Inference {
   ) {}
 
   /** Refuses what the preparation and the router refuse, and INSUFFICIENT_BALANCE when files were larger than held for. */
-  async infer(request: ChatRequest, given: AnswerContext): Promise<ChatAnswer> {
+  async infer(given: AnswerContext): Promise<ChatAnswer> {
     const { plan, record, requestId, signal, ticket } = given;
-    const messages = await this.ready(request, given);
+    const messages = await this.ready(given);
     const promptTokens = messages
-      ? estimatePromptTokens({ ...request, messages: [...messages] })
+      ? estimatePromptTokens({ ...plan.request, messages: [...messages] })
       : plan.promptTokens;
     if (promptTokens > plan.promptTokens) await ticket.coverPrompt(promptTokens);
     const context = { ...given, plan: { ...plan, promptTokens } };
@@ -42,15 +42,10 @@ export class Inference {
   }
 
   /** The messages for the backend, where they are not just the client's. */
-  private async ready(
-    { messages }: ChatRequest,
-    { plan, signal }: AnswerContext,
-  ): Promise<readonly Message[] | undefined> {
-    const ready = await this.preparation.ready(
-      messages,
-      this.prompts.for(plan.parameters, plan.model),
-      signal,
-    );
+  private async ready({ plan, signal }: AnswerContext): Promise<readonly Message[] | undefined> {
+    const { messages } = plan.request;
+    const prompts = this.prompts.for(plan.parameters, plan.model);
+    const ready = await this.preparation.ready(messages, prompts, signal);
     return ready === messages ? undefined : ready;
   }
 }

@@ -52,5 +52,6 @@ describe('refuseUnavailable', () => {
     expect(() =>
       refuseUnavailable(effectiveParameters({ enable_web_search: 'off', enable_web_citations: true }, {})),
     ).not.toThrow();
+    expect(() => refuseUnavailable(effectiveParameters({ character_slug: 'ann' }, {}))).not.toThrow();
   });
 });

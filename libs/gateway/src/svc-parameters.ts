@@ -76,7 +76,6 @@ export function refuseUnavailable(parameters: SvcParametersEcho): void {
     ['enable_web_search', parameters.enable_web_search !== 'off'],
     ['enable_web_scraping', parameters.enable_web_scraping],
     ['enable_x_search', parameters.enable_x_search],
-    ['character_slug', parameters.character_slug !== undefined],
   ];
   const [name] = asked.find(([, isAsked]) => isAsked) ?? [];
   if (name !== undefined) {

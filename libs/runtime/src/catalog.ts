@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   type Backend,
   type CatalogEntry,
@@ -7,14 +6,9 @@ import {
   type Tier,
   usdToNano,
 } from '@svc/contracts';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { looseName, looseNames, nearestName } from './model-names.js';
-
-/** The catalogue file is not as its schema needs it. Its message names the file and every fault. */
-export class CatalogError extends Error {
-  override readonly name = 'CatalogError';
-}
+import { FileError, readYaml } from './yaml-file.js';
 
 /** Nano-dollars per million tokens. */
 export interface Rates {
@@ -45,6 +39,7 @@ export class Catalog {
   private list: readonly Model[] = [];
   private all: readonly CatalogEntry[] = [];
   private tiers: TierTable = {};
+  private housePrompts: readonly string[] = [];
 
   constructor(file: CatalogFile) {
     this.replace(file);
@@ -65,6 +60,7 @@ export class Catalog {
     this.list = models;
     this.all = file.models;
     this.tiers = file.tiers;
+    this.housePrompts = file.housePrompts ?? [];
   }
 
   /** The text models. */
@@ -92,6 +88,11 @@ export class Catalog {
 
   backends(): readonly Backend[] {
     return this.list.flatMap((model) => model.backends);
+  }
+
+  /** The service's own system prompts for a model. */
+  housePromptsFor(model: Model): readonly string[] {
+    return model.housePrompts ?? this.housePrompts;
   }
 
   limits(tier: Tier, accountTier: 'standard' | 'partner'): TierLimit {
@@ -133,31 +134,9 @@ const ExtraModels = z.strictObject({ models: z.array(CatalogModel) });
 /** Reads a catalogue and, where it exists, a second file of further models. Refuses with every fault of a file. */
 export async function readCatalog(path: string, extraPath?: string): Promise<CatalogFile> {
   const file = await readYaml(path, CatalogFile);
-  if (file === undefined) throw new CatalogError(`${path}: there is no such file`);
+  if (file === undefined) throw new FileError(`${path}: there is no such file`);
   const extra = extraPath === undefined ? undefined : await readYaml(extraPath, ExtraModels);
   if (!extra) return file;
   const known = new Set(file.models.flatMap((model) => [model.id, ...model.aliases]));
   return { ...file, models: [...file.models, ...extra.models.filter((model) => !known.has(model.id))] };
-}
-
-/** The file as its schema reads it, or `undefined` where there is none. */
-async function readYaml<Schema extends z.ZodType>(
-  path: string,
-  schema: Schema,
-): Promise<z.infer<Schema> | undefined> {
-  let value: unknown;
-  try {
-    value = parse(await readFile(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new CatalogError(`${path}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
-  }
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map(
-    (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,
-  );
-  throw new CatalogError(`${path}: ${faults.join('; ')}`);
 }

@@ -1,7 +1,9 @@
-export { Catalog, CatalogError, type Model, type Rates, type TierLimit, readCatalog } from './catalog.js';
+export { Catalog, type Model, type Rates, type TierLimit, readCatalog } from './catalog.js';
 export { CatalogModule } from './catalog.module.js';
-export { type CatalogPaths, watchCatalog } from './catalog-watch.js';
+export { Characters, type CharactersPath, readCharacters } from './characters.js';
+export { CharactersModule } from './characters.module.js';
 export { ConfigError, durationMs, loadConfig, port, whole } from './config.js';
+export { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.js';
 export { HealthModule, Readiness } from './health.js';
 export { BODY_LIMIT_BYTES, sendProblem } from './http-adapter.js';
 export { LOG_LEVELS, type LogLevel, type Logger, createLogger, flushLog } from './logging.js';
@@ -12,3 +14,4 @@ export { Answers } from './route.js';
 export { DRAIN_MS, type Listener, type Running, type ServeOptions, serve } from './serve.js';
 export { Valid } from './valid.js';
 export { VERSION } from './version.js';
+export { FileError } from './yaml-file.js';

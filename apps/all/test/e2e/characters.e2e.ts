@@ -1,0 +1,249 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CharactersFile } from '@svc/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { errorOf, eventually } from '../answers.js';
+import { Platform, type TestAccount } from '../platform.js';
+
+const ANN = {
+  slug: 'ann',
+  name: 'Ann',
+  description: 'A sailor',
+  systemPrompt: 'You are Ann.',
+  tags: ['sea'],
+  featured: true,
+  author: 'Jane Doe',
+};
+const BOB = {
+  slug: 'bob',
+  name: 'Bob',
+  systemPrompt: 'You are Bob.',
+  tags: ['land', 'farm'],
+  modelId: 'own',
+};
+
+let platform: Platform;
+let account: TestAccount;
+
+beforeAll(async () => {
+  platform = await Platform.start({
+    models: [{ id: 'own', housePrompts: ['Own rules.'] }],
+    housePrompts: ['House rules.'],
+    characters: [BOB, ANN],
+  });
+  account = await platform.account();
+});
+
+afterAll(() => platform.stop());
+
+function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  const authorization = `Bearer ${account.apiKey}`;
+  return fetch(`${platform.apiUrl}/characters${path}`, { headers: { authorization, ...headers } });
+}
+
+async function slugs(query: string): Promise<string[]> {
+  const { data } = (await (await ask(query)).json()) as { data: { slug: string }[] };
+  return data.map(({ slug }) => slug);
+}
+
+const USER = { role: 'user', content: 'Hello' };
+
+const chat = (body: object): Promise<Response> =>
+  platform.chat(account.apiKey, { model: 'test-model', messages: [USER], max_tokens: 4, ...body });
+
+/** The messages that the backend got for a request. */
+async function sentFor(body: object): Promise<unknown> {
+  platform.simulator.clearLog();
+  expect((await chat(body)).status).toBe(200);
+  const sent = JSON.parse(platform.simulator.requests().at(-1)?.body ?? '{}') as { messages: unknown };
+  return sent.messages;
+}
+
+describe('200', () => {
+  it('lists characters to the holder of a key, featured ones first, and keeps their prompts and authors', async () => {
+    const response = await ask('');
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(text).not.toMatch(/You are|Jane/);
+    const { data, ...list } = JSON.parse(text) as { object: string; data: unknown[] };
+    expect(list).toEqual({ object: 'list' });
+    expect(data).toHaveLength(2);
+    expect(data[0]).toEqual({
+      id: 'ann',
+      slug: 'ann',
+      name: 'Ann',
+      description: 'A sailor',
+      author: expect.stringMatching(/^\w{5}$/),
+      adult: false,
+      featured: true,
+      webEnabled: false,
+      modelId: 'default',
+      photoUrl: null,
+      shareUrl: null,
+      tags: ['sea'],
+      stats: { averageRating: 0, imports: 0, ratingCount: 0, ratingSum: 0, userRating: null },
+      createdAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('finds by text, by lists with commas or repeated, by model, and in pages', async () => {
+    expect(await slugs('?search=SAIL')).toEqual(['ann']);
+    expect(await slugs('?tags=farm,none')).toEqual(['bob']);
+    expect(await slugs('?tags=farm&tags=sea')).toEqual(['ann', 'bob']);
+    expect(await slugs('?modelId=own')).toEqual(['bob']);
+    expect(await slugs('?isAdult=true')).toEqual([]);
+    expect(await slugs('?limit=1&offset=1')).toEqual(['bob']);
+    expect(await slugs('?sortOrder=asc')).toEqual(['bob', 'ann']);
+  });
+
+  it('shows one', async () => {
+    const response = await ask('/bob');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      object: 'character',
+      data: { slug: 'bob', modelId: 'own' },
+    });
+  });
+
+  it("takes a key whatever a wallet's header says", async () => {
+    expect((await ask('', { 'sign-in-with-x': 'nonsense' })).status).toBe(200);
+  });
+
+  it("puts the house prompts and then the character's before the caller's", async () => {
+    const body = {
+      messages: [{ role: 'system', content: 'Be brief.' }, USER],
+      svc_parameters: { character_slug: 'ann' },
+    };
+    expect(await sentFor(body)).toEqual([
+      { role: 'system', content: 'House rules.\n\nYou are Ann.\n\nBe brief.' },
+      USER,
+    ]);
+  });
+
+  it('takes a character as a suffix, echoes it, and answers with the model of the request', async () => {
+    const response = await chat({ model: 'test-model:character_slug=bob' });
+    expect(await response.json()).toMatchObject({
+      model: 'test-model',
+      svc_parameters: { character_slug: 'bob', include_venice_system_prompt: true },
+    });
+  });
+
+  it.each(['include_venice_system_prompt', 'include_svc_system_prompt'])(
+    'leaves the house prompts out where %s is false, and keeps the character',
+    async (name) => {
+      expect(await sentFor({ svc_parameters: { [name]: false } })).toEqual([USER]);
+      expect(await sentFor({ svc_parameters: { [name]: false, character_slug: 'ann' } })).toEqual([
+        { role: 'system', content: 'You are Ann.' },
+        USER,
+      ]);
+    },
+  );
+
+  it('puts the house prompts of a model in the place of the others', async () => {
+    expect(await sentFor({ model: 'own' })).toEqual([{ role: 'system', content: 'Own rules.' }, USER]);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['isAdult', 'isAdult=yes'],
+    ['sortBy', 'sortBy=beauty'],
+    ['sortOrder', 'sortOrder=up'],
+    ['limit', 'limit=101'],
+    ['limit', 'limit=0'],
+    ['offset', 'offset=-1'],
+    ['search', `search=${'x'.repeat(201)}`],
+    ['tags', `tags=${Array.from({ length: 21 }, (_, index) => `t${index}`).join()}`],
+    ['categories.0', `categories=${'x'.repeat(101)}`],
+  ])('names %s where it is out of its range', async (param, query) => {
+    const response = await ask(`?${query}`);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ code: 'INVALID_REQUEST', error: { param } });
+  });
+});
+
+describe('401', () => {
+  it.each([
+    ['no credentials', {}],
+    ['a wrong key', { authorization: 'Bearer SVC_INFERENCE_KEY_wrong' }],
+    ["a wallet's header alone", { 'sign-in-with-x': 'e30=' }],
+  ])('refuses %s', async (_what, headers) => {
+    for (const path of ['/characters', '/characters/ann', '/characters/nobody']) {
+      const response = await fetch(platform.apiUrl + path, { headers: headers as Record<string, string> });
+      expect(response.status).toBe(401);
+      expect((await errorOf(response)).code).toBe('AUTHENTICATION_FAILED');
+    }
+  });
+});
+
+describe('404', () => {
+  it('knows no character that is not there', async () => {
+    const response = await ask('/nobody');
+    expect(response.status).toBe(404);
+    expect(await errorOf(response)).toMatchObject({
+      code: 'CHARACTER_NOT_FOUND',
+      error: {
+        type: 'not_found_error',
+        message: 'No character could be found from the provided character_slug',
+      },
+    });
+  });
+
+  it.each([
+    ['a parameter', { svc_parameters: { character_slug: 'nobody' } }],
+    ['a suffix', { model: 'test-model:character_slug=nobody' }],
+    ['a parameter of a stream', { stream: true, svc_parameters: { character_slug: 'nobody' } }],
+  ])('refuses to chat with one by %s, and gives back what was held', async (_how, body) => {
+    const { apiKey } = await platform.account('1.00');
+    const response = await platform.chat(apiKey, { model: 'test-model', messages: [USER], ...body });
+    expect(response.status).toBe(404);
+    expect((await errorOf(response)).code).toBe('CHARACTER_NOT_FOUND');
+    const next = await platform.chat(apiKey, { model: 'test-model', messages: [USER] });
+    expect(next.headers.get('x-svc-balance-usd')).toBe('1.00');
+    expect(await platform.audit()).toMatchObject({ body: { ok: true } });
+  });
+});
+
+describe('the file of characters', () => {
+  const pathOf = ({ dataDir }: Platform): string => join(dataDir, '..', 'characters.yaml');
+
+  it('is read again when it changes, and the former characters stay when it is faulty', async () => {
+    const changed = await Platform.start({ characters: [ANN] });
+    try {
+      const { apiKey } = await changed.account();
+      const headers = { authorization: `Bearer ${apiKey}` };
+      const statusOf = async (slug: string): Promise<number> =>
+        (await fetch(`${changed.apiUrl}/characters/${slug}`, { headers })).status;
+      await writeFile(pathOf(changed), stringify({ characters: [BOB] }));
+      await eventually('bob is there', async () => (await statusOf('bob')) === 200);
+      expect(await statusOf('ann')).toBe(404);
+      await writeFile(pathOf(changed), 'characters: 7');
+      await eventually('the fault is told', () =>
+        changed.service.output.includes('the changed file is faulty'),
+      );
+      expect(await statusOf('bob')).toBe(200);
+    } finally {
+      await changed.stop();
+    }
+  });
+
+  it('ends the start with every fault of it', async () => {
+    const characters = [ANN, { slug: 'Not A Slug', name: 'X', systemPrompt: '' }];
+    const fault = await Platform.start({ characters }).catch(String);
+    expect(fault).toMatch(/it ended with 1:/);
+    expect(fault).toContain('characters.1.slug');
+    expect(fault).toContain('characters.1.systemPrompt');
+  });
+
+  it('ends the start where it was named and is not there', async () => {
+    const fault = await Platform.start({ env: { SVC_CHARACTERS: '/nowhere/characters.yaml' } }).catch(String);
+    expect(fault).toMatch(/it ended with 1:\s+\/nowhere\/characters\.yaml: there is no such file/);
+  });
+
+  it('comes with the platform, without a fault', async () => {
+    const text = await readFile(new URL('../../../../characters.yaml', import.meta.url), 'utf8');
+    expect(CharactersFile.parse(parse(text)).characters.length).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+
+const Name = z.string().trim().min(1).max(200);
+const Label = z.string().trim().min(1).max(100);
+const Labels = z.array(Label).max(20).default([]);
+const Count = z.int().nonnegative();
+const WebUrl = z.url({ protocol: /^https?$/ }).max(2_000);
+
+/** How a character was received elsewhere; a new one has nothing. */
+const Reception = z
+  .strictObject({
+    imports: Count.default(0),
+    ratingCount: Count.default(0),
+    /** Of ratings from 1 to 5. */
+    ratingSum: Count.default(0),
+  })
+  .refine(({ ratingCount, ratingSum }) => ratingSum >= ratingCount && ratingSum <= 5 * ratingCount, {
+    path: ['ratingSum'],
+    message: 'must be the sum of ratingCount ratings from 1 to 5',
+  });
+
+/** A character as the file has it. */
+export const Character = z.strictObject({
+  /** Its public id, for `character_slug`. */
+  slug: z
+    .string()
+    .max(100)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lower-case letters and digits, with single hyphens between them'),
+  name: Name,
+  description: z.string().trim().min(1).max(2_000).optional(),
+  /** What the model is told to be. Never published. */
+  systemPrompt: z.string().trim().min(1).max(100_000),
+  /** The model that suits it best: an id, an alias or a trait. A request's own model is used in any case. */
+  modelId: Name.default('default'),
+  /** Who wrote it. Published as five characters that do not tell the name. */
+  author: Name.default('operator'),
+  categories: Labels,
+  tags: Labels,
+  adult: z.boolean().default(false),
+  featured: z.boolean().default(false),
+  /** Meant for paid accounts. A filter, not enforced. */
+  pro: z.boolean().default(false),
+  webEnabled: z.boolean().default(false),
+  photoUrl: WebUrl.optional(),
+  shareUrl: WebUrl.optional(),
+  stats: Reception.prefault({}),
+  createdAt: z.iso.date().default('2026-01-01'),
+  /** The day of its making, unless it says another. */
+  updatedAt: z.iso.date().optional(),
+});
+
+/** The file of characters. */
+export const CharactersFile = z
+  .strictObject({ characters: z.array(Character) })
+  .superRefine(({ characters }, context) => {
+    const seen = new Set<string>();
+    for (const [index, { slug }] of characters.entries()) {
+      if (seen.has(slug)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['characters', index, 'slug'],
+          message: `${slug} names another character as well`,
+        });
+      }
+      seen.add(slug);
+    }
+  });
+
+/** A character as clients see it. */
+export const CharacterView = z.object({
+  id: z.string(),
+  slug: z.string().describe('What `character_slug` takes.'),
+  name: z.string(),
+  description: z.string().nullable(),
+  author: z.string().describe('Five characters, the same for all that one author wrote.'),
+  adult: z.boolean(),
+  featured: z.boolean(),
+  webEnabled: z.boolean().describe('Whether it is at its best with a web search.'),
+  modelId: z.string().describe("The model that suits it best. A request's own model is used in any case."),
+  photoUrl: z.string().nullable(),
+  shareUrl: z.string().nullable(),
+  tags: z.array(z.string()),
+  stats: z.object({
+    averageRating: z.number().describe('From 1 to 5; 0 when nobody has rated it.'),
+    imports: z.int(),
+    ratingCount: z.int(),
+    ratingSum: z.int(),
+    userRating: z.number().nullable().describe("The caller's own rating."),
+  }),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+
+export const CharacterList = z.object({ object: z.literal('list'), data: z.array(CharacterView) });
+
+export const CharacterReply = z.object({ object: z.literal('character'), data: CharacterView });
+
+/** A parameter that may be repeated or have commas. */
+const listOf = (length: number) =>
+  z.preprocess(
+    (value) => {
+      const given = Array.isArray(value) ? (value as unknown[]) : [value];
+      const parts = given.flatMap((one) => (typeof one === 'string' ? one.split(',') : [one]));
+      return parts
+        .map((one) => (typeof one === 'string' ? one.trim() : one))
+        .filter((one) => one !== '' && one !== undefined);
+    },
+    z.array(z.string().max(length)).max(20),
+  );
+
+const Switch = z.enum(['true', 'false']);
+
+export const CharacterQuery = z.object({
+  search: z.string().trim().max(200).optional().describe('Part of the name, the description or a tag.'),
+  categories: listOf(100).optional().describe('Any of them. Repeated, or with commas.'),
+  tags: listOf(100).optional().describe('Any of them. Repeated, or with commas.'),
+  modelId: listOf(200).optional().describe('Any of them. Repeated, or with commas.'),
+  isAdult: Switch.optional(),
+  isPro: Switch.optional(),
+  isWebEnabled: Switch.optional(),
+  sortBy: z
+    .enum([
+      'featured',
+      'highestRating',
+      'highlyRated',
+      'highlyRatedAndRecent',
+      'imports',
+      'mostRecent',
+      'ratingCount',
+    ])
+    .default('featured')
+    .describe(
+      '`highestRating` goes by the average alone, `highlyRated` also by how many ratings it rests on; ' +
+        '`highlyRatedAndRecent` has the newest of those first that have at least 4.',
+    ),
+  sortOrder: z.enum(['asc', 'desc']).default('desc'),
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+  offset: z.coerce.number().int().min(0).default(0),
+});
+
+export const CharacterParams = z.object({ slug: z.string().min(1) });
+
+export type Character = z.infer<typeof Character>;
+export type CharactersFile = z.infer<typeof CharactersFile>;
+export type CharacterView = z.infer<typeof CharacterView>;
+export type CharacterList = z.infer<typeof CharacterList>;
+export type CharacterReply = z.infer<typeof CharacterReply>;
+export type CharacterQuery = z.infer<typeof CharacterQuery>;

@@ -1,0 +1,15 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Characters } from './characters.js';
+
+/** Gives every service the characters of its process. */
+@Module({})
+export class CharactersModule {
+  static of(characters: Characters): DynamicModule {
+    return {
+      module: CharactersModule,
+      global: true,
+      providers: [{ provide: Characters, useValue: characters }],
+      exports: [Characters],
+    };
+  }
+}

@@ -1,0 +1,50 @@
+import { type Stats, unwatchFile, watchFile } from 'node:fs';
+import { type Catalog, readCatalog } from './catalog.js';
+import { type Characters, type CharactersPath, readCharacters } from './characters.js';
+import type { Logger } from './logging.js';
+
+/** Files that change are looked at this often. Asking works where notifications do not, as on mounted ConfigMaps. */
+const POLL_MS = 2_000;
+
+export interface CatalogPaths {
+  readonly path: string;
+  readonly extraPath?: string;
+}
+
+/** A file that is looked at until it is told to stop. */
+interface FileWatch {
+  stop(): void;
+}
+
+/** Reads the catalogue again whenever its file changes. A faulty file is logged and the old catalogue stays. */
+export function watchCatalog(catalog: Catalog, paths: CatalogPaths, logger: Logger): FileWatch {
+  return watch(paths.path, logger, async () => {
+    catalog.replace(await readCatalog(paths.path, paths.extraPath));
+    return { models: catalog.models().length };
+  });
+}
+
+/** Reads the characters again whenever their file changes. A faulty file is logged and the old ones stay. */
+export function watchCharacters(characters: Characters, file: CharactersPath, logger: Logger): FileWatch {
+  return watch(file.path, logger, async () => {
+    characters.replace(await readCharacters(file));
+    return { characters: characters.list().length };
+  });
+}
+
+/** Calls `read` on each change; what it returns is logged. */
+function watch(path: string, logger: Logger, read: () => Promise<Record<string, number>>): FileWatch {
+  const reload = async (): Promise<void> => {
+    try {
+      logger.info({ path, ...(await read()) }, 'file read again');
+    } catch (error) {
+      logger.error({ path, err: error }, 'the changed file is faulty; the one before stays in use');
+    }
+  };
+  const onChange = (now: Stats, before: Stats): void => {
+    // The first look at a file that is not there is told as a change.
+    if (now.mtimeMs !== 0 || before.mtimeMs !== 0) void reload();
+  };
+  watchFile(path, { interval: POLL_MS, persistent: false }, onChange);
+  return { stop: () => unwatchFile(path, onChange) };
+}

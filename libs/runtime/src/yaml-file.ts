@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { z } from 'zod';
+
+/** A file of the operator is not as its schema needs it. Its message names the file and every fault. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+}
+
+/** The file as its schema reads it, or `undefined` where there is none. */
+export async function readYaml<Schema extends z.ZodType>(
+  path: string,
+  schema: Schema,
+): Promise<z.infer<Schema> | undefined> {
+  let value: unknown;
+  try {
+    value = parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new FileError(`${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(
+    (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,
+  );
+  throw new FileError(`${path}: ${faults.join('; ')}`);
+}
