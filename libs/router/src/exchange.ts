@@ -83,8 +83,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     const taken = this.queue;
     this.queue = [];
-    if (this.queuedBytes > HIGH_WATER_BYTES) this.controller?.resume();
+    const wasPaused = this.queuedBytes > HIGH_WATER_BYTES;
+    // Before the backend goes on, which may hand over more at once.
     this.queuedBytes = 0;
+    if (wasPaused) this.controller?.resume();
     return taken;
   }
 
