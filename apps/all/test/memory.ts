@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { platform as system } from 'node:os';
 
 /** Only Linux tells what of a process is in memory. */
 export const TELLS_MEMORY = system() === 'linux';
 
 /** What of a process is in memory, in bytes. */
-export async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
 }
 
@@ -17,15 +17,15 @@ export class ResidentWatch {
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly pid: number) {
-    this.timer = setInterval(() => void this.look(), 25);
-  }
-
-  async look(): Promise<void> {
-    this.peakBytes = Math.max(this.peakBytes, await residentBytes(this.pid));
+    this.timer = setInterval(() => this.look(), 25);
   }
 
   stop(): void {
     clearInterval(this.timer);
+  }
+
+  private look(): void {
+    this.peakBytes = Math.max(this.peakBytes, residentBytes(this.pid));
   }
 }
 
@@ -68,8 +68,8 @@ export class HeapProbe {
   private ask(method: string): Promise<Reply['result']> {
     const id = (this.asked += 1);
     const answered = new Promise<Reply['result']>((resolve) => {
-      const onMessage = ({ data }: MessageEvent<string>): void => {
-        const reply = JSON.parse(data) as Reply;
+      const onMessage = ({ data }: { data: unknown }): void => {
+        const reply = JSON.parse(String(data)) as Reply;
         if (reply.id !== id) return;
         this.socket.removeEventListener('message', onMessage);
         resolve(reply.result);

@@ -14,9 +14,12 @@ interface RawIssue {
   readonly message: string;
 }
 
-/** The detailed error for the issues of a validator. */
+/** More would help nobody, and each is sent twice. */
+const ISSUES_AT_MOST = 100;
+
+/** The detailed error for the issues of a validator, the first hundred of them. */
 export function invalidRequest(raw: readonly RawIssue[]): Problem {
-  const issues = raw.map((issue): Issue => ({
+  const issues = raw.slice(0, ISSUES_AT_MOST).map((issue): Issue => ({
     code: issue.code ?? 'custom',
     path: (issue.path ?? []).map((step) => (typeof step === 'number' ? step : String(step))),
     message: issue.message,

@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Cost, chunksOf, errorOf, eventually } from '../answers.js';
+import { Platform, type TestAccount } from '../platform.js';
+
+const model = 'test-model';
+const ask = (content: string, rest: object = {}) => ({
+  model,
+  messages: [{ role: 'user', content }],
+  ...rest,
+});
+
+let platform: Platform;
+let account: TestAccount;
+
+beforeAll(async () => {
+  platform = await Platform.start({ env: { GATEWAY_KEEP_ALIVE_MS: '50', ROUTER_STALL_TIMEOUT_MS: '1500' } });
+  account = await platform.account('100.00');
+});
+
+afterAll(() => platform.stop());
+
+/** Posts without an agent, a decoder or anything else between the test and the bytes. */
+async function postChat(body: object, headers: object = {}): Promise<IncomingMessage> {
+  const request = httpRequest(`${platform.apiUrl}/chat/completions`, {
+    method: 'POST',
+    agent: false,
+    headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json', ...headers },
+  });
+  request.end(JSON.stringify(body));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+describe('200, compressed', () => {
+  /** What of an answer is the same each time. */
+  const comparable = (bytes: Buffer): unknown => {
+    const { id, created, ...rest } = JSON.parse(bytes.toString()) as Record<string, unknown>;
+    expect([id, created]).toEqual([expect.stringMatching(/^chatcmpl-/), expect.any(Number)]);
+    return rest;
+  };
+
+  it.each([
+    ['gzip', 'gzip', gunzipSync],
+    ['br', 'br', brotliDecompressSync],
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['br;q=0.1, gzip;q=0.9', 'gzip', gunzipSync],
+    ['*', 'br', brotliDecompressSync],
+  ] as const)('for Accept-Encoding %s is the same JSON', async (accepted, encoding, decode) => {
+    const body = ask('Reply exactly: héllo wörld 🙂');
+    const plain = await postChat(body);
+    const encoded = await postChat(body, { 'accept-encoding': accepted });
+    expect(encoded.headers).toMatchObject({ 'content-encoding': encoding, vary: 'accept-encoding' });
+    const bytes = await buffer(encoded);
+    expect(Number(encoded.headers['content-length'])).toBe(bytes.length);
+    expect(comparable(decode(bytes))).toEqual(comparable(await buffer(plain)));
+  });
+
+  it.each(['identity', 'deflate', 'gzip;q=0, br;q=0', ''])(
+    'is not for Accept-Encoding %j',
+    async (accepted) => {
+      const response = await postChat(ask('hi'), { 'accept-encoding': accepted });
+      expect(response.headers).not.toHaveProperty('content-encoding');
+      expect(comparable(await buffer(response))).toMatchObject({ object: 'chat.completion' });
+    },
+  );
+
+  it('is never for a stream', async () => {
+    const response = await postChat(ask('hi', { stream: true }), { 'accept-encoding': 'gzip, br' });
+    expect(response.headers).not.toHaveProperty('content-encoding');
+    expect((await buffer(response)).toString()).toMatch(/^data: \{/);
+  });
+});
+
+describe('200, streamed', () => {
+  it('is framed to the byte', async () => {
+    const response = await postChat(ask('Reply exactly: one\ntwo 🙂', { stream: true }));
+    const text = (await buffer(response)).toString();
+    expect(text).not.toMatch(/^(event|id|retry):|\r/m);
+    expect(text.endsWith('\n\ndata: [DONE]\n\n')).toBe(true);
+    const frames = text.slice(0, -'data: [DONE]\n\n'.length).split(/(?<=\n\n)/);
+    for (const frame of frames) {
+      const [, json = ''] = /^data: (\{.*\})\n\n$/.exec(frame) ?? [];
+      expect(JSON.parse(json)).toMatchObject({
+        object: 'chat.completion.chunk',
+        choices: expect.any(Array),
+      });
+    }
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+  });
+
+  it('says that it lives while nothing flows', async () => {
+    const stalled = ask('go [[sim fault=stall-mid-stream after=3 itl-ms=1]]', { stream: true });
+    const text = (await buffer(await postChat(stalled))).toString();
+    const comments = text.split(/(?<=\n\n)/).filter((frame) => frame.startsWith(':'));
+    expect(comments.length).toBeGreaterThan(5);
+    expect(new Set(comments)).toEqual(new Set([': keep-alive\n\n']));
+    // Between frames and never inside of one.
+    expect(text.match(/: keep-alive/g)?.length).toBe(comments.length);
+  });
+
+  it('does not while something flows', async () => {
+    const flowing = ask('go [[sim tokens=60 itl-ms=5]]', { stream: true });
+    const frames = (await buffer(await postChat(flowing))).toString().split(/(?<=\n\n)/);
+    expect(frames.filter((frame) => frame.startsWith('data: ')).length).toBeGreaterThan(60);
+    expect(frames.filter((frame) => frame.startsWith(':')).length).toBeLessThan(10);
+  });
+
+  it('ends with an error when its backend falls silent for too long, and charges what was delivered', async () => {
+    const { id, apiKey } = await platform.account();
+    platform.simulator.clearLog();
+    const stalled = ask('go [[sim fault=stall-mid-stream after=3 itl-ms=1]]', { stream: true });
+    const response = await platform.chat(apiKey, stalled);
+    const { chunks, done, text } = await chunksOf(response);
+    expect(response.status).toBe(200);
+    expect(text).not.toBe('');
+    expect(chunks.at(-1)?.error).toMatchObject({
+      code: 'REQUEST_TIMEOUT',
+      type: 'timeout_error',
+      param: null,
+    });
+    expect(done).toBe(true);
+    expect(Number((await platform.balances(id)).usd)).toBeLessThan(10);
+    await eventually('the backend is let go', () => platform.simulator.cancellations().length === 1);
+  });
+
+  it.each([
+    'crlf',
+    'comments',
+    'multi-line',
+    'missing-usage',
+    'duplicate-usage',
+    'missing-finish',
+    'slow-headers delay-ms=300',
+  ])('has the same text from a backend with %s', async (fault) => {
+    const odd = ask(`Reply exactly: héllo 🙂 👩‍👩‍👧‍👦 [[sim fault=${fault} itl-ms=1]]`, { stream: true });
+    const response = await platform.chat(account.apiKey, odd);
+    const { chunks, text, done } = await chunksOf(response);
+    expect({ text, done }).toEqual({ text: 'héllo 🙂 👩‍👩‍👧‍👦', done: true });
+    const reasons = chunks.flatMap(({ choices }) => choices).map((choice) => choice.finish_reason);
+    expect(reasons.filter(Boolean)).toEqual(['stop']);
+    expect(chunks.filter((chunk) => 'usage' in chunk)).toEqual([chunks.at(-1)]);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], cost: { usd: expect.any(Number), diem: 0 } });
+  });
+
+  it('has the same text from a backend that writes characters in two', async () => {
+    const odd = ask('go [[sim fault=split-utf8 tokens=200]]', { stream: true });
+    const direct = await fetch(`${platform.simulator.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ ...odd, stream_options: { include_usage: true } }),
+    });
+    const { text } = await chunksOf(direct);
+    expect(text).toMatch(/[^\p{ASCII}]{20}|(?:[^\p{ASCII}].*){20}/u);
+    const given = await chunksOf(await platform.chat(account.apiKey, odd));
+    expect({ text: given.text, done: given.done }).toEqual({ text, done: true });
+  });
+
+  it('gives each token as soon as the backend does', async () => {
+    const body = ask('go [[sim tokens=100 itl-ms=10]]', { stream: true });
+    const direct = await arrivals(`${platform.simulator.url}/v1/chat/completions`, body);
+    const through = await arrivals(`${platform.apiUrl}/chat/completions`, body);
+    // Tokens that wait for one another for 40 ms would arrive as a quarter of them.
+    expect(through).toBeGreaterThan(direct * 0.7);
+  });
+});
+
+/** How many times something of a stream arrived, as the connection tells it and not the reader of HTTP. */
+async function arrivals(url: string, body: object): Promise<number> {
+  const { hostname, port, pathname } = new URL(url);
+  const text = JSON.stringify(body);
+  const head = [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${hostname}`,
+    'Connection: close',
+    `Authorization: Bearer ${account.apiKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ];
+  const socket = connect(Number(port), hostname);
+  socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
+  let count = 0;
+  let received = '';
+  for await (const bytes of socket) {
+    count += 1;
+    received += String(bytes);
+  }
+  expect(received).toContain('data: [DONE]');
+  return count;
+}
+
+describe('504', () => {
+  const message =
+    'The request took too long to complete and was timed-out. For long-running inference requests, ' +
+    'use the streaming API by setting `stream=true` in your request.';
+  let hasty: Platform;
+
+  beforeAll(async () => {
+    hasty = await Platform.start({ env: { GATEWAY_ANSWER_TIMEOUT_MS: '300' } });
+  });
+
+  afterAll(() => hasty.stop());
+
+  it.each(['stall', 'slow-headers delay-ms=60000', 'stall-mid-stream'])(
+    'refuses an answer that takes too long (%s), lets the backend go and charges nothing',
+    async (fault) => {
+      const { id, apiKey } = await hasty.account('1.00');
+      hasty.simulator.clearLog();
+      const response = await hasty.chat(apiKey, ask(`go [[sim fault=${fault}]]`));
+      expect(response.status).toBe(504);
+      expect(await errorOf(response)).toEqual({
+        error: { message, type: 'timeout_error', param: null, code: 'REQUEST_TIMEOUT' },
+        code: 'REQUEST_TIMEOUT',
+      });
+      await eventually('the backend is let go', () => hasty.simulator.cancellations().length === 1);
+      expect(await hasty.balances(id)).toMatchObject({ usd: '1.00' });
+      const next = await hasty.chat(apiKey, ask('hi'));
+      expect(next.headers.get('x-svc-balance-usd')).toBe('1.00');
+    },
+  );
+
+  it('lets a stream go on for longer', async () => {
+    const { id, apiKey } = await hasty.account('1.00');
+    const response = await hasty.chat(apiKey, ask('go [[sim tokens=100 itl-ms=10]]', { stream: true }));
+    const { chunks, done } = await chunksOf(response);
+    const cost: Cost | undefined = chunks.at(-1)?.cost;
+    expect(done).toBe(true);
+    expect(Number((await hasty.balances(id)).usd)).toBeCloseTo(1 - (cost?.usd ?? 0), 9);
+  });
+});
