@@ -8,6 +8,7 @@ import { AuditController } from './audit.controller.js';
 import { CallerGate } from './caller-gate.js';
 import { CallerGuard } from './caller-guard.js';
 import { CharactersController } from './characters.controller.js';
+import { ChatDoor } from './chat-door.js';
 import { ChatController } from './chat.controller.js';
 import { ChatPipeline } from './chat.pipeline.js';
 import { DevelopmentAccount } from './development-account.js';
@@ -45,6 +46,7 @@ export class GatewayModule {
         Attachments,
         CallerGate,
         CallerGuard,
+        ChatDoor,
         ChatPipeline,
         DevelopmentAccount,
         Inference,

@@ -268,6 +268,11 @@ describe('401', () => {
     });
   });
 
+  it('looks at the key before the body, so that a stranger can not make it parse one', async () => {
+    const response = await platform.chat('SVC_INFERENCE_KEY_wrong', '{"model": [[[');
+    expect(response.status).toBe(401);
+  });
+
   it('keeps models for paid accounts from others', async () => {
     const free = await platform.account();
     const paid = await platform.account('1.00', { paid: true });
