@@ -1,10 +1,12 @@
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COMMA = 0x2c;
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  stringEnd,
+} from './json-text.js';
 
 /**
  * The members of a JSON object, each value as the text it was written in. What a client sends to a backend through
@@ -41,18 +43,6 @@ function skipSpace(text: string, from: number): number {
   )
     at += 1;
   return at;
-}
-
-/** The index after the closing quote of the string that begins at `start`. */
-function stringEnd(text: string, start: number): number {
-  let at = start;
-  for (;;) {
-    at = text.indexOf('"', at + 1);
-    if (at === -1) throw new SyntaxError('a string does not end');
-    let backslashes = 0;
-    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return at + 1;
-  }
 }
 
 /** The index of the comma or brace that ends the value that begins at `start`. */

@@ -1,4 +1,5 @@
 import { invalidRequest } from '@svc/contracts';
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE, stringEnd } from './json-text.js';
 
 /** Deeper than any schema of a tool, and far from where a recursion over a value runs out of stack. */
 const LEVELS_AT_MOST = 500;
@@ -8,13 +9,6 @@ const LEVELS_AT_MOST = 500;
  * several hundred bytes, so a body of nothing else would take gigabytes to refuse.
  */
 const MEMBERS_AT_MOST = 20_000;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /** Refuses a chat completion that would cost more to check than any decent one: INVALID_REQUEST. */
 export function refuseExcess(text: string, value: unknown): void {
@@ -34,23 +28,12 @@ export function isDeeperThan(text: string, levels: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = closingQuote(text, at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
     if (depth > levels) return true;
   }
   return false;
-}
-
-function closingQuote(text: string, start: number): number {
-  let at = text.indexOf('"', start + 1);
-  while (at !== -1) {
-    let backslashes = 0;
-    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return at;
-    at = text.indexOf('"', at + 1);
-  }
-  return text.length;
 }
 
 /** Fields whose members are checked one by one. */
