@@ -58,18 +58,15 @@ export class AnswerWriter implements BeforeApplicationShutdown {
     // A socket that fails closes the answer, which is what is listened to.
     raw.on('error', () => undefined);
     try {
-      const given = await answer(gone.signal);
+      const given = await answer(gone.signal).finally(() => clearTimeout(deadline));
       // From here on the answer is written past Fastify, which would otherwise wrap each stream in its own.
       if (typeof given === 'string') {
-        clearTimeout(deadline);
         await sendWhole({ request, reply }, given);
       } else {
-        clearTimeout(deadline);
         reply.hijack();
         await this.sendStream(raw, given, request);
       }
     } catch (error) {
-      clearTimeout(deadline);
       if (gone.signal.reason instanceof Problem) throw gone.signal.reason;
       if (!gone.signal.aborted) throw error;
       request.record.ended = 'client_gone';
