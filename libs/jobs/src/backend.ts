@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BackendFactory, IQueueBackend, Job, JobProgress, Queue, Worker } from 'bullmq';
+
+/** Where jobs are kept. */
+export type JobsBackend =
+  { readonly kind: 'postgres'; readonly url: string } | { readonly kind: 'redis'; readonly url: string };
+
+/** The schema of BullMQ's tables, which it makes and migrates itself. */
+const SCHEMA = 'jobs';
+/** Braces keep the keys of a queue on one node of a Redis cluster. */
+const PREFIX = '{jobs}';
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 10_000;
+const OPEN_MS = 10_000;
+const FAILED_CLOSE_MS = 1_000;
+const DISCONNECT_MS = 500;
+
+/** A job that has a lock is done by somebody. After this time without a renewal it is another's. */
+const LOCK_MS = 60_000;
+/** A worker is told of new jobs; it asks nevertheless this often. */
+const ASK_S = 60;
+/** Crashes of its process that a job may outlive. */
+const STALLS = 5;
+const RETRY_MS = 1_000;
+
+type AnyFactory = BackendFactory<IQueueBackend, unknown>;
+export type AnyQueue = Queue<unknown, void, string, unknown, void, string, IQueueBackend, unknown>;
+export type AnyWorker = Worker<unknown, void, string, IQueueBackend, JobProgress, unknown>;
+export type Process = (job: Job<unknown, void>, token: string | undefined) => Promise<void>;
+
+/** Takes a tenth of a second, so that it waits until somebody needs it. */
+const loadBull = (): Promise<typeof import('bullmq')> => import('bullmq');
+
+async function optionsOf(backend: JobsBackend) {
+  const bull = await loadBull();
+  switch (backend.kind) {
+    case 'postgres':
+      return {
+        bull,
+        factory: bull.createPostgresBackend as unknown as AnyFactory,
+        connection: {
+          connectionString: backend.url,
+          schema: SCHEMA,
+          migrate: true,
+          max: 2,
+          connectionTimeoutMillis: CONNECT_MS,
+          statement_timeout: STATEMENT_MS,
+          query_timeout: STATEMENT_MS + 2_000,
+          keepAlive: true,
+        },
+      };
+    case 'redis':
+      return {
+        bull,
+        factory: bull.createRedisBackend as unknown as AnyFactory,
+        connection: { url: backend.url, maxRetriesPerRequest: null, connectTimeout: CONNECT_MS },
+      };
+  }
+}
+
+/** A queue that can be added to. Rejects when the backend does not answer. */
+export async function openQueue(backend: JobsBackend, name: string): Promise<AnyQueue> {
+  const { bull, factory, connection } = await optionsOf(backend);
+  const queue: AnyQueue = new bull.Queue(name, { connection, prefix: PREFIX }, factory);
+  return opened(queue);
+}
+
+/** A worker that is ready and does not run yet. Rejects when the backend does not answer. */
+export async function openWorker(backend: JobsBackend, name: string, process: Process): Promise<AnyWorker> {
+  const { bull, factory, connection } = await optionsOf(backend);
+  const options = {
+    connection,
+    prefix: PREFIX,
+    autorun: false,
+    lockDuration: LOCK_MS,
+    stalledInterval: LOCK_MS,
+    maxStalledCount: STALLS,
+    drainDelay: ASK_S,
+    runRetryDelay: RETRY_MS,
+  };
+  const worker: AnyWorker = new bull.Worker(name, process, options, factory);
+  return opened(worker);
+}
+
+interface Part {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  waitUntilReady(): Promise<unknown>;
+  close(): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+/** What has failed to open keeps its failure for ever, so it is thrown away. */
+async function opened<Opening extends Part>(part: Opening): Promise<Opening> {
+  // Without a listener an error would go to the console.
+  part.on('error', () => undefined);
+  const late = new AbortController();
+  const deadline = sleep(OPEN_MS, undefined, { signal: late.signal }).then(() => {
+    throw new Error('the backend of jobs does not answer');
+  });
+  try {
+    await Promise.race([part.waitUntilReady(), deadline]);
+    return part;
+  } catch (error) {
+    await closePart(part, FAILED_CLOSE_MS);
+    throw error;
+  } finally {
+    late.abort();
+    deadline.catch(() => undefined);
+  }
+}
+
+/** Lets it end what it does, for so long; then its connections end, which try for ever to be there again. */
+export async function closePart(part: Part, deadlineMs: number): Promise<void> {
+  await within(deadlineMs, part.close());
+  await within(DISCONNECT_MS, part.disconnect());
+}
+
+/** Waits for something, but no longer than that, and whatever comes of it. */
+export async function within(deadlineMs: number, work: Promise<unknown>): Promise<void> {
+  const late = new AbortController();
+  const deadline = sleep(deadlineMs, undefined, { signal: late.signal }).catch(() => undefined);
+  await Promise.race([work.catch(() => undefined), deadline]);
+  late.abort();
+}

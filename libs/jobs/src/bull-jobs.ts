@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type JobDefinition, type JobOptions, Jobs } from '@svc/contracts';
+import { type AnyQueue, closePart, openQueue, within } from './backend.js';
+import { JobsSettings } from './jobs.config.js';
+
+/** A job could not be stored. After a timeout it may have been stored nevertheless. */
+export class JobNotStored extends Error {
+  override readonly name = 'JobNotStored';
+}
+
+const STORE_MS = 5_000;
+const CLOSE_MS = 1_000;
+const DAY_S = 86_400;
+/** Finished jobs are kept for a look, and so that an id is not used twice: so many, for so long. */
+const KEEP_DONE = { age: DAY_S, count: 1_000 };
+const KEEP_FAILED = { age: 7 * DAY_S, count: 1_000 };
+/** A time that nobody has taken up for so long belongs to a chain that is broken. */
+const OVERDUE_MS = 3_600_000;
+
+type JobHandling = Omit<JobDefinition, 'payload'>;
+
+/** Jobs in BullMQ. */
+@Injectable()
+export class BullJobs extends Jobs implements OnApplicationShutdown {
+  private readonly queues = new Map<string, Promise<AnyQueue>>();
+  private closed = false;
+
+  constructor(private readonly settings: JobsSettings) {
+    super();
+  }
+
+  override async add<Payload>(
+    job: JobDefinition<Payload>,
+    payload: Payload,
+    { id }: JobOptions = {},
+  ): Promise<void> {
+    // BullMQ takes no colons and no numbers.
+    const jobId = id === undefined ? {} : { jobId: `${job.name}-${encodeURIComponent(id)}` };
+    const data = job.payload.parse(payload);
+    await this.store(job, (queue) => queue.add(job.name, data, { ...optionsOf(job), ...jobId }));
+  }
+
+  override async schedule<Payload>(
+    job: JobDefinition<Payload>,
+    payload: Payload,
+    cron: string,
+  ): Promise<void> {
+    const data = job.payload.parse(payload);
+    await this.store(job, async (queue) => {
+      const known = await queue.getJobScheduler(job.name);
+      const isSame =
+        known?.pattern === cron && JSON.stringify(known.template?.data ?? {}) === JSON.stringify(data);
+      if (isSame && (known.next ?? 0) > Date.now() - OVERDUE_MS) return;
+      const template = { name: job.name, data, opts: optionsOf(job) };
+      await queue.upsertJobScheduler(job.name, { pattern: cron, tz: 'UTC' }, template);
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.closed = true;
+    const closing = Array.from(this.queues.values(), async (opening) => closePart(await opening, CLOSE_MS));
+    await within(2 * CLOSE_MS, Promise.all(closing));
+  }
+
+  private async store(job: JobHandling, work: (queue: AnyQueue) => Promise<unknown>): Promise<void> {
+    const waited = new AbortController();
+    const deadline = sleep(STORE_MS, 'late' as const, { signal: waited.signal }).catch(
+      () => 'ended' as const,
+    );
+    try {
+      if (this.closed) throw new Error('the process stops');
+      const stored = this.queue(job.queue).then(work);
+      if ((await Promise.race([stored, deadline])) === 'late') throw new Error(`no answer in ${STORE_MS} ms`);
+    } catch (error) {
+      throw new JobNotStored(`${job.name} was not stored: ${String(error)}`, { cause: error });
+    } finally {
+      waited.abort();
+    }
+  }
+
+  private queue(name: string): Promise<AnyQueue> {
+    const known = this.queues.get(name);
+    if (known) return known;
+    const opening = openQueue(this.settings.backend, name);
+    this.queues.set(name, opening);
+    opening.catch(() => this.queues.delete(name));
+    return opening;
+  }
+}
+
+function optionsOf(job: JobHandling) {
+  return {
+    attempts: job.attempts,
+    backoff: { type: 'exponential', delay: job.backoffMs },
+    removeOnComplete: KEEP_DONE,
+    removeOnFail: KEEP_FAILED,
+    stackTraceLimit: 1,
+  };
+}

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JobDefinition, defineJob } from '@svc/contracts';
+import { createLogger } from '@svc/runtime';
+import { withRedis } from '@svc/storage/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { BullJobs, JobNotStored } from './bull-jobs.js';
+import { BullWorkers } from './bull-workers.js';
+import type { JobRun, JobTimes, JobWorker } from './job-workers.js';
+import { type JobsServer, count, startPostgres, startRedis } from './testing.js';
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+let server: JobsServer;
+const closers: (() => Promise<void>)[] = [];
+
+function openJobs(): BullJobs {
+  const jobs = new BullJobs({ backend: server.backend });
+  closers.push(() => jobs.onApplicationShutdown());
+  return jobs;
+}
+
+/** A process that works on a job. */
+function startWorker<Payload>(
+  job: JobDefinition<Payload>,
+  worker: JobWorker<Payload>,
+  times?: JobTimes<Payload>,
+) {
+  const log = createLogger('silent');
+  const told = { warn: vi.spyOn(log, 'warn'), error: vi.spyOn(log, 'error') };
+  const workers = new BullWorkers({ backend: server.backend, startAfterMs: 0 }, openJobs(), { log });
+  workers.work(job, worker, times);
+  workers.onApplicationBootstrap();
+  const stop = (): Promise<void> => workers.onModuleDestroy();
+  closers.unshift(stop);
+  return { ...told, stop };
+}
+
+/** A job of a queue that no other test has. */
+const own = (queue: string, more: Partial<typeof count> = {}): typeof count => ({ ...count, ...more, queue });
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const { skipped, note } = withRedis();
+const servers = [
+  { name: 'PostgreSQL', skip: false, start: startPostgres },
+  { name: `Redis${note}`, skip: skipped, start: startRedis },
+];
+
+for (const { name, skip, start } of servers)
+  describe.skipIf(skip)(`jobs on ${name}`, () => {
+    beforeAll(async () => {
+      server = await start();
+    });
+
+    afterAll(() => server.stop());
+
+    it('brings each job with its payload to one of the workers, in the order of a queue', async () => {
+      const job = own('order');
+      const seen: number[] = [];
+      startWorker(job, async ({ n }) => void seen.push(n));
+      const jobs = openJobs();
+      for (let n = 1; n <= 30; n += 1) await jobs.add(job, { n });
+      await vi.waitFor(() => expect(seen).toHaveLength(30), PATIENCE);
+      expect(seen).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    });
+
+    it('adds a job of the same name and id once', async () => {
+      const job = own('once');
+      const seen: number[] = [];
+      const jobs = openJobs();
+      const adds = Array.from({ length: 10 }, (_, n) => jobs.add(job, { n }, { id: '7:a/b' }));
+      await Promise.all(adds);
+      await jobs.add(job, { n: 100 }, { id: '7' });
+      startWorker(job, async ({ n }) => void seen.push(n));
+      await vi.waitFor(() => expect(seen).toContain(100), PATIENCE);
+      expect(seen).toHaveLength(2);
+    });
+
+    it('tries a job again as often as its definition says, and tells of every failure', async () => {
+      const job = own('again');
+      const attempts: number[] = [];
+      const { warn, error } = startWorker(job, async (_, run) => {
+        attempts.push(run.attempt);
+        throw new Error('no luck');
+      });
+      await openJobs().add(job, { n: 1 });
+      await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), PATIENCE);
+      expect(attempts).toEqual([1, 2, 3]);
+      expect(warn).toHaveBeenCalledTimes(2);
+      expect(error.mock.calls[0]?.[0]).toMatchObject({
+        queue: 'again',
+        job: 'count',
+        error: 'Error: no luck',
+      });
+    });
+
+    it('refuses a faulty payload where it is added, and fails one that got stored without another try', async () => {
+      const job = own('faulty');
+      const seen: unknown[] = [];
+      const { error } = startWorker(job, async (payload) => void seen.push(payload));
+      const jobs = openJobs();
+      await expect(jobs.add(job, { n: 0.5 })).rejects.toThrow(z.ZodError);
+      const older = defineJob({ ...job, payload: z.strictObject({ count: z.string() }) });
+      await jobs.add(older, { count: 'five' });
+      await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), PATIENCE);
+      expect(JSON.stringify(error.mock.calls)).toMatch(/payload of count is faulty.*Unrecognized key/);
+      expect(seen).toEqual([]);
+    });
+
+    it('fails a try that goes on after its deadline, and goes on with the next job', async () => {
+      const job = own('deadline', { deadlineMs: 100, attempts: 1 });
+      const seen: number[] = [];
+      const { error } = startWorker(job, async ({ n }, { signal }) => {
+        seen.push(n);
+        if (n === 1) await sleep(60_000, undefined, { signal });
+      });
+      const jobs = openJobs();
+      await jobs.add(job, { n: 1 });
+      await jobs.add(job, { n: 2 });
+      await vi.waitFor(() => expect(seen).toEqual([1, 2]), PATIENCE);
+      expect(JSON.stringify(error.mock.calls)).toContain('count took longer than 100 ms');
+    });
+
+    it('does a scheduled job once at each of its times, over several processes', async () => {
+      const job = own('schedule');
+      const dueMs: number[] = [];
+      const worker = async (_: unknown, { dueAt }: JobRun) => void dueMs.push(dueAt.getTime());
+      const times = { payload: { n: 0 }, cron: '* * * * * *' };
+      startWorker(job, worker, times);
+      startWorker(job, worker, times);
+      startWorker(job, worker, times);
+      await vi.waitFor(() => expect(dueMs.length).toBeGreaterThanOrEqual(3), PATIENCE);
+      expect(new Set(dueMs).size).toBe(dueMs.length);
+      expect(dueMs.map((ms) => ms % 1_000)).toEqual(dueMs.map(() => 0));
+    });
+
+    it('does a job at each start, where that is wanted', async () => {
+      const job = own('at-start');
+      let done = 0;
+      const times = { payload: { n: 0 }, cron: '0 0 1 1 *', atStart: true };
+      await startAndWait();
+      await startAndWait();
+      expect(done).toBe(2);
+
+      async function startAndWait(): Promise<void> {
+        const before = done;
+        const { stop } = startWorker(job, async () => void (done += 1), times);
+        await vi.waitFor(() => expect(done).toBe(before + 1), PATIENCE);
+        await stop();
+      }
+    });
+
+    it('stops within seconds with a job in hand, which another process begins anew with all its tries', async () => {
+      const job = own('handover');
+      const attempts: number[] = [];
+      const stubborn = startWorker(job, async (_, run) => {
+        attempts.push(run.attempt);
+        await sleep(60_000, undefined, { ref: false });
+      });
+      await openJobs().add(job, { n: 1 });
+      await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENCE);
+      const begun = performance.now();
+      await stubborn.stop();
+      expect(performance.now() - begun).toBeLessThan(4_000);
+      startWorker(job, async (_, run) => void attempts.push(run.attempt));
+      await vi.waitFor(() => expect(attempts).toEqual([1, 1]), PATIENCE);
+    });
+
+    it('lives through an outage of the server, and begins during one', async () => {
+      const job = own('outage');
+      const seen: number[] = [];
+      const worker = async ({ n }: { n: number }): Promise<void> => void seen.push(n);
+      const first = startWorker(job, worker);
+      const jobs = openJobs();
+      await jobs.add(job, { n: 1 });
+      await vi.waitFor(() => expect(seen).toEqual([1]), PATIENCE);
+      await server.leave();
+      const second = startWorker(own('outage-2'), worker);
+      await expect(jobs.add(job, { n: 0 })).rejects.toBeInstanceOf(JobNotStored);
+      await sleep(1_500);
+      const lines = first.warn.mock.calls.length + second.warn.mock.calls.length;
+      expect(lines).toBeLessThanOrEqual(4);
+      await server.comeBack();
+      await vi.waitFor(() => jobs.add(job, { n: 2 }), PATIENCE);
+      await vi.waitFor(() => jobs.add(own('outage-2'), { n: 3 }), PATIENCE);
+      // The one that was refused may have been stored nevertheless.
+      await vi.waitFor(() => expect(seen).toEqual(expect.arrayContaining([1, 2, 3])), PATIENCE);
+    });
+
+    it('stops within seconds while the server is away', async () => {
+      const job = own('stop-away');
+      const seen: number[] = [];
+      const { stop } = startWorker(job, async ({ n }) => void seen.push(n));
+      const jobs = openJobs();
+      await jobs.add(job, { n: 1 });
+      await vi.waitFor(() => expect(seen).toEqual([1]), PATIENCE);
+      await server.leave();
+      const begun = performance.now();
+      await stop();
+      await jobs.onApplicationShutdown();
+      expect(performance.now() - begun).toBeLessThan(6_000);
+      await server.comeBack();
+    });
+  });

@@ -1,0 +1,39 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Jobs } from '@svc/contracts';
+import { BullJobs } from './bull-jobs.js';
+import { BullWorkers } from './bull-workers.js';
+import { JobWorkers } from './job-workers.js';
+import { JobsSettings } from './jobs.config.js';
+
+export interface JobsConfig {
+  readonly url: string;
+  /** Workers begin so long after the start, which they would slow down; 500 ms unless told. */
+  readonly startAfterMs?: number;
+}
+
+/** Gives the whole application one queue system. Needs the global module of logging. */
+@Module({})
+export class JobsModule {
+  /** In tables of BullMQ's own, in the schema `jobs`. */
+  static postgres(config: JobsConfig): DynamicModule {
+    return moduleOf(config, 'postgres');
+  }
+
+  /** In Redis, which must not evict keys. */
+  static redis(config: JobsConfig): DynamicModule {
+    return moduleOf(config, 'redis');
+  }
+}
+
+function moduleOf({ url, ...config }: JobsConfig, kind: 'postgres' | 'redis'): DynamicModule {
+  return {
+    module: JobsModule,
+    global: true,
+    providers: [
+      { provide: JobsSettings, useValue: { backend: { kind, url }, ...config } satisfies JobsSettings },
+      { provide: Jobs, useClass: BullJobs },
+      { provide: JobWorkers, useClass: BullWorkers },
+    ],
+    exports: [Jobs, JobWorkers],
+  };
+}

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@svc/runtime';
+import type { Job } from 'bullmq';
+import { type Work, attempt } from './attempt.js';
+import { type AnyWorker, type JobsBackend, closePart, openWorker } from './backend.js';
+
+const OPEN_RETRY_MS_MIN = 1_000;
+const OPEN_RETRY_MS_MAX = 30_000;
+/** A worker that fails rests for this long: some faults of its backend would have it try again at once. */
+const REST_MS = 1_000;
+/** While a backend is away there is a fault every moment; one line in so long tells it. */
+const QUIET_MS = 30_000;
+const STOP_MS = 3_000;
+
+export interface QueueWorkerOptions {
+  readonly backend: JobsBackend;
+  readonly queue: string;
+  readonly works: ReadonlyMap<string, Work>;
+  readonly logger: Logger;
+  /** Runs once the worker is open, again until it succeeds. */
+  readonly onOpen: () => Promise<void>;
+}
+
+/** Works on one queue, whatever becomes of its backend, until it is stopped. */
+export class QueueWorker {
+  readonly #options: QueueWorkerOptions;
+  readonly #stopping = new AbortController();
+  #worker: AnyWorker | undefined;
+  #quietUntilMs = 0;
+
+  constructor(options: QueueWorkerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    // It tries on until it is open or stopped, and never rejects.
+    void this.#open();
+  }
+
+  /** Gives jobs in hand a moment to end; others take them up again. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the process stops'));
+    // One that is not open yet closes as soon as it is.
+    if (this.#worker) await closePart(this.#worker, STOP_MS);
+  }
+
+  async #open(): Promise<void> {
+    const { onOpen } = this.#options;
+    const { signal } = this.#stopping;
+    for (let waitMs = OPEN_RETRY_MS_MIN; !signal.aborted; waitMs = Math.min(waitMs * 2, OPEN_RETRY_MS_MAX)) {
+      try {
+        if (!this.#worker) await this.#begin();
+        if (!signal.aborted) await onOpen();
+        return;
+      } catch (error) {
+        this.#warn(error, 'a queue of jobs can not be opened');
+        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { backend, queue } = this.#options;
+    const worker = await openWorker(backend, queue, (job, token) => this.#process(job, token));
+    this.#worker = worker;
+    if (this.#stopping.signal.aborted) await closePart(worker, STOP_MS);
+    else this.#run(worker);
+  }
+
+  #run(worker: AnyWorker): void {
+    const { queue, logger } = this.#options;
+    worker.on('error', (error) => {
+      this.#warn(error, 'a worker of jobs has a fault');
+      this.#rest(worker).catch(() => undefined);
+    });
+    worker.on('stalled', (id) =>
+      logger.warn({ queue, id }, 'a job was left by its worker and is done again'),
+    );
+    worker.on('failed', (job, error) => {
+      const attempts = { attempt: job?.attemptsMade, attempts: job?.opts.attempts };
+      const fields = { queue, job: job?.name, id: job?.id, ...attempts, error: String(error) };
+      if (job?.finishedOn === undefined) logger.warn(fields, 'a job failed and is tried again');
+      else logger.error(fields, 'a job failed for good');
+    });
+    worker.run().catch((error: unknown) => this.#warn(error, 'a worker of jobs has ended'));
+  }
+
+  async #rest(worker: AnyWorker): Promise<void> {
+    if (worker.isPaused() || this.#stopping.signal.aborted) return;
+    await worker.pause(true);
+    await sleep(REST_MS, undefined, { signal: this.#stopping.signal, ref: false });
+    await worker.resume();
+  }
+
+  async #process(job: Job<unknown, void>, token: string | undefined): Promise<void> {
+    const work = this.#options.works.get(job.name);
+    if (!work) throw new Error(`nobody here works on ${job.name}`);
+    const stopping = this.#stopping.signal;
+    try {
+      await attempt(work, job.data, { attempt: job.attemptsMade + 1, dueAt: dueAt(job), stopping });
+    } catch (error) {
+      if (!stopping.aborted) throw error;
+      // Whoever goes on with it has as many tries as there were.
+      await job.moveToWait(token);
+      throw Object.assign(new Error('the process stops'), { name: 'WaitingError' });
+    }
+  }
+
+  #warn(error: unknown, message: string): void {
+    const now = performance.now();
+    if (now < this.#quietUntilMs || this.#stopping.signal.aborted) return;
+    this.#quietUntilMs = now + QUIET_MS;
+    this.#options.logger.warn({ queue: this.#options.queue, error: String(error) }, message);
+  }
+}
+
+function dueAt({ opts, timestamp }: Job<unknown, void>): Date {
+  return new Date(opts.prevMillis ?? timestamp + (opts.delay ?? 0));
+}
