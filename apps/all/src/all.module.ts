@@ -4,7 +4,8 @@ import { EventStrategy, EventsModule } from '@svc/events';
 import { type GatewayConfig, GatewayModule, type GatewaySettings } from '@svc/gateway';
 import { type LedgerConfig, LedgerModule } from '@svc/ledger';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
-import { LimiterModule } from '@svc/limiter';
+import { JobsModule } from '@svc/jobs';
+import { LimitLogModule, LimiterModule } from '@svc/limiter';
 import { type RetrievalConfig, RetrievalModule } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
 import {
@@ -42,9 +43,11 @@ export class AllModule {
         CharactersModule.of(parts.characters),
         StorageModule.at({ url: parts.databaseUrl, logger: parts.logger }),
         EventsModule.postgres({ url: parts.databaseUrl, logger: parts.logger }),
+        JobsModule.postgres({ url: parts.databaseUrl }),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(parts.gateway.config) }),
         GatewayModule.with(parts.gateway, [
           LedgerModule.with(parts.ledger),
+          LimitLogModule,
           LimiterModule,
           RetrievalModule.with(parts.retrieval),
           RouterModule.with(parts.router),

@@ -71,6 +71,7 @@ export async function start(env: Env, stopper: Stopper): Promise<All> {
     operator: { host: config.HOST, port: config.OPERATOR_PORT },
     events: AllModule.events,
     drainMs: config.SVC_DRAIN_MS,
+    ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
   });
   stopper.add(() => running.stop());
   return {

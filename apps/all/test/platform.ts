@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '@svc/model-simulator';
 import { RunningProcess } from '@svc/testing';
@@ -84,6 +85,8 @@ export class Platform {
       SVC_CATALOG: join(dir, 'catalog.yaml'),
       SVC_CHARACTERS: join(dir, 'characters.yaml'),
       SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
+      // Most files fail on purpose, many times over; the one about the protection switches it on.
+      GATEWAY_FAILURE_BLOCK: 'off',
       ...options.env,
     };
     try {
@@ -119,6 +122,26 @@ export class Platform {
   /** Starts the process again on the same data, after it was stopped or killed. */
   async restart(): Promise<void> {
     this.process = await startProcess(this.home.env);
+  }
+
+  /** Ends the process and what it has started in its group, at once. Its PostgreSQL, in a group of its own, goes on. */
+  async kill(): Promise<void> {
+    await this.service.stop('SIGKILL');
+  }
+
+  /** Ends the PostgreSQL of a process that was killed, at once. */
+  async killDatabase(): Promise<void> {
+    const pidFile = await readFile(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+    const pid = Number(pidFile.split('\n')[0]);
+    // Its last words may have been a shutdown, and then the file has gone.
+    if (pid > 1) process.kill(pid, 'SIGKILL');
+  }
+
+  /** Starts the process again on the same data, and kills it after this time, whatever it is doing then. */
+  async startAndKill(afterMs: number): Promise<void> {
+    const starting = RunningProcess.spawn({ main: MAIN, env: this.home.env, ownGroup: true });
+    await sleep(afterMs);
+    await starting.stop('SIGKILL');
   }
 
   async stop(): Promise<void> {

@@ -148,8 +148,13 @@ const offer = {
   backends: z.array(Backend).default([]),
 };
 
+const Limits = z.strictObject({ requestsPerMinute: PositiveCount, tokensPerMinute: PositiveCount });
+
 /** System prompts that go before the caller's. */
 const HousePrompts = z.array(z.string().trim().min(1)).optional();
+
+/** Vocabularies by which tokens can be counted where a backend does not: those of `gpt-tokenizer`. */
+const TOKENIZERS = ['o200k_base', 'o200k_harmony', 'cl100k_base'] as const;
 
 /** A text model. */
 export const CatalogModel = z.strictObject({
@@ -161,8 +166,12 @@ export const CatalogModel = z.strictObject({
   capabilities: Capabilities.prefault({}),
   constraints: SamplingDefaults.prefault({}),
   reasoning: Reasoning.optional(),
+  /** The model's own vocabulary, where it has one of these. Without it the tokens of a silent backend are estimated. */
+  tokenizer: z.enum(TOKENIZERS).optional(),
   /** In place of the catalogue's; an empty list is none. */
   housePrompts: HousePrompts,
+  /** What the whole service lets through to this model, over all accounts. */
+  globalLimits: Limits.partial().optional(),
 });
 
 /** Prices by name, in USD of the unit that the name says. */
@@ -192,15 +201,22 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-const Limits = z.strictObject({ requestsPerMinute: PositiveCount, tokensPerMinute: PositiveCount });
-
 export const TierLimits = z.strictObject({ standard: Limits, partner: Limits.optional() });
+
+/** Kinds of requests to models of other types than text. */
+const OTHER_LIMITS = ['image', 'audio', 'embedding', 'videoQueue', 'videoRetrieve'] as const;
+
+const RequestLimits = z.strictObject({
+  standard: z.strictObject({ requestsPerMinute: PositiveCount }),
+  partner: z.strictObject({ requestsPerMinute: PositiveCount }).optional(),
+});
 
 /** The catalogue file: what is offered, what it costs, and who answers for it. */
 export const CatalogFile = z
   .strictObject({
     models: z.array(CatalogEntry).min(1),
     tiers: z.partialRecord(z.enum(TIERS), TierLimits),
+    otherLimits: z.partialRecord(z.enum(OTHER_LIMITS), RequestLimits).optional(),
     extras: z.strictObject({ webSearch: Usd, webPage: Usd, xSearch: Usd }).partial().default({}),
     housePrompts: HousePrompts,
   })
@@ -244,4 +260,6 @@ export type CatalogEntry = z.infer<typeof CatalogEntry>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;
+export type OtherLimit = (typeof OTHER_LIMITS)[number];
 export type Tier = (typeof TIERS)[number];
+export type TokenizerName = (typeof TOKENIZERS)[number];

@@ -1,3 +1,17 @@
+export { AccountLimits } from './account-limits.js';
+export {
+  ApiKeyChange,
+  type ApiKeyList,
+  ApiKeyParams,
+  ApiKeyQuery,
+  type ApiKeyReply,
+  ApiKeyView,
+  type ChangedApiKeyReply,
+  NewApiKey,
+  type NewApiKeyReply,
+  PlainApiKeyView,
+  type RevokedApiKeyReply,
+} from './api-keys.js';
 export {
   Backend,
   Capabilities,
@@ -6,13 +20,27 @@ export {
   CatalogModel,
   type Deprecation,
   MODEL_TYPES,
+  type OtherLimit,
   type OtherModel,
   type PriceTree,
   Pricing,
   TIERS,
   TierLimits,
   type Tier,
+  type TokenizerName,
 } from './catalog.js';
+export {
+  ANALYTICS_DAYS,
+  ANALYTICS_TOP,
+  BillingAnalytics,
+  BillingAnalyticsQuery,
+  BillingBalance,
+  BillingEntry,
+  BillingUsage,
+  BillingUsageHistory,
+  BillingUsageHistoryQuery,
+  BillingUsageQuery,
+} from './billing.js';
 export {
   Character,
   type CharacterList,
@@ -26,26 +54,73 @@ export { ChatRequest, ContentPart, Message, SvcParameters, TextPart } from './ch
 export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './chat-response.js';
 export { EventLog } from './event-log.js';
 export { type EventDefinition, defineEvent } from './events.js';
-export { KEY_PREFIX, type Caller } from './identity.js';
+export {
+  type AccountLimit,
+  type Caller,
+  KEY_PREFIX,
+  KEY_TYPES,
+  type KeyType,
+  MODEL_PRIVACIES,
+  type ModelPrivacy,
+} from './identity.js';
 export {
   type ChunkStream,
   type Completion,
   type InferenceCall,
   InferenceRouter,
 } from './inference-router.js';
+export { type JobDefinition, type JobOptions, Jobs, defineJob, setStakedDiem } from './jobs.js';
+export { type KeyChanged, keyChanged } from './key-events.js';
 export {
   type AuditReport,
+  type AuditScope,
   Books,
   type Credit,
   type Extension,
   type Hold,
   type HoldRequest,
+  LIMIT_PERIODS,
   Ledger,
+  type LimitPeriod,
   type Page,
+  type Refund,
+  type SpendingLimit,
+  type Stake,
   type Transfer,
   type TransferKind,
 } from './ledger.js';
-export { type AdmitRequest, type Admission, type LimitState, Limiter } from './limiter.js';
+export {
+  LIMIT_LOG_LENGTH,
+  LIMIT_LOG_TYPES,
+  LimitLog,
+  type LimitLogType,
+  LimitReached,
+  limitReached,
+} from './limit-log.js';
+export {
+  type AdmitRequest,
+  type Admission,
+  FAILURES_ALLOWED,
+  FAILURE_BLOCK_MS,
+  FAILURE_WINDOW_MS,
+  type FailureBlock,
+  type LimitRefusal,
+  type LimitState,
+  type LimitType,
+  Limiter,
+  type MinuteLimits,
+} from './limiter.js';
+export {
+  AdmissionReply,
+  AdmitCall,
+  FailureBlockReply,
+  LIMITER_PATHS,
+  LimitsState,
+  ReleaseCall,
+  RenewCall,
+  SettleCall,
+  SubjectCall,
+} from './limiter-wire.js';
 export {
   ModelList,
   ModelNames,
@@ -61,6 +136,7 @@ export {
   type Currency,
   NANO_PER_USD,
   formatUsd,
+  numberToNano,
   parseUsd,
   tokensCostNano,
   totalNano,
@@ -73,12 +149,13 @@ export {
   AuditView,
   CreatedApiKey,
   NewAccount,
-  NewApiKey,
   NewCredit,
   TransferList,
   TransferQuery,
   TransferView,
 } from './operator.js';
+export { NewStake, StakeView, parseTokens } from './operator-stake.js';
+export { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
 export {
   type ErrorBody,
   type Issue,
@@ -96,6 +173,7 @@ export {
   Retrieval,
   type SourceFile,
 } from './retrieval.js';
+export { RateLimitLog, RateLimits } from './rate-limits.js';
 export { type Access, type RouteDefinition } from './route-definition.js';
 export { routes } from './routes.js';
 export {
@@ -107,4 +185,13 @@ export {
   encodeCharge,
   usageRecorded,
 } from './usage.js';
+export {
+  type KeySpend,
+  type UsageDay,
+  type UsageEntry,
+  type UsageFilter,
+  UsageHistory,
+  type UsagePage,
+  type UsagePlace,
+} from './usage-history.js';
 export { invalidRequest, validate } from './validate.js';

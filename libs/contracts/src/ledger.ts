@@ -1,6 +1,17 @@
 import type { Balances, Currency } from './money.js';
 import type { Charge } from './usage.js';
 
+/** EPOCH is a UTC day, MONTH a UTC month, LIFETIME never starts anew. */
+export const LIMIT_PERIODS = ['EPOCH', 'MONTH', 'LIFETIME'] as const;
+export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
+
+/** What a key may spend in a period, currency by currency. A currency that is left out has no limit. */
+export interface SpendingLimit {
+  readonly period: LimitPeriod;
+  readonly usdNano?: bigint;
+  readonly diemNano?: bigint;
+}
+
 export interface HoldRequest {
   /** One hold for each request. */
   readonly requestId: string;
@@ -9,6 +20,10 @@ export interface HoldRequest {
   readonly amountNano: bigint;
   /** An account that has less than the amount has all of it held, if that is this much; the amount itself unless told. */
   readonly atLeastNano?: bigint;
+  /** Held in place of the amount, where it is at most a tenth of what can be spent. */
+  readonly preferredNano?: bigint;
+  /** What the key may spend; what it has spent and holds counts against it. */
+  readonly keyLimit?: SpendingLimit;
 }
 
 /** More money for a hold. */
@@ -26,14 +41,21 @@ export interface Hold {
   readonly amount: Balances;
   /** What the account could spend just before the hold was placed. */
   readonly before: Balances;
+  readonly keyLimit?: SpendingLimit;
 }
 
 /** Sets money aside before a request and charges it after. */
 export abstract class Ledger {
-  /** Sets money aside, or none. Refuses: INSUFFICIENT_BALANCE; UNAVAILABLE when it can't know. */
+  /**
+   * Sets money aside, or none. Refuses: INSUFFICIENT_BALANCE; API_KEY_USD_SPEND_LIMIT_EXCEEDED or
+   * API_KEY_DIEM_SPEND_LIMIT_EXCEEDED when the account could pay but the key may not; UNAVAILABLE when it can't know.
+   */
   abstract hold(request: HoldRequest): Promise<Hold>;
 
-  /** Sets more aside and returns the grown hold. On INSUFFICIENT_BALANCE the hold stands as it was. */
+  /** What the account can spend at this moment: its balances less its holds. Refuses: UNAVAILABLE. */
+  abstract available(accountId: string): Promise<Balances>;
+
+  /** Sets more aside and returns the grown hold. When money is short (as for a hold) the hold stands as it was. */
   abstract extend(hold: Hold, extension: Extension): Promise<Hold>;
 
   /**
@@ -64,6 +86,11 @@ export interface Transfer {
 
 export interface AuditReport {
   readonly ok: boolean;
+  /** What was looked at: the whole book as well when no audit has proved it before. */
+  readonly scope: AuditScope;
+  /** When the audit was made that this one goes on from. */
+  readonly since?: Date;
+  /** How many of each were looked at. */
   readonly accounts: number;
   readonly transfers: number;
   readonly charges: number;
@@ -80,6 +107,27 @@ export interface Credit {
   readonly reference: string;
 }
 
+/** Gives back what a request cost, or a part of it. */
+export interface Refund {
+  readonly accountId: string;
+  readonly requestId: string;
+  /** Chosen by the operator; the same reference refunds once. */
+  readonly reference: string;
+  /** By currency; all that is left of the charge unless told. */
+  readonly amount?: Balances;
+}
+
+/** What an account has staked: 1 token is worth 1 DIEM a day. */
+export interface Stake {
+  readonly accountId: string;
+  readonly tokensNano: bigint;
+  /** The last day, such as `2026-11-21` in UTC, for which its DIEM was set. */
+  readonly grantedOn?: string;
+}
+
+/** What an audit looks at: the whole book, or what has come since the last audit that found nothing. */
+export type AuditScope = 'whole' | 'new';
+
 export interface Page {
   /** At most this many, newest first. */
   readonly limit: number;
@@ -95,8 +143,23 @@ export abstract class Books {
   /** Adds USD, once for each account and reference. Refuses: REFERENCE_REUSED when the amount differs. */
   abstract credit(credit: Credit): Promise<Transfer>;
 
+  /**
+   * Gives back at most what a request cost, in the currencies it was paid in, once for each account and reference.
+   * Refuses: CHARGE_NOT_FOUND; REFUND_TOO_LARGE; REFERENCE_REUSED when request or amount differ.
+   */
+  abstract refund(refund: Refund): Promise<readonly Transfer[]>;
+
+  /** What the account has staked; nothing for one that never did. */
+  abstract stake(accountId: string): Promise<Stake>;
+
+  /**
+   * Sets what an account has staked. Its DIEM is set to it at once where that was not done today, and at the
+   * beginning of every UTC day.
+   */
+  abstract setStake(accountId: string, tokensNano: bigint): Promise<Stake>;
+
   abstract transfers(accountId: string, page: Page): Promise<readonly Transfer[]>;
 
-  /** Proves the whole book. */
-  abstract audit(): Promise<AuditReport>;
+  /** Proves the book, or what is new in it since it was last proved. */
+  abstract audit(scope: AuditScope): Promise<AuditReport>;
 }

@@ -1,36 +1,85 @@
+/** Whose limit it is: the account's for a model, the key's, or the whole service's for a model. */
+export type LimitType = 'user' | 'api_key' | 'global';
+
+/** What fits into a minute. What is left out has no limit. */
+export interface MinuteLimits {
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+}
+
 export interface AdmitRequest {
   readonly requestId: string;
   readonly accountId: string;
+  readonly keyId: string;
   readonly model: string;
-  readonly limits: { readonly requestsPerMinute: number; readonly tokensPerMinute: number };
+  readonly limits: {
+    readonly user: Required<MinuteLimits>;
+    readonly api_key?: MinuteLimits;
+    readonly global?: MinuteLimits;
+  };
+  /** Requests that the account may have under way at once; no limit unless told. */
+  readonly concurrent?: number;
   /** Prompt plus completion, estimated. Corrected by `settle`. */
   readonly tokens: number;
 }
 
-/** A window's state just after a request was admitted or refused. */
+/** A window's state just after a request was admitted or refused: of several, the one with the least left. */
 export interface LimitState {
   readonly limit: number;
   readonly remaining: number;
 }
 
-export interface Admission {
-  readonly admitted: boolean;
-  readonly requests: LimitState;
-  readonly tokens: LimitState;
-  /** When both windows end, in Unix milliseconds. */
-  readonly resetAtMs: number;
-  /** Whose limit is nearest to being reached. */
-  readonly type: 'user' | 'api_key' | 'global';
+/** Which limit refused. */
+export interface LimitRefusal {
+  readonly type: LimitType;
+  readonly of: 'requests' | 'tokens' | 'concurrent';
 }
 
-/** Counts requests and tokens in fixed one-minute windows, for each account and model. */
+export interface Admission {
+  readonly admitted: boolean;
+  /** The limit that refused; absent when admitted. */
+  readonly refusedBy?: LimitRefusal;
+  readonly requests: LimitState;
+  readonly tokens: LimitState;
+  /** When all windows end, in Unix milliseconds. */
+  readonly resetAtMs: number;
+  /** Whose limit is nearest to being reached; of a refusal, whose limit refused. */
+  readonly type: LimitType;
+  /** The process that counted it alone, because the shared count was out of reach; absent otherwise. */
+  readonly countedBy?: string;
+}
+
+/** What repeated failures have come to. */
+export interface FailureBlock {
+  /** In Unix milliseconds; absent while nothing is blocked. */
+  readonly untilMs?: number;
+}
+
+/**
+ * Counts requests and tokens in fixed one-minute windows that begin with the minute, requests under way, and failures.
+ * Limits degrade: no call rejects because a store is down, and none waits for one longer than a bound.
+ */
 export abstract class Limiter {
   /** Takes a request from all of its windows or from none, in one step. */
   abstract admit(request: AdmitRequest): Promise<Admission>;
 
-  /** Corrects the estimate of an admitted request to what was really used. */
+  /** Corrects the estimate of an admitted request to what was really used, and ends its being under way. */
   abstract settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void>;
 
   /** Gives an admitted request back as if it had not been, because something else refused it. */
   abstract release(request: AdmitRequest, admission: Admission): Promise<void>;
+
+  /** Whether a subject (`key:<id>`, `wallet:<address>` or `ip:<address>`) is blocked for its failures. */
+  abstract blocked(subject: string): Promise<FailureBlock>;
+
+  /**
+   * Counts a failure of a subject. The first beyond `FAILURES_ALLOWED` in a sliding `FAILURE_WINDOW_MS` blocks the
+   * subject for `FAILURE_BLOCK_MS`, after which it starts anew.
+   */
+  abstract failed(subject: string): Promise<FailureBlock>;
 }
+
+/** Source of the three: the abuse protection of the public interface. */
+export const FAILURES_ALLOWED = 20;
+export const FAILURE_WINDOW_MS = 30_000;
+export const FAILURE_BLOCK_MS = 30_000;

@@ -38,6 +38,15 @@ export function usdNumber(nano: bigint): number {
   return Number(nano) / 1e9;
 }
 
+/** A JSON number to nano-dollars; `undefined` when it has more than nine decimals or too many digits. */
+export function numberToNano(amount: number): bigint | undefined {
+  const text = String(amount);
+  if (!text.includes('e')) return parseUsd(text);
+  // The shortest text of a small number has an exponent.
+  const fixed = amount.toFixed(9);
+  return Number(fixed) === amount ? parseUsd(fixed) : undefined;
+}
+
 /** A number from a configuration file, such as 0.15, to nano-dollars; rounds past 9 decimals. */
 export function usdToNano(usd: number): bigint {
   const nano = parseUsd(usd.toFixed(9));

@@ -1,3 +1,6 @@
+import { BILLING_EXAMPLES } from './billing-examples.js';
+import { KEY_EXAMPLES } from './key-examples.js';
+
 /** Examples by name, as OpenAPI has them. */
 export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
@@ -5,6 +8,7 @@ interface RouteExamples {
   readonly request?: NamedExamples;
   readonly reply?: NamedExamples;
   readonly stream?: string;
+  readonly csv?: string;
 }
 
 const USAGE = {
@@ -234,6 +238,14 @@ const transfer = {
   at: '2026-11-21T10:15:00.000Z',
 };
 
+const stakeOfAccount = {
+  accountId: ACCOUNT_ID,
+  tokens: '12.50',
+  diemEpochAllocation: '12.50',
+  grantedOn: '2026-11-21',
+  nextEpochBegins: '2026-11-22T00:00:00.000Z',
+};
+
 /** Examples of each operation, and of the answer to a request without credentials. */
 export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   createChatCompletion: {
@@ -255,6 +267,8 @@ export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   },
   listCharacters: { reply: only('One character', { object: 'list', data: [character] }) },
   getCharacter: { reply: only('A character', { object: 'character', data: character }) },
+  ...KEY_EXAMPLES,
+  ...BILLING_EXAMPLES,
   createAccount: {
     request: only('An account', { name: 'Example' }),
     reply: only('The account', account),
@@ -263,6 +277,26 @@ export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   creditAccount: {
     request: only('Ten dollars', { usd: '10.00', reference: 'invoice-17' }),
     reply: only('The transfer', transfer),
+  },
+  refundCharge: {
+    request: only('All that a request cost', {
+      requestId: 'chatcmpl-0199f3a1c2d37b8e',
+      reference: 'complaint-3',
+    }),
+    reply: only('The transfer', {
+      object: 'list',
+      data: [
+        {
+          ...transfer,
+          id: '43',
+          kind: 'refund',
+          debitAccount: 'revenue',
+          creditAccount: `customer:${ACCOUNT_ID}`,
+          amount: '0.0000072',
+          reference: 'complaint-3',
+        },
+      ],
+    }),
   },
   createAccountKey: {
     request: only('A key for inference', { apiKeyType: 'INFERENCE', description: 'website' }),
@@ -277,9 +311,13 @@ export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   listTransfers: {
     reply: only('One transfer', { object: 'list', data: [transfer], nextBefore: null }),
   },
+  getStake: { reply: only('A stake', stakeOfAccount) },
+  setStake: { request: only('A stake', { tokens: '12.5' }), reply: only('The stake', stakeOfAccount) },
   auditLedger: {
     reply: only('Books that are right', {
       ok: true,
+      scope: 'new',
+      since: '2026-11-21T10:15:00.000Z',
       accounts: 2,
       transfers: 17,
       charges: 16,

@@ -1,6 +1,6 @@
 import type { HeaderGroup, RouteDefinition } from './route-definition.js';
 
-type When = 'always' | 'error' | 'retry' | 'payment' | HeaderGroup;
+type When = 'always' | 'error' | 'retry' | 'payment' | 'csv' | HeaderGroup;
 
 interface HeaderRow {
   readonly when: When;
@@ -29,6 +29,20 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'encoding',
     'gzip',
     '`gzip` or `br`, where the request accepts it. Never on streams.',
+  ),
+  'Content-Disposition': row(
+    'csv',
+    'attachment; filename=billing_usage.csv',
+    'Where the answer is CSV: the name of the file.',
+  ),
+  'x-pagination-limit': row('pagination', 200, 'Entries per page.'),
+  'x-pagination-page': row('pagination', 1, 'This page, from 1 on.'),
+  'x-pagination-total': row('pagination', 1_280, 'Entries in all.'),
+  'x-pagination-total-pages': row('pagination', 7, 'Pages in all.'),
+  'x-next-cursor': row(
+    'cursor',
+    'WzEsMTc5NTI1NTI2MDAwMF0',
+    'Where the answer is CSV: the next cursor, and none at the end.',
   ),
   'x-svc-model-id': row('model', 'llama-3.2-3b', 'The model that answered.'),
   'x-svc-model-name': row('model', 'Llama 3.2 3B', 'Its name.'),
@@ -72,12 +86,14 @@ const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
 };
 
 /** The names of the headers that an answer of this status may have. */
-export function headersOf({ access, headers = [] }: RouteDefinition, status: number): string[] {
+export function headersOf({ access, csv, headers = [] }: RouteDefinition, status: number): string[] {
   const mayHave = (group: When): boolean => {
     if (group === 'payment') return access === 'key-or-wallet';
     return group === 'retry' || headers.some((name) => name === group);
   };
   const groups: readonly When[] =
-    status < 400 ? ['always', ...headers] : ['always', 'error', ...(BY_STATUS[status] ?? []).filter(mayHave)];
+    status < 400
+      ? ['always', ...(csv ? ['csv' as const] : []), ...headers]
+      : ['always', 'error', ...(BY_STATUS[status] ?? []).filter(mayHave)];
   return Object.entries(HEADERS).flatMap(([name, { when }]) => (groups.includes(when) ? [name] : []));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BillingEntry } from './billing.js';
 import { Capabilities } from './catalog.js';
 import { CharacterView } from './characters.js';
 import { ChatRequest, ContentPart, Message, SvcParameters } from './chat-request.js';
@@ -41,6 +42,7 @@ const NAMES = {
     Deprecation: DeprecationView,
     Capabilities,
     Character: CharacterView,
+    BillingEntry,
     Error: ErrorEnvelope,
     PaymentRequired,
     Account: AccountWithBalances,

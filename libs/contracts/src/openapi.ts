@@ -162,10 +162,15 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): JsonObjec
 }
 
 function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
-  const { reply, replyType, event, operationId } = route;
+  const { reply, replyType, csv, event, operationId } = route;
   const examples = EXAMPLES[operationId];
   if (replyType !== undefined) return { [replyType]: { schema: { type: 'string' } } };
   const whole = json(schemas.ref(reply, 'output'), examples?.reply);
+  if (csv) {
+    const example = examples?.csv;
+    const schema = { type: 'string', description: 'The same as comma-separated values (RFC 4180).' };
+    return { ...whole, 'text/csv': { schema, ...(example !== undefined && { example }) } };
+  }
   if (!event) return whole;
   const ref = schemas.ref(event, 'output');
   const stream = {

@@ -1,16 +1,17 @@
 import { z } from 'zod';
+import { NewApiKey } from './api-keys.js';
 import {
   Account,
   AccountWithBalances,
   AuditView,
   CreatedApiKey,
   NewAccount,
-  NewApiKey,
   NewCredit,
   TransferList,
   TransferQuery,
   TransferView,
 } from './operator.js';
+import { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
 import type { RouteDefinition } from './route-definition.js';
 
 const accountParams = z.object({ id: z.uuid() });
@@ -55,6 +56,28 @@ export const operatorRoutes = {
     reply: TransferView,
     refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND', 'REFERENCE_REUSED'],
   },
+  refundCharge: {
+    method: 'POST',
+    path: '/operator/v1/accounts/:id/refunds',
+    operationId: 'refundCharge',
+    tag: 'Accounts',
+    summary: 'Gives back what a request cost, once for each reference',
+    description: `Gives back all that is left of the charge, or the amounts that are told; at most what was charged, in the
+currencies it was paid in. What was written off is not given back. The same reference with the same request and amounts
+answers with the same transfers.`,
+    access: 'operator',
+    status: 201,
+    params: accountParams,
+    body: NewRefund,
+    reply: RefundTransfers,
+    refusals: [
+      'INVALID_REQUEST',
+      'ACCOUNT_NOT_FOUND',
+      'CHARGE_NOT_FOUND',
+      'REFERENCE_REUSED',
+      'REFUND_TOO_LARGE',
+    ],
+  },
   createAccountKey: {
     method: 'POST',
     path: '/operator/v1/accounts/:id/api_keys',
@@ -86,11 +109,15 @@ export const operatorRoutes = {
     path: '/operator/v1/ledger/audit',
     operationId: 'auditLedger',
     tag: 'Ledger',
-    summary: 'Proves the whole book',
+    summary: 'Proves the whole book, or what is new in it',
+    description: `With \`scope=new\` it proves what came since the last audit that found nothing: every balance against its
+balance then and the transfers since, and every new transfer, charge and refund. What was changed in the older part is
+found by an audit of the whole book only. Either looks at one moment and lets requests go on.`,
     access: 'operator',
     status: 200,
+    query: AuditQuery,
     reply: AuditView,
-    refusals: [],
+    refusals: ['INVALID_REQUEST', 'UNAVAILABLE'],
   },
   operatorOpenApi: {
     method: 'GET',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseUsd } from './money.js';
 
 /** A decimal string above zero, such as `"10.00"`, of at most nine decimals. */
-const PositiveUsd = z
+export const PositiveUsd = z
   .string()
   .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be a decimal string above zero, such as "10.00"')
   .meta({ example: '10.00' });
@@ -18,11 +18,6 @@ export const NewCredit = z.strictObject({
   usd: PositiveUsd,
   /** The operator's own name for this payment. The same reference credits an account once. */
   reference: z.string().trim().min(1).max(200),
-});
-
-export const NewApiKey = z.strictObject({
-  apiKeyType: z.enum(['INFERENCE', 'ADMIN']),
-  description: z.string().max(64),
 });
 
 export const Account = z.object({
@@ -73,6 +68,11 @@ export const TransferQuery = z.strictObject({
 
 export const AuditView = z.object({
   ok: z.boolean(),
+  /** What was looked at. An audit of what is new looks at the whole book where none has proved it before. */
+  scope: z.enum(['whole', 'new']),
+  /** When the audit that this one goes on from was made; null for one of the whole book. */
+  since: z.iso.datetime().nullable(),
+  /** How many of each were looked at. */
   accounts: z.int(),
   transfers: z.int(),
   charges: z.int(),
@@ -83,7 +83,6 @@ export const AuditView = z.object({
 
 export type Account = z.infer<typeof Account>;
 export type NewAccount = z.infer<typeof NewAccount>;
-export type NewApiKey = z.infer<typeof NewApiKey>;
 export type NewCredit = z.infer<typeof NewCredit>;
 export type TransferQuery = z.infer<typeof TransferQuery>;
 export type AccountWithBalances = z.infer<typeof AccountWithBalances>;

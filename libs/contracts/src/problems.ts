@@ -37,6 +37,16 @@ export const PROBLEMS = {
     'insufficient_balance',
     'Insufficient USD or Diem balance to complete request. Add credits to continue.',
   ),
+  API_KEY_USD_SPEND_LIMIT_EXCEEDED: row(
+    402,
+    'insufficient_balance',
+    'API key USD spend limit exceeded. Your account may still have USD balance, but this API key has reached its configured USD spending limit.',
+  ),
+  API_KEY_DIEM_SPEND_LIMIT_EXCEEDED: row(
+    402,
+    'insufficient_balance',
+    'API key DIEM spend limit exceeded. Your account may still have DIEM balance, but this API key has reached its configured DIEM spending limit.',
+  ),
   UNAUTHORIZED: row(403, 'permission_error', 'Unauthorized access'),
   NOT_FOUND: row(404, 'not_found_error', 'No such route'),
   ACCOUNT_NOT_FOUND: row(404, 'not_found_error', 'No such account'),
@@ -45,8 +55,10 @@ export const PROBLEMS = {
     'not_found_error',
     'No character could be found from the provided character_slug',
   ),
+  CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   REFERENCE_REUSED: row(409, 'invalid_request_error', 'This reference was used before with another amount.'),
+  REFUND_TOO_LARGE: row(409, 'invalid_request_error', 'That is more than is left of the charge.'),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
   PAYLOAD_TOO_LARGE: row(
     413,

@@ -11,6 +11,9 @@ export const TAGS = {
   Chat: 'Conversations, answered whole or as a stream.',
   Models: 'What is offered, what it costs and what it can do.',
   Characters: 'Personas that a conversation can have.',
+  'API keys': 'The keys of an account, for the holder of an ADMIN key.',
+  'Rate limits': 'What fits into a minute, and what did not.',
+  Billing: 'What an account has and what it used, for the holder of an ADMIN key.',
   Description: 'This description.',
   Accounts: 'Accounts, their credit and their keys.',
   Ledger: 'The books.',
@@ -18,7 +21,7 @@ export const TAGS = {
 } as const;
 
 /** Headers that an answer may have beside those of every answer. */
-export type HeaderGroup = 'model' | 'limits' | 'balances' | 'encoding';
+export type HeaderGroup = 'model' | 'limits' | 'balances' | 'encoding' | 'pagination' | 'cursor';
 
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,6 +40,8 @@ export interface RouteDefinition {
   readonly reply: z.ZodType;
   /** The content type of a reply that is not JSON. */
   readonly replyType?: string;
+  /** Whether the reply is CSV instead where `Accept` prefers it. */
+  readonly csv?: true;
   /** The data of each event, where the reply may be a stream of them. */
   readonly event?: z.ZodType;
   readonly headers?: readonly HeaderGroup[];

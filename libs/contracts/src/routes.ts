@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { billingRoutes } from './billing-routes.js';
 import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters.js';
 import { ChatCompletionChunk } from './chat-chunk.js';
 import { ChatRequest } from './chat-request.js';
 import { ChatCompletion } from './chat-response.js';
+import { keyRoutes } from './key-routes.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models.js';
 import { operatorRoutes } from './operator-routes.js';
+import { stakeRoutes } from './operator-stake.js';
+import { rateLimitRoutes } from './rate-limit-routes.js';
 import type { RouteDefinition } from './route-definition.js';
 
 const publicRoutes = {
@@ -36,6 +40,9 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
       'NOT_AVAILABLE',
       'PRO_ONLY_MODEL',
       'INSUFFICIENT_BALANCE',
+      'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+      'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+      'UNAUTHORIZED',
       'CHARACTER_NOT_FOUND',
       'MODEL_NOT_FOUND',
       'MODEL_RETIRED',
@@ -54,11 +61,13 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     operationId: 'listModels',
     tag: 'Models',
     summary: 'Lists the models on offer',
+    description: 'Needs no key. With one, models that its `modelPrivacy` forbids are left out.',
     access: 'open',
     status: 200,
     query: ModelQuery,
     reply: ModelList,
-    refusals: ['INVALID_REQUEST'],
+    headers: ['balances'],
+    refusals: ['INVALID_REQUEST', 'AUTHENTICATION_FAILED'],
   },
   modelTraits: {
     method: 'GET',
@@ -71,7 +80,8 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     status: 200,
     query: ModelQuery,
     reply: ModelNames,
-    refusals: ['INVALID_REQUEST'],
+    headers: ['balances'],
+    refusals: ['INVALID_REQUEST', 'AUTHENTICATION_FAILED'],
   },
   modelAliases: {
     method: 'GET',
@@ -83,7 +93,8 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     status: 200,
     query: ModelQuery,
     reply: ModelNames,
-    refusals: ['INVALID_REQUEST'],
+    headers: ['balances'],
+    refusals: ['INVALID_REQUEST', 'AUTHENTICATION_FAILED'],
   },
   model: {
     method: 'GET',
@@ -95,7 +106,8 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     status: 200,
     params: ModelParams,
     reply: ModelView,
-    refusals: ['MODEL_NOT_FOUND'],
+    headers: ['balances'],
+    refusals: ['AUTHENTICATION_FAILED', 'MODEL_NOT_FOUND'],
   },
   characters: {
     method: 'GET',
@@ -107,6 +119,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     status: 200,
     query: CharacterQuery,
     reply: CharacterList,
+    headers: ['balances'],
     refusals: ['INVALID_REQUEST'],
   },
   character: {
@@ -119,6 +132,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     status: 200,
     params: CharacterParams,
     reply: CharacterReply,
+    headers: ['balances'],
     refusals: ['CHARACTER_NOT_FOUND'],
   },
   openApi: {
@@ -161,4 +175,11 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
 } as const satisfies Record<string, RouteDefinition>;
 
 /** The catalogue of routes. Controllers, validation and the published description are made from it. */
-export const routes = { ...publicRoutes, ...operatorRoutes } as const;
+export const routes = {
+  ...publicRoutes,
+  ...keyRoutes,
+  ...rateLimitRoutes,
+  ...billingRoutes,
+  ...operatorRoutes,
+  ...stakeRoutes,
+} as const;

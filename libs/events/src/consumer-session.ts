@@ -2,20 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exactTypes } from '@svc/storage';
 import { Client, DatabaseError } from 'pg';
 
-const CONNECT_MS = 5_000;
-const STATEMENT_MS = 10_000;
 const CLOSE_MS = 2_000;
+/** The client gives up this much later than the server, which can tell why it did. */
+const CLIENT_PATIENCE = 1.2;
+
+export interface ConsumerSessionOptions {
+  readonly url: string;
+  /** The connection's name, for those who look at the server; `events (consume)` unless told. */
+  readonly name?: string;
+  /** 5 s unless told. */
+  readonly connectMs?: number;
+  /** 10 s unless told. */
+  readonly statementMs?: number;
+}
 
 /**
- * The one connection of a process's consumers, which use it in turns. What it has claimed is free again when it ends.
+ * A connection that several consumers use in turns. What it has claimed is free again when it ends.
  */
 export class ConsumerSession {
-  readonly #url: string;
+  readonly #options: Required<ConsumerSessionOptions>;
   #client: Promise<Client> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(url: string) {
-    this.#url = url;
+  constructor(options: ConsumerSessionOptions) {
+    this.#options = { name: 'events (consume)', connectMs: 5_000, statementMs: 10_000, ...options };
   }
 
   /** Runs `work` on the connection: the same one until it breaks, then a new one. */
@@ -40,12 +50,13 @@ export class ConsumerSession {
   }
 
   #open(): Promise<Client> {
+    const { url, name, connectMs, statementMs } = this.#options;
     const client = new Client({
-      connectionString: this.#url,
-      application_name: 'events (consume)',
-      connectionTimeoutMillis: CONNECT_MS,
-      statement_timeout: STATEMENT_MS,
-      query_timeout: STATEMENT_MS + 2_000,
+      connectionString: url,
+      application_name: name,
+      connectionTimeoutMillis: connectMs,
+      statement_timeout: statementMs,
+      query_timeout: statementMs * CLIENT_PATIENCE,
       keepAlive: true,
       types: exactTypes,
     });

@@ -39,37 +39,46 @@ export function OnEvents<Payload>(event: EventDefinition<Payload>, group: string
     name: string | symbol,
     descriptor: TypedPropertyDescriptor<BatchHandler<Payload>>,
   ): void => {
-    const handle = descriptor.value;
-    if (!handle) throw new TypeError(`@OnEvents belongs on a method, not on ${String(name)}`);
-    const observed: BatchHandler<Payload> = async function (this: unknown, batch) {
-      const outcome = outcomes.get(batch);
-      if (!outcome) return handle.call(this, batch);
-      try {
-        await handle.call(this, batch);
-        outcome.handled = true;
-      } catch (error) {
-        // Exception filters are made for requests; one of them could make a failure look like a success.
-        outcome.error = error;
-      }
-    };
-    for (const key of Reflect.getMetadataKeys(handle) as string[]) {
-      Reflect.defineMetadata(key, Reflect.getMetadata(key, handle), observed);
-    }
-    descriptor.value = observed;
+    descriptor.value = observed(descriptor.value, name);
     const subscription: Subscription = { group, event: event as EventDefinition };
     EventPattern(event.topic, { ...subscription })(target, name, descriptor);
   };
 }
 
-/** Hands a batch over through Nest. Throws what the handler threw, and when the batch never got to it. */
-export async function deliver(
-  batch: EventBatch<unknown>,
-  send: (batch: EventBatch<unknown>) => Promise<unknown>,
+/**
+ * The handler, with what it comes to noted for `deliver`. Exception filters are made for requests; one of them could
+ * make a failure look like a success.
+ */
+export function observed<Told extends object>(
+  handle: ((told: Told) => Promise<void>) | undefined,
+  name: string | symbol,
+): (told: Told) => Promise<void> {
+  if (!handle) throw new TypeError(`A handler of events has to be a method, and ${String(name)} is none`);
+  const observing = async function (this: unknown, told: Told): Promise<void> {
+    const outcome = outcomes.get(told);
+    if (!outcome) return handle.call(this, told);
+    try {
+      await handle.call(this, told);
+      outcome.handled = true;
+    } catch (error) {
+      outcome.error = error;
+    }
+  };
+  for (const key of Reflect.getMetadataKeys(handle) as string[]) {
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, handle), observing);
+  }
+  return observing;
+}
+
+/** Hands over through Nest what a handler is told. Throws what the handler threw, and when it never got to it. */
+export async function deliver<Told extends object>(
+  told: Told,
+  send: (told: Told) => Promise<unknown>,
 ): Promise<void> {
   const outcome: Outcome = { handled: false };
-  outcomes.set(batch, outcome);
+  outcomes.set(told, outcome);
   try {
-    await send(batch);
+    await send(told);
   } catch (error) {
     outcome.error ??= error;
   }

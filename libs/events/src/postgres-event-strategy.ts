@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { BroadcastReader } from './broadcast-reader.js';
 import { ConsumerSession } from './consumer-session.js';
 import { type ConsumerState, EventStrategy } from './event-strategy.js';
 import { type EventsLogger, silent } from './logger.js';
+import type { BroadcastSubscription } from './on-every-process.js';
 import type { Subscription } from './on-events.js';
 import type { PostgresEventLog } from './postgres-event-log.js';
 import { Retention } from './retention.js';
@@ -15,6 +17,8 @@ export interface PostgresEventStrategyOptions {
   readonly log: PostgresEventLog;
   /** How often to look for events of other processes; 1 s unless told. */
   readonly pollMs?: number;
+  /** The same for events that every process hears of, which are to take effect soon; 200 ms unless told. */
+  readonly broadcastPollMs?: number;
   /** Events at most that a handler gets at once; 500 unless told. */
   readonly batchMax?: number;
   /** How long handled events are kept; 7 days unless told. */
@@ -24,18 +28,27 @@ export interface PostgresEventStrategyOptions {
   readonly logger?: EventsLogger;
 }
 
-/** Brings the events of the PostgreSQL log to `@OnEvents` methods. */
+/** A change that every process hears of takes effect within a second. */
+export const BROADCAST_POLL_MS = 200;
+/** Waits of the connection for broadcasts are short, since missing them has to be noticed soon. */
+const BROADCAST_WAIT_MS = 800;
+
+/** Brings the events of the PostgreSQL log to `@OnEvents` and `@OnEveryProcess` methods. */
 export class PostgresEventStrategy extends EventStrategy {
   readonly #options: Required<PostgresEventStrategyOptions>;
   readonly #session: ConsumerSession;
   readonly #retention: Retention;
   readonly #consumers: TopicConsumer[] = [];
+  /** Apart from the consumers' connection, so that nothing of theirs holds a broadcast up. */
+  readonly #broadcastSession: ConsumerSession;
+  readonly #broadcasts: BroadcastReader[] = [];
   #unsubscribe: () => void = () => undefined;
 
   constructor(options: PostgresEventStrategyOptions) {
     super();
     this.#options = {
       pollMs: 1_000,
+      broadcastPollMs: BROADCAST_POLL_MS,
       batchMax: 500,
       retentionDays: 7,
       stopMs: 10_000,
@@ -43,27 +56,44 @@ export class PostgresEventStrategy extends EventStrategy {
       ...options,
     };
     const { url, retentionDays: days, logger } = this.#options;
-    this.#session = new ConsumerSession(url);
+    this.#session = new ConsumerSession({ url });
+    this.#broadcastSession = new ConsumerSession({
+      url,
+      name: 'events (broadcasts)',
+      connectMs: BROADCAST_WAIT_MS,
+      statementMs: BROADCAST_WAIT_MS,
+    });
     this.#retention = new Retention({ session: this.#session, days, logger });
   }
 
   override addHandler(...[pattern, handler, isEventHandler, extras]: Parameters<Server['addHandler']>): void {
-    const { group, event } = (extras ?? {}) as Partial<Subscription>;
+    const { group, event, broadcast } = (extras ?? {}) as Partial<Subscription & BroadcastSubscription>;
+    const send = async (told: unknown): Promise<unknown> => {
+      const result: unknown = await handler(told);
+      return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
+    };
+    const { pollMs, broadcastPollMs, batchMax, logger } = this.#options;
+    if (isEventHandler && broadcast) {
+      const session = this.#broadcastSession;
+      const subscription = { broadcast };
+      this.#broadcasts.push(
+        new BroadcastReader({ subscription, session, send, pollMs: broadcastPollMs, logger }),
+      );
+      return;
+    }
     if (!isEventHandler || group === undefined || event === undefined) {
-      throw new TypeError(`The handler of ${JSON.stringify(pattern)} has to be declared with @OnEvents`);
+      throw new TypeError(
+        `The handler of ${JSON.stringify(pattern)} has to be declared with @OnEvents or @OnEveryProcess`,
+      );
     }
     if (this.#find(event.topic, group)) {
       throw new TypeError(`Two handlers of ${group} take ${event.topic}; each event is for one of them only`);
     }
-    const { pollMs, batchMax, logger } = this.#options;
     this.#consumers.push(
       new TopicConsumer({
         subscription: { group, event },
         session: this.#session,
-        send: async (batch) => {
-          const result: unknown = await handler(batch);
-          return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
-        },
+        send,
         pollMs,
         batchMax,
         logger,
@@ -73,9 +103,11 @@ export class PostgresEventStrategy extends EventStrategy {
 
   listen(callback: () => void): void {
     this.#unsubscribe = this.#options.log.onStored((topics) => {
-      for (const consumer of this.#consumers) if (topics.has(consumer.topic)) consumer.wake();
+      for (const reader of [...this.#consumers, ...this.#broadcasts]) {
+        if (topics.has(reader.topic)) reader.wake();
+      }
     });
-    for (const consumer of this.#consumers) consumer.start();
+    for (const reader of [...this.#consumers, ...this.#broadcasts]) reader.start();
     this.#retention.start();
     callback();
   }
@@ -84,9 +116,9 @@ export class PostgresEventStrategy extends EventStrategy {
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#retention.stop();
-    const stopped = Promise.all(this.#consumers.map((consumer) => consumer.stop()));
+    const stopped = Promise.all([...this.#consumers, ...this.#broadcasts].map((reader) => reader.stop()));
     await Promise.race([stopped, sleep(this.#options.stopMs, undefined, { ref: false })]);
-    await this.#session.close();
+    await Promise.all([this.#session.close(), this.#broadcastSession.close()]);
   }
 
   async drained(topic: string, group: string, deadlineMs = 30_000): Promise<void> {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  session = new ConsumerSession(database.url);
+  session = new ConsumerSession({ url: database.url });
   retention = new Retention({ session, days: 7, logger: silent });
   await probe.clear();
 });

@@ -3,9 +3,9 @@ import type { Client } from 'pg';
 import type { ConsumerSession } from './consumer-session.js';
 import type { ConsumerState } from './event-strategy.js';
 import type { EventsLogger } from './logger.js';
-import { type DeliveredEvent, type EventBatch, type Subscription, deliver } from './on-events.js';
+import { type EventBatch, type Subscription, deliver } from './on-events.js';
+import { parseEvents } from './parse-events.js';
 import {
-  type LoggedEvent,
   claimConsumer,
   commitOffset,
   readEvents,
@@ -110,7 +110,7 @@ export class TopicConsumer {
     });
     const lastId = rows.at(-1)?.id;
     if (lastId === undefined) return 0;
-    const { batch, dead } = this.#parse(rows);
+    const { events: batch, unreadable: dead } = parseEvents(rows, this.#options.subscription.event);
     if (batch.length > 0) await deliver(batch, send);
     await session.use((client) => {
       if (client !== this.#claimedOn) throw new Error('the connection broke meanwhile');
@@ -134,17 +134,6 @@ export class TopicConsumer {
     return true;
   }
 
-  #parse(rows: readonly LoggedEvent[]): { batch: DeliveredEvent<unknown>[]; dead: LoggedEvent[] } {
-    const batch: DeliveredEvent<unknown>[] = [];
-    const dead: LoggedEvent[] = [];
-    for (const row of rows) {
-      const parsed = this.#options.subscription.event.payload.safeParse(parseJson(row.payload));
-      if (parsed.success) batch.push({ id: row.id, key: row.key, payload: parsed.data });
-      else dead.push(row);
-    }
-    return { batch, dead };
-  }
-
   /** Waits and lets the same events come again. */
   async #recover(error: unknown): Promise<void> {
     const { logger } = this.#options;
@@ -162,13 +151,5 @@ export class TopicConsumer {
     const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
     await Promise.race(wake ? [waited, wake] : [waited]);
     pause.abort();
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

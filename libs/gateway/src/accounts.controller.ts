@@ -7,7 +7,6 @@ import {
   NewAccount,
   NewApiKey,
   NewCredit,
-  type Transfer,
   type TransferList,
   TransferQuery,
   type TransferView,
@@ -17,8 +16,9 @@ import {
 } from '@svc/contracts';
 import { Answers, Valid } from '@svc/runtime';
 import { AccountStore } from './account.store.js';
-import { KeyStore } from './key.store.js';
+import { ApiKeys } from './api-keys.js';
 import { OperatorGate } from './operator-gate.js';
+import { transferView } from './transfer-view.js';
 
 /** The operator's view of accounts: opening them, crediting them, giving them keys, reading their history. */
 @Controller()
@@ -26,7 +26,7 @@ import { OperatorGate } from './operator-gate.js';
 export class AccountsController {
   constructor(
     private readonly accounts: AccountStore,
-    private readonly keys: KeyStore,
+    private readonly keys: ApiKeys,
     private readonly books: Books,
   ) {}
 
@@ -59,7 +59,9 @@ export class AccountsController {
     @Body(new Valid(NewApiKey)) key: NewApiKey,
   ): Promise<CreatedApiKey> {
     await this.accounts.get(id);
-    return this.keys.create(id, key);
+    const { key: made, secret: apiKey } = await this.keys.create(id, key);
+    const { apiKeyType, description, last6: last6Chars } = made;
+    return { id: made.id, apiKey, apiKeyType, description, last6Chars };
   }
 
   @Answers(routes.listTransfers)
@@ -74,8 +76,4 @@ export class AccountsController {
     const nextBefore = last && transfers.length === limit ? last.id.toString() : null;
     return { object: 'list', data: transfers.map(transferView), nextBefore };
   }
-}
-
-function transferView({ id, amountNano, at, ...rest }: Transfer): TransferView {
-  return { id: id.toString(), ...rest, amount: formatUsd(amountNano), at: at.toISOString() };
 }

@@ -3,6 +3,8 @@ import { type Admission, type Balances, formatUsd } from '@svc/contracts';
 import type { Model } from '@svc/runtime';
 import type { DeprecationNotice } from './model-lookup.js';
 
+export const BALANCE_HEADERS = { usd: 'x-svc-balance-usd', diem: 'x-svc-balance-diem' } as const;
+
 /** Headers of an answer, set as soon as what they say is known, so that a refusal carries them as well. */
 export class AnswerHeaders {
   constructor(private readonly response: ServerResponse) {}
@@ -35,8 +37,8 @@ export class AnswerHeaders {
 
   /** What the account could spend before the request. */
   balances(before: Balances): void {
-    this.set('x-svc-balance-usd', formatUsd(before.usdNano));
-    this.set('x-svc-balance-diem', formatUsd(before.diemNano));
+    this.set(BALANCE_HEADERS.usd, formatUsd(before.usdNano));
+    this.set(BALANCE_HEADERS.diem, formatUsd(before.diemNano));
   }
 
   private set(name: string, value: string | number): void {

@@ -2,6 +2,7 @@ import { type Balances, type Cost, formatUsd, type Usage, usdNumber } from '@svc
 import type { RequestRecord } from '@svc/runtime';
 import type { ChatPlan } from './chat-plan.js';
 import type { Ticket } from './ticket.js';
+import type { Tokenizer } from './tokenizer.js';
 
 /** What an answer needs to know of its request. */
 export interface AnswerContext {
@@ -9,6 +10,10 @@ export interface AnswerContext {
   readonly plan: ChatPlan;
   readonly ticket: Ticket;
   readonly record: RequestRecord;
+  /** Counts where the backend does not; without one it is estimated. */
+  readonly tokenizer: Tokenizer | undefined;
+  /** The tokens of the prompt, to be asked where the backend has not said. */
+  readonly countPrompt: () => Promise<number>;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
-import { Controller, UseGuards } from '@nestjs/common';
-import { type AuditView, Books, formatUsd, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Controller, Query, UseGuards } from '@nestjs/common';
+import { AuditQuery, type AuditView, Books, formatUsd, routes } from '@svc/contracts';
+import { Answers, Valid } from '@svc/runtime';
 import { OperatorGate } from './operator-gate.js';
 
 /** The operator's proof that the books are right. */
@@ -10,10 +10,13 @@ export class AuditController {
   constructor(private readonly books: Books) {}
 
   @Answers(routes.auditLedger)
-  async audit(): Promise<AuditView> {
-    const { ok, accounts, transfers, charges, mismatches, ...imbalance } = await this.books.audit();
+  async audit(@Query(new Valid(AuditQuery)) { scope: asked }: AuditQuery): Promise<AuditView> {
+    const { ok, scope, since, accounts, transfers, charges, mismatches, ...imbalance } =
+      await this.books.audit(asked);
     return {
       ok,
+      scope,
+      since: since?.toISOString() ?? null,
       accounts,
       transfers,
       charges,

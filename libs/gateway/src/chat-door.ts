@@ -1,16 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type Caller, Problem, routes } from '@svc/contracts';
+import { Problem, routes } from '@svc/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CallerGate } from './caller-gate.js';
+import { CallerEntry } from './caller-entry.js';
 import { sendDiscovery } from './discovery.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who asks, on a route that knows before it reads the body. */
-    caller: Caller | undefined;
-  }
-}
 
 /**
  * Asks who is there before a body is read: parsing what a stranger sends costs more than turning them away.
@@ -19,12 +12,11 @@ declare module 'fastify' {
 export class ChatDoor implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
-    private readonly gate: CallerGate,
+    private readonly entry: CallerEntry,
   ) {}
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.decorateRequest('caller', undefined);
     fastify.addHook('preParsing', async (request, reply) => {
       const isChat = request.routeOptions.url === routes.chatCompletions.path;
       // The reply tells Fastify that the request has had its answer.
@@ -34,20 +26,18 @@ export class ChatDoor implements OnModuleInit {
 
   /** False when the request has had its answer. Refuses: AUTHENTICATION_FAILED, NOT_AVAILABLE, UNAVAILABLE. */
   private async enter(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { headers, record } = request;
+    const { headers } = request;
     if (headers['sign-in-with-x'] ?? headers['x-sign-in-with-x']) {
       throw new Problem('NOT_AVAILABLE', {
         message: 'Signing in with a wallet is not available on this deployment.',
       });
     }
     if (headers.authorization === undefined) {
+      await this.entry.enterUnknown(request);
       sendDiscovery(request, reply);
       return false;
     }
-    const caller = await this.gate.identify(headers.authorization);
-    request.caller = caller;
-    record.accountId = caller.accountId;
-    record.keyId = caller.keyId;
+    await this.entry.enter(request);
     return true;
   }
 }

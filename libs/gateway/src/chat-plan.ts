@@ -1,4 +1,5 @@
 import {
+  type AdmitRequest,
   type Caller,
   type ChatRequest,
   type InferenceCall,
@@ -6,10 +7,12 @@ import {
   Problem,
   type SvcParametersEcho,
 } from '@svc/contracts';
-import type { Catalog, Model, TierLimit } from '@svc/runtime';
+import type { Catalog, Model } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonMembers, jsonObject } from './json-members.js';
+import { limitsOf } from './limits-of.js';
 import { type DeprecationNotice, findTextModel } from './model-lookup.js';
+import { refuseAnonymous } from './model-privacy.js';
 import { effectiveParameters, refuseUnavailable } from './svc-parameters.js';
 import { type ThinkingPlan, planThinking, tellBackend } from './thinking-plan.js';
 import { estimatePromptTokens } from './tokens.js';
@@ -20,7 +23,7 @@ export interface ChatPlan {
   readonly model: Model;
   /** What a client is told when it asked for a model that goes or has gone. */
   readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: TierLimit;
+  readonly limits: AdmitRequest['limits'];
   readonly parameters: SvcParametersEcho;
   readonly thinking: ThinkingPlan;
   readonly stream: boolean;
@@ -39,7 +42,7 @@ export interface ChatPlan {
 const OWN_MEMBERS = ['model', 'svc_parameters', 'user', 'store', 'include', 'metadata', 'fallbacks'];
 
 /**
- * Reads what is asked. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, NOT_AVAILABLE,
+ * Reads what is asked. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED, NOT_AVAILABLE,
  * INVALID_REQUEST.
  */
 export function planChat(
@@ -49,6 +52,7 @@ export function planChat(
 ): ChatPlan {
   const { model, suffix, deprecation } = findTextModel(request.model, catalog);
   if (model.paidOnly && !from.caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
+  refuseAnonymous(from.caller, model);
   const parameters = effectiveParameters(request.svc_parameters, suffix);
   refuseUnavailable(parameters);
   checkCapabilities(request, model);
@@ -59,7 +63,7 @@ export function planChat(
   return {
     model,
     deprecation,
-    limits: catalog.limits(model.tier, from.caller.tier),
+    limits: limitsOf(from.caller, model, catalog),
     parameters,
     thinking,
     stream,
@@ -72,13 +76,16 @@ export function planChat(
   };
 }
 
-/** A plan as the router wants it, with the client's own messages or with those made from them. */
-export function inferenceCall(
-  plan: ChatPlan,
-  requestId: string,
-  messages?: readonly Message[],
-): InferenceCall {
-  const call = { requestId, model: plan.model.id, body: backendBody(plan, messages) };
+/** How a backend is asked. */
+export interface BackendRequest {
+  readonly stream: boolean;
+  /** In place of the client's, where something was made of them. */
+  readonly messages: readonly Message[] | undefined;
+}
+
+/** A plan as the router wants it. */
+export function inferenceCall(plan: ChatPlan, requestId: string, asked: BackendRequest): InferenceCall {
+  const call = { requestId, model: plan.model.id, body: backendBody(plan, asked) };
   return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };
 }
 
@@ -89,7 +96,7 @@ function outputLimit(request: ChatRequest): number | undefined {
 }
 
 /** The request as the backend gets it: every member that is not ours, in the bytes it came in. */
-function backendBody(plan: ChatPlan, messages: readonly Message[] | undefined): string {
+function backendBody(plan: ChatPlan, { stream, messages }: BackendRequest): string {
   const members = jsonMembers(plan.text);
   if (messages) members.set('messages', JSON.stringify(messages));
   for (const name of OWN_MEMBERS) members.delete(name);
@@ -101,7 +108,7 @@ function backendBody(plan: ChatPlan, messages: readonly Message[] | undefined): 
   tellTools(members, plan.request);
   tellBackend(members, plan.thinking, plan.model);
   members.delete('stream_options');
-  members.set('stream', String(plan.stream));
-  if (plan.stream) members.set('stream_options', '{"include_usage":true}');
+  members.set('stream', String(stream));
+  if (stream) members.set('stream_options', '{"include_usage":true}');
   return jsonObject(members);
 }

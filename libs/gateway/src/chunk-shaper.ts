@@ -15,6 +15,7 @@ import { placeTexts } from './message-texts.js';
 import { Meter } from './meter.js';
 import { ThinkBlocks } from './think-blocks.js';
 import type { ThinkingPlan } from './thinking-plan.js';
+import type { Tokenizer } from './tokenizer.js';
 import { ToolCallStream, adoptFunctionCall } from './tool-calls.js';
 import { readUsage } from './usage-reading.js';
 
@@ -32,6 +33,7 @@ export interface StreamShape {
   readonly id: string;
   readonly model: string;
   readonly thinking: Pick<ThinkingPlan, 'strip' | 'startsInside'>;
+  readonly tokenizer?: Tokenizer | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface StreamShape {
  * generated, stripped or not.
  */
 export class ChunkShaper {
-  readonly meter = new Meter();
+  readonly meter: Meter;
   private reported: Usage | undefined;
   private readonly head: Fields;
   /** The text of a frame up to its choices. */
@@ -48,7 +50,8 @@ export class ChunkShaper {
   private readonly choices = new Map<number, ChoiceState>();
 
   constructor(private readonly shaping: StreamShape) {
-    const { id, model } = shaping;
+    const { id, model, tokenizer } = shaping;
+    this.meter = new Meter(tokenizer);
     this.head = { id, object: 'chat.completion.chunk', created: Math.floor(Date.now() / 1_000), model };
     this.frameStart = `data: ${JSON.stringify(this.head).slice(0, -1)},"choices":`;
   }
@@ -112,7 +115,7 @@ export class ChunkShaper {
     const delta = isFields(choice['delta']) ? choice['delta'] : {};
     placeTexts(delta);
     shapeCalls(state, delta);
-    this.meter.addMessage(delta);
+    this.meter.addMessage(delta, index);
     let logprobs = wrapLogprobs(choice['logprobs']);
     const reason = finishOf(state, choice['finish_reason']);
     const isFirst = !state.started;

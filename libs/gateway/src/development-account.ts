@@ -41,7 +41,7 @@ export class DevelopmentAccount {
       usdNano: STARTING_CREDIT_NANO,
       reference: 'development',
     });
-    const key = await this.keys.create(ACCOUNT_ID, { apiKeyType: 'INFERENCE', description: 'First key' });
-    return { accountId: ACCOUNT_ID, apiKey: key.apiKey, last6: key.last6Chars };
+    const made = await this.keys.create(ACCOUNT_ID, 'INFERENCE', { description: 'First key' });
+    return { accountId: ACCOUNT_ID, apiKey: made?.secret, last6: made?.key.last6 };
   }
 }

@@ -10,13 +10,26 @@ export const gatewayConfig = {
   GATEWAY_KEEP_ALIVE_MS: durationMs.default(15_000).describe('A silent stream says that it lives this often'),
   GATEWAY_TRANCHE_TOKENS: whole(16, 1_000_000)
     .default(512)
-    .describe('Output tokens for which a stream holds money ahead'),
+    .describe('The most output tokens of a choice for which an answer that is under way holds money ahead'),
   GATEWAY_PRIVATE_HOSTS: z
     .string()
     .default('')
     .describe(
       'Private `host:port` entries, by commas, that images and files may be fetched from nevertheless',
     ),
+  GATEWAY_FAILURE_BLOCK: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('Whether callers that fail more than 20 times in 30 s are refused for 30 s'),
+  GATEWAY_TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .describe(
+      'Addresses of proxies, by commas, as IP, CIDR or `loopback`, whose X-Forwarded-For says who the client is',
+    ),
+  GATEWAY_ACCOUNT_CONCURRENCY: whole(0, 1_000_000)
+    .default(0)
+    .describe('Requests that an account may have under way at once; 0 sets no limit'),
   GATEWAY_KEY_CACHE_MS: durationMs.default(60_000).describe('How long a key that was looked up is trusted'),
 };
 

@@ -1,51 +1,62 @@
 import { Injectable } from '@nestjs/common';
 import { InferenceRouter, type Message } from '@svc/contracts';
 import type { AnswerContext } from './answer.js';
-import { inferenceCall } from './chat-plan.js';
+import { type ChatPlan, inferenceCall } from './chat-plan.js';
 import { Preparation } from './preparation.js';
-import { Prompts } from './prompts.js';
+import { promptCount } from './prompt-count.js';
 import { StreamedAnswer } from './streamed-answer.js';
+import { Tokenizers } from './tokenizers.js';
 import { estimatePromptTokens } from './tokens.js';
-import { wholeAnswer } from './whole-answer.js';
+import { gatheredAnswer, wholeAnswer } from './whole-answer.js';
 
 /** The body of a whole answer, or the frames of a streamed one. */
 export type ChatAnswer = string | StreamedAnswer;
+
+/** A request on its way to a backend. */
+export type Asked = Omit<AnswerContext, 'tokenizer' | 'countPrompt'>;
 
 /** Makes a request ready for a backend and asks one. */
 @Injectable()
 export class Inference {
   constructor(
-    private readonly prompts: Prompts,
     private readonly preparation: Preparation,
+    private readonly tokenizers: Tokenizers,
     private readonly router: InferenceRouter,
   ) {}
 
-  /** Refuses what the preparation and the router refuse, and INSUFFICIENT_BALANCE when files were larger than held for. */
-  async infer(given: AnswerContext): Promise<ChatAnswer> {
-    const { plan, record, requestId, signal, ticket } = given;
-    const messages = await this.ready(given);
-    const promptTokens = messages
-      ? estimatePromptTokens({ ...plan.request, messages: [...messages] })
-      : plan.promptTokens;
+  /**
+   * Refuses what the preparation and the router refuse, and as a hold does when files were larger than held for or
+   * there is no money for a first token.
+   */
+  async infer(asked: Asked): Promise<ChatAnswer> {
+    const { plan, record, requestId, signal, ticket } = asked;
+    const messages = await this.preparation.ready(plan, signal);
+    const context = { ...asked, ...this.prompt(plan, messages) };
+    const { promptTokens } = context.plan;
     if (promptTokens > plan.promptTokens) await ticket.coverPrompt(promptTokens);
-    const context = { ...given, plan: { ...plan, promptTokens } };
-    const call = inferenceCall(plan, requestId, messages);
     record.stream = plan.stream;
-    if (plan.stream) {
-      const chunks = await this.router.stream(call, signal);
-      record.backend = chunks.backend;
-      return new StreamedAnswer(chunks, context);
+    // An answer that may cost more than is held is streamed by the backend, so that more can be held on the way.
+    const stream = plan.stream || !ticket.coversWholeAnswer;
+    const call = inferenceCall(plan, requestId, { stream, messages });
+    if (!stream) {
+      const completion = await this.router.complete(call, signal);
+      record.backend = completion.backend;
+      return wholeAnswer(completion, context);
     }
-    const completion = await this.router.complete(call, signal);
-    record.backend = completion.backend;
-    return wholeAnswer(completion, context);
+    const chunks = await this.router.stream(call, signal);
+    record.backend = chunks.backend;
+    return plan.stream ? new StreamedAnswer(chunks, context) : gatheredAnswer(chunks, context);
   }
 
-  /** The messages for the backend, where they are not just the client's. */
-  private async ready({ plan, signal }: AnswerContext): Promise<readonly Message[] | undefined> {
-    const { messages } = plan.request;
-    const prompts = this.prompts.for(plan.parameters, plan.model);
-    const ready = await this.preparation.ready(messages, prompts, signal);
-    return ready === messages ? undefined : ready;
+  /** What becomes of the plan, and who counts. */
+  private prompt(
+    plan: ChatPlan,
+    messages: readonly Message[] | undefined,
+  ): Pick<AnswerContext, 'plan' | 'tokenizer' | 'countPrompt'> {
+    const request = messages ? { ...plan.request, messages: [...messages] } : plan.request;
+    const promptTokens = messages ? estimatePromptTokens(request) : plan.promptTokens;
+    const tokenizer = this.tokenizers.for(plan.model);
+    const countPrompt = promptCount(request, promptTokens, tokenizer);
+    return { plan: { ...plan, promptTokens }, tokenizer, countPrompt };
   }
 }

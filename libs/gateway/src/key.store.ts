@@ -1,7 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Caller, type CreatedApiKey, KEY_PREFIX, type NewApiKey } from '@svc/contracts';
-import { PrismaDatabase } from '@svc/storage';
+import { type Caller, KEY_PREFIX, type KeyType } from '@svc/contracts';
+import { Database, PrismaDatabase } from '@svc/storage';
+import { z } from 'zod';
+import { type KeyTerms, type StoredKey, callerOf, keyColumns, readKey } from './key-rows.js';
 
 /** A caller, and how long its key is known to stay valid. */
 export interface KeyFound {
@@ -9,43 +11,116 @@ export interface KeyFound {
   readonly validForMs: number;
 }
 
+/** A key just made. */
+export interface MadeKey {
+  readonly key: StoredKey;
+  /** The only copy. */
+  readonly secret: string;
+}
+
+/** Keys that an account may have at once, expired and revoked ones aside. Source: the public interface. */
+export const ACTIVE_KEYS_MAX = 500;
+
 /** API keys. A secret is stored as its SHA-256 only: it has 256 random bits, so a slow hash would add nothing. */
 @Injectable()
 export class KeyStore {
-  constructor(private readonly database: PrismaDatabase) {}
+  constructor(
+    private readonly prisma: PrismaDatabase,
+    private readonly database: Database,
+  ) {}
 
   /** The caller whose secret has this SHA-256, unless the key is revoked or expired. */
   async findByDigest(secretSha256: Uint8Array<ArrayBuffer>): Promise<KeyFound | undefined> {
-    const key = await this.database.apiKey.findUnique({
+    const row = await this.prisma.apiKey.findUnique({
       where: { secretSha256 },
-      include: { account: true },
+      include: { account: { include: { limits: { orderBy: { model: 'asc' } } } } },
     });
-    if (!key || key.revokedAt) return undefined;
-    const validForMs = key.expiresAt ? key.expiresAt.getTime() - Date.now() : Number.POSITIVE_INFINITY;
-    if (validForMs <= 0) return undefined;
-    const caller: Caller = {
-      accountId: key.accountId,
-      keyId: key.id,
-      tier: key.account.tier === 'partner' ? 'partner' : 'standard',
-      paid: key.account.paid,
-      keyType: key.apiKeyType === 'ADMIN' ? 'ADMIN' : 'INFERENCE',
-    };
-    return { caller, validForMs };
+    if (!row || row.revokedAt) return undefined;
+    const validForMs = row.expiresAt ? row.expiresAt.getTime() - Date.now() : Number.POSITIVE_INFINITY;
+    return validForMs > 0 ? { caller: callerOf(readKey(row), row.account), validForMs } : undefined;
   }
 
-  /** Makes a key. The secret in the answer is the only copy. */
-  async create(accountId: string, { apiKeyType, description }: NewApiKey): Promise<CreatedApiKey> {
-    const apiKey = KEY_PREFIX[apiKeyType] + randomBytes(32).toString('base64url');
-    const key = { id: randomUUID(), apiKeyType, description };
-    const last6Chars = apiKey.slice(-6);
-    const secretSha256 = Uint8Array.from(createHash('sha256').update(apiKey).digest());
-    await this.database.apiKey.create({ data: { ...key, accountId, secretSha256, last6: last6Chars } });
-    return { ...key, apiKey, last6Chars };
+  /** Makes a key, unless the account has as many as it may. */
+  async create(
+    accountId: string,
+    apiKeyType: KeyType,
+    terms: Partial<KeyTerms>,
+  ): Promise<MadeKey | undefined> {
+    const secret = KEY_PREFIX[apiKeyType] + randomBytes(32).toString('base64url');
+    const secretSha256 = Uint8Array.from(createHash('sha256').update(secret).digest());
+    const fixed = { id: randomUUID(), accountId, apiKeyType, secretSha256, last6: secret.slice(-6) };
+    const row = await this.prisma.$transaction(async (transaction) => {
+      // Those who count at the same time take turns.
+      await transaction.$queryRaw`SELECT 1 FROM gateway.accounts WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+      const active = await transaction.apiKey.count({ where: { accountId, ...stillActive() } });
+      if (active >= ACTIVE_KEYS_MAX) return undefined;
+      return transaction.apiKey.create({ data: { description: '', ...keyColumns(terms), ...fixed } });
+    });
+    return row ? { key: readKey(row), secret } : undefined;
+  }
+
+  /** The account's keys that are neither revoked nor expired, newest first. */
+  async list(accountId: string): Promise<StoredKey[]> {
+    const rows = await this.prisma.apiKey.findMany({
+      where: { accountId, ...stillActive() },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    });
+    return rows.map(readKey);
+  }
+
+  /** The account's key of this id, unless it is revoked or expired. */
+  async find(accountId: string, id: string): Promise<StoredKey | undefined> {
+    if (!isUuid(id)) return undefined;
+    const row = await this.prisma.apiKey.findFirst({ where: { id, accountId, ...stillActive() } });
+    return row ? readKey(row) : undefined;
+  }
+
+  /** Changes what is given, unless the account has no such key or it is revoked or expired. */
+  async change(accountId: string, id: string, terms: Partial<KeyTerms>): Promise<StoredKey | undefined> {
+    if (!isUuid(id)) return undefined;
+    const [row] = await this.prisma.apiKey.updateManyAndReturn({
+      where: { id, accountId, ...stillActive() },
+      data: keyColumns(terms),
+    });
+    return row ? readKey(row) : undefined;
+  }
+
+  /** False when the account has no such key. One that is revoked stays so. */
+  async revoke(accountId: string, id: string): Promise<boolean> {
+    if (!isUuid(id)) return false;
+    const rows = await this.database.query(
+      `UPDATE gateway.api_keys SET revoked_at = coalesce(revoked_at, now())
+       WHERE id = $1 AND account_id = $2 RETURNING id`,
+      [id, accountId],
+    );
+    return rows.length > 0;
+  }
+
+  /** Notes when keys were last used, in Unix milliseconds by key. Rows are locked in one order, as by other writers. */
+  async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    await this.database.query(
+      `WITH used AS (
+         SELECT key.id, given.at
+         FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, at) JOIN gateway.api_keys AS key USING (id)
+         WHERE key.last_used_at IS NULL OR key.last_used_at < given.at
+         ORDER BY key.id FOR NO KEY UPDATE OF key
+       )
+       UPDATE gateway.api_keys AS key SET last_used_at = used.at FROM used WHERE key.id = used.id`,
+      [[...uses.keys()], [...uses.values()].map((atMs) => new Date(atMs))],
+    );
   }
 
   /** The account's oldest key. */
   async first(accountId: string): Promise<{ last6: string; works: boolean } | undefined> {
-    const key = await this.database.apiKey.findFirst({ where: { accountId }, orderBy: { createdAt: 'asc' } });
+    const key = await this.prisma.apiKey.findFirst({ where: { accountId }, orderBy: { createdAt: 'asc' } });
     return key ? { last6: key.last6, works: key.revokedAt === null } : undefined;
   }
 }
+
+const stillActive = () => ({
+  revokedAt: null,
+  OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
+});
+
+/** What is no UUID is no key's id either, and the database would not take it. */
+const isUuid = (id: string): boolean => z.guid().safeParse(id).success;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Meter, usageOf } from './meter.js';
+import { Meter } from './meter.js';
+import { Tokenizer } from './tokenizer.js';
 
 function metered(...messages: Record<string, unknown>[]): Meter {
   const meter = new Meter();
@@ -7,10 +8,22 @@ function metered(...messages: Record<string, unknown>[]): Meter {
   return meter;
 }
 
+/** Counts characters, and a mark for each text. */
+const counting = () => {
+  const seen: string[] = [];
+  return {
+    seen,
+    tokenizer: new Tokenizer((text) => {
+      seen.push(text);
+      return text.length;
+    }),
+  };
+};
+
 describe('Meter', () => {
   it('counts a piece as a token, and a long one by its size', () => {
     expect(metered({ content: 'a' }, { content: '' }, { content: null }, { content: 'b' }).tokens).toBe(2);
-    expect(metered({ content: 'x'.repeat(60) }).tokens).toBe(10);
+    expect(metered({ content: 'x'.repeat(60) })).toMatchObject({ tokens: 10, pieces: 1 });
   });
 
   it('counts all that is output: thoughts, refusals, parts of text, names and arguments of tools', () => {
@@ -26,23 +39,55 @@ describe('Meter', () => {
     ).toBe(2);
     expect(metered({ role: 'assistant', tool_calls: calls }).tokens).toBe(2);
   });
-});
 
-describe('usageOf', () => {
-  const count = () => ({ promptTokens: 7, completionTokens: 5 });
-  const none = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-
-  it('believes a backend that counts', () => {
-    const reported = { promptTokens: 9, completionTokens: 4, ...none, cachedTokens: 3 };
-    expect(usageOf(reported, count)).toEqual(reported);
+  it('counts what was delivered, and no more', async () => {
+    const meter = metered({ content: 'a' }, { content: 'b' });
+    meter.deliver();
+    meter.addMessage({ content: 'c' });
+    expect(meter).toMatchObject({ tokens: 3, deliveredTokens: 2 });
+    expect(await meter.countDelivered()).toBe(2);
   });
 
-  it('counts itself where the backend does not', () => {
-    expect(usageOf(undefined, count)).toEqual({ ...count(), ...none });
-    expect(usageOf({ promptTokens: 9, completionTokens: 0, ...none }, count)).toEqual({
-      promptTokens: 9,
-      completionTokens: 5,
-      ...none,
+  it('takes an answer in one piece by its size', async () => {
+    const meter = metered({ content: 'x'.repeat(32) });
+    meter.deliverWhole();
+    expect(await meter.countDelivered()).toBe(10);
+  });
+
+  it('has a tokenizer count whole texts, whatever pieces they came in', async () => {
+    const { seen, tokenizer } = counting();
+    const meter = new Meter(tokenizer);
+    meter.addMessage({ content: 'he', reasoning_content: 'think' });
+    meter.addMessage({ content: 'other' }, 1);
+    meter.addMessage({
+      content: 'llo',
+      tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"a"' } }],
     });
+    meter.addMessage({ tool_calls: [{ index: 0, function: { arguments: ':1}' } }] });
+    meter.deliver();
+    meter.addMessage({ content: ' lost' });
+    expect(await meter.countDelivered()).toBe('hellothinkotherf{"a":1}'.length);
+    expect(seen.toSorted()).toEqual(['f', 'hello', 'other', 'think', '{"a":1}']);
+  });
+
+  it('keeps two calls of a whole message apart, though they have no index', async () => {
+    const { seen, tokenizer } = counting();
+    const meter = new Meter(tokenizer);
+    const call = { function: { name: 'f', arguments: '{}' } };
+    meter.addMessage({ tool_calls: [call, call] });
+    meter.deliverWhole();
+    await meter.countDelivered();
+    expect(seen).toEqual(['f', '{}', 'f', '{}']);
+  });
+
+  it('keeps no more than so much, and estimates beyond it', async () => {
+    const { seen, tokenizer } = counting();
+    const meter = new Meter(tokenizer);
+    for (let piece = 0; piece < 200; piece += 1) {
+      meter.addMessage({ content: 'x'.repeat(1_000) });
+      meter.deliver();
+    }
+    expect(await meter.countDelivered()).toBe(Math.floor(200_000 / 6));
+    expect(seen).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { Controller, Param, Query } from '@nestjs/common';
+import { Controller, Param, Query, Req, UseGuards } from '@nestjs/common';
 import {
   type CatalogEntry,
   type ModelList,
@@ -8,19 +8,25 @@ import {
   routes,
 } from '@svc/contracts';
 import { Answers, Catalog, Valid } from '@svc/runtime';
+import type { FastifyRequest } from 'fastify';
+import { VisitorGuard } from './caller-guard.js';
 import { isRemoved, modelNotFound, servingModel } from './model-lookup.js';
+import { mayUse } from './model-privacy.js';
 import { modelView } from './model-view.js';
 
 const query = new Valid(ModelQuery);
 
-/** Tells what is offered. Open to everybody. */
+/** Tells what is offered. Open to everybody; who shows a key sees what the key may use. */
 @Controller()
+@UseGuards(VisitorGuard)
 export class ModelsController {
   constructor(private readonly catalog: Catalog) {}
 
   @Answers(routes.models)
-  list(@Query(query) { type }: ModelQuery): ModelList {
-    return { object: 'list', type, data: this.offered(type).map(modelView) };
+  list(@Req() { caller }: FastifyRequest, @Query(query) { type }: ModelQuery): ModelList {
+    const offered = this.offered(type);
+    const usable = caller ? offered.filter((entry) => mayUse(caller.modelPrivacy, entry)) : offered;
+    return { object: 'list', type, data: usable.map(modelView) };
   }
 
   /** Which model each trait means: the first that has it. */

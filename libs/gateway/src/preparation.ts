@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ContentPart, Message } from '@svc/contracts';
 import { Attachments } from './attachments.js';
+import type { ChatPlan } from './chat-plan.js';
+import { Prompts } from './prompts.js';
 
 /** Attachments of one request that are read at once. */
 const AT_ONCE = 4;
@@ -8,22 +10,23 @@ const AT_ONCE = 4;
 /** Makes the messages of a request ready for a backend. */
 @Injectable()
 export class Preparation {
-  constructor(private readonly attachments: Attachments) {}
+  constructor(
+    private readonly prompts: Prompts,
+    private readonly attachments: Attachments,
+  ) {}
 
   /**
-   * The messages with their files as text, their images and videos checked, and the prompts before them; the same
-   * array when there is nothing to do. Refuses: INVALID_REQUEST.
+   * The messages with their files as text, their images and videos checked, and the prompts before them; `undefined`
+   * when there is nothing to do. Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND.
    */
-  async ready(
-    messages: readonly Message[],
-    prompts: readonly string[],
-    signal: AbortSignal,
-  ): Promise<readonly Message[]> {
+  async ready(plan: ChatPlan, signal: AbortSignal): Promise<readonly Message[] | undefined> {
+    const { messages } = plan.request;
+    const prompts = this.prompts.for(plan.parameters, plan.model);
     const prompted = prompts.length === 0 ? messages : withPrompts(messages, prompts);
     const parts = prompted
       .flatMap(({ content }) => (Array.isArray(content) ? content : []))
       .filter(needsWork);
-    if (parts.length === 0) return prompted;
+    if (parts.length === 0) return prompted === messages ? undefined : prompted;
     const done = await this.readyAll(parts, signal);
     return prompted.map((message) =>
       message.role === 'user' && Array.isArray(message.content)

@@ -1,12 +1,13 @@
 import { type ChunkStream, Problem, errorBody } from '@svc/contracts';
 import { type AnswerContext, costView, settleAnswer } from './answer.js';
+import { usageOf } from './answer-usage.js';
 import { ChunkShaper } from './chunk-shaper.js';
-import { usageOf } from './meter.js';
+import { Coverage, type Shortage } from './coverage.js';
 import { usageView } from './usage-reading.js';
 
 /** How an answer ended. */
 type Outcome =
-  | { readonly ending: 'done' | 'client_gone' | 'out_of_money' }
+  | { readonly ending: 'done' | 'client_gone' | Shortage }
   | { readonly ending: 'cut'; readonly problem: Problem };
 
 const frame = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
@@ -19,19 +20,16 @@ const DONE_FRAME = 'data: [DONE]\n\n';
  */
 export class StreamedAnswer {
   private readonly shaper: ChunkShaper;
-  /** Output tokens for which money is held ahead. */
-  private readonly trancheTokens: number;
-  private renewAtTokens: number;
-  private deliveredTokens = 0;
+  private readonly coverage: Coverage;
 
   constructor(
     private readonly stream: ChunkStream,
     private readonly context: AnswerContext,
   ) {
-    const { model, thinking } = context.plan;
-    this.shaper = new ChunkShaper({ id: context.requestId, model: model.id, thinking });
-    this.trancheTokens = context.ticket.coveredTokens;
-    this.renewAtTokens = this.trancheTokens / 2;
+    const { requestId, plan, ticket, tokenizer } = context;
+    const { model, thinking } = plan;
+    this.shaper = new ChunkShaper({ id: requestId, model: model.id, thinking, tokenizer });
+    this.coverage = new Coverage(ticket, plan);
   }
 
   /** Iterated once. Whoever stops iterating early has gone: what was delivered is charged. */
@@ -66,11 +64,10 @@ export class StreamedAnswer {
     try {
       for (const event of events) {
         const shaped = this.shaper.shape(event);
-        const { tokens } = this.shaper.meter;
-        // Asked only when it is close: a wait per chunk would cost more than the chunk.
-        const isCovered = tokens < this.renewAtTokens || (await this.isCovered(tokens));
-        if (!isCovered) return { frames, outcome: { ending: 'out_of_money' } };
-        this.deliveredTokens = tokens;
+        const { meter } = this.shaper;
+        const shortage = this.coverage.isAhead(meter) ? undefined : await this.coverage.reach(meter);
+        if (shortage) return { frames, outcome: { ending: shortage } };
+        meter.deliver();
         frames += shaped;
       }
       return { frames };
@@ -78,15 +75,6 @@ export class StreamedAnswer {
       // What came before it is the client's.
       return { frames, outcome: { ending: 'cut', problem: Problem.from(error) } };
     }
-  }
-
-  /** Holds the next tranche. False when so many tokens are not held. */
-  private async isCovered(tokens: number): Promise<boolean> {
-    const { ticket, plan } = this.context;
-    await ticket.cover(Math.min(tokens + this.trancheTokens, plan.outputTokensAtMost), tokens);
-    // With half of it used the next is asked for; with none to be had, each token is looked at.
-    this.renewAtTokens = Math.max(tokens + 1, ticket.coveredTokens - this.trancheTokens / 2);
-    return tokens <= ticket.coveredTokens;
   }
 
   private async lastFrames(outcome: Outcome): Promise<string> {
@@ -97,7 +85,7 @@ export class StreamedAnswer {
         record.problem = outcome.problem;
         return frame(streamError(outcome.problem)) + DONE_FRAME;
       }
-      const finish = this.shaper.finish(outcome.ending === 'out_of_money' ? 'length' : 'stop');
+      const finish = this.shaper.finish(outcome.ending === 'done' ? 'stop' : 'length');
       return finish + frame(this.shaper.last(settled)) + DONE_FRAME;
     } catch (error) {
       // The end of an answer is only told when its charge is safe.
@@ -109,11 +97,8 @@ export class StreamedAnswer {
   private async settle({ ending }: Outcome): Promise<Record<string, unknown>> {
     const { context, shaper } = this;
     if (ending !== 'done') context.record.ended = ending;
-    // A backend's count of an answer that was not delivered whole is not what the client got.
-    const usage = usageOf(ending === 'done' ? shaper.usage : undefined, () => ({
-      promptTokens: shaper.usage?.promptTokens ?? context.plan.promptTokens,
-      completionTokens: this.deliveredTokens,
-    }));
+    const { usage: reported, meter } = shaper;
+    const usage = await usageOf({ reported, isWhole: ending === 'done', meter }, context);
     const cost = await settleAnswer(context, this.stream.backend, usage);
     return { usage: usageView(usage), cost: costView(cost), svc_parameters: context.plan.parameters };
   }

@@ -17,27 +17,35 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Tokens of a prompt, estimated: its texts by size, its media by number. */
+/** Tokens of a prompt, estimated: its texts by size, its messages and media by number. */
 export function estimatePromptTokens(request: ChatRequest): number {
   let bytes = 0;
-  let media = 0;
-  for (const message of request.messages) {
-    const { content } = message;
-    if (typeof content === 'string') bytes += Buffer.byteLength(content);
-    else if (content) {
-      for (const part of content) {
-        if (part.type === 'text') bytes += Buffer.byteLength(part.text);
-        else media += 1;
-      }
-    }
-    bytes += otherBytes(message);
-  }
-  if (request.tools) bytes += JSON.stringify(request.tools).length;
-  return estimateTokens(bytes) + request.messages.length * TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIA_PART;
+  for (const text of promptTexts(request)) bytes += Buffer.byteLength(text);
+  return estimateTokens(bytes) + tokensBesideTexts(request);
 }
 
-function otherBytes(message: Message): number {
-  if (message.role !== 'assistant') return 0;
-  const calls = message.tool_calls ? JSON.stringify(message.tool_calls).length : 0;
-  return calls + Buffer.byteLength(message.reasoning_content ?? '');
+/** The texts of a prompt: what is said, thought and called in its messages, and what tools there are. */
+export function promptTexts({ messages, tools }: ChatRequest): string[] {
+  const texts: string[] = [];
+  for (const message of messages) {
+    const { content } = message;
+    if (typeof content === 'string') texts.push(content);
+    else if (content) for (const part of content) if (part.type === 'text') texts.push(part.text);
+    if (message.role === 'assistant') addOwnTexts(message, texts);
+  }
+  if (tools) texts.push(JSON.stringify(tools));
+  return texts;
+}
+
+/** Tokens of a prompt that are not in its texts, estimated. */
+export function tokensBesideTexts({ messages }: ChatRequest): number {
+  let media = 0;
+  for (const { content } of messages)
+    if (Array.isArray(content)) for (const part of content) if (part.type !== 'text') media += 1;
+  return messages.length * TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIA_PART;
+}
+
+function addOwnTexts(message: Extract<Message, { role: 'assistant' }>, texts: string[]): void {
+  if (message.tool_calls) texts.push(JSON.stringify(message.tool_calls));
+  if (message.reasoning_content) texts.push(message.reasoning_content);
 }

@@ -1,7 +1,9 @@
-import type { Completion } from '@svc/contracts';
+import type { ChunkStream, Completion, Usage } from '@svc/contracts';
 import { type AnswerContext, costView, settleAnswer } from './answer.js';
+import { usageOf } from './answer-usage.js';
 import { type Fields, backendError, fieldsOf, parseBackendJson } from './backend-json.js';
-import { Meter, usageOf } from './meter.js';
+import { gather } from './gathered-answer.js';
+import { Meter } from './meter.js';
 import { readUsage, usageView } from './usage-reading.js';
 import { type WholeChoice, readChoice, withoutThoughts } from './whole-choice.js';
 
@@ -10,11 +12,35 @@ export async function wholeAnswer(completion: Completion, context: AnswerContext
   const answer = parseBackendJson(completion.body);
   if (answer['error'] && !answer['choices']) throw backendError(answer['error']);
   const choices = fieldsOf(answer['choices']).map(readChoice);
-  const usage = usageOf(readUsage(answer['usage']), () => ({
-    promptTokens: context.plan.promptTokens,
-    completionTokens: countOutput(choices),
-  }));
-  const cost = await settleAnswer(context, completion.backend, usage);
+  const meter = new Meter(context.tokenizer);
+  for (const { index, message } of choices) meter.addMessage(message, index);
+  meter.deliverWhole();
+  const usage = await usageOf({ reported: readUsage(answer['usage']), isWhole: true, meter }, context);
+  return settledBody({ answer, choices, usage, backend: completion.backend }, context);
+}
+
+/** The same of an answer that its backend streams, for a client that did not ask for a stream. */
+export async function gatheredAnswer(stream: ChunkStream, context: AnswerContext): Promise<string> {
+  const { answer, reported, meter, shortage } = await gather(stream, context);
+  if (shortage) context.record.ended = shortage;
+  const choices = fieldsOf(answer['choices']).map(readChoice);
+  const usage = await usageOf({ reported, isWhole: shortage === undefined, meter }, context);
+  return settledBody({ answer, choices, usage, backend: stream.backend }, context);
+}
+
+interface Answered {
+  /** As the backend wrote it. */
+  readonly answer: Fields;
+  readonly choices: readonly WholeChoice[];
+  readonly usage: Usage;
+  readonly backend: string;
+}
+
+async function settledBody(
+  { answer, choices, usage, backend }: Answered,
+  context: AnswerContext,
+): Promise<string> {
+  const cost = await settleAnswer(context, backend, usage);
   const { plan, requestId } = context;
   return JSON.stringify({
     id: requestId,
@@ -29,11 +55,4 @@ export async function wholeAnswer(completion: Completion, context: AnswerContext
     prompt_logprobs: answer['prompt_logprobs'] ?? null,
     svc_parameters: plan.parameters,
   } satisfies Fields);
-}
-
-/** Tokens that the backend generated, thoughts included, estimated. */
-function countOutput(choices: readonly WholeChoice[]): number {
-  const meter = new Meter();
-  for (const { message } of choices) meter.addMessage(message);
-  return meter.wholeTokens;
 }

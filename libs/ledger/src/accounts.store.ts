@@ -12,6 +12,9 @@ interface AccountRow {
 
 const COLUMNS = 'id, usd_nano, diem_nano, version';
 
+/** The key of the lock that is shared by all who write to the books, and taken for an instant by an audit. */
+export const BOOKS_LOCK = `hashtextextended('ledger.books', 0)`;
+
 /** What an account has. One that is not in the books yet has nothing, at version 0. */
 export async function readAccount(database: Database, accountId: string): Promise<PostedBalances> {
   const [row] = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM ledger.accounts WHERE id = $1`, [
@@ -20,7 +23,11 @@ export async function readAccount(database: Database, accountId: string): Promis
   return row ? balancesOf(row) : { accountId, balances: { usdNano: 0n, diemNano: 0n }, version: 0n };
 }
 
-/** Locks accounts until the transaction ends, in one order for all so that nobody deadlocks. Makes missing ones. */
+/**
+ * Locks accounts until the transaction ends, in one order for all so that nobody deadlocks. Makes missing ones.
+ * To be called first by every transaction that writes to the books: an audit then never sees the id of one that
+ * is still under way passed by a higher one.
+ */
 export async function lockAccounts(
   client: PoolClient,
   accountIds: ReadonlySet<string>,
@@ -40,7 +47,10 @@ export async function lockAccounts(
 async function lockRows(client: PoolClient, ids: readonly string[]): Promise<AccountRow[]> {
   const { rows } = await client.query<AccountRow>({
     name: 'ledger.lock-accounts',
-    text: `SELECT ${COLUMNS} FROM ledger.accounts WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE`,
+    // The lock of the books depends on no row, so it is taken once, before the first row is.
+    text: `SELECT ${COLUMNS} FROM ledger.accounts
+           WHERE (SELECT pg_advisory_xact_lock_shared(${BOOKS_LOCK})) IS NOT NULL AND id = ANY($1::uuid[])
+           ORDER BY id FOR UPDATE`,
     values: [ids],
   });
   return rows;

@@ -1,159 +1,223 @@
 import assert from 'node:assert/strict';
-import type { AuditReport } from '@svc/contracts';
-import type { PoolClient, QueryConfig, QueryResultRow } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { AuditReport, AuditScope } from '@svc/contracts';
+import { Database } from '@svc/storage';
+import { DatabaseError, type PoolClient } from 'pg';
+import { BOOKS_LOCK } from './accounts.store.js';
+import { type AuditedRows, WHOLE, checksOf, rowsSince } from './audit-checks.store.js';
+import { type AuditMark, NO_MARK, keepMark, lastMark } from './audit-marks.store.js';
+import { AUDIT_SETTINGS, WHOLE_SETTINGS, longQuery } from './audit-query.store.js';
 
 /** Mismatches that are listed; the books are wrong after the first. */
 const MAX_MISMATCHES = 100;
-/** A whole audit of a million charges takes seconds. */
-const STATEMENT_MS = 300_000;
+/**
+ * How long it waits for the transactions under way to end, try by try. Postings that begin meanwhile wait too, so it
+ * gives way in between.
+ */
+const LOCK_TRIES_MS = [50, 100, 200, 400, 800];
+const GIVE_WAY_MS = 200;
 
-/** Each finds what does not add up in one regard, as sentences. */
-const CHECKS: readonly string[] = [
-  // Every balance equals the transfers of its account and is not below zero.
-  `WITH movement AS (
-     SELECT credit_account AS account, currency, amount_nano AS nano FROM ledger.transfers
-     UNION ALL
-     SELECT debit_account, currency, -amount_nano FROM ledger.transfers
-   ), moved AS (
-     SELECT account, coalesce(sum(nano) FILTER (WHERE currency = 'USD'), 0) AS usd_nano,
-       coalesce(sum(nano) FILTER (WHERE currency = 'DIEM'), 0) AS diem_nano
-     FROM movement WHERE account LIKE 'customer:%' GROUP BY account
-   ), posted AS (
-     SELECT 'customer:' || id AS account, usd_nano, diem_nano FROM ledger.accounts
-   )
-   SELECT format('Account %s has %s nano-USD and %s nano-DIEM, but its transfers sum to %s and %s.', account,
-     coalesce(posted.usd_nano, 0), coalesce(posted.diem_nano, 0),
-     coalesce(moved.usd_nano, 0), coalesce(moved.diem_nano, 0)) AS mismatch
-   FROM posted FULL JOIN moved USING (account)
-   WHERE coalesce(posted.usd_nano, 0) <> coalesce(moved.usd_nano, 0)
-     OR coalesce(posted.diem_nano, 0) <> coalesce(moved.diem_nano, 0)
-     OR posted.usd_nano < 0 OR posted.diem_nano < 0`,
+const LOCK_NOT_AVAILABLE = '55P03';
+/** Another audit has kept a mark meanwhile. */
+const OVERTAKEN = new Set(['23505', '40001', '40P01']);
 
-  // Every transfer moves money between the accounts that its kind says.
-  `SELECT format('Transfer %s of kind %s goes from %s to %s and is in the history of %s.', id, kind, debit_account,
-     credit_account, account_id) AS mismatch
-   FROM ledger.transfers
-   WHERE (
-     CASE kind
-       WHEN 'charge' THEN debit_account = 'customer:' || account_id AND credit_account = 'revenue'
-       WHEN 'write_off' THEN debit_account = 'write_offs' AND credit_account = 'revenue'
-       WHEN 'credit' THEN debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id
-       WHEN 'deposit' THEN debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id
-       WHEN 'refund' THEN debit_account = 'revenue' AND credit_account = 'customer:' || account_id
-       WHEN 'grant' THEN debit_account = 'staking' AND credit_account = 'customer:' || account_id
-       WHEN 'expiry' THEN debit_account = 'customer:' || account_id AND credit_account = 'staking'
-       ELSE false
-     END
-   ) IS NOT TRUE`,
+/** Proves the book. */
+@Injectable()
+export class AuditStore {
+  constructor(private readonly database: Database) {}
 
-  // Every charge has exactly its transfers, and every transfer of a charge its charge.
-  `WITH moved AS (
-     SELECT reference AS request_id, at, account_id,
-       coalesce(sum(amount_nano) FILTER (WHERE kind = 'charge' AND currency = 'USD'), 0) AS usd_nano,
-       coalesce(sum(amount_nano) FILTER (WHERE kind = 'charge' AND currency = 'DIEM'), 0) AS diem_nano,
-       coalesce(sum(amount_nano) FILTER (WHERE kind = 'write_off'), 0) AS write_off_nano,
-       count(*) AS transfers
-     FROM ledger.transfers WHERE kind IN ('charge', 'write_off')
-     GROUP BY reference, at, account_id
-   ), charged AS (
-     SELECT request_id, at, account_id, usd_nano, diem_nano, write_off_nano,
-       (usd_nano > 0)::INT + (diem_nano > 0)::INT + (write_off_nano > 0)::INT AS transfers
-     FROM ledger.charges
-   )
-   SELECT format('Charge %s of account %s is %s nano-USD, %s nano-DIEM and %s written off in %s transfers, but its transfers are %s, %s and %s in %s.',
-     request_id, account_id, coalesce(charged.usd_nano, 0), coalesce(charged.diem_nano, 0),
-     coalesce(charged.write_off_nano, 0), coalesce(charged.transfers, 0), coalesce(moved.usd_nano, 0),
-     coalesce(moved.diem_nano, 0), coalesce(moved.write_off_nano, 0), coalesce(moved.transfers, 0)) AS mismatch
-   FROM charged FULL JOIN moved USING (request_id, at, account_id)
-   WHERE coalesce(charged.usd_nano, 0) <> coalesce(moved.usd_nano, 0)
-     OR coalesce(charged.diem_nano, 0) <> coalesce(moved.diem_nano, 0)
-     OR coalesce(charged.write_off_nano, 0) <> coalesce(moved.write_off_nano, 0)
-     OR coalesce(charged.transfers, 0) <> coalesce(moved.transfers, 0)`,
-
-  // The lines of every charge sum to what it costs.
-  `WITH lines AS (
-     SELECT request_id, at, sum(amount_nano) AS nano FROM ledger.charge_lines GROUP BY request_id, at
-   ), charged AS (
-     SELECT request_id, at, usd_nano + diem_nano + write_off_nano AS nano FROM ledger.charges
-   )
-   SELECT format('Charge %s is %s in all, but its lines sum to %s.', request_id,
-     coalesce(charged.nano, 0), coalesce(lines.nano, 0)) AS mismatch
-   FROM charged FULL JOIN lines USING (request_id, at)
-   WHERE coalesce(charged.nano, 0) <> coalesce(lines.nano, 0) OR charged.request_id IS NULL`,
-
-  // A request is charged once.
-  `SELECT format('Request %s is charged %s times.', request_id, count(*)) AS mismatch
-   FROM ledger.charges GROUP BY request_id HAVING count(*) > 1`,
-
-  // What an operator or a schedule caused has its reference, and every reference its transfer.
-  `WITH moved AS (
-     SELECT id AS transfer_id, at, account_id, kind, reference FROM ledger.transfers
-     WHERE kind NOT IN ('charge', 'write_off')
-   )
-   SELECT format('Transfer %s of kind %s does not match its reference %s.', transfer_id, kind, reference) AS mismatch
-   FROM moved FULL JOIN (SELECT *, true AS known FROM ledger.transfer_references) known
-     USING (transfer_id, at, account_id, kind, reference)
-   WHERE known.known IS NULL OR moved.transfer_id IS NULL`,
-
-  // Nothing that was recorded is set aside.
-  `SELECT format('A charge was not posted, because %s. Its digest is %s.', reason, digest) AS mismatch
-   FROM ledger.rejected_charges`,
-];
-
-const TOTALS = `
-  WITH internal AS (
-    SELECT currency,
-      coalesce(sum(amount_nano) FILTER (WHERE credit_account NOT LIKE 'customer:%'), 0)
-        - coalesce(sum(amount_nano) FILTER (WHERE debit_account NOT LIKE 'customer:%'), 0) AS nano
-    FROM ledger.transfers GROUP BY currency
-  ), customers AS (
-    SELECT count(*) AS accounts, coalesce(sum(usd_nano), 0) AS usd_nano, coalesce(sum(diem_nano), 0) AS diem_nano
-    FROM ledger.accounts
-  )
-  SELECT accounts, (SELECT count(*) FROM ledger.transfers) AS transfers,
-    (SELECT count(*) FROM ledger.charges) AS charges,
-    usd_nano + coalesce((SELECT nano FROM internal WHERE currency = 'USD'), 0) AS imbalance_usd,
-    diem_nano + coalesce((SELECT nano FROM internal WHERE currency = 'DIEM'), 0) AS imbalance_diem
-  FROM customers`;
-
-interface TotalsRow {
-  readonly accounts: bigint;
-  readonly transfers: bigint;
-  readonly charges: bigint;
-  readonly imbalance_usd: string;
-  readonly imbalance_diem: string;
+  /**
+   * Proves the whole book as it is at one moment, or what came since the last audit that found nothing; an audit that
+   * finds nothing is the next one's beginning, unless transactions that take too long left it no moment at which
+   * nobody was writing. The first is a whole one.
+   */
+  async audit(scope: AuditScope): Promise<AuditReport> {
+    const client = await this.database.pool.connect();
+    let isClean = false;
+    try {
+      const isMark = await begin(client);
+      const audited = await auditBooks(client, scope);
+      await end(client, audited, isMark);
+      isClean = true;
+      return audited.report;
+    } finally {
+      // A connection that is thrown away takes its lock and its transaction with it.
+      client.release(!isClean);
+    }
+  }
 }
 
-/** Proves the whole book as it is at one moment. To be run first in a transaction. */
-export async function auditBooks(client: PoolClient): Promise<AuditReport> {
-  await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-  await client.query(`SET LOCAL statement_timeout = ${STATEMENT_MS}`);
-  await client.query(`SET LOCAL work_mem = '64MB'`);
-  const [totals] = await select<TotalsRow>(client, TOTALS);
-  assert(totals, 'totals are one row');
-  const mismatches: string[] = [];
-  for (const check of CHECKS) {
-    const rows = await select<{ mismatch: string }>(client, `${check} LIMIT ${MAX_MISMATCHES + 1}`);
-    for (const { mismatch } of rows) mismatches.push(mismatch);
+/**
+ * Begins a transaction, if it can at a moment when no other one is writing to the books: no id that is lower than one
+ * that it sees can come later. Says whether it could. In one message, so that the lock is held no longer than the
+ * server needs.
+ */
+async function begin(client: PoolClient): Promise<boolean> {
+  for (const waitMs of LOCK_TRIES_MS) {
+    try {
+      await client.query(`
+        BEGIN; SET LOCAL lock_timeout = ${waitMs}; SELECT pg_advisory_lock(${BOOKS_LOCK}); COMMIT;
+        BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_advisory_unlock(${BOOKS_LOCK})`);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.code === LOCK_NOT_AVAILABLE)) throw error;
+      await client.query('ROLLBACK');
+      await sleep(GIVE_WAY_MS);
+    }
   }
-  const imbalanceUsdNano = BigInt(totals.imbalance_usd);
-  const imbalanceDiemNano = BigInt(totals.imbalance_diem);
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  return false;
+}
+
+/** Keeps the mark of an audit that found nothing, where it can be one and unless another one was quicker. */
+async function end(client: PoolClient, { report, mark, rows }: Audited, isMark: boolean): Promise<void> {
+  if (!report.ok || !isMark) {
+    await client.query('ROLLBACK');
+    return;
+  }
+  try {
+    await keepMark(client, mark, rows);
+    await client.query('COMMIT');
+  } catch (error) {
+    if (!(error instanceof DatabaseError && OVERTAKEN.has(error.code ?? ''))) throw error;
+    await client.query('ROLLBACK');
+  }
+}
+
+export interface Audited {
+  readonly report: AuditReport;
+  /** Where it ended; to be kept when it found nothing. */
+  readonly mark: AuditMark;
+  /** What it looked at. */
+  readonly rows: AuditedRows;
+}
+
+/** Proves the book as the transaction of `client` sees it. Its isolation is repeatable read. */
+export async function auditBooks(client: PoolClient, scope: AuditScope): Promise<Audited> {
+  await client.query(AUDIT_SETTINGS);
+  const last = await lastMark(client);
+  const since = scope === 'new' ? last : undefined;
+  const rows = since ? rowsSince(since) : WHOLE;
+  if (!since) await client.query(WHOLE_SETTINGS);
+  const totals = await totalsOf(client, { rows, from: since ?? NO_MARK, last: last ?? NO_MARK });
+  const mismatches = [...totals.mismatches];
+  for (const check of checksOf(rows)) {
+    const found = await longQuery<{ mismatch: string }>(client, fewOf(check));
+    for (const { mismatch } of found) mismatches.push(mismatch);
+  }
+  const { mark, imbalanceUsdNano, imbalanceDiemNano } = totals;
   return {
-    ok: mismatches.length === 0 && imbalanceUsdNano === 0n && imbalanceDiemNano === 0n,
-    accounts: Number(totals.accounts),
-    transfers: Number(totals.transfers),
-    charges: Number(totals.charges),
-    imbalanceUsdNano,
-    imbalanceDiemNano,
-    mismatches: bounded(mismatches),
+    mark,
+    rows,
+    report: {
+      ok: mismatches.length === 0 && imbalanceUsdNano === 0n && imbalanceDiemNano === 0n,
+      scope: mark.scope,
+      ...(since && { since: since.at }),
+      accounts: totals.accounts,
+      transfers: totals.transfers,
+      charges: totals.charges,
+      imbalanceUsdNano,
+      imbalanceDiemNano,
+      mismatches: bounded(mismatches),
+    },
   };
 }
 
-async function select<Row extends QueryResultRow>(client: PoolClient, text: string): Promise<Row[]> {
-  // The client would give up earlier than the server.
-  const query: QueryConfig & { query_timeout: number } = { text, query_timeout: STATEMENT_MS };
-  const { rows } = await client.query<Row>(query);
-  return rows;
+/** A plain limit would make PostgreSQL look for a plan that finds the first few soon, though there are none. */
+const fewOf = (check: string): string =>
+  `WITH found AS MATERIALIZED (${check}) SELECT mismatch FROM found LIMIT ${MAX_MISMATCHES + 1}`;
+
+interface TotalsRow {
+  readonly at: Date;
+  readonly accounts: bigint;
+  readonly customers_usd: string;
+  readonly customers_diem: string;
+  readonly transfers: bigint;
+  readonly transfer_id: bigint;
+  readonly internal_usd: string;
+  readonly internal_diem: string;
+  readonly transfers_before: bigint;
+  readonly charges: bigint;
+  readonly charge_id: bigint;
+  readonly charges_before: bigint;
+  readonly refund_id: bigint;
+}
+
+/** `from` is where the rows begin, `last` where the last audit ended. */
+interface Range {
+  readonly rows: AuditedRows;
+  readonly from: AuditMark;
+  readonly last: AuditMark;
+}
+
+const totalsSql = ({ rows: { transfers, charges, refunds }, from, last }: Range): string => `
+  SELECT now() AS at, * FROM (
+    SELECT count(*) AS accounts, coalesce(sum(usd_nano), 0) AS customers_usd,
+      coalesce(sum(diem_nano), 0) AS customers_diem
+    FROM ledger.accounts
+  ) AS accounts, (
+    SELECT count(*) AS transfers, coalesce(max(id), ${from.transferId}) AS transfer_id,
+      count(*) FILTER (WHERE id <= ${last.transferId}) AS transfers_before,
+      coalesce(sum(amount_nano) FILTER (WHERE currency = 'USD' AND credit_account NOT LIKE 'customer:%'), 0)
+        - coalesce(sum(amount_nano) FILTER (WHERE currency = 'USD' AND debit_account NOT LIKE 'customer:%'), 0)
+        AS internal_usd,
+      coalesce(sum(amount_nano) FILTER (WHERE currency = 'DIEM' AND credit_account NOT LIKE 'customer:%'), 0)
+        - coalesce(sum(amount_nano) FILTER (WHERE currency = 'DIEM' AND debit_account NOT LIKE 'customer:%'), 0)
+        AS internal_diem
+    FROM ${transfers} AS transfer
+  ) AS transfers, (
+    SELECT count(*) AS charges, coalesce(max(id), ${from.chargeId}) AS charge_id,
+      count(*) FILTER (WHERE id <= ${last.chargeId}) AS charges_before
+    FROM ${charges} AS charge
+  ) AS charges, (SELECT coalesce(max(id), ${from.refundId}) AS refund_id FROM ${refunds} AS refund) AS refunds`;
+
+interface Totals {
+  /** What was looked at. */
+  readonly accounts: number;
+  readonly transfers: number;
+  readonly charges: number;
+  readonly imbalanceUsdNano: bigint;
+  readonly imbalanceDiemNano: bigint;
+  readonly mismatches: readonly string[];
+  readonly mark: AuditMark;
+}
+
+async function totalsOf(client: PoolClient, range: Range): Promise<Totals> {
+  const { rows, from, last } = range;
+  const [row] = await longQuery<TotalsRow>(client, totalsSql(range));
+  assert(row, 'totals are one row');
+  const mark: AuditMark = {
+    number: last.number + 1n,
+    at: row.at,
+    scope: rows === WHOLE ? 'whole' : 'new',
+    transferId: row.transfer_id,
+    chargeId: row.charge_id,
+    refundId: row.refund_id,
+    transfers: from.transfers + row.transfers,
+    charges: from.charges + row.charges,
+    internalUsdNano: from.internalUsdNano + BigInt(row.internal_usd),
+    internalDiemNano: from.internalDiemNano + BigInt(row.internal_diem),
+  };
+  return {
+    accounts: Number(row.accounts),
+    transfers: Number(row.transfers),
+    charges: Number(row.charges),
+    imbalanceUsdNano: BigInt(row.customers_usd) + mark.internalUsdNano,
+    imbalanceDiemNano: BigInt(row.customers_diem) + mark.internalDiemNano,
+    mismatches: rows === WHOLE ? shrunk(last, row) : [],
+    mark,
+  };
+}
+
+/** Nothing that an audit has seen goes away, not even when all that belongs to it goes with it. */
+function shrunk(last: AuditMark, { transfers_before, charges_before }: TotalsRow): string[] {
+  const tell = (what: string, then: bigint, now: bigint): string =>
+    `The last audit saw ${then} ${what}; of those ids there are ${now}.`;
+  return [
+    ...(transfers_before === last.transfers ? [] : [tell('transfers', last.transfers, transfers_before)]),
+    ...(charges_before === last.charges ? [] : [tell('charges', last.charges, charges_before)]),
+  ];
 }
 
 function bounded(mismatches: readonly string[]): string[] {

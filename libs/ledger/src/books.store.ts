@@ -1,35 +1,14 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import {
-  type AuditReport,
-  type Credit,
-  type Currency,
-  type Page,
-  Problem,
-  type Transfer,
-  type TransferKind,
-} from '@svc/contracts';
+import { type Credit, type Page, Problem, type Transfer } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts, readAccount } from './accounts.store.js';
-import { auditBooks } from './audit.store.js';
 import { MAX_NANO } from './charge-fault.js';
 import type { PostedBalances } from './hold-book.js';
 import { OPERATOR_DEPOSITS, customerAccount } from './ledger-accounts.js';
 import { MonthsStore } from './months.store.js';
-
-interface TransferRow {
-  readonly id: bigint;
-  readonly at: Date;
-  readonly kind: TransferKind;
-  readonly debit_account: string;
-  readonly credit_account: string;
-  readonly currency: Currency;
-  readonly amount_nano: bigint;
-  readonly reference: string;
-}
-
-const TRANSFER = 'id, at, kind, debit_account, credit_account, currency, amount_nano, reference';
+import { TRANSFER, type TransferRow, transferOf } from './transfer-rows.store.js';
 
 export interface Credited {
   readonly transfer: Transfer;
@@ -74,10 +53,6 @@ export class BooksStore {
     );
     return rows.map(transferOf);
   }
-
-  audit(): Promise<AuditReport> {
-    return this.database.transaction(auditBooks);
-  }
 }
 
 /** The transfer that has this reference already. Its account is locked. */
@@ -86,7 +61,7 @@ async function findReferenced(client: PoolClient, credit: Credit): Promise<Trans
     `SELECT ${TRANSFER} FROM ledger.transfers
      WHERE (account_id, id, at) IN (
        SELECT account_id, transfer_id, at FROM ledger.transfer_references
-       WHERE account_id = $1 AND kind = 'credit' AND reference = $2
+       WHERE account_id = $1 AND kind = 'credit' AND currency = 'USD' AND reference = $2
      )`,
     [credit.accountId, credit.reference],
   );
@@ -106,8 +81,8 @@ async function insertCredit(
        VALUES ($1, $2, 'credit', $3, $4, 'USD', $5, $6)
        RETURNING *
      ), reference AS (
-       INSERT INTO ledger.transfer_references (account_id, kind, reference, transfer_id, at)
-       SELECT account_id, kind, reference, id, at FROM transfer
+       INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
+       SELECT account_id, kind, currency, reference, id, at FROM transfer
      ), account AS (
        UPDATE ledger.accounts SET usd_nano = $7, version = $8 WHERE id = $2
      )
@@ -131,18 +106,5 @@ async function insertCredit(
       balances: { usdNano: after, diemNano: before.balances.diemNano },
       version: before.version + 1n,
     },
-  };
-}
-
-function transferOf(row: TransferRow): Transfer {
-  return {
-    id: row.id,
-    kind: row.kind,
-    debitAccount: row.debit_account,
-    creditAccount: row.credit_account,
-    currency: row.currency,
-    amountNano: row.amount_nano,
-    reference: row.reference,
-    at: row.at,
   };
 }

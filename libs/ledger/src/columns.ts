@@ -1,5 +1,6 @@
-import type { Charge, ChargeLine } from '@svc/contracts';
+import type { Charge } from '@svc/contracts';
 import type { PostedBalances } from './hold-book.js';
+import type { PaidLine, UsageSum } from './paid-lines.js';
 import type { NewTransfer } from './posting.js';
 
 /** A column of rows as PostgreSQL takes it for an array: free text as an array, all else as an array literal. */
@@ -35,24 +36,34 @@ export function chargeColumns(charges: readonly Charge[]): Column[] {
   ];
 }
 
-interface LineRow {
-  readonly charge: Charge;
-  readonly line: ChargeLine;
-  readonly index: number;
+/** In the order of the parameters of the statement that inserts lines. */
+export function lineColumns(lines: readonly PaidLine[]): Column[] {
+  return [
+    text(lines, ({ charge }) => charge.requestId),
+    plain(lines, ({ charge }) => charge.at),
+    plain(lines, ({ index }) => index),
+    text(lines, ({ line }) => line.sku),
+    plain(lines, ({ line }) => line.units),
+    plain(lines, ({ line }) => line.priceNanoPerMillion),
+    plain(lines, ({ line }) => line.amountNano),
+    plain(lines, ({ usdNano }) => usdNano),
+    plain(lines, ({ diemNano }) => diemNano),
+  ];
 }
 
-/** In the order of the parameters of the statement that inserts lines. */
-export function lineColumns(charges: readonly Charge[]): Column[] {
-  const rows: LineRow[] = [];
-  for (const charge of charges) charge.lines.forEach((line, index) => rows.push({ charge, line, index }));
+/** In the order of the parameters of the statement that adds to the sums of days. */
+export function usageColumns(sums: readonly UsageSum[]): Column[] {
   return [
-    text(rows, (row) => row.charge.requestId),
-    plain(rows, (row) => row.charge.at),
-    plain(rows, (row) => row.index),
-    text(rows, (row) => row.line.sku),
-    plain(rows, (row) => row.line.units),
-    plain(rows, (row) => row.line.priceNanoPerMillion),
-    plain(rows, (row) => row.line.amountNano),
+    plain(sums, (sum) => sum.accountId),
+    plain(sums, (sum) => sum.day),
+    text(sums, (sum) => sum.keyId),
+    text(sums, (sum) => sum.model),
+    text(sums, (sum) => sum.sku),
+    plain(sums, (sum) => sum.units),
+    plain(sums, (sum) => sum.usdNano),
+    plain(sums, (sum) => sum.diemNano),
+    plain(sums, (sum) => sum.usdEntries),
+    plain(sums, (sum) => sum.diemEntries),
   ];
 }
 

@@ -7,9 +7,21 @@ export interface PostedBalances {
   readonly version: bigint;
 }
 
+/** What a posting adds to what a key has spent on a day. */
+export interface KeySpending {
+  readonly keyId: string;
+  /** In UTC, such as `2026-11-21`. */
+  readonly day: string;
+  readonly usdNano: bigint;
+  readonly diemNano: bigint;
+}
+
 /** The balances of an account once the charges of these requests were posted. */
 export interface AccountPosting extends PostedBalances {
+  /** All of them, those that had been posted before included. */
   readonly requestIds: readonly string[];
+  /** By the charges that are new with this version. */
+  readonly spends: readonly KeySpending[];
 }
 
 /**
@@ -18,10 +30,20 @@ export interface AccountPosting extends PostedBalances {
  */
 export abstract class HoldBook {
   /**
-   * Takes DIEM first, then USD: all of the amount, or what there is where that is enough, or nothing. A request that holds already keeps that hold.
-   * Refuses: INSUFFICIENT_BALANCE; UNAVAILABLE when the balance can't be had or the book is full.
+   * Takes DIEM first, then USD: all of the amount, or what there is where that is enough, or nothing. A request that
+   * holds already keeps that hold. Refuses: INSUFFICIENT_BALANCE, the two codes of a key's limit, and UNAVAILABLE when
+   * the balance can't be had or the book is full.
    */
   abstract hold(request: HoldRequest): Promise<Hold>;
+
+  /** What an account can spend at this moment. Refuses: UNAVAILABLE. */
+  abstract available(accountId: string): Promise<Balances>;
+
+  /**
+   * Sets all DIEM aside that no request holds, under a request id of the caller's, and says how much that was. Until
+   * the posting that names this id, or the end of a lease, whoever wants to hold for the account waits.
+   */
+  abstract holdRest(accountId: string, requestId: string): Promise<bigint>;
 
   /** Grows a hold by the extension and renews it. Refuses as `hold` does; the hold then stands as it was. */
   abstract extend(hold: Hold, extension: Extension): Promise<Hold>;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountPosting } from './hold-book.js';
 import { MemoryHoldBook } from './memory-hold-book.js';
+import { readsOf } from './testing.js';
 
 const LEASE_MS = 100;
 const ACCOUNTS = ['a', 'b', 'c'];
@@ -83,12 +84,15 @@ class World {
   /** A charge was recorded and not posted while the book had no hold for it: what it costs could be spent again. */
   private unguarded = false;
 
-  private readonly book = new MemoryHoldBook((accountId) => this.load(accountId), {
-    leaseMs: LEASE_MS,
-    maxAccounts: 2,
-    maxHolds: 1_000,
-    nowMs: () => this.nowMs,
-  });
+  private readonly book = new MemoryHoldBook(
+    readsOf((accountId) => this.load(accountId)),
+    {
+      leaseMs: LEASE_MS,
+      maxAccounts: 2,
+      maxHolds: 1_000,
+      nowMs: () => this.nowMs,
+    },
+  );
 
   constructor() {
     for (const accountId of ACCOUNTS)
@@ -336,7 +340,7 @@ class World {
 
   private messageOf(accountId: string, requestIds: readonly string[]): AccountPosting {
     const { usdNano, diemNano, version } = this.accountOf(accountId);
-    return { accountId, balances: { usdNano, diemNano }, version, requestIds };
+    return { accountId, balances: { usdNano, diemNano }, version, requestIds, spends: [] };
   }
 
   private accountOf(accountId: string): DatabaseAccount {

@@ -2,6 +2,7 @@
 export const REVENUE = 'revenue';
 export const WRITE_OFFS = 'write_offs';
 export const OPERATOR_DEPOSITS = 'deposits:operator';
+export const STAKING = 'staking';
 
 const CUSTOMER = 'customer:';
 

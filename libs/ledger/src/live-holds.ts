@@ -44,6 +44,10 @@ export class LiveHolds implements OnModuleInit, OnModuleDestroy {
     return hold;
   }
 
+  available(accountId: string): Promise<Balances> {
+    return this.book.available(accountId);
+  }
+
   async extend(hold: Hold, extension: Extension): Promise<Hold> {
     const grown = await this.book.extend(hold, extension);
     const live = this.live.get(hold.requestId);

@@ -1,55 +1,55 @@
-import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
   type AuditReport,
+  type AuditScope,
   type Balances,
   Books,
   type Credit,
   type Page,
+  type Refund,
+  type Stake,
   type Transfer,
 } from '@svc/contracts';
-import { BooksStore } from './books.store.js';
-import { HoldBook } from './hold-book.js';
-import { UsageDrain } from './usage-drain.js';
-
-const NOT_DRAINED = 'Not every charge that was recorded is posted yet.';
+import { Adjustments } from './adjustments.js';
+import { SettledBooks } from './settled-books.js';
+import { Staking } from './staking.js';
 
 /** The books within their own process. */
 @Injectable()
 export class LocalBooks extends Books {
   constructor(
-    private readonly store: BooksStore,
-    private readonly book: HoldBook,
-    private readonly drain: UsageDrain,
+    private readonly settled: SettledBooks,
+    private readonly adjustments: Adjustments,
+    private readonly staking: Staking,
   ) {
     super();
   }
 
-  override async balances(accountId: string): Promise<Balances> {
-    await this.drain.beforeRead();
-    const { balances } = await this.store.balances(accountId);
-    return balances;
+  override balances(accountId: string): Promise<Balances> {
+    return this.settled.balances(accountId);
   }
 
-  override async credit(credit: Credit): Promise<Transfer> {
-    assert(credit.usdNano > 0n, 'a credit is above zero');
-    const { transfer, balances } = await this.store.credit(credit);
-    await this.book.post([{ ...balances, requestIds: [] }]);
-    return transfer;
+  override credit(credit: Credit): Promise<Transfer> {
+    return this.adjustments.credit(credit);
   }
 
-  override async transfers(accountId: string, page: Page): Promise<readonly Transfer[]> {
-    assert(page.limit > 0, 'a page has room');
-    await this.drain.beforeRead();
-    return this.store.transfers(accountId, page);
+  override refund(refund: Refund): Promise<readonly Transfer[]> {
+    return this.adjustments.refund(refund);
   }
 
-  override async audit(): Promise<AuditReport> {
-    const drained = await this.drain.beforeRead().then(
-      () => true,
-      () => false,
-    );
-    const report = await this.store.audit();
-    return drained ? report : { ...report, ok: false, mismatches: [NOT_DRAINED, ...report.mismatches] };
+  override stake(accountId: string): Promise<Stake> {
+    return this.staking.stake(accountId);
+  }
+
+  override setStake(accountId: string, tokensNano: bigint): Promise<Stake> {
+    return this.staking.setStake(accountId, tokensNano);
+  }
+
+  override transfers(accountId: string, page: Page): Promise<readonly Transfer[]> {
+    return this.settled.transfers(accountId, page);
+  }
+
+  override audit(scope: AuditScope): Promise<AuditReport> {
+    return this.settled.audit(scope);
   }
 }

@@ -50,7 +50,7 @@ async function heldNothing(): Promise<void> {
 }
 
 async function expectSound(): Promise<void> {
-  await expect(running.books.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
+  await expect(running.books.audit('whole')).resolves.toMatchObject({ ok: true, mismatches: [] });
 }
 
 /** Locks an account in another session, as a posting that hangs would. */
@@ -133,7 +133,7 @@ describe('hold and settle', () => {
     expect(refusals).toBe(750);
     await expect(usdLeft()).resolves.toBe(usd(1) - chargedNano);
     await heldNothing();
-    const report = await running.books.audit();
+    const report = await running.books.audit('whole');
     expect(report).toMatchObject({ ok: true, charges: 1_000 - refusals - 25 });
   });
 
@@ -273,7 +273,7 @@ describe('after a crash', () => {
     const unblock = await blockAccount(accountId);
     running = await startLedger({ url: test.url, config: { LEDGER_READ_WAIT_MS: 50 } });
     await expect(running.books.balances(accountId)).rejects.toEqual(refused('UNAVAILABLE'));
-    await expect(running.books.audit()).resolves.toMatchObject({
+    await expect(running.books.audit('whole')).resolves.toMatchObject({
       ok: false,
       mismatches: [expect.stringMatching(/not every charge/i)],
     });

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Charge, type Extension, type Hold, type HoldRequest, Ledger } from '@svc/contracts';
+import {
+  type Balances,
+  type Charge,
+  type Extension,
+  type Hold,
+  type HoldRequest,
+  Ledger,
+} from '@svc/contracts';
 import { chargeFault } from './charge-fault.js';
 import { LiveHolds } from './live-holds.js';
 import { Opening } from './opening.js';
@@ -20,6 +27,11 @@ export class LocalLedger extends Ledger {
   override async hold(request: HoldRequest): Promise<Hold> {
     if (!this.opening.isOpen) await this.opening.wait();
     return this.holds.hold(request);
+  }
+
+  override async available(accountId: string): Promise<Balances> {
+    if (!this.opening.isOpen) await this.opening.wait();
+    return this.holds.available(accountId);
   }
 
   override extend(hold: Hold, extension: Extension): Promise<Hold> {

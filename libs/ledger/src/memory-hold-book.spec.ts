@@ -2,6 +2,7 @@ import { type Hold, Problem } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PostedBalances } from './hold-book.js';
 import { MemoryHoldBook, type MemoryHoldBookOptions } from './memory-hold-book.js';
+import { readsOf } from './testing.js';
 
 const ACCOUNT = 'a';
 const LEASE_MS = 1_000;
@@ -11,7 +12,7 @@ let database: Map<string, PostedBalances>;
 let loads: string[];
 
 function createBook(options: Partial<MemoryHoldBookOptions> = {}): MemoryHoldBook {
-  return new MemoryHoldBook(load, {
+  return new MemoryHoldBook(readsOf(load), {
     leaseMs: LEASE_MS,
     maxAccounts: 100,
     maxHolds: 100,
@@ -97,7 +98,7 @@ describe('MemoryHoldBook: hold', () => {
   it('refuses as unavailable while the database can not be read, and works after', async () => {
     let down = true;
     const book = new MemoryHoldBook(
-      (accountId) => (down ? Promise.reject(new Error('down')) : load(accountId)),
+      readsOf((accountId) => (down ? Promise.reject(new Error('down')) : load(accountId))),
       { leaseMs: LEASE_MS, maxAccounts: 10, maxHolds: 10 },
     );
     await expect(book.hold(request('r', 1n))).rejects.toEqual(refused('UNAVAILABLE'));
@@ -199,7 +200,7 @@ describe('MemoryHoldBook: settle, post and release', () => {
   it('has the same available before and after a posting', async () => {
     const book = createBook();
     await book.settle(await book.hold(request('r', 130n)), { usdNano: 1n, diemNano: 30n });
-    await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'] }]);
+    await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
     await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
     expect(book.size).toBe(0);
   });
@@ -207,7 +208,7 @@ describe('MemoryHoldBook: settle, post and release', () => {
   it('holds nothing again when the posting is quicker than the settle', async () => {
     const book = createBook();
     const hold = await book.hold(request('r', 130n));
-    await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'] }]);
+    await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
     await book.settle(hold, { usdNano: 1n, diemNano: 30n });
     await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
     expect(book.size).toBe(0);
@@ -216,18 +217,18 @@ describe('MemoryHoldBook: settle, post and release', () => {
   it('sets no balance of an older version', async () => {
     const book = createBook();
     await available(book);
-    await book.post([{ ...posted(70n, 0n, 3n), requestIds: [] }]);
-    await book.post([{ ...posted(90n, 0n, 2n), requestIds: [] }]);
+    await book.post([{ ...posted(70n, 0n, 3n), requestIds: [], spends: [] }]);
+    await book.post([{ ...posted(90n, 0n, 2n), requestIds: [], spends: [] }]);
     await expect(available(book)).resolves.toEqual({ usdNano: 70n, diemNano: 0n });
   });
 
   it('does not lose a posting that comes while the account is read', async () => {
     const book: MemoryHoldBook = new MemoryHoldBook(
-      async (accountId) => {
+      readsOf(async (accountId) => {
         const read = await load(accountId);
-        await book.post([{ ...posted(5n, 0n, 2n), requestIds: [] }]);
+        await book.post([{ ...posted(5n, 0n, 2n), requestIds: [], spends: [] }]);
         return read;
-      },
+      }),
       { leaseMs: LEASE_MS, maxAccounts: 10, maxHolds: 10 },
     );
     await expect(book.hold(request('r', 6n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Balances, type Extension, type Hold, type HoldRequest, Problem } from '@svc/contracts';
-import { type AccountPosting, HoldBook, type PostedBalances } from './hold-book.js';
+import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.js';
+import { type AccountPosting, HoldBook } from './hold-book.js';
+import type { KeyBudget } from './key-budget.js';
 import { type Leased, LeaseList } from './lease-list.js';
 import { RecentIds } from './recent-ids.js';
-
-/** Reads what an account has from the database. */
-export type LoadBalances = (accountId: string) => Promise<PostedBalances>;
+import { NOTHING, type Take, add, covers, remaining, shortOf, take } from './spendable.js';
 
 export interface MemoryHoldBookOptions {
   /** A hold that is not renewed lapses after this time. */
@@ -16,58 +17,47 @@ export interface MemoryHoldBookOptions {
   readonly maxHolds: number;
   /** A clock that never goes back. */
   readonly nowMs?: () => number;
-}
-
-interface Account {
-  readonly id: string;
-  usdNano: bigint;
-  diemNano: bigint;
-  version: bigint;
-  heldUsdNano: bigint;
-  heldDiemNano: bigint;
-  holds: number;
-  /** Used since room was last made. */
-  used: boolean;
+  /** The UTC day, such as `2026-11-21`. */
+  readonly today?: () => string;
 }
 
 interface Entry extends Leased {
-  readonly account: Account;
+  readonly account: HoldAccount;
+  /** The key's, where it has a limit. */
+  readonly budget: KeyBudget | undefined;
   hold: Hold;
   /** What is set aside now. */
   amount: Balances;
   settled: boolean;
 }
 
-interface Load {
-  readonly done: Promise<void>;
-  /** The newest posting that came while the database was read. */
-  newest: PostedBalances | undefined;
-}
-
-/** Accounts looked at for each that comes in beyond the limit. */
-const EVICTION_STEPS = 8;
 /** Requests remembered as posted before they were settled. */
 const MAX_POSTED_IDS = 100_000;
+/** Loads that may each be undone before they are used, by others that need the room. */
+const READY_ATTEMPTS = 6;
+/** Setting an account's DIEM takes one transaction. */
+const DIEM_CHANGE_WAIT_MS = 2_000;
 
 /** The hold book of a single process: every step is one turn of the event loop, so it is atomic. */
 export class MemoryHoldBook extends HoldBook {
-  private readonly accounts = new Map<string, Account>();
-  private readonly loads = new Map<string, Load>();
+  private readonly accounts: HoldAccounts;
   private readonly entries = new Map<string, Entry>();
   private readonly leases: LeaseList<Entry>;
   /** Requests that were posted while their hold was not settled: a settle that comes late must not hold again. */
   private readonly posted: RecentIds;
   private readonly nowMs: () => number;
-  private hand: MapIterator<Account> | undefined;
+  private readonly today: () => string;
 
   constructor(
-    private readonly load: LoadBalances,
+    reads: BookReads,
     private readonly options: MemoryHoldBookOptions,
   ) {
     super();
+    this.accounts = new HoldAccounts(reads, options.maxAccounts);
     this.leases = new LeaseList(options.leaseMs);
     this.posted = new RecentIds(options.leaseMs, MAX_POSTED_IDS);
     this.nowMs = options.nowMs ?? (() => performance.now());
+    this.today = options.today ?? (() => new Date().toISOString().slice(0, 10));
   }
 
   /** Holds in the book: live ones and settled ones whose charge is not posted yet. */
@@ -79,35 +69,61 @@ export class MemoryHoldBook extends HoldBook {
     return this.accounts.size;
   }
 
-  override async hold(request: HoldRequest): Promise<Hold> {
+  override hold(request: HoldRequest): Promise<Hold> {
     assert(request.amountNano >= 0n, 'a hold is not negative');
-    if (!this.accounts.has(request.accountId)) await this.ensureLoaded(request.accountId);
-    const account = this.account(request.accountId);
+    return this.whenReady(request, (account) => this.holdNow(account, request));
+  }
+
+  private holdNow(account: HoldAccount, request: HoldRequest): Hold {
     const now = this.sweep();
-    const known = this.entries.get(request.requestId);
+    const { requestId, accountId, keyId, keyLimit } = request;
+    const known = this.entries.get(requestId);
     if (known) {
       assert(known.account === account, 'a request belongs to one account');
       return known.hold;
     }
     if (this.entries.size >= this.options.maxHolds)
       throw new Problem('UNAVAILABLE', { cause: new Error('the hold book is full') });
-    const before = available(account);
-    const hold: Hold = {
-      requestId: request.requestId,
-      accountId: request.accountId,
-      keyId: request.keyId,
-      amount: split(before, request.amountNano, request.atLeastNano),
-      before,
-    };
+    const before = account.available;
+    const amount = this.taken(account, request, request);
+    const hold: Hold = { requestId, accountId, keyId, amount, before, ...(keyLimit && { keyLimit }) };
     account.used = true;
-    this.place({ account, hold, amount: hold.amount, settled: false, ...NO_LEASE }, now);
+    this.place(this.entry(account, hold, amount), now);
     return hold;
   }
 
-  override async extend(hold: Hold, { moreNano, atLeastNano = moreNano }: Extension): Promise<Hold> {
+  override async available(accountId: string): Promise<Balances> {
+    if (!this.accounts.has(accountId)) await this.accounts.ensure(accountId);
+    this.sweep();
+    return this.accounts.get(accountId).available;
+  }
+
+  override async holdRest(accountId: string, requestId: string): Promise<bigint> {
+    if (!this.accounts.has(accountId)) await this.accounts.ensure(accountId);
+    const account = this.accounts.get(accountId);
+    const now = this.sweep();
+    const known = this.entries.get(requestId);
+    if (known) return known.amount.diemNano;
+    const { diemNano } = account.available;
+    const amount = { usdNano: 0n, diemNano };
+    account.diemChange ??= Promise.withResolvers();
+    this.place(
+      this.entry(
+        account,
+        { requestId, accountId, keyId: DIEM_CHANGE_KEY, amount, before: account.available },
+        amount,
+      ),
+      now,
+    );
+    return diemNano;
+  }
+
+  override extend(hold: Hold, { moreNano, atLeastNano = moreNano }: Extension): Promise<Hold> {
     assert(moreNano >= 0n, 'a hold only grows');
-    if (!this.accounts.has(hold.accountId)) await this.ensureLoaded(hold.accountId);
-    const account = this.account(hold.accountId);
+    return this.whenReady(hold, (account) => this.extendNow(account, hold, { moreNano, atLeastNano }));
+  }
+
+  private extendNow(account: HoldAccount, hold: Hold, { moreNano, atLeastNano }: Required<Extension>): Hold {
     const now = this.sweep();
     const entry = this.entries.get(hold.requestId);
     if (!entry) return this.takeAgain(account, hold, { moreNano, atLeastNano });
@@ -116,8 +132,9 @@ export class MemoryHoldBook extends HoldBook {
     const wanted = hold.amount.usdNano + hold.amount.diemNano + moreNano;
     const missing = wanted - held.usdNano - held.diemNano;
     if (missing > 0n) {
-      const more = split(available(account), missing, missing - (moreNano - atLeastNano));
-      const amount = { usdNano: held.usdNano + more.usdNano, diemNano: held.diemNano + more.diemNano };
+      const least = missing - (moreNano - atLeastNano);
+      const more = this.taken(account, hold, { amountNano: missing, atLeastNano: least });
+      const amount = add(held, more);
       entry.hold = { ...entry.hold, amount };
       this.resize(entry, amount);
     }
@@ -127,7 +144,7 @@ export class MemoryHoldBook extends HoldBook {
 
   override async settle(hold: Hold, cost: Balances): Promise<void> {
     if (!this.entries.has(hold.requestId) && !this.accounts.has(hold.accountId))
-      await this.ensureLoaded(hold.accountId);
+      await this.accounts.ensure(hold.accountId);
     const entry = this.entries.get(hold.requestId);
     if (!entry) {
       this.settleLapsed(hold, cost);
@@ -149,10 +166,15 @@ export class MemoryHoldBook extends HoldBook {
     const now = this.nowMs();
     for (const hold of holds) {
       const entry = this.entries.get(hold.requestId);
-      const account = entry?.account ?? this.accounts.get(hold.accountId);
+      const account = entry?.account ?? this.accounts.find(hold.accountId);
       if (entry && !entry.settled) this.leases.lease(entry, now);
-      else if (!entry && account && covers(available(account), hold.amount))
-        this.takeAgain(account, hold, { moreNano: 0n });
+      else if (
+        !entry &&
+        account &&
+        this.isReady(account, hold) &&
+        covers(this.left(account, hold), hold.amount)
+      )
+        this.takeAgain(account, hold, { moreNano: 0n, atLeastNano: 0n });
     }
     this.sweep();
     return Promise.resolve();
@@ -161,10 +183,7 @@ export class MemoryHoldBook extends HoldBook {
   override post(postings: readonly AccountPosting[]): Promise<void> {
     const now = this.nowMs();
     for (const posting of postings) {
-      const account = this.accounts.get(posting.accountId);
-      const load = this.loads.get(posting.accountId);
-      if (account) setBalances(account, posting);
-      else if (load && posting.version > (load.newest?.version ?? -1n)) load.newest = posting;
+      this.accounts.post(posting);
       for (const requestId of posting.requestIds) {
         const entry = this.entries.get(requestId);
         if (!entry?.settled) this.posted.add(requestId, now);
@@ -181,23 +200,62 @@ export class MemoryHoldBook extends HoldBook {
     return now;
   }
 
+  /**
+   * Takes a step once what an account and its key may spend is known and not about to change, in the same turn in
+   * which that was seen. Refuses: UNAVAILABLE.
+   */
+  private async whenReady<Result>(asker: Asker, step: (account: HoldAccount) => Result): Promise<Result> {
+    const { accountId, keyId } = asker;
+    for (let attempt = 1; attempt <= READY_ATTEMPTS; attempt += 1) {
+      const account = this.accounts.find(accountId);
+      if (!account) await this.accounts.ensure(accountId);
+      else if (account.diemChange) await this.diemChanged(account, account.diemChange);
+      else if (!this.isReady(account, asker))
+        await this.accounts.ensureBudget(accountId, keyId, this.today());
+      else return step(account);
+    }
+    throw new Problem('UNAVAILABLE', { cause: new Error('the hold book has no room') });
+  }
+
+  private async diemChanged(account: HoldAccount, change: PromiseWithResolvers<void>): Promise<void> {
+    const waited = new AbortController();
+    const deadline = sleep(DIEM_CHANGE_WAIT_MS, undefined, { signal: waited.signal }).catch(() => undefined);
+    await Promise.race([change.promise, deadline]);
+    waited.abort();
+    this.sweep();
+    if (account.diemChange)
+      throw new Problem('UNAVAILABLE', { cause: new Error("an account's DIEM is being set") });
+  }
+
+  private isReady(account: HoldAccount, { keyId, keyLimit }: Asker): boolean {
+    return !keyLimit || account.budget(keyId)?.isStale === false;
+  }
+
+  /** What a request may take: what the account has left, within the limit of its key. */
+  private left(account: HoldAccount, { keyId, keyLimit }: Asker): Balances {
+    const { available } = account;
+    if (!keyLimit) return available;
+    return account.budget(keyId)?.left(available, keyLimit, this.today()) ?? NOTHING;
+  }
+
+  private taken(account: HoldAccount, asker: Asker, wanted: Take): Balances {
+    const left = this.left(account, asker);
+    const taken = take(left, wanted);
+    if (!taken) throw shortOf(account.available, left, wanted);
+    return taken;
+  }
+
   /** Holds anew what a lapsed hold had, in its own currencies, and more. */
-  private takeAgain(account: Account, hold: Hold, { moreNano, atLeastNano }: Extension): Hold {
+  private takeAgain(account: HoldAccount, hold: Hold, { moreNano, atLeastNano }: Required<Extension>): Hold {
     const now = this.nowMs();
     if (this.posted.has(hold.requestId, now)) return hold;
-    const left = available(account);
+    const left = this.left(account, hold);
     if (!covers(left, hold.amount)) throw new Problem('INSUFFICIENT_BALANCE');
-    const rest = {
-      usdNano: left.usdNano - hold.amount.usdNano,
-      diemNano: left.diemNano - hold.amount.diemNano,
-    };
-    const more = split(rest, moreNano, atLeastNano);
-    const amount = {
-      usdNano: hold.amount.usdNano + more.usdNano,
-      diemNano: hold.amount.diemNano + more.diemNano,
-    };
+    const more = take(remaining(left, hold.amount), { amountNano: moreNano, atLeastNano });
+    if (!more) throw new Problem('INSUFFICIENT_BALANCE');
+    const amount = add(hold.amount, more);
     const again: Hold = { ...hold, amount };
-    this.place({ account, hold: again, amount, settled: false, ...NO_LEASE }, now);
+    this.place(this.entry(account, again, amount), now);
     return again;
   }
 
@@ -207,120 +265,52 @@ export class MemoryHoldBook extends HoldBook {
    */
   private settleLapsed(hold: Hold, cost: Balances): void {
     const now = this.nowMs();
-    const account = this.accounts.get(hold.accountId);
+    const account = this.accounts.find(hold.accountId);
     if (!account || this.posted.has(hold.requestId, now)) return;
-    this.place({ account, hold, amount: cost, settled: true, ...NO_LEASE }, now);
+    const entry = this.entry(account, hold, cost);
+    entry.settled = true;
+    this.place(entry, now);
+  }
+
+  private entry(account: HoldAccount, hold: Hold, amount: Balances): Entry {
+    const budget = hold.keyLimit && account.budget(hold.keyId);
+    const noLease = { lapsesAtMs: 0, older: undefined, newer: undefined };
+    return { account, budget, hold, amount, settled: false, ...noLease };
   }
 
   private place(entry: Entry, nowMs: number): void {
     this.entries.set(entry.hold.requestId, entry);
-    const { account, amount } = entry;
-    account.heldUsdNano += amount.usdNano;
-    account.heldDiemNano += amount.diemNano;
-    account.holds += 1;
+    entry.account.holds += 1;
+    this.change(entry, NOTHING, entry.amount);
     this.leases.lease(entry, nowMs);
   }
 
   private remove(entry: Entry): void {
     this.entries.delete(entry.hold.requestId);
     this.leases.remove(entry);
-    const { account, amount } = entry;
-    account.heldUsdNano -= amount.usdNano;
-    account.heldDiemNano -= amount.diemNano;
-    account.holds -= 1;
+    entry.account.holds -= 1;
+    this.change(entry, entry.amount, NOTHING);
+    if (entry.hold.keyId === DIEM_CHANGE_KEY) endDiemChange(entry.account);
   }
 
   private resize(entry: Entry, amount: Balances): void {
-    entry.account.heldUsdNano += amount.usdNano - entry.amount.usdNano;
-    entry.account.heldDiemNano += amount.diemNano - entry.amount.diemNano;
+    this.change(entry, entry.amount, amount);
     entry.amount = amount;
   }
 
-  private account(id: string): Account {
-    const account = this.accounts.get(id);
-    // Room was made between its load and its use.
-    if (!account) throw new Problem('UNAVAILABLE', { cause: new Error('the hold book has no room') });
-    return account;
-  }
-
-  /** Reads an account into the book, once for all who wait for it. */
-  private ensureLoaded(accountId: string): Promise<void> {
-    return (this.loads.get(accountId) ?? this.startLoad(accountId)).done;
-  }
-
-  private startLoad(accountId: string): Load {
-    const read = async (): Promise<void> => {
-      try {
-        const posted = await this.load(accountId);
-        const account = emptyAccount(accountId);
-        setBalances(account, posted);
-        if (load.newest) setBalances(account, load.newest);
-        this.makeRoom();
-        this.accounts.set(accountId, account);
-      } catch (error) {
-        throw error instanceof Problem ? error : new Problem('UNAVAILABLE', { cause: error });
-      } finally {
-        this.loads.delete(accountId);
-      }
-    };
-    const load: Load = { done: Promise.resolve().then(read), newest: undefined };
-    this.loads.set(accountId, load);
-    return load;
-  }
-
-  /** A clock hand goes round the accounts and drops those without holds that were not used since it last came. */
-  private makeRoom(): void {
-    for (
-      let steps = 0;
-      this.accounts.size >= this.options.maxAccounts && steps < EVICTION_STEPS;
-      steps += 1
-    ) {
-      this.hand ??= this.accounts.values();
-      const { value: account, done } = this.hand.next();
-      if (done) this.hand = undefined;
-      else if (account.used || account.holds > 0) account.used = false;
-      else this.accounts.delete(account.id);
-    }
+  private change({ account, budget }: Entry, from: Balances, to: Balances): void {
+    const more = { usdNano: to.usdNano - from.usdNano, diemNano: to.diemNano - from.diemNano };
+    account.hold(more);
+    budget?.hold(more);
   }
 }
 
-const NO_LEASE = { lapsesAtMs: 0, older: undefined, newer: undefined };
+type Asker = Pick<HoldRequest, 'accountId' | 'keyId' | 'keyLimit'>;
 
-function emptyAccount(id: string): Account {
-  return {
-    id,
-    usdNano: 0n,
-    diemNano: 0n,
-    version: -1n,
-    heldUsdNano: 0n,
-    heldDiemNano: 0n,
-    holds: 0,
-    used: true,
-  };
-}
+/** No key has this id: the hold of an account's DIEM while it is set anew. */
+const DIEM_CHANGE_KEY = '';
 
-function setBalances(account: Account, { balances, version }: PostedBalances): void {
-  if (version <= account.version) return;
-  account.usdNano = balances.usdNano;
-  account.diemNano = balances.diemNano;
-  account.version = version;
-}
-
-function available(account: Account): Balances {
-  const usdNano = account.usdNano - account.heldUsdNano;
-  const diemNano = account.diemNano - account.heldDiemNano;
-  return { usdNano: usdNano > 0n ? usdNano : 0n, diemNano: diemNano > 0n ? diemNano : 0n };
-}
-
-function covers(left: Balances, amount: Balances): boolean {
-  return left.usdNano >= amount.usdNano && left.diemNano >= amount.diemNano;
-}
-
-/** An amount taken from what is left, DIEM first; all that is left where that is enough. Refuses when it is not. */
-function split(left: Balances, amountNano: bigint, atLeastNano = amountNano): Balances {
-  const total = left.diemNano + left.usdNano;
-  if (total < atLeastNano) throw new Problem('INSUFFICIENT_BALANCE');
-  const taken = total < amountNano ? total : amountNano;
-  const diemNano = left.diemNano < taken ? left.diemNano : taken;
-  return { diemNano, usdNano: taken - diemNano };
+function endDiemChange(account: HoldAccount): void {
+  account.diemChange?.resolve();
+  account.diemChange = undefined;
 }

@@ -32,7 +32,9 @@ export class Poster {
 
   /** Ends the hold of a charge that will not be posted. */
   async forget(charge: Charge): Promise<void> {
-    await this.book.post([{ ...NO_CHANGE, accountId: charge.accountId, requestIds: [charge.requestId] }]);
+    await this.book.post([
+      { ...NO_CHANGE, accountId: charge.accountId, requestIds: [charge.requestId], spends: [] },
+    ]);
   }
 
   /** Halves a batch that the database refuses, until the charge to blame is alone. */

@@ -4,10 +4,11 @@ import { Injectable } from '@nestjs/common';
 import type { Charge } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
-import { balanceColumns, chargeColumns, lineColumns, transferColumns } from './columns.js';
+import { balanceColumns, chargeColumns, lineColumns, transferColumns, usageColumns } from './columns.js';
 import type { AccountPosting, PostedBalances } from './hold-book.js';
 import { lockAccounts } from './accounts.store.js';
 import { MonthsStore } from './months.store.js';
+import { keySpendings, paidLines, usageSums } from './paid-lines.js';
 import { type Posting, postingOf } from './posting.js';
 
 /** Classes of PostgreSQL errors that the data is to blame for: the same batch would fail again. */
@@ -70,7 +71,7 @@ async function postBatch(client: PoolClient, charges: readonly Charge[]): Promis
   if (fresh.length > 0) await insert(client, posting);
   for (const account of posting.accounts) accounts.set(account.accountId, account);
   return {
-    accounts: withRequests(accounts, charges),
+    accounts: postingsOf(accounts, charges, posting.charges),
     charges: fresh.length,
     duplicates: charges.length - fresh.length,
     clamped: posting.clamped,
@@ -104,7 +105,9 @@ async function postedAlready(client: PoolClient, charges: readonly Charge[]): Pr
 async function insert(client: PoolClient, posting: Posting): Promise<void> {
   const { charges, transfers, accounts } = posting;
   await client.query({ ...INSERT_CHARGES, values: chargeColumns(charges) });
-  await client.query({ ...INSERT_LINES, values: lineColumns(charges) });
+  const lines = paidLines(charges);
+  await client.query({ ...INSERT_LINES, values: lineColumns(lines) });
+  await client.query({ ...ADD_USAGE, values: usageColumns(usageSums(lines)) });
   if (transfers.length > 0) await client.query({ ...INSERT_TRANSFERS, values: transferColumns(transfers) });
   const { rowCount } = await client.query({ ...SET_BALANCES, values: balanceColumns(accounts) });
   assert.equal(rowCount, accounts.length, 'every charged account has its row');
@@ -122,9 +125,23 @@ const INSERT_CHARGES = {
 
 const INSERT_LINES = {
   name: 'ledger.insert-lines',
-  text: `INSERT INTO ledger.charge_lines (request_id, at, line, sku, units, price_nano_per_million, amount_nano)
+  text: `INSERT INTO ledger.charge_lines (request_id, at, line, sku, units, price_nano_per_million, amount_nano,
+           usd_nano, diem_nano)
          SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::text[], $5::bigint[], $6::bigint[],
-           $7::bigint[])`,
+           $7::bigint[], $8::bigint[], $9::bigint[])`,
+};
+
+/** Nobody else adds to the sums of these accounts meanwhile: they are locked. */
+const ADD_USAGE = {
+  name: 'ledger.add-usage',
+  text: `INSERT INTO ledger.usage_days AS known (account_id, day, key_id, model, sku, units, usd_nano, diem_nano,
+           usd_entries, diem_entries)
+         SELECT * FROM unnest($1::uuid[], $2::date[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
+           $8::bigint[], $9::bigint[], $10::bigint[])
+         ON CONFLICT (account_id, day, key_id, model, sku) DO UPDATE
+         SET units = known.units + excluded.units, usd_nano = known.usd_nano + excluded.usd_nano,
+           diem_nano = known.diem_nano + excluded.diem_nano, usd_entries = known.usd_entries + excluded.usd_entries,
+           diem_entries = known.diem_entries + excluded.diem_entries`,
 };
 
 const INSERT_TRANSFERS = {
@@ -144,14 +161,17 @@ const SET_BALANCES = {
          WHERE account.id = change.id`,
 };
 
-function withRequests(
+function postingsOf(
   accounts: ReadonlyMap<string, PostedBalances>,
-  charges: readonly Charge[],
+  told: readonly Charge[],
+  posted: readonly Charge[],
 ): AccountPosting[] {
   const requestIds = new Map<string, string[]>(Array.from(accounts.keys(), (accountId) => [accountId, []]));
-  for (const charge of charges) requestIds.get(charge.accountId)?.push(charge.requestId);
+  for (const charge of told) requestIds.get(charge.accountId)?.push(charge.requestId);
+  const spends = keySpendings(posted);
   return Array.from(accounts.values(), (account) => ({
     ...account,
     requestIds: requestIds.get(account.accountId) ?? [],
+    spends: spends.get(account.accountId) ?? [],
   }));
 }

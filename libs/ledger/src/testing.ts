@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
@@ -8,18 +8,23 @@ import {
   type EventDefinition,
   EventLog,
   type Hold,
+  type JobDefinition,
   Ledger,
   NANO_PER_USD,
 } from '@svc/contracts';
 import { EventStrategy, EventsModule } from '@svc/events';
+import { type JobTimes, type JobWorker, JobWorkers } from '@svc/jobs';
 import { HealthModule, LoggerModule, Readiness, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
+import type { BookReads } from './hold-accounts.js';
+import { Clock } from './clock.js';
 import { HoldBook } from './hold-book.js';
 import { type LedgerConfig, ledgerConfig } from './ledger.config.js';
 import { LedgerModule } from './ledger.module.js';
 import { LiveHolds } from './live-holds.js';
 import { MemoryHoldBook } from './memory-hold-book.js';
 import { Poster } from './poster.js';
+import { Staking } from './staking.js';
 
 /** An event log that can be made to fail. */
 export class FailingLog extends EventLog {
@@ -44,6 +49,33 @@ export class FailingLog extends EventLog {
 })
 class FailingLogModule {}
 
+/** A job that a worker was registered for. */
+interface Registered {
+  readonly job: JobDefinition;
+  readonly worker: JobWorker<unknown>;
+  readonly times?: JobTimes<unknown>;
+}
+
+/** Workers that begin only when a test tells them to. */
+export class ManualWorkers extends JobWorkers {
+  readonly registered: Registered[] = [];
+
+  override work<Payload>(
+    job: JobDefinition<Payload>,
+    worker: JobWorker<Payload>,
+    times?: JobTimes<Payload>,
+  ): void {
+    this.registered.push({ job, worker, times } as unknown as Registered);
+  }
+}
+
+@Global()
+@Module({
+  providers: [{ provide: JobWorkers, useClass: ManualWorkers }],
+  exports: [JobWorkers],
+})
+class ManualWorkersModule {}
+
 /** A ledger that runs, with its parts. */
 export interface RunningLedger {
   readonly app: NestFastifyApplication;
@@ -55,6 +87,8 @@ export interface RunningLedger {
   readonly log: FailingLog;
   readonly database: Database;
   readonly readiness: Readiness;
+  readonly staking: Staking;
+  readonly workers: ManualWorkers;
   stop(): Promise<void>;
 }
 
@@ -63,9 +97,16 @@ export interface LedgerOptions {
   readonly config?: Partial<LedgerConfig>;
   /** Without consumers nothing that is recorded gets posted. */
   readonly consume?: boolean;
+  /** Tells days of stakes; the real one unless told. */
+  readonly clock?: Clock;
 }
 
-export async function startLedger({ url, config, consume = true }: LedgerOptions): Promise<RunningLedger> {
+export async function startLedger({
+  url,
+  config,
+  consume = true,
+  clock = new Clock(),
+}: LedgerOptions): Promise<RunningLedger> {
   const module = LedgerModule.with({ ...loadConfig(ledgerConfig, {}), ...config });
   const app = await NestFactory.create<NestFastifyApplication>(
     {
@@ -75,10 +116,15 @@ export async function startLedger({ url, config, consume = true }: LedgerOptions
         LoggerModule.of(createLogger('silent')),
         StorageModule.at({ url }),
         EventsModule.postgres({ url, pollMs: 50 }),
+        ManualWorkersModule,
         {
           ...module,
           imports: [FailingLogModule],
-          providers: [...(module.providers ?? []), { provide: EventLog, useExisting: FailingLog }],
+          providers: [
+            ...(module.providers ?? []),
+            { provide: EventLog, useExisting: FailingLog },
+            { provide: Clock, useValue: clock },
+          ],
         },
       ],
     },
@@ -102,9 +148,22 @@ export async function startLedger({ url, config, consume = true }: LedgerOptions
     log: part(FailingLog),
     database: part(Database),
     readiness: part(Readiness),
+    staking: part(Staking),
+    workers: part(JobWorkers) as ManualWorkers,
     stop: () => app.close(),
   };
 }
+
+/** Reads of the books for a hold book without them: balances as given, and keys that have spent nothing. */
+export function readsOf(
+  balances: BookReads['balances'],
+  keySpent: BookReads['keySpent'] = (_accountId, _keyId, day) => Promise.resolve({ ...NOTHING_SPENT, day }),
+): BookReads {
+  return { balances, keySpent };
+}
+
+const NONE = { usdNano: 0n, diemNano: 0n };
+const NOTHING_SPENT = { version: 2n ** 62n, epoch: NONE, month: NONE, lifetime: NONE };
 
 export const usd = (amount: number): bigint => (BigInt(Math.round(amount * 1e6)) * NANO_PER_USD) / 1_000_000n;
 
@@ -152,8 +211,11 @@ export async function grantDiem(database: Database, accountId: string, diemNano:
          (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
        VALUES (now(), $1::uuid, 'grant', 'staking', 'customer:' || $1::uuid, 'DIEM', $2, 'day') RETURNING *
      ), reference AS (
-       INSERT INTO ledger.transfer_references (account_id, kind, reference, transfer_id, at)
-       SELECT account_id, kind, reference, id, at FROM transfer
+       INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
+       SELECT account_id, kind, currency, reference, id, at FROM transfer
+     ), stake AS (
+       INSERT INTO ledger.stakes (account_id, tokens_nano, granted_on)
+       VALUES ($1::uuid, $2, (now() AT TIME ZONE 'UTC')::date)
      )
      UPDATE ledger.accounts SET diem_nano = $2, version = version + 1 WHERE id = $1::uuid`,
     [accountId, diemNano],

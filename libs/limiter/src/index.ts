@@ -1,2 +1,21 @@
+export { FallbackLimiter, type FallbackOptions } from './fallback-limiter.js';
+export { HttpLimiter, type LimiterAddress } from './http-limiter.js';
+export { LeasingLimiter, SharedLimiter, type UnderWay } from './leasing-limiter.js';
+export { LimiterClientModule, type LimiterClientOptions } from './limiter-client.module.js';
+export {
+  type LimiterClientConfig,
+  type LimiterConfig,
+  limiterClientConfig,
+  limiterConfig,
+} from './limiter.config.js';
+export { LimitLogModule } from './limit-log.module.js';
 export { LimiterModule } from './limiter.module.js';
-export { MemoryLimiter, WINDOW_MS } from './memory-limiter.js';
+export { LimitsApiModule, type LimitsApiOptions } from './limits-api.module.js';
+export {
+  type LimiterTimes,
+  MemoryLimiter,
+  type MemoryLimiterOptions,
+  STANDARD_TIMES,
+  WINDOW_MS,
+} from './memory-limiter.js';
+export { RedisLimiter, type RedisLimiterOptions } from './redis-limiter.js';

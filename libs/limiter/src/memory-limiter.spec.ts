@@ -1,61 +1,64 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmitRequest } from '@svc/contracts';
+import { admitRequest, limiterConformance } from './limiter.conformance.js';
 import { MemoryLimiter } from './memory-limiter.js';
 
-const request = (tokens: number, accountId = 'a'): AdmitRequest => ({
-  requestId: 'r',
-  accountId,
-  model: 'm',
-  limits: { requestsPerMinute: 3, tokensPerMinute: 100 },
-  tokens,
+limiterConformance({
+  name: 'MemoryLimiter',
+  start: (times) => {
+    let nowMs = 1_700_000_000_123;
+    return Promise.resolve({
+      limiter: new MemoryLimiter({ ...times, nowMs: () => nowMs }),
+      pass: (ms) => {
+        nowMs += ms;
+        return Promise.resolve();
+      },
+      stop: () => Promise.resolve(),
+    });
+  },
 });
 
-describe('MemoryLimiter', () => {
-  it('admits exactly N requests in a window and N again in the next', async () => {
-    let now = 0;
-    const limiter = new MemoryLimiter(() => now);
-    const admit = async () => (await limiter.admit(request(1))).admitted;
-    expect([await admit(), await admit(), await admit(), await admit()]).toEqual([true, true, true, false]);
-    now = 60_000;
-    expect(await admit()).toBe(true);
+describe('a limiter with a share of each limit', () => {
+  const limits = { user: { requestsPerMinute: 10, tokensPerMinute: 100 } };
+
+  it('gives out that share, and tells the whole limit', async () => {
+    const limiter = new MemoryLimiter({ share: 0.25, nowMs: () => 0 });
+    const request = admitRequest({ limits, tokens: 1 });
+    const admissions = [];
+    for (let index = 0; index < 4; index += 1)
+      admissions.push(await limiter.admit({ ...request, requestId: `${index}` }));
+    expect(admissions.map(({ admitted }) => admitted)).toEqual([true, true, false, false]);
+    expect(admissions[0]).toMatchObject({ requests: { limit: 10, remaining: 1 }, tokens: { limit: 100 } });
   });
 
-  it('takes nothing from any window when one of them refuses', async () => {
-    const limiter = new MemoryLimiter(() => 0);
-    expect((await limiter.admit(request(101))).admitted).toBe(false);
-    const admission = await limiter.admit(request(100));
-    expect(admission).toMatchObject({ admitted: true, requests: { remaining: 2 }, tokens: { remaining: 0 } });
+  it('gives one request at least, even one that is larger than the share', async () => {
+    const limiter = new MemoryLimiter({ share: 0.01, nowMs: () => 0 });
+    const request = admitRequest({ limits, tokens: 80, concurrent: 3 });
+    expect((await limiter.admit(request)).admitted).toBe(true);
+    expect((await limiter.admit({ ...request, requestId: 'second' })).admitted).toBe(false);
+    expect((await limiter.admit(admitRequest({ limits, tokens: 101 }))).admitted).toBe(false);
+    const none = { user: { requestsPerMinute: 0, tokensPerMinute: 100 } };
+    expect((await limiter.admit(admitRequest({ limits: none }))).admitted).toBe(false);
   });
+});
 
-  it('gives back what an answer did not use, and takes what it used beyond its estimate', async () => {
-    const limiter = new MemoryLimiter(() => 0);
-    const admission = await limiter.admit(request(90));
-    await limiter.settle(request(90), admission, 10);
-    expect((await limiter.admit(request(85))).tokens.remaining).toBe(5);
-  });
-
-  it('gives a request back whole when something else refused it', async () => {
-    const limiter = new MemoryLimiter(() => 0);
-    await limiter.release(request(90), await limiter.admit(request(90)));
-    expect(await limiter.admit(request(10))).toMatchObject({
-      requests: { remaining: 2 },
-      tokens: { remaining: 90 },
+describe('a clock that is set back', () => {
+  it('does not open a window twice', async () => {
+    let nowMs = 60_000;
+    const limiter = new MemoryLimiter({ nowMs: () => nowMs });
+    const request = admitRequest({ limits: { user: { requestsPerMinute: 1, tokensPerMinute: 100 } } });
+    expect(await limiter.admit(request)).toMatchObject({ admitted: true, resetAtMs: 120_000 });
+    nowMs = 59_000;
+    expect(await limiter.admit({ ...request, requestId: 'again' })).toMatchObject({
+      admitted: false,
+      resetAtMs: 120_000,
     });
   });
 
-  it('does not correct a window that has ended', async () => {
-    let now = 0;
-    const limiter = new MemoryLimiter(() => now);
-    const old = await limiter.admit(request(50));
-    now = 60_000;
-    await limiter.admit(request(60));
-    await limiter.settle(request(50), old, 0);
-    expect((await limiter.admit(request(40))).tokens.remaining).toBe(0);
-  });
-
-  it('counts accounts apart', async () => {
-    const limiter = new MemoryLimiter(() => 0);
-    await limiter.admit(request(100));
-    expect((await limiter.admit(request(100, 'b'))).admitted).toBe(true);
+  it('by a lot begins with the clock', async () => {
+    let nowMs = 10_000_000;
+    const limiter = new MemoryLimiter({ nowMs: () => nowMs });
+    await limiter.admit(admitRequest());
+    nowMs = 1_000;
+    expect((await limiter.admit(admitRequest())).resetAtMs).toBe(60_000);
   });
 });

@@ -1,84 +1,221 @@
-import { Injectable } from '@nestjs/common';
-import { type Admission, type AdmitRequest, Limiter } from '@svc/contracts';
+import {
+  type Admission,
+  type AdmitRequest,
+  FAILURE_BLOCK_MS,
+  FAILURE_WINDOW_MS,
+  type FailureBlock,
+  type LimitsState,
+} from '@svc/contracts';
+import { FailureCounts } from './failure-counts.js';
+import { LeasingLimiter, type UnderWay } from './leasing-limiter.js';
+import {
+  CONCURRENCY_REFUSAL,
+  type CountedWindow,
+  type WindowCount,
+  type WindowLimit,
+  admissionOf,
+  refusalOf,
+  windowLimits,
+} from './windows.js';
 
 /** Limits are per minute, in windows that start with the minute. */
 export const WINDOW_MS = 60_000;
 
-interface Window {
-  readonly endsAtMs: number;
-  requests: number;
-  tokens: number;
+/** A request whose process has died is no longer under way after this time. */
+export const LEASE_MS = 60_000;
+
+/** Windows and requests under way that are remembered; beyond them nothing is refused. */
+const MAX_REMEMBERED = 1_000_000;
+
+/** How often in the time of a lease those that have lapsed are looked for, when nobody needs their place. */
+const SWEEPS_PER_LEASE = 10;
+
+/** How limits are counted. */
+export interface LimiterTimes {
+  readonly windowMs: number;
+  /** Should not be shorter than a window: what has lapsed is not corrected any more. */
+  readonly leaseMs: number;
+  readonly failureWindowMs: number;
+  readonly failureBlockMs: number;
+}
+
+export const STANDARD_TIMES: LimiterTimes = {
+  windowMs: WINDOW_MS,
+  leaseMs: LEASE_MS,
+  failureWindowMs: FAILURE_WINDOW_MS,
+  failureBlockMs: FAILURE_BLOCK_MS,
+};
+
+export interface MemoryLimiterOptions extends Partial<LimiterTimes> {
+  /** The part of each limit that may be given out here, from 0 to 1; of a limit above 0 one request at least. */
+  readonly share?: number;
+  /** Unix milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+interface Taken {
+  readonly accountId: string;
+  readonly tokens: number;
+  readonly windows: readonly WindowCount[];
+  lapsesAtMs: number;
 }
 
 /**
- * The limiter of a single process: exact, since every request passes here. A restart forgets the current minute,
+ * The limiter of a single process: exact, since every request passes here. A restart forgets the current window,
  * which only ever admits more of it.
  */
-@Injectable()
-export class MemoryLimiter extends Limiter {
-  private readonly windows = new Map<string, Window>();
-  private currentEndMs = 0;
+export class MemoryLimiter extends LeasingLimiter {
+  private readonly times: LimiterTimes;
+  private readonly share: number;
+  private readonly nowMs: () => number;
+  private readonly failures: FailureCounts;
+  private readonly windows = new Map<string, WindowCount>();
+  private endsAtMs = 0;
+  /** By request, in the order in which they lapse. */
+  private readonly underWay = new Map<string, Taken>();
+  private readonly underWayOf = new Map<string, number>();
+  private sweepsAtMs = 0;
+  private readonly since = new Date().toISOString();
 
-  constructor(private readonly nowMs: () => number = Date.now) {
+  constructor({ share = 1, nowMs = Date.now, ...times }: MemoryLimiterOptions = {}) {
     super();
+    this.times = { ...STANDARD_TIMES, ...times };
+    this.share = share;
+    this.nowMs = nowMs;
+    this.failures = new FailureCounts(this.times);
   }
 
   override admit(request: AdmitRequest): Promise<Admission> {
-    const window = this.window(request);
-    const { requestsPerMinute, tokensPerMinute } = request.limits;
-    const admitted =
-      window.requests + 1 <= requestsPerMinute && window.tokens + request.tokens <= tokensPerMinute;
-    if (admitted) {
-      window.requests += 1;
-      window.tokens += request.tokens;
+    const nowMs = this.nowMs();
+    this.turn(nowMs);
+    if (nowMs >= this.sweepsAtMs) this.sweep(nowMs);
+    const { tokens } = request;
+    const counts: WindowCount[] = [];
+    const windows: CountedWindow[] = [];
+    for (const limit of windowLimits(request)) {
+      const count = this.count(limit.key);
+      counts.push(count);
+      windows.push({ limit, count, room: this.room(limit, tokens) });
     }
-    return Promise.resolve({
-      admitted,
-      requests: { limit: requestsPerMinute, remaining: Math.max(0, requestsPerMinute - window.requests) },
-      tokens: { limit: tokensPerMinute, remaining: Math.max(0, tokensPerMinute - window.tokens) },
-      resetAtMs: window.endsAtMs,
-      type: 'user',
-    });
+    const refusedBy =
+      refusalOf(windows, tokens) ?? (this.hasPlace(request, nowMs) ? undefined : CONCURRENCY_REFUSAL);
+    if (!refusedBy) this.take(request, counts, nowMs);
+    return Promise.resolve(admissionOf(windows, refusedBy, this.endsAtMs));
   }
 
-  override settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
-    const window = this.stillOpen(request, admission);
-    if (window) window.tokens = Math.max(0, window.tokens + tokensUsed - request.tokens);
+  override settle(request: AdmitRequest, _admission: Admission, tokensUsed: number): Promise<void> {
+    const taken = this.end(request.requestId);
+    // A window that has ended is in nobody's reach any more, so it may be corrected like an open one.
+    for (const window of taken?.windows ?? [])
+      window.tokens = Math.max(0, window.tokens + tokensUsed - (taken?.tokens ?? 0));
     return Promise.resolve();
   }
 
-  override release(request: AdmitRequest, admission: Admission): Promise<void> {
-    const window = this.stillOpen(request, admission);
-    if (window) {
+  override release(request: AdmitRequest, _admission: Admission): Promise<void> {
+    const taken = this.end(request.requestId);
+    for (const window of taken?.windows ?? []) {
       window.requests -= 1;
-      window.tokens = Math.max(0, window.tokens - request.tokens);
+      window.tokens = Math.max(0, window.tokens - (taken?.tokens ?? 0));
     }
     return Promise.resolve();
   }
 
-  /** The window that admitted a request, unless it has ended and taken its estimate with it. */
-  private stillOpen(request: AdmitRequest, admission: Admission): Window | undefined {
-    const window = this.windows.get(keyOf(request));
-    return window?.endsAtMs === admission.resetAtMs ? window : undefined;
+  override renew(live: readonly UnderWay[]): Promise<void> {
+    const nowMs = this.nowMs();
+    this.sweep(nowMs);
+    for (const { requestId } of live) {
+      const taken = this.underWay.get(requestId);
+      if (!taken) continue;
+      taken.lapsesAtMs = nowMs + this.times.leaseMs;
+      this.underWay.delete(requestId);
+      this.underWay.set(requestId, taken);
+    }
+    return Promise.resolve();
   }
 
-  private window(request: AdmitRequest): Window {
-    const now = this.nowMs();
-    if (now >= this.currentEndMs) {
-      // All windows end together, so the map never outlives its minute.
-      this.windows.clear();
-      this.currentEndMs = (Math.floor(now / WINDOW_MS) + 1) * WINDOW_MS;
+  override blocked(subject: string): Promise<FailureBlock> {
+    return Promise.resolve(blockOf(this.failures.blockedUntilMs(subject, this.nowMs())));
+  }
+
+  override failed(subject: string): Promise<FailureBlock> {
+    return Promise.resolve(blockOf(this.failures.failed(subject, this.nowMs())));
+  }
+
+  override state(): LimitsState {
+    return { mode: 'shared', since: this.since, localAdmits: 0, localRefusals: 0, faults: 0, waiting: 0 };
+  }
+
+  /** Opens the next windows. They all end together, so the map never outlives its time. */
+  private turn(nowMs: number): void {
+    const { windowMs } = this.times;
+    // A clock that was set back a little does not open a window twice.
+    if (nowMs < this.endsAtMs && nowMs >= this.endsAtMs - 2 * windowMs) return;
+    this.windows.clear();
+    this.endsAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
+  }
+
+  private count(key: string): WindowCount {
+    let count = this.windows.get(key);
+    if (!count) {
+      count = { requests: 0, tokens: 0 };
+      if (this.windows.size < MAX_REMEMBERED) this.windows.set(key, count);
     }
-    const key = keyOf(request);
-    let window = this.windows.get(key);
-    if (!window) {
-      window = { endsAtMs: this.currentEndMs, requests: 0, tokens: 0 };
-      this.windows.set(key, window);
+    return count;
+  }
+
+  private room(limit: WindowLimit, tokens: number): WindowCount {
+    if (this.share === 1) return limit;
+    return {
+      requests: this.part(limit.requests),
+      // One request that fits into the whole limit must fit into an empty share of it.
+      tokens: Math.max(this.part(limit.tokens), Math.min(limit.tokens, tokens)),
+    };
+  }
+
+  private part(limit: number): number {
+    return Math.min(limit, Math.max(1, Math.floor(limit * this.share)));
+  }
+
+  private hasPlace({ accountId, concurrent }: AdmitRequest, nowMs: number): boolean {
+    if (concurrent === undefined) return true;
+    const places = this.part(concurrent);
+    if ((this.underWayOf.get(accountId) ?? 0) < places) return true;
+    this.sweep(nowMs);
+    return (this.underWayOf.get(accountId) ?? 0) < places;
+  }
+
+  private take(request: AdmitRequest, windows: readonly WindowCount[], nowMs: number): void {
+    const { requestId, accountId, tokens } = request;
+    for (const window of windows) {
+      window.requests += 1;
+      window.tokens += tokens;
     }
-    return window;
+    this.end(requestId);
+    if (this.underWay.size >= MAX_REMEMBERED) return;
+    this.underWay.set(requestId, { accountId, tokens, windows, lapsesAtMs: nowMs + this.times.leaseMs });
+    this.underWayOf.set(accountId, (this.underWayOf.get(accountId) ?? 0) + 1);
+  }
+
+  /** Ends a request's being under way, and gives what it took; nothing when that was told before. */
+  private end(requestId: string): Taken | undefined {
+    const taken = this.underWay.get(requestId);
+    if (!taken) return undefined;
+    this.underWay.delete(requestId);
+    const left = (this.underWayOf.get(taken.accountId) ?? 1) - 1;
+    if (left > 0) this.underWayOf.set(taken.accountId, left);
+    else this.underWayOf.delete(taken.accountId);
+    return taken;
+  }
+
+  private sweep(nowMs: number): void {
+    this.sweepsAtMs = nowMs + this.times.leaseMs / SWEEPS_PER_LEASE;
+    for (const [requestId, { lapsesAtMs }] of this.underWay) {
+      if (lapsesAtMs > nowMs) return;
+      this.end(requestId);
+    }
   }
 }
 
-function keyOf(request: AdmitRequest): string {
-  return `${request.accountId}:${request.model}`;
+function blockOf(untilMs: number | undefined): FailureBlock {
+  return untilMs === undefined ? {} : { untilMs };
 }

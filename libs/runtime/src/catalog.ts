@@ -3,6 +3,8 @@ import {
   type CatalogEntry,
   CatalogFile,
   CatalogModel,
+  type OtherLimit,
+  type OtherModel,
   type Tier,
   usdToNano,
 } from '@svc/contracts';
@@ -39,10 +41,17 @@ export class Catalog {
   private list: readonly Model[] = [];
   private all: readonly CatalogEntry[] = [];
   private tiers: TierTable = {};
+  private otherLimits: NonNullable<CatalogFile['otherLimits']> = {};
   private housePrompts: readonly string[] = [];
+  private readonly listeners: (() => void)[] = [];
 
   constructor(file: CatalogFile) {
     this.replace(file);
+  }
+
+  /** Calls a listener after each new catalogue. */
+  onReplaced(listener: () => void): void {
+    this.listeners.push(listener);
   }
 
   /** Takes a new catalogue in one step; requests under way keep the model they found. */
@@ -60,7 +69,9 @@ export class Catalog {
     this.list = models;
     this.all = file.models;
     this.tiers = file.tiers;
+    this.otherLimits = file.otherLimits ?? {};
     this.housePrompts = file.housePrompts ?? [];
+    for (const listener of this.listeners) listener();
   }
 
   /** The text models. */
@@ -100,7 +111,27 @@ export class Catalog {
     if (!limits) throw new RangeError(`the catalogue has no tier ${tier}`);
     return (accountTier === 'partner' ? limits.partner : undefined) ?? limits.standard;
   }
+
+  /** Requests per minute to a model of another type than text, where the catalogue limits them: one for each kind. */
+  requestLimits(type: OtherModel['type'], accountTier: 'standard' | 'partner'): number[] {
+    return LIMITS_OF_TYPE[type].flatMap((kind) => {
+      const limits = this.otherLimits[kind];
+      const limit = (accountTier === 'partner' ? limits?.partner : undefined) ?? limits?.standard;
+      return limit ? [limit.requestsPerMinute] : [];
+    });
+  }
 }
+
+const LIMITS_OF_TYPE: Readonly<Record<OtherModel['type'], readonly OtherLimit[]>> = {
+  image: ['image'],
+  inpaint: ['image'],
+  upscale: ['image'],
+  asr: ['audio'],
+  tts: ['audio'],
+  music: ['audio'],
+  embedding: ['embedding'],
+  video: ['videoQueue', 'videoRetrieve'],
+};
 
 function priced(model: CatalogModel): Model {
   const { extended } = model.pricing;

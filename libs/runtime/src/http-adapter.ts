@@ -23,6 +23,8 @@ export interface HttpOptions {
   readonly logger: Logger;
   /** Whether a request came in on the operator's port. */
   readonly isOperatorPort: (port: number | undefined) => boolean;
+  /** Addresses of proxies, by commas, that are believed about who the client is. */
+  readonly trustedProxies: string | undefined;
   /** Whether the process is stopping: new requests are refused, those under way finish. */
   readonly isStopping: () => boolean;
 }
@@ -42,6 +44,7 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestId,
     requestIdHeader: false,
+    trustProxy: options.trustedProxies === undefined ? false : options.trustedProxies.split(','),
     forceCloseConnections: true,
     // Time to receive a whole request. Answers have no such limit, since streams are long.
     requestTimeout: 120_000,
@@ -86,6 +89,11 @@ function addBodyParser(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     request.bodyText = String(body);
+    // Who deletes often names the type of a body that is not there.
+    if (request.bodyText === '' && request.method === 'DELETE') {
+      done(null);
+      return;
+    }
     try {
       done(null, JSON.parse(request.bodyText));
     } catch (error) {

@@ -26,6 +26,8 @@ export interface ServeOptions {
   /** What brings events to this process. */
   readonly events?: (app: NestFastifyApplication) => CustomTransportStrategy;
   readonly drainMs?: number;
+  /** Addresses of proxies, by commas, as IP, CIDR or `loopback`, that are believed about who the client is. */
+  readonly trustedProxies?: string;
 }
 
 /** A process that serves. */
@@ -47,6 +49,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     logger: options.logger,
     isOperatorPort: (port) => port !== undefined && port === state.operatorPort,
     isStopping: () => state.stopping,
+    trustedProxies: options.trustedProxies,
   });
   const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
     logger: nestLogger(options.logger),

@@ -6,6 +6,19 @@ import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.js';
 import { migrate } from './migrate.js';
 import { findPostmaster, isAlive, stopPostmaster } from './postmaster.js';
+import { isRedisInstalled } from './redis-server.js';
+
+export { type TestRedis, startTestRedis } from './redis-server.js';
+
+/**
+ * How to declare a suite that needs `redis-server`: where there is none on the PATH it is to be skipped, with the note
+ * in its name.
+ */
+export function withRedis(): { readonly skipped: boolean; readonly note: string } {
+  if (isRedisInstalled()) return { skipped: false, note: '' };
+  process.stderr.write('Tests are SKIPPED: there is no redis-server on the PATH.\n');
+  return { skipped: true, note: ' (SKIPPED: no redis-server on the PATH)' };
+}
 
 /** A fresh database with every migration applied. */
 export interface TestDatabase {

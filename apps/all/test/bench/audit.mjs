@@ -1,0 +1,141 @@
+// Posts a million charges through the ledger itself and measures the audit of all of them, and of the last few.
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { startLedger } from '@svc/ledger/testing';
+import { startTestDatabase } from '@svc/storage/testing';
+import { CREDIT_NANO, accountIds, chargeOf } from './audit-charges.mjs';
+import { describeMachine } from './machine.mjs';
+
+const USAGE = `Usage: npm run bench:audit -- [options]
+
+  --charges N   charges of the whole audit (1000000)
+  --recent N    charges of the audit of what is new (10000)
+  --json FILE   write the figures to FILE as well
+`;
+
+/** What a million charges may take on two cores. */
+const WHOLE_MOST_MS = 60_000;
+const BATCH = 2_000;
+const VACUUM_MS = 300_000;
+
+/** Progress goes to stderr: stdout is the report. */
+function say(text) {
+  console.error(`… ${text}`);
+}
+
+/** Ends the process with a usage message when the settings are wrong. */
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        charges: { type: 'string', default: '1000000' },
+        recent: { type: 'string', default: '10000' },
+        json: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    return { charges: count(values.charges), recent: count(values.recent), json: values.json };
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+function count(text) {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > 10_000_000)
+    throw new Error(`${text} must be a whole number from 1 to 10000000`);
+  return number;
+}
+
+async function timed(work) {
+  const startMs = performance.now();
+  const result = await work();
+  return { ms: Math.round(performance.now() - startMs), result };
+}
+
+/** Posts the charges with these numbers, in batches as the ledger's consumer has them. */
+async function post(running, { from, to, month }) {
+  for (let first = from; first < to; first += BATCH) {
+    const length = Math.min(BATCH, to - first);
+    await running.poster.post(Array.from({ length }, (_, index) => chargeOf(first + index, month)));
+    const done = first + length - from;
+    if (done % 100_000 === 0) say(`${done} of ${to - from} charges posted`);
+  }
+}
+
+/** A platform takes a month for as many charges, and autovacuum has tidied up long before. */
+async function vacuum({ database }) {
+  const client = await database.pool.connect();
+  try {
+    await client.query(`SET statement_timeout = ${VACUUM_MS}`);
+    await client.query({ text: 'VACUUM (ANALYZE)', query_timeout: VACUUM_MS });
+  } finally {
+    client.release(true);
+  }
+}
+
+async function bench(running, options) {
+  const total = options.charges + options.recent;
+  const month = { of: total, endMs: Date.now() };
+  for (const accountId of accountIds)
+    await running.books.credit({ accountId, usdNano: CREDIT_NANO, reference: 'start' });
+  const posting = await timed(() => post(running, { from: 0, to: options.charges, month }));
+  say('auditing the whole book');
+  const whole = await timed(() => running.books.audit('whole'));
+  await vacuum(running);
+  await post(running, { from: options.charges, to: total, month });
+  say('auditing what is new');
+  const recent = await timed(() => running.books.audit('new'));
+  return {
+    posting: { ms: posting.ms, charges: options.charges },
+    whole: figures(whole),
+    new: figures(recent),
+  };
+}
+
+const figures = ({ ms, result }) => {
+  const { ok, scope, accounts, transfers, charges, mismatches } = result;
+  return { ms, ok, scope, accounts, transfers, charges, mismatches };
+};
+
+function report(machine, found) {
+  const { posting, whole } = found;
+  const line = (name, { ms, ok, charges, transfers }) =>
+    `  ${name.padEnd(8)}${(ms / 1_000).toFixed(2).padStart(8)} s  ${charges} charges, ${transfers} transfers, ${ok ? 'ok' : 'NOT OK'}`;
+  return [
+    `Audit: ${machine.cores} cores, ${machine.cpu}, Node ${machine.node}, ${Math.round(machine.otherWork * 100)} % busy with other work`,
+    `  posting ${(posting.ms / 1_000).toFixed(2).padStart(8)} s  ${posting.charges} charges, ${Math.round((posting.charges / posting.ms) * 1_000)} a second`,
+    line('whole', whole),
+    line('new', found.new),
+    ...(whole.ms > WHOLE_MOST_MS ? [`  the whole audit should take ${WHOLE_MOST_MS / 1_000} s at most`] : []),
+    ...[...whole.mismatches, ...found.new.mismatches].map((mismatch) => `  ${mismatch}`),
+  ].join('\n');
+}
+
+async function main() {
+  const options = readOptions();
+  const machine = await describeMachine();
+  const database = await startTestDatabase();
+  let isGood = false;
+  try {
+    const running = await startLedger({ url: database.url });
+    try {
+      const found = await bench(running, options);
+      isGood = found.whole.ok && found.new.ok && found.new.scope === 'new';
+      console.log(report(machine, found));
+      if (options.json) writeFileSync(options.json, `${JSON.stringify({ machine, ...found }, null, 2)}\n`);
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await database.stop();
+  }
+  process.exitCode = isGood ? 0 : 1;
+}
+
+await main();

@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountKeys, type Key, askKeys } from '../account-keys.js';
+import { errorOf, eventually } from '../answers.js';
+import { Platform } from '../platform.js';
+
+const NOBODY = '11111111-1111-4111-8111-111111111111';
+const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const NO_LIMITS = { usd: null, diem: null, vcu: null };
+
+let platform: Platform;
+
+beforeAll(async () => {
+  // What is refused here would add up. On a slow machine what was spent is known late.
+  const env = { GATEWAY_FAILURE_BLOCK: 'off', LEDGER_READ_WAIT_MS: '20000' };
+  platform = await Platform.start({ env });
+});
+
+afterAll(() => platform.stop());
+
+const chat = async (apiKey: string, more: object = {}): Promise<{ status: number; code: string }> => {
+  const response = await platform.chat(apiKey, { ...HELLO, ...more });
+  const { code } = await errorOf(response);
+  return { status: response.status, code };
+};
+
+describe('200', () => {
+  it('makes a key that works, and shows its secret then and never again', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ description: 'website' });
+    expect(key).toEqual({
+      id: expect.any(String),
+      apiKey: expect.stringMatching(/^SVC_INFERENCE_KEY_[\w-]{43}$/),
+      apiKeyType: 'INFERENCE',
+      description: 'website',
+      expiresAt: null,
+      consumptionLimit: NO_LIMITS,
+      limitPeriod: 'EPOCH',
+      modelPrivacy: 'ALL',
+    });
+    expect((await chat(key.apiKey)).status).toBe(200);
+    const [list, one] = [await keys.ask('GET'), await keys.ask('GET', { path: `/${key.id}` })];
+    const secret = key.apiKey.slice('SVC_INFERENCE_KEY_'.length);
+    for (const shown of [JSON.stringify(list.body), JSON.stringify(one.body), platform.service.output]) {
+      expect(shown).not.toContain(secret);
+    }
+    expect(one.body.data.last6Chars).toBe(secret.slice(-6));
+  });
+
+  it('lists the keys of the account that are active, newest first', async () => {
+    const keys = await AccountKeys.of(platform);
+    await AccountKeys.of(platform);
+    const first = await keys.create({ description: 'first' });
+    const second = await keys.create({ apiKeyType: 'ADMIN', description: 'second' });
+    const { status, body } = await keys.ask('GET');
+    expect([status, body]).toEqual([200, { object: 'list', data: expect.any(Array) }]);
+    expect(body.data.map(({ description }: Key) => description)).toEqual(['second', 'first', 'admin', '']);
+    expect(body.data[1]).toEqual({
+      id: first.id,
+      apiKeyType: 'INFERENCE',
+      description: 'first',
+      createdAt: expect.stringMatching(ISO),
+      expiresAt: null,
+      lastUsedAt: null,
+      last6Chars: first.apiKey.slice(-6),
+      consumptionLimits: NO_LIMITS,
+      limitPeriod: 'EPOCH',
+      modelPrivacy: 'ALL',
+      usage: { trailingSevenDays: { usd: '0.0000', vcu: '0.0000', diem: '0.0000' } },
+    });
+    await keys.ask('DELETE', { path: `?id=${first.id}` }, second.apiKey);
+    const left = await keys.ask('GET');
+    expect(left.body.data.map(({ description }: Key) => description)).toEqual(['second', 'admin', '']);
+  });
+
+  it('takes limits, an end and a privacy, and echoes them as they were asked for', async () => {
+    const keys = await AccountKeys.of(platform);
+    const {
+      id,
+      apiKey: _,
+      ...made
+    } = await keys.create({
+      expiresAt: '2099-01-31',
+      consumptionLimit: { usd: 9_999_999_999, diem: 0.000000001, vcu: 5 },
+      limitPeriod: 'MONTH',
+      modelPrivacy: 'PRIVATE_ONLY',
+      requestsPerMinute: 10,
+      tokensPerMinute: 1_000,
+    });
+    const terms = {
+      apiKeyType: 'INFERENCE',
+      description: 'd',
+      expiresAt: '2099-01-31T00:00:00.000Z',
+      limitPeriod: 'MONTH',
+      modelPrivacy: 'PRIVATE_ONLY',
+      requestsPerMinute: 10,
+      tokensPerMinute: 1_000,
+    };
+    const limits = { usd: 9_999_999_999, diem: 0.000000001, vcu: null };
+    expect(made).toEqual({ ...terms, consumptionLimit: limits });
+    const { body } = await keys.ask('GET', { path: `/${id}` });
+    expect(body.data).toMatchObject({
+      ...terms,
+      consumptionLimits: limits,
+      currentPeriodUsage: { usd: '0.0000', diem: '0.0000' },
+    });
+  });
+
+  it('changes what is given and leaves the rest', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ expiresAt: '2099-01-31', consumptionLimit: { usd: 5, diem: 6 } });
+    const change = { id: key.id, description: 'new', expiresAt: null, consumptionLimit: { usd: 7.5 } };
+    const { status, body } = await keys.ask('PATCH', { body: change });
+    expect([status, body.success]).toEqual([200, true]);
+    expect(body.data).not.toHaveProperty('usage');
+    const expected = {
+      id: key.id,
+      description: 'new',
+      expiresAt: null,
+      consumptionLimits: { usd: 7.5, diem: 6, vcu: null },
+      limitPeriod: 'EPOCH',
+    };
+    expect(body.data).toMatchObject(expected);
+    expect((await keys.ask('GET', { path: `/${key.id}` })).body.data).toMatchObject(expected);
+  });
+
+  it('tells what a key has spent and when it was last used', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ consumptionLimit: { usd: 5 }, limitPeriod: 'LIFETIME' });
+    const messages = [{ role: 'user', content: 'go [[sim tokens=2000]]' }];
+    expect((await chat(key.apiKey, { messages })).status).toBe(200);
+    const get = async (): Promise<Key> => (await keys.ask('GET', { path: `/${key.id}` })).body.data;
+    await eventually('its last use is known', async () => (await get()).lastUsedAt !== null);
+    const { usage, currentPeriodUsage, lastUsedAt } = await get();
+    expect(lastUsedAt).toMatch(ISO);
+    // 2,000 tokens at 0.60 USD per million, and a short prompt.
+    expect(usage.trailingSevenDays).toEqual({ usd: '0.0012', vcu: '0.0000', diem: '0.0000' });
+    expect(currentPeriodUsage).toEqual({ usd: '0.0012', diem: '0.0000' });
+  });
+
+  it('revokes by an id in the body too, and as often as it is asked', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create();
+    for (const request of [
+      { body: { id: key.id } },
+      { path: `?id=${key.id}` },
+      { path: `?id=${key.id}`, body: '' },
+    ]) {
+      const { status, body } = await keys.ask('DELETE', request);
+      expect([status, body]).toEqual([200, { success: true }]);
+    }
+    expect((await chat(key.apiKey)).status).toBe(401);
+  });
+
+  it('lets an ADMIN key revoke itself', async () => {
+    const keys = await AccountKeys.of(platform);
+    const { body } = await keys.ask('GET');
+    const own = body.data.find(({ description }: Key) => description === 'admin');
+    expect((await keys.ask('DELETE', { path: `?id=${own?.id}` })).status).toBe(200);
+    expect((await keys.ask('GET')).status).toBe(401);
+  });
+
+  it('lets the operator make keys with terms, and set the limits of an account', async () => {
+    const keys = await AccountKeys.of(platform);
+    const { id } = keys.account;
+    const made = await platform.operator('POST', `/accounts/${id}/api_keys`, {
+      apiKeyType: 'INFERENCE',
+      description: 'by the operator',
+      consumptionLimit: { usd: 1 },
+      requestsPerMinute: 3,
+    });
+    expect(made.status).toBe(201);
+    const shown = await keys.ask('GET', { path: `/${String(made.body['id'])}` });
+    expect(shown.body.data).toMatchObject({
+      requestsPerMinute: 3,
+      consumptionLimits: { ...NO_LIMITS, usd: 1 },
+    });
+    const limits = {
+      concurrentRequests: 4,
+      models: [
+        { model: '*', requestsPerMinute: 100 },
+        { model: 'test-model', tokensPerMinute: 5 },
+      ],
+    };
+    const path = `/accounts/${id}/limits`;
+    expect(await platform.operator('GET', path)).toEqual({
+      status: 200,
+      body: { concurrentRequests: null, models: [] },
+    });
+    expect(await platform.operator('PUT', path, limits)).toEqual({ status: 200, body: limits });
+    expect(await platform.operator('GET', path)).toEqual({ status: 200, body: limits });
+    expect((await platform.operator('PUT', path, {})).body).toEqual({ concurrentRequests: null, models: [] });
+    expect((await platform.operator('GET', `/accounts/${NOBODY}/limits`)).status).toBe(404);
+  });
+});
+
+describe('400', () => {
+  it.each([
+    [{ apiKeyType: 'ROOT' }, 'apiKeyType'],
+    [{ description: 'x'.repeat(65) }, 'description'],
+    [{ expiresAt: '2020-01-01' }, 'expiresAt'],
+    [{ expiresAt: 'soon' }, 'expiresAt'],
+    [{ consumptionLimit: { usd: 0.0000000001 } }, 'consumptionLimit.usd'],
+    [{ consumptionLimit: { usd: 10_000_000_000 } }, 'consumptionLimit.usd'],
+    [{ limitPeriod: 'WEEK' }, 'limitPeriod'],
+    [{ modelPrivacy: 'SOME' }, 'modelPrivacy'],
+    [{ note: 'hello' }, null],
+  ])('makes no key with %j', async (more, param) => {
+    const keys = await AccountKeys.of(platform);
+    const { status, body } = await keys.ask('POST', {
+      body: {
+        apiKeyType: 'INFERENCE',
+        description: 'd',
+        ...more,
+      },
+    });
+    expect([status, body.code, body.error.param]).toEqual([400, 'INVALID_REQUEST', param]);
+  });
+
+  it('knows no key that is not there or not of this account, by the message of each route', async () => {
+    const keys = await AccountKeys.of(platform);
+    const foreign = await (await AccountKeys.of(platform)).create();
+    for (const id of [NOBODY, 'no-uuid', foreign.id]) {
+      const answers = [
+        await keys.ask('PATCH', { body: { id, description: 'mine' } }),
+        await keys.ask('DELETE', { path: `?id=${id}` }),
+        await keys.ask('GET', { path: `/${id}` }),
+      ];
+      expect(answers.map(({ status, body }) => [status, body.error.message])).toEqual([
+        [400, 'API key not found or expired'],
+        [400, 'API key could not be found'],
+        [400, 'API key not found'],
+      ]);
+    }
+    expect((await chat(foreign.apiKey)).status).toBe(200);
+  });
+
+  it('wants to know which key to revoke', async () => {
+    const keys = await AccountKeys.of(platform);
+    const { status, body } = await keys.ask('DELETE');
+    expect([status, body.error.param]).toEqual([400, 'id']);
+  });
+
+  it('lets an account have 500 keys', async () => {
+    const keys = await AccountKeys.of(platform);
+    const { id } = keys.account;
+    const path = `/accounts/${id}/api_keys`;
+    const one = { apiKeyType: 'INFERENCE', description: 'one of many' };
+    for (let count = 2; count < 500; count += 83) {
+      await Promise.all(Array.from({ length: 83 }, () => platform.operator('POST', path, one)));
+    }
+    expect((await keys.ask('GET')).body.data).toHaveLength(500);
+    const { status, body } = await keys.ask('POST', { body: one });
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining('500 active API keys')]);
+  });
+});
+
+describe('401', () => {
+  it.each([
+    ['GET', ''],
+    ['POST', ''],
+    ['PATCH', ''],
+    ['DELETE', `?id=${NOBODY}`],
+    ['GET', `/${NOBODY}`],
+  ])('lets nobody but the holder of an ADMIN key use %s /api_keys%s', async (method, path) => {
+    const { apiKey } = await platform.account();
+    const request = { method, path, ...(method.startsWith('P') && { body: {} }) };
+    const answers = [
+      await askKeys(platform, { ...request, apiKey: undefined }),
+      await askKeys(platform, { ...request, apiKey: 'SVC_ADMIN_KEY_wrong' }),
+      await askKeys(platform, { ...request, apiKey }),
+    ];
+    expect(answers.map(({ status, body: { error } }) => [status, error.message])).toEqual([
+      [401, 'Authentication failed'],
+      [401, 'Authentication failed'],
+      [401, 'Admin API key required'],
+    ]);
+  });
+});
+
+describe('429', () => {
+  it('makes 20 keys in a minute, and says when it makes more', async () => {
+    const keys = await AccountKeys.of(platform);
+    const other = await AccountKeys.of(platform);
+    const one = { apiKeyType: 'INFERENCE', description: 'one of many' };
+    let made = 0;
+    let answer = await keys.ask('POST', { body: one });
+    // A minute may end in between.
+    for (; answer.status === 200 && made < 60; made += 1) answer = await keys.ask('POST', { body: one });
+    expect([answer.status, answer.body.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+    expect(made).toBeGreaterThanOrEqual(20);
+    expect(made).toBeLessThanOrEqual(40);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    await other.create();
+  });
+});

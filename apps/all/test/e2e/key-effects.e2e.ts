@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountKeys, type Key } from '../account-keys.js';
+import { errorOf, eventually } from '../answers.js';
+import { Platform } from '../platform.js';
+
+const NOBODY = '11111111-1111-4111-8111-111111111111';
+const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
+
+let platform: Platform;
+
+beforeAll(async () => {
+  platform = await Platform.start({
+    models: [{ id: 'anonymous-model', privacy: 'anonymized' }],
+    // What is refused here would add up.
+    env: { GATEWAY_FAILURE_BLOCK: 'off' },
+  });
+});
+
+afterAll(() => platform.stop());
+
+const chat = async (apiKey: string, more: object = {}): Promise<{ status: number; code: string }> => {
+  const response = await platform.chat(apiKey, { ...HELLO, ...more });
+  const { code } = await errorOf(response);
+  return { status: response.status, code };
+};
+
+describe('200', () => {
+  it('tells the balances on every answer to a holder of a key, refusals included', async () => {
+    const keys = await AccountKeys.of(platform, '3.25');
+    const { apiKey } = keys.account;
+    const answers = [
+      await keys.ask('GET'),
+      await keys.ask('GET', { path: `/${NOBODY}` }),
+      await keys.ask('GET', {}, apiKey),
+      await platform.chat(apiKey, { ...HELLO, model: 'no-such-model' }),
+      await fetch(`${platform.apiUrl}/characters`, { headers: { authorization: `Bearer ${apiKey}` } }),
+      await platform.chat(apiKey, HELLO),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 401, 404, 200, 200]);
+    for (const { headers } of answers) {
+      expect([headers.get('x-svc-balance-usd'), headers.get('x-svc-balance-diem')]).toEqual(['3.25', '0.00']);
+    }
+    const stranger = await fetch(`${platform.apiUrl}/models`);
+    expect(stranger.headers.has('x-svc-balance-usd')).toBe(false);
+  });
+
+  it('shows a key the models that its privacy allows, and everybody else all of them', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ modelPrivacy: 'PRIVATE_TEXT' });
+    const models = async (apiKey?: string): Promise<string[]> => {
+      const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+      const response = await fetch(`${platform.apiUrl}/models`, { headers });
+      const { data } = (await response.json()) as { data: { id: string }[] };
+      return data.map(({ id }) => id);
+    };
+    expect(await models(key.apiKey)).toEqual(['test-model']);
+    expect(await models(keys.adminKey)).toEqual(['test-model', 'anonymous-model']);
+    expect(await models()).toEqual(['test-model', 'anonymous-model']);
+  });
+});
+
+describe('401', () => {
+  it('lets an answer under way come to its end when its key is revoked, and nothing begin after', async () => {
+    const keys = await AccountKeys.of(platform);
+    const { id } = keys.account;
+    const key = await keys.create();
+    const messages = [{ role: 'user', content: 'go [[sim tokens=200 itl-ms=10]]' }];
+    const stream = await platform.chat(key.apiKey, { ...HELLO, messages, stream: true });
+    expect(stream.status).toBe(200);
+    const revoked = await keys.ask('DELETE', { path: `?id=${key.id}` });
+    expect([revoked.status, revoked.body]).toEqual([200, { success: true }]);
+    expect(await chat(key.apiKey)).toEqual({ status: 401, code: 'AUTHENTICATION_FAILED' });
+    expect((await stream.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(Number((await platform.balances(id)).usd)).toBeLessThan(10);
+  });
+
+  it('lets a key end by itself', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ expiresAt: new Date(Date.now() + 2_000).toISOString() });
+    await chat(key.apiKey);
+    await eventually('the key has ended', async () => (await chat(key.apiKey)).status === 401);
+    const { body } = await keys.ask('GET');
+    expect(body.data.map(({ id }: Key) => id)).not.toContain(key.id);
+    expect((await keys.ask('PATCH', { body: { id: key.id, expiresAt: '2099-01-01' } })).status).toBe(400);
+  });
+
+  it('turns a wrong key away where none is needed', async () => {
+    const headers = { authorization: 'Bearer SVC_INFERENCE_KEY_wrong' };
+    expect((await fetch(`${platform.apiUrl}/models`, { headers })).status).toBe(401);
+  });
+});
+
+describe('402', () => {
+  it('makes a key that may spend nothing until that is changed', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ consumptionLimit: { usd: 0 } });
+    expect(await chat(key.apiKey)).toEqual({ status: 402, code: 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' });
+    await keys.ask('PATCH', { body: { id: key.id, consumptionLimit: { usd: null } } });
+    expect((await chat(key.apiKey)).status).toBe(200);
+  });
+});
+
+describe('403', () => {
+  it('keeps a key from models that its privacy forbids', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ modelPrivacy: 'PRIVATE_ONLY' });
+    const response = await platform.chat(key.apiKey, { ...HELLO, model: 'anonymous-model' });
+    const { code, error } = await errorOf(response);
+    expect([response.status, code, error.message]).toEqual([
+      403,
+      'UNAUTHORIZED',
+      "This API key is set to 'PRIVATE_ONLY', but `anonymous-model` is an Anonymous model. Choose a Private, TEE, " +
+        'or E2EE model, or change the model privacy setting of this API key.',
+    ]);
+    expect((await chat(key.apiKey)).status).toBe(200);
+    expect((await chat(keys.adminKey, { model: 'anonymous-model' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Cost, chunksOf, errorOf } from '../answers.js';
+import { Platform } from '../platform.js';
+
+const OUTPUT_NANO = 20_000;
+const DEAR = { id: 'dear', pricing: { input: 1, output: OUTPUT_NANO / 1_000 } };
+
+let platform: Platform;
+
+beforeAll(async () => {
+  platform = await Platform.start({ models: [DEAR], env: { GATEWAY_FAILURE_BLOCK: 'off' } });
+});
+
+afterAll(() => platform.stop());
+
+const nano = (usd: number): number => Math.round(usd * 1e9);
+
+/** An account with 100 USD, and a key that may spend so much of it. */
+async function limitedKey(usd: number): Promise<{ id: string; apiKey: string; freeKey: string }> {
+  const { id, apiKey: freeKey } = await platform.account('100.00');
+  const terms = {
+    apiKeyType: 'INFERENCE',
+    description: '',
+    consumptionLimit: { usd },
+    limitPeriod: 'LIFETIME',
+  };
+  const { body } = await platform.operator('POST', `/accounts/${id}/api_keys`, terms);
+  return { id, apiKey: String(body['apiKey']), freeKey };
+}
+
+interface Seen {
+  readonly status: number;
+  readonly finishReason: string | undefined;
+  readonly code: string | undefined;
+  readonly costNano: number;
+}
+
+/** 6,000 tokens are 0.12 USD, more than any of these keys may spend. */
+async function ask(apiKey: string, stream: boolean, tokens = 6_000): Promise<Seen> {
+  const messages = [{ role: 'user', content: `go [[sim tokens=${tokens} itl-ms=1]]` }];
+  const response = await platform.chat(apiKey, { model: 'dear', messages, stream });
+  const { status } = response;
+  if (status !== 200) {
+    return { status, finishReason: undefined, code: (await errorOf(response)).code, costNano: 0 };
+  }
+  if (!stream) {
+    const { choices, cost } = (await response.json()) as { choices: { finish_reason: string }[]; cost: Cost };
+    return { status, finishReason: choices[0]?.finish_reason, code: undefined, costNano: nano(cost.usd) };
+  }
+  const { chunks, done } = await chunksOf(response);
+  expect(done).toBe(true);
+  const reasons = chunks.flatMap(({ choices }) => choices).flatMap((choice) => choice.finish_reason ?? []);
+  expect(reasons).toHaveLength(1);
+  return {
+    status,
+    finishReason: reasons[0],
+    code: undefined,
+    costNano: nano(chunks.at(-1)?.cost?.usd ?? Number.NaN),
+  };
+}
+
+describe.each([
+  ['a stream', true],
+  ['an answer that is not streamed', false],
+])('%s that runs into what its key may spend', (_, stream) => {
+  it('ends with length, having spent all of it, and the next is refused', async () => {
+    const { id, apiKey, freeKey } = await limitedKey(0.01);
+    const { finishReason, costNano } = await ask(apiKey, stream);
+    expect(finishReason).toBe('length');
+    expect(costNano).toBeLessThanOrEqual(nano(0.01));
+    expect(costNano).toBeGreaterThan(nano(0.01) - OUTPUT_NANO);
+    expect(await ask(apiKey, stream)).toMatchObject({
+      status: 402,
+      code: 'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+    });
+    // The account has money, and its other key may have it.
+    const free = await ask(freeKey, stream, 100);
+    expect(free.finishReason).toBe('stop');
+    const { usd } = await platform.balances(id);
+    expect(nano(Number(usd))).toBe(nano(100) - costNano - free.costNano);
+  });
+
+  it('shares it with the others of its key to the last token', async () => {
+    const { id, apiKey } = await limitedKey(0.1);
+    const seen = await Promise.all(Array.from({ length: 40 }, () => ask(apiKey, stream)));
+    const endings = new Set(
+      seen.map(({ status, finishReason, code }) => `${status} ${code ?? finishReason ?? ''}`),
+    );
+    endings.delete('402 API_KEY_USD_SPEND_LIMIT_EXCEEDED');
+    expect([...endings]).toEqual(['200 length']);
+    const spent = seen.reduce((sum, { costNano }) => sum + costNano, 0);
+    expect(spent).toBeLessThanOrEqual(nano(0.1));
+    expect(spent).toBeGreaterThanOrEqual(nano(0.099));
+    expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(100) - spent);
+    expect((await platform.audit()).body).toMatchObject({ ok: true });
+  });
+});

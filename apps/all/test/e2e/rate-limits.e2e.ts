@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorOf } from '../answers.js';
+import { Platform } from '../platform.js';
+
+const hello = (model: string, more: object = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'hi' }],
+  ...more,
+});
+
+let platform: Platform;
+
+beforeAll(async () => {
+  platform = await Platform.start({
+    models: [
+      { id: 'small', tier: 'S' },
+      { id: 'shared', globalLimits: { requestsPerMinute: 2 } },
+    ],
+  });
+});
+
+afterAll(() => platform.stop());
+
+const get = (apiKey: string, path: string): Promise<Response> =>
+  fetch(`${platform.apiUrl}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
+
+interface Limited {
+  readonly apiKey: string;
+  readonly id: string;
+  readonly keyId: string;
+}
+
+async function keyWith(limits: object, account: object = {}): Promise<Limited> {
+  const { body } = await platform.operator('POST', '/accounts', { name: 'limited', ...account });
+  const id = String(body['id']);
+  await platform.operator('POST', `/accounts/${id}/credits`, { usd: '10.00', reference: 'start' });
+  const key = await platform.operator('POST', `/accounts/${id}/api_keys`, {
+    apiKeyType: 'INFERENCE',
+    description: '',
+    ...limits,
+  });
+  return { apiKey: String(key.body['apiKey']), id, keyId: String(key.body['id']) };
+}
+
+/** Waits for the next minute where the current one is about to end, so that a test lies within one window. */
+async function withinOneMinute(): Promise<void> {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < 15_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 50));
+}
+
+describe('GET /api_keys/rate_limits', () => {
+  it('shows what the key may do and spend', async () => {
+    const { apiKey, id } = await keyWith({}, { paid: true });
+    await platform.operator('PUT', `/accounts/${id}/limits`, {
+      models: [{ model: 'small', requestsPerMinute: 7 }],
+    });
+    const response = await get(apiKey, '/api_keys/rate_limits');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-svc-balance-usd')).toBe('10.00');
+    const { data } = (await response.json()) as { data: Record<string, unknown> };
+    expect(data).toMatchObject({
+      accessPermitted: true,
+      apiTier: { id: 'paid', isCharged: true },
+      balances: { USD: 10, DIEM: 0 },
+      keyExpiration: null,
+    });
+    expect(data['nextEpochBegins']).toMatch(/T00:00:00\.000Z$/);
+    expect(data['rateLimits']).toContainEqual({
+      apiModelId: 'small',
+      rateLimits: [
+        { amount: 7, type: 'RPM' },
+        { amount: 10_000, type: 'TPM' },
+      ],
+    });
+  });
+
+  it("shows the key's own limits where they are lower, and its balances within its spending limits", async () => {
+    const { apiKey } = await keyWith({ requestsPerMinute: 5, consumptionLimit: { usd: 2.5 } });
+    const { data } = (await (await get(apiKey, '/api_keys/rate_limits')).json()) as {
+      data: { balances: object; rateLimits: { apiModelId: string; rateLimits: object[] }[] };
+    };
+    expect(data.balances).toEqual({ USD: 2.5, DIEM: 0 });
+    expect(data.rateLimits.find(({ apiModelId }) => apiModelId === 'test-model')?.rateLimits[0]).toEqual({
+      amount: 5,
+      type: 'RPM',
+    });
+  });
+
+  it('needs a key', async () => {
+    expect((await fetch(`${platform.apiUrl}/api_keys/rate_limits`)).status).toBe(401);
+    expect((await fetch(`${platform.apiUrl}/api_keys/rate_limit_logs`)).status).toBe(401);
+  });
+});
+
+describe('a limit', () => {
+  it('of a key refuses beyond it, says so in every header, and is logged, newest first', async () => {
+    await withinOneMinute();
+    const { apiKey, keyId } = await keyWith({ requestsPerMinute: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => platform.chat(apiKey, hello('test-model'))),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(Object.fromEntries(refused?.headers ?? [])).toMatchObject({
+      'x-ratelimit-type': 'api_key',
+      'x-ratelimit-limit-requests': '3',
+      'x-ratelimit-remaining-requests': '0',
+      'x-svc-balance-diem': '0.00',
+    });
+    const reset = Number(refused?.headers.get('x-ratelimit-reset-requests'));
+    expect(reset % 60).toBe(0);
+    expect(reset * 1_000).toBeGreaterThan(Date.now() - 60_000);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    for (const path of ['/api_keys/rate_limit_logs', '/api_keys/rate_limits/log']) {
+      const log = (await (await get(apiKey, path)).json()) as { data: { timestamp: string }[] };
+      expect(log.data).toHaveLength(5);
+      expect(log.data[0]).toMatchObject({
+        apiKeyId: keyId,
+        modelId: 'test-model',
+        rateLimitTier: 'free',
+        rateLimitType: 'RPM',
+      });
+      const times = log.data.map(({ timestamp }) => timestamp);
+      expect(times).toEqual(times.toSorted().toReversed());
+    }
+  });
+
+  it('of the whole service holds over accounts', async () => {
+    await withinOneMinute();
+    const keys = await Promise.all([1, 2, 3, 4].map(() => keyWith({})));
+    const answers = await Promise.all(keys.map(({ apiKey }) => platform.chat(apiKey, hello('shared'))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('x-ratelimit-type')).toBe('global');
+  });
+
+  it('of an account can be set by the operator and takes effect at once', async () => {
+    await withinOneMinute();
+    const { apiKey, id } = await keyWith({});
+    expect((await platform.chat(apiKey, hello('test-model'))).status).toBe(200);
+    const set = await platform.operator('PUT', `/accounts/${id}/limits`, {
+      models: [{ model: '*', requestsPerMinute: 1 }],
+    });
+    expect(set.status).toBe(200);
+    expect((await platform.chat(apiKey, hello('test-model'))).status).toBe(429);
+    expect((await platform.operator('GET', `/accounts/${id}/limits`)).body).toEqual(set.body);
+  });
+
+  it('of requests at once is given back when they end, however they end', async () => {
+    const { apiKey, id } = await keyWith({});
+    await platform.operator('PUT', `/accounts/${id}/limits`, { concurrentRequests: 2 });
+    const slow = { ...hello('test-model', { stream: true }) };
+    slow.messages = [{ role: 'user', content: '[[sim tokens=4000 itl-ms=20]]' }];
+    const gone = new AbortController();
+    const first = await platform.chat(apiKey, slow, { signal: gone.signal });
+    const second = await platform.chat(apiKey, slow, { signal: gone.signal });
+    expect([first.status, second.status]).toEqual([200, 200]);
+    const third = await platform.chat(apiKey, hello('test-model'));
+    expect(third.status).toBe(429);
+    expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
+    gone.abort();
+    await expect
+      .poll(async () => (await platform.chat(apiKey, hello('test-model'))).status, {
+        timeout: 20_000,
+      })
+      .toBe(200);
+  });
+
+  it('that a request can never keep is told at once', async () => {
+    const { apiKey } = await keyWith({ tokensPerMinute: 100 });
+    const response = await platform.chat(apiKey, hello('test-model', { max_tokens: 4_000 }));
+    expect(response.status).toBe(400);
+    const { error } = await errorOf(response);
+    expect(error.code).toBe('TOO_MANY_TOKENS');
+    expect(error.message).toContain('100 tokens per minute');
+  });
+
+  it('of tokens counts what was used, streams included, once the answers have ended', async () => {
+    await withinOneMinute();
+    const { apiKey } = await keyWith({ tokensPerMinute: 2_000 });
+    const ask = async (stream: boolean): Promise<number> => {
+      const response = await platform.chat(apiKey, {
+        ...hello('test-model', { stream, max_tokens: 500 }),
+        messages: [{ role: 'user', content: '[[sim tokens=5]]' }],
+      });
+      await response.text();
+      return response.status;
+    };
+    for (let count = 0; count < 20; count += 1) expect(await ask(count % 2 === 0)).toBe(200);
+  });
+});

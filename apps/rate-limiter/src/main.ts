@@ -1,0 +1,4 @@
+import 'reflect-metadata';
+import { run } from './run.js';
+
+await run(process.env);

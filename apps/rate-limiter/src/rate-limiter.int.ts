@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { LIMITER_PATHS } from '@svc/contracts';
+import { HttpLimiter } from '@svc/limiter';
+import { admitRequest, limiterConformance } from '@svc/limiter/testing';
+import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
+import { RunningProcess } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const TOKEN = 'internal-token-of-the-tests';
+
+let redis: TestRedis;
+
+/** The real process, with waits that no busy machine exceeds. */
+async function startProcess(
+  env: Record<string, string> = {},
+): Promise<{ service: RunningProcess; url: string }> {
+  const { service, match } = await RunningProcess.start(
+    {
+      main: MAIN,
+      env: {
+        PORT: '0',
+        REDIS_URL: redis.url,
+        SVC_INTERNAL_TOKEN: TOKEN,
+        LIMITER_REDIS_WAIT_MS: '20000',
+        ...env,
+      },
+    },
+    /listening on (http:\S+)/,
+  );
+  return { service, url: match[1] ?? '' };
+}
+
+const { skipped, note } = withRedis();
+
+describe.skipIf(skipped)(`rate-limiter${note}`, () => {
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  afterAll(() => redis?.stop());
+
+  limiterConformance({
+    name: 'the port over HTTP',
+    start: async (times) => {
+      const env = Object.entries({
+        LIMITER_WINDOW_MS: times.windowMs,
+        LIMITER_LEASE_MS: times.leaseMs,
+        LIMITER_FAILURE_WINDOW_MS: times.failureWindowMs,
+        LIMITER_FAILURE_BLOCK_MS: times.failureBlockMs,
+      }).flatMap(([setting, ms]) => (ms === undefined ? [] : [[setting, String(ms)]]));
+      const { service, url } = await startProcess(Object.fromEntries(env) as Record<string, string>);
+      const limiter = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
+      return {
+        limiter,
+        pass: (ms) => sleep(ms),
+        stop: async () => {
+          await limiter.close();
+          assert.equal(await service.stop(), 0);
+        },
+      };
+    },
+  });
+
+  describe('the process', () => {
+    let service: RunningProcess;
+    let url: string;
+    beforeAll(async () => {
+      ({ service, url } = await startProcess());
+    });
+    afterAll(() => service?.stop());
+
+    const post = (path: string, body: unknown, authorization?: string): Promise<Response> =>
+      fetch(url + path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: {
+          'content-type': 'application/json',
+          ...(authorization !== undefined && { authorization }),
+        },
+      });
+
+    it.each([
+      ['no token', undefined],
+      ['a wrong token', 'Bearer wrong'],
+      ['a token with something after it', `Bearer ${TOKEN}x`],
+    ])('refuses %s with a 401 that says so, and counts nothing', async (_what, authorization) => {
+      const request = admitRequest();
+      const response = await post(LIMITER_PATHS.admit, request, authorization);
+      expect(response.status).toBe(401);
+      expect(await response.json()).toMatchObject({
+        error: { message: 'The internal token is missing or wrong.' },
+      });
+      expect((await fetch(url + LIMITER_PATHS.state)).status).toBe(401);
+      const limiter = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
+      const { requests } = await limiter.admit(request);
+      expect(requests.limit - requests.remaining).toBe(1);
+      await limiter.close();
+    });
+
+    it.each([
+      [LIMITER_PATHS.admit, { ...admitRequest(), tokens: -1 }],
+      [LIMITER_PATHS.admit, { ...admitRequest(), tokens: 1.5 }],
+      [LIMITER_PATHS.admit, { ...admitRequest(), accountId: '' }],
+      [LIMITER_PATHS.settle, { request: admitRequest() }],
+      [LIMITER_PATHS.release, {}],
+      [LIMITER_PATHS.renew, { live: Array(1_001).fill({ requestId: 'a', accountId: 'b' }) }],
+      [LIMITER_PATHS.failed, { subject: 'x'.repeat(301) }],
+    ])('refuses a faulty call of %s with a 400 that names the field', async (path, body) => {
+      const response = await post(path, body, `Bearer ${TOKEN}`);
+      expect(response.status).toBe(400);
+      expect(((await response.json()) as { issues: unknown[] }).issues.length).toBeGreaterThan(0);
+    });
+
+    it('tells what it counts on, and that it lives, without a token', async () => {
+      const limiter = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
+      expect(await limiter.state()).toMatchObject({ mode: 'shared', localAdmits: 0, faults: 0 });
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      await limiter.close();
+    });
+  });
+
+  it('a process that lacks its settings ends with a line for each', async () => {
+    const service = RunningProcess.spawn({ main: MAIN, env: { PORT: 'x' } });
+    expect(await service.ended()).toBe(1);
+    expect(service.output).toMatch(/REDIS_URL/);
+    expect(service.output).toMatch(/SVC_INTERNAL_TOKEN/);
+    expect(service.output).toMatch(/PORT/);
+    expect(service.output).not.toMatch(/ at .*\.js/);
+  });
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+const PerMinute = z.int().min(1).max(2_000_000_000);
+
+const ModelLimits = z.strictObject({
+  model: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe('The id of a model, or `*` for every model that is not named here.')
+    .meta({ example: '*' }),
+  requestsPerMinute: PerMinute.optional(),
+  tokensPerMinute: PerMinute.optional(),
+});
+
+/** What holds for an account in place of the limits of its tier. What is left out is as the tier has it. */
+export const AccountLimits = z.strictObject({
+  concurrentRequests: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullable()
+    .default(null)
+    .describe('Requests that may be under way at once; null for what the service allows everybody.'),
+  models: z
+    .array(ModelLimits)
+    .max(1_000)
+    .refine(
+      (models) => new Set(models.map(({ model }) => model)).size === models.length,
+      'must name each model once',
+    )
+    .default([]),
+});
+
+export type AccountLimits = z.infer<typeof AccountLimits>;

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { KEY_TYPES, MODEL_PRIVACIES } from './identity.js';
+import { LIMIT_PERIODS } from './ledger.js';
+import { numberToNano } from './money.js';
+
+/** Source: the public interface. */
+const LIMIT_MAX = 9_999_999_999;
+
+const Limit = z
+  .number()
+  .min(0)
+  .max(LIMIT_MAX)
+  .refine((amount) => numberToNano(amount) !== undefined, 'must have at most nine decimals')
+  .nullable();
+
+const VCU = 'Deprecated: accepted, not used, and always null in answers.';
+
+/** What is left out is as it was, or without a limit where the key is new. */
+const ConsumptionLimit = z.strictObject({
+  usd: Limit.optional().describe('US dollars; null is no limit.'),
+  diem: Limit.optional().describe('DIEM; null is no limit.'),
+  vcu: z.number().min(0).max(LIMIT_MAX).nullable().optional().describe(VCU),
+});
+
+const EXPIRY = /^(\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3})?Z)?)?$/;
+
+/** A day means its beginning in UTC; nothing means never. */
+const ExpiresAt = z
+  .string()
+  .regex(EXPIRY, {
+    error: 'must be "", a day such as "2027-01-31" or a time such as "2027-01-31T12:00:00Z"',
+    abort: true,
+  })
+  .refine((text) => text === '' || isRealTime(text), 'there is no such time')
+  .describe('A day (its beginning, UTC) or a time in the future. Empty: the key does not expire.')
+  .meta({ example: '2027-01-31T12:00:00Z' });
+
+const Description = z.string().max(64);
+const LimitPeriod = z
+  .enum(LIMIT_PERIODS)
+  .describe('A UTC day, a month from the first of it (UTC), or for ever.');
+const ModelPrivacy = z
+  .enum(MODEL_PRIVACIES)
+  .describe('All models, no anonymized text models, or no anonymized models at all.');
+
+const PerMinute = z.int().min(1).max(2_000_000_000);
+
+/** What the key may use of its account's minute. */
+const ownLimits = {
+  requestsPerMinute: PerMinute.optional().describe("The key's own limit, beside its account's."),
+  tokensPerMinute: PerMinute.optional().describe("The key's own limit, beside its account's."),
+};
+
+export const NewApiKey = z.strictObject({
+  apiKeyType: z.enum(KEY_TYPES),
+  description: Description,
+  expiresAt: ExpiresAt.optional(),
+  consumptionLimit: ConsumptionLimit.optional(),
+  limitPeriod: LimitPeriod.optional().describe('EPOCH unless told.'),
+  modelPrivacy: ModelPrivacy.optional().describe('ALL unless told.'),
+  ...ownLimits,
+});
+
+/** What is left out stays as it is. */
+export const ApiKeyChange = z.strictObject({
+  id: z.string(),
+  description: Description.optional(),
+  expiresAt: ExpiresAt.nullable().optional(),
+  consumptionLimit: ConsumptionLimit.optional(),
+  limitPeriod: LimitPeriod.optional(),
+  modelPrivacy: ModelPrivacy.optional(),
+});
+
+export const ApiKeyParams = z.object({ id: z.string() });
+
+/** Which key to revoke, in the query or in a body. */
+export const ApiKeyQuery = z.strictObject({ id: z.string().optional() });
+
+const Amount = z.number().nullable();
+const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
+const Spent = z.string().meta({ example: '0.0123' });
+
+const view = {
+  id: z.uuid(),
+  apiKeyType: z.enum(KEY_TYPES),
+  description: z.string(),
+  expiresAt: z.iso.datetime().nullable(),
+};
+
+/** A key, but for what it has spent. */
+export const PlainApiKeyView = z.object({
+  ...view,
+  createdAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable().describe('Known some seconds after.'),
+  last6Chars: z.string(),
+  consumptionLimits: LimitView,
+  limitPeriod: LimitPeriod,
+  modelPrivacy: ModelPrivacy,
+  requestsPerMinute: z.int().optional(),
+  tokensPerMinute: z.int().optional(),
+});
+
+export const ApiKeyView = PlainApiKeyView.extend({
+  usage: z
+    .object({ trailingSevenDays: z.object({ usd: Spent, vcu: Spent, diem: Spent }) })
+    .optional()
+    .describe('What it has spent, of four decimals. Left out while that is not known.'),
+  currentPeriodUsage: z
+    .object({ usd: Spent, diem: Spent })
+    .optional()
+    .describe('What counts against its limits, where it has any.'),
+});
+
+export const ApiKeyList = z.object({ object: z.literal('list'), data: z.array(ApiKeyView) });
+export const ApiKeyReply = z.object({ data: ApiKeyView });
+export const ChangedApiKeyReply = z.object({ success: z.literal(true), data: PlainApiKeyView });
+export const RevokedApiKeyReply = z.object({ success: z.literal(true) });
+
+export const NewApiKeyReply = z.object({
+  success: z.literal(true),
+  data: z.object({
+    ...view,
+    apiKey: z.string().describe('The secret. Shown here and never again.'),
+    consumptionLimit: LimitView,
+    limitPeriod: LimitPeriod,
+    modelPrivacy: ModelPrivacy,
+    requestsPerMinute: z.int().optional(),
+    tokensPerMinute: z.int().optional(),
+  }),
+});
+
+function isRealTime(text: string): boolean {
+  const time = new Date(text);
+  // A day that a month does not have would otherwise be one of the next.
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, 19).replace(/Z$/, ''));
+}
+
+export type NewApiKey = z.infer<typeof NewApiKey>;
+export type ApiKeyChange = z.infer<typeof ApiKeyChange>;
+export type ApiKeyQuery = z.infer<typeof ApiKeyQuery>;
+export type ApiKeyView = z.infer<typeof ApiKeyView>;
+export type PlainApiKeyView = z.infer<typeof PlainApiKeyView>;
+export type ApiKeyList = z.infer<typeof ApiKeyList>;
+export type ApiKeyReply = z.infer<typeof ApiKeyReply>;
+export type ChangedApiKeyReply = z.infer<typeof ChangedApiKeyReply>;
+export type RevokedApiKeyReply = z.infer<typeof RevokedApiKeyReply>;
+export type NewApiKeyReply = z.infer<typeof NewApiKeyReply>;

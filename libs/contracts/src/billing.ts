@@ -1,0 +1,169 @@
+import { z } from 'zod';
+
+const CURRENCIES = ['USD', 'DIEM'] as const;
+
+/** The most days that one analysis covers. */
+export const ANALYTICS_DAYS = 90;
+/** Models and keys that have a series of their own. */
+export const ANALYTICS_TOP = 8;
+
+const Currency = z.enum(CURRENCIES);
+const Day = z.iso.date().meta({ example: '2026-11-21' });
+const RecentDay = Day.refine((day) => day >= '2000' && day < '2200', 'must be a day from 2000 to 2199');
+const Usd = z.number().describe('Of at most nine decimals.');
+const Mtokens = z.number().describe('Millions: of tokens where the position counts tokens.');
+
+export const BillingBalance = z.object({
+  canConsume: z.boolean().describe('Whether there is anything that a request can be paid with.'),
+  consumptionCurrency: Currency.nullable().describe(
+    'What the next request is paid with first: DIEM as long as there is any, then USD.',
+  ),
+  balances: z.object({ diem: Usd, usd: Usd }),
+  diemEpochAllocation: z
+    .number()
+    .describe('DIEM that the account has at the beginning of every UTC day, by its stake.'),
+});
+
+/** A position of a charge in one currency. */
+export const BillingEntry = z.object({
+  timestamp: z.iso.datetime().describe('When the answer ended.'),
+  sku: z.string().meta({ example: 'llama-3.2-3b-llm-output-mtoken' }),
+  units: Mtokens.describe(
+    'Millions of tokens. A position that was paid in both currencies is two entries that share its units.',
+  ),
+  pricePerUnitUsd: Usd,
+  amount: z.number().describe('In the currency, of at most nine decimals; below zero, since it was taken.'),
+  currency: Currency,
+  notes: z.string().meta({ example: 'API Inference' }),
+  inferenceDetails: z
+    .object({
+      requestId: z.string().describe('The `id` of the answer.'),
+      promptTokens: z.int().nullable().describe('Of the whole request.'),
+      completionTokens: z.int().nullable().describe('Of the whole request.'),
+      inferenceExecutionTime: z.int().nullable().describe('Milliseconds.'),
+    })
+    .nullable(),
+});
+
+export const BillingUsage = z.object({
+  warningMessage: z.string().optional(),
+  data: z.array(BillingEntry),
+  pagination: z.object({
+    limit: z.int(),
+    page: z.int(),
+    total: z.int().describe('Entries in all.'),
+    totalPages: z.int(),
+  }),
+});
+
+export const BillingUsageHistory = z.object({
+  data: z.array(BillingEntry),
+  nextCursor: z
+    .string()
+    .nullable()
+    .describe('Pass it alone as `cursor` for what follows; null at the end. Before it a page may be short.'),
+});
+
+/** A day, or a time with its offset. */
+const DayOrTime = z
+  .string()
+  .max(40)
+  .refine(
+    (text) => [z.iso.date(), z.iso.datetime({ offset: true })].some((form) => form.safeParse(text).success),
+    'must be a day such as "2026-11-21" or a time such as "2026-11-21T12:00:00Z"',
+  )
+  .meta({ example: '2026-11-21' });
+
+export const BillingUsageQuery = z.object({
+  currency: Currency.optional(),
+  startDate: DayOrTime.optional().describe('From this time on, or from the beginning of this UTC day.'),
+  endDate: DayOrTime.optional().describe('Before this time, or until the end of this UTC day.'),
+  limit: z.coerce.number().int().min(1).max(500).default(200),
+  page: z.coerce.number().int().min(1).max(1_000_000_000).default(1),
+  sortOrder: z.enum(['asc', 'desc']).default('desc').describe('By time.'),
+});
+
+const UtcTime = z.iso
+  .datetime({ error: 'must be a time in UTC such as "2026-11-21T12:00:00Z"' })
+  .max(40)
+  .meta({ example: '2026-11-01T00:00:00Z' });
+
+export const BillingUsageHistoryQuery = z.object({
+  startTimestamp: UtcTime.optional().describe('From this time on.'),
+  endTimestamp: UtcTime.optional().describe('Before this time.'),
+  currency: Currency.optional(),
+  pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('1000 unless told.'),
+  /** Checked where it is opened, so that every bad one is told the same. */
+  cursor: z
+    .string()
+    .optional()
+    .meta({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 512 })
+    .describe('Where the page before has ended, with all that it was asked with. To be sent alone.'),
+});
+
+export const BillingAnalyticsQuery = z.object({
+  lookback: z
+    .string()
+    .max(20)
+    .regex(/^[1-9]\d*d$/, 'must be a number of days such as "7d"')
+    .optional()
+    .describe(`So many days, today (UTC) included; ${ANALYTICS_DAYS} at most. \`7d\` unless told.`),
+  startDate: RecentDay.optional().describe('The first day (UTC). Goes with `endDate`.'),
+  endDate: RecentDay.optional().describe('The last day (UTC). Goes with `startDate`.'),
+});
+
+/** What was used, summed up. */
+const totals = { totalUsd: Usd, totalDiem: Usd, totalUnits: Mtokens };
+
+/** A day, and for each name what was spent on it. */
+const DaySeries = z
+  .object({ date: z.int().describe('Unix milliseconds of its beginning in UTC.') })
+  .catchall(z.number())
+  .meta({ example: { date: 1_795_219_200_000, 'llama-3.2-3b': 0.0000072 } });
+
+export const BillingAnalytics = z.object({
+  lookback: z.string().describe('The days that are covered.').meta({ example: '7d' }),
+  byDate: z
+    .array(z.object({ date: Day, USD: Usd, DIEM: Usd }))
+    .describe('Every day, those without usage as well.'),
+  byModel: z
+    .array(
+      z.object({
+        modelName: z.string().describe('The id of the model.'),
+        unitType: z.string().meta({ example: 'mtoken' }),
+        modelType: z.string().nullable().describe('Null for a model that is offered no more.'),
+        ...totals,
+        breakdown: z
+          .array(
+            z.object({
+              type: z.enum(['Input', 'Output', 'Cache Read', 'Cache Write']),
+              usd: Usd,
+              diem: Usd,
+              units: Mtokens,
+            }),
+          )
+          .optional(),
+      }),
+    )
+    .describe('All models, the dearest first.'),
+  byModelDaily: z.array(DaySeries).describe('USD and DIEM together, for each of `topModels`.'),
+  topModels: z.array(z.string()).describe(`The ${ANALYTICS_TOP} dearest.`),
+  byKey: z
+    .array(z.object({ apiKeyId: z.string().nullable(), description: z.string(), ...totals }))
+    .describe('All keys, the dearest first.'),
+  byKeyDaily: z.array(DaySeries).describe('USD and DIEM together, for each of `topKeyNames`.'),
+  topKeyNames: z
+    .array(z.string())
+    .describe(
+      `The ${ANALYTICS_TOP} dearest: their descriptions, with the end of the key where they are not unique.`,
+    ),
+});
+
+export type BillingBalance = z.infer<typeof BillingBalance>;
+export type BillingEntry = z.infer<typeof BillingEntry>;
+export type BillingUsage = z.infer<typeof BillingUsage>;
+export type BillingUsageQuery = z.infer<typeof BillingUsageQuery>;
+export type BillingUsageHistory = z.infer<typeof BillingUsageHistory>;
+export type BillingUsageHistoryQuery = z.infer<typeof BillingUsageHistoryQuery>;
+export type BillingAnalytics = z.infer<typeof BillingAnalytics>;
+export type BillingAnalyticsQuery = z.infer<typeof BillingAnalyticsQuery>;

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { parseUsd } from './money.js';
+import type { RouteDefinition } from './route-definition.js';
+
+/** No sum of stakes comes near the largest balance. */
+const MAX_TOKENS = 1_000_000_000;
+const MAX_NANO = BigInt(MAX_TOKENS) * 1_000_000_000n;
+
+const INVALID = `must be a number of tokens from 0 to ${MAX_TOKENS} of at most 9 decimals, such as "12.5"`;
+
+/** Nano-tokens; `undefined` for what is no number of tokens. */
+export function parseTokens(tokens: string | number): bigint | undefined {
+  const nano = parseUsd(typeof tokens === 'number' ? decimal(tokens) : tokens);
+  return nano !== undefined && nano >= 0n && nano <= MAX_NANO ? nano : undefined;
+}
+
+/** Small numbers are printed with an exponent unless told otherwise. */
+function decimal(number: number): string {
+  const text = String(number);
+  const fixed = number.toFixed(9);
+  return text.includes('e') && Number(fixed) === number ? fixed : text;
+}
+
+/** What an account stakes from now on. */
+export const NewStake = z.strictObject({
+  /** A decimal string or a number, of at most nine decimals. */
+  tokens: z
+    .union([z.string(), z.number()], { error: INVALID })
+    .refine((tokens) => parseTokens(tokens) !== undefined, INVALID)
+    .meta({ example: '12.5' }),
+});
+
+const Tokens = z.string().meta({ example: '12.50' });
+
+export const StakeView = z.object({
+  accountId: z.uuid(),
+  /** What is staked now. */
+  tokens: Tokens,
+  /** The DIEM that the account begins a day with: one for each token. */
+  diemEpochAllocation: Tokens,
+  /** The last UTC day for which its DIEM was set. */
+  grantedOn: z.iso.date().nullable(),
+  nextEpochBegins: z.iso.datetime(),
+});
+
+export type NewStake = z.infer<typeof NewStake>;
+export type StakeView = z.infer<typeof StakeView>;
+
+const accountParams = z.object({ id: z.uuid() });
+
+export const stakeRoutes = {
+  getStake: {
+    method: 'GET',
+    path: '/operator/v1/accounts/:id/stake',
+    operationId: 'getStake',
+    tag: 'Accounts',
+    summary: 'Shows what an account has staked',
+    access: 'operator',
+    status: 200,
+    params: accountParams,
+    reply: StakeView,
+    refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND'],
+  },
+  setStake: {
+    method: 'PUT',
+    path: '/operator/v1/accounts/:id/stake',
+    operationId: 'setStake',
+    tag: 'Accounts',
+    summary: 'Sets what an account has staked',
+    description: `An epoch is a UTC day. As it begins, the DIEM of the account is set to its stake: what is left of the day before
+expires, but for what requests under way hold. An account whose DIEM was not set today has it set at once.`,
+    access: 'operator',
+    status: 200,
+    params: accountParams,
+    body: NewStake,
+    reply: StakeView,
+    refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND'],
+  },
+} as const satisfies Record<string, RouteDefinition>;

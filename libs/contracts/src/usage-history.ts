@@ -1,0 +1,93 @@
+import type { Balances, Currency } from './money.js';
+
+/** A position of a charge in one currency. A line that was paid in both is two of them, which share its units. */
+export interface UsageEntry {
+  readonly at: Date;
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly sku: string;
+  /** A whole number; the price is for a million of them. */
+  readonly units: bigint;
+  readonly priceNanoPerMillion: bigint;
+  readonly amountNano: bigint;
+  readonly currency: Currency;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly durationMs: number;
+}
+
+export interface UsageFilter {
+  readonly accountId: string;
+  /** Entries at or after this time. */
+  readonly from?: Date;
+  /** Entries before this time. */
+  readonly until?: Date;
+  readonly currency?: Currency;
+}
+
+/** Where a walk through the history has got: behind this entry. */
+export interface UsagePlace {
+  readonly at: Date;
+  readonly requestId: string;
+  readonly line: number;
+  readonly currency: Currency;
+}
+
+export interface UsagePage {
+  readonly entries: readonly UsageEntry[];
+  /** Entries in all, for a numbered page. */
+  readonly total: number;
+}
+
+/** The sums of a day's entries (UTC) of one key, model and sku. */
+export interface UsageDay {
+  /** Such as `2026-11-21`. */
+  readonly day: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly sku: string;
+  readonly units: bigint;
+  readonly usdNano: bigint;
+  readonly diemNano: bigint;
+}
+
+/** What a key has spent. */
+export interface KeySpend {
+  readonly keyId: string;
+  /** Today (UTC) and the six days before. */
+  readonly trailingSevenDays: Balances;
+  /** Since the beginning of the UTC day. */
+  readonly epoch: Balances;
+  /** Since the beginning of the UTC month. */
+  readonly month: Balances;
+  readonly lifetime: Balances;
+}
+
+/**
+ * What was used, by whom and when. Reads include every settled charge. Each may refuse with UNAVAILABLE, or with
+ * REQUEST_TIMEOUT when there is too much to read.
+ */
+export abstract class UsageHistory {
+  /** A numbered page, from 1 on, ordered by time. */
+  abstract page(
+    filter: UsageFilter,
+    page: { readonly limit: number; readonly page: number; readonly order: 'asc' | 'desc' },
+  ): Promise<UsagePage>;
+
+  /**
+   * The next entries behind a place, oldest first, and the place behind the last of them; none at the end. There may
+   * be fewer than the limit, or none, before the end. A walk finds every entry that was settled before it began once,
+   * whatever is settled meanwhile; of those, it finds the ones that are behind its place.
+   */
+  abstract walk(
+    filter: UsageFilter,
+    step: { readonly limit: number; readonly after?: UsagePlace },
+  ): Promise<{ readonly entries: readonly UsageEntry[]; readonly next?: UsagePlace }>;
+
+  /** The days from `from` to `until`, both included, such as `2026-11-21`. Refuses: INVALID_REQUEST past 100,000 sums. */
+  abstract days(accountId: string, from: string, until: string): Promise<readonly UsageDay[]>;
+
+  /** What each of these keys has spent. A key that spent nothing has zeros. */
+  abstract keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]>;
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { ConsumerSession } from './consumer-session.js';
+import type { EventsLogger } from './logger.js';
+import type { Broadcast, BroadcastSubscription } from './on-every-process.js';
+import { deliver } from './on-events.js';
+import { parseEvents } from './parse-events.js';
+import { readEvents, readNewestId } from './postgres-events.store.js';
+
+const BATCH_MAX = 500;
+
+export interface BroadcastReaderOptions {
+  readonly subscription: BroadcastSubscription;
+  readonly session: ConsumerSession;
+  readonly send: (news: Broadcast<unknown>) => Promise<unknown>;
+  /** How long to wait for events that another process stores. */
+  readonly pollMs: number;
+  readonly logger: EventsLogger;
+}
+
+/** Reads one topic for this process alone: from the newest event on, and says so when some may have been missed. */
+export class BroadcastReader {
+  readonly topic: string;
+  readonly #options: BroadcastReaderOptions;
+  readonly #stop = new AbortController();
+  #loop: Promise<void> | undefined;
+  #wake = Promise.withResolvers<void>();
+  #lastId: bigint | undefined;
+  /** The connection of the last step. The server behind the next one may be another. */
+  #readOn: Client | undefined;
+  #missed = true;
+  #failures = 0;
+
+  constructor(options: BroadcastReaderOptions) {
+    this.#options = options;
+    this.topic = options.subscription.broadcast.topic;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Tells that there may be new events. */
+  wake(): void {
+    this.#wake.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const wake = (this.#wake = Promise.withResolvers<void>());
+      try {
+        const taken = await this.#step();
+        if (taken < BATCH_MAX) await this.#pause(this.#options.pollMs, wake.promise);
+      } catch (error) {
+        await this.#recover(error);
+      }
+    }
+  }
+
+  /** Tells what is new. Returns how many events that was. */
+  async #step(): Promise<number> {
+    const { session, send, subscription, logger } = this.#options;
+    const { after, rows } = await session.use(async (client) => {
+      const start = await this.#start(client);
+      return {
+        after: start,
+        rows: await readEvents(client, { topic: this.topic, after: start, max: BATCH_MAX }),
+      };
+    });
+    const { events, unreadable } = parseEvents(rows, subscription.broadcast);
+    if (unreadable.length > 0)
+      logger.error(`${unreadable.length} events of ${this.topic} can't be read here`);
+    // Nobody knows what an unreadable event was to say.
+    const missed = this.#missed || unreadable.length > 0;
+    if (missed || events.length > 0) await deliver({ events, missed }, send);
+    this.#lastId = rows.at(-1)?.id ?? after;
+    this.#missed = false;
+    this.#failures = 0;
+    return rows.length;
+  }
+
+  /** Where to read on. A log that was restored from a copy may end before the event that was read last. */
+  async #start(client: Client): Promise<bigint> {
+    if (this.#lastId !== undefined && client === this.#readOn) return this.#lastId;
+    const newest = await readNewestId(client, this.topic);
+    this.#readOn = client;
+    if (this.#lastId !== undefined && this.#lastId <= newest) return this.#lastId;
+    this.#missed = true;
+    return newest;
+  }
+
+  /** Says at once that events may be late, and waits. */
+  async #recover(error: unknown): Promise<void> {
+    const { logger, pollMs, send } = this.#options;
+    this.#missed = true;
+    this.#failures += 1;
+    if (this.#failures === 1) {
+      logger.error(`${this.topic} can't be heard: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    // The next step says it again, so a handler that fails here has lost nothing.
+    await deliver({ events: [], missed: true }, send).catch(() => undefined);
+    await this.#pause(pollMs);
+  }
+
+  /** Waits, but not longer than until the reader is stopped. */
+  async #pause(waitMs: number, wake?: Promise<void>): Promise<void> {
+    const pause = new AbortController();
+    const signal = AbortSignal.any([pause.signal, this.#stop.signal]);
+    const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    await Promise.race(wake ? [waited, wake] : [waited]);
+    pause.abort();
+  }
+}

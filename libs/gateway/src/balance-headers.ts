@@ -1,0 +1,46 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type Balances, Ledger } from '@svc/contracts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { AnswerHeaders, BALANCE_HEADERS } from './answer-headers.js';
+
+/** An answer waits this long to be told what its account has, and then goes without. */
+const KNOWN_WITHIN_MS = 250;
+
+/**
+ * Tells every holder of a key what its account can spend. An answer that was held for has it from its hold, as of
+ * before the request; what costs nothing has it from here, and so has a refusal.
+ */
+@Injectable()
+export class BalanceHeaders implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly ledger: Ledger,
+  ) {}
+
+  onModuleInit(): void {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.decorateRequest('caller', undefined);
+    fastify.addHook('onSend', async ({ caller }, reply) => {
+      if (caller && !reply.raw.hasHeader(BALANCE_HEADERS.usd)) await this.tell(caller.accountId, reply);
+    });
+  }
+
+  private async tell(accountId: string, reply: FastifyReply): Promise<void> {
+    const balances = await this.available(accountId);
+    if (balances) new AnswerHeaders(reply.raw).balances(balances);
+  }
+
+  /** Nothing when the ledger can't tell, or not in time. */
+  private async available(accountId: string): Promise<Balances | undefined> {
+    const late = Promise.withResolvers<undefined>();
+    const timer = setTimeout(late.resolve, KNOWN_WITHIN_MS, undefined);
+    try {
+      return await Promise.race([this.ledger.available(accountId), late.promise]);
+    } catch {
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

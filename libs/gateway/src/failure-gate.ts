@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, Limiter, Problem } from '@svc/contracts';
+import type { FastifyRequest } from 'fastify';
+import { GatewaySettings } from './gateway.config.js';
+import { LimitReports } from './limit-reports.js';
+
+const MESSAGE = `Too many failed attempts (> ${FAILURES_ALLOWED}) resulting in a non-success status code. Please wait ${
+  FAILURE_BLOCK_MS / 1_000
+}s and try again.`;
+
+/** Who a failure counts for: the key, or the client's address where there is no valid one. */
+export function subjectOf({ caller, ip }: FastifyRequest): string {
+  return caller ? `key:${caller.keyId}` : `ip:${ip}`;
+}
+
+/** Turns away who has failed too often. */
+@Injectable()
+export class FailureGate {
+  constructor(
+    private readonly limiter: Limiter,
+    private readonly reports: LimitReports,
+    private readonly settings: GatewaySettings,
+  ) {}
+
+  /** To be asked once it is known who asks, or that nobody knows. Refuses: RATE_LIMIT_EXCEEDED. */
+  async refuseBlocked(request: FastifyRequest): Promise<void> {
+    if (this.settings.config.GATEWAY_FAILURE_BLOCK === 'off') return;
+    const { untilMs } = await this.limiter.blocked(subjectOf(request));
+    if (untilMs === undefined) return;
+    const { id: requestId, caller, routeOptions } = request;
+    const model = `endpoint:${(routeOptions.url ?? '').slice(1)}`;
+    if (caller) this.reports.tell({ requestId, caller, model, type: 'FAILED_REQUESTS' });
+    const retryAfterSeconds = Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000));
+    throw new Problem('RATE_LIMIT_EXCEEDED', { message: MESSAGE, retryAfterSeconds });
+  }
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { GatheredChoice } from './gathered-choice.js';
+
+/** What comes of the chunks of a choice. */
+function gathered(...chunks: Record<string, unknown>[]): Record<string, unknown> {
+  const choice = new GatheredChoice(0);
+  for (const chunk of chunks) choice.add(chunk, choice.placed(chunk));
+  return choice.whole();
+}
+
+const deltas = (...given: object[]): Record<string, unknown>[] => given.map((delta) => ({ index: 0, delta }));
+const messageOf = (...given: object[]) => gathered(...deltas(...given))['message'];
+const token = (text: string) => ({ token: text, logprob: -1, bytes: null, top_logprobs: [] });
+
+describe('GatheredChoice', () => {
+  it('joins texts and says null where there are none', () => {
+    expect(
+      messageOf({ role: 'assistant', content: '' }, { content: 'a' }, { content: null }, { content: 'b' }),
+    ).toEqual({
+      role: 'assistant',
+      content: 'ab',
+      refusal: null,
+    });
+    expect(messageOf({ reasoning: 'a', refusal: 'n' }, { reasoning_content: 'b', refusal: 'o' })).toEqual({
+      content: null,
+      reasoning_content: 'ab',
+      refusal: 'no',
+    });
+  });
+
+  it('joins the logprobs of all chunks, whichever form they have', () => {
+    const choice = gathered(
+      { delta: { content: 'a' }, logprobs: { content: [token('a')], refusal: null } },
+      { delta: { content: 'b' }, logprobs: null },
+      { delta: { content: 'c' }, logprobs: { content: [token('c')] } },
+      { delta: { content: 'd' }, logprobs: [token('d')] },
+      { delta: { refusal: 'e' }, logprobs: { content: null, refusal: [token('e')] } },
+    );
+    const content = [token('a'), token('c'), token('d')];
+    expect(choice['logprobs']).toEqual({ content, refusal: [token('e')] });
+    expect(gathered({ delta: { content: 'a' } })['logprobs']).toBeNull();
+  });
+
+  it('joins tool calls by index, with id, type and name of the first piece', () => {
+    const message = messageOf(
+      { content: '' },
+      { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] },
+      { tool_calls: [{ index: 1, id: 'b', function: { name: 'g', arguments: '{' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] },
+      {
+        tool_calls: [
+          { index: 1, function: { arguments: '}' } },
+          { index: 0, function: { arguments: ':1}' } },
+        ],
+      },
+    );
+    expect(message).toMatchObject({
+      content: null,
+      tool_calls: [
+        { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+        { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
+      ],
+    });
+  });
+
+  it('joins the input of tools of other kinds', () => {
+    const message = messageOf(
+      { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'sh', input: 'l' } }] },
+      { tool_calls: [{ index: 0, custom: { input: 's' } }] },
+    );
+    expect(message).toMatchObject({ tool_calls: [{ type: 'custom', custom: { name: 'sh', input: 'ls' } }] });
+  });
+
+  it('takes a call without arguments for one with none once it has finished, and as it is where it was cut', () => {
+    const call = { delta: { tool_calls: [{ index: 0, function: { name: 'f' } }] } };
+    const finished = gathered(call, { delta: {}, finish_reason: 'tool_calls' });
+    expect(finished).toMatchObject({ message: { tool_calls: [{ function: { arguments: '{}' } }] } });
+    expect(gathered(call)).toMatchObject({ message: { tool_calls: [{ function: { arguments: '' } }] } });
+  });
+
+  it('keeps what else a message or a choice has: the last of it, lists joined', () => {
+    const choice = gathered(
+      { delta: { thought_signature: 'a', annotations: [1] }, stop_reason: null, finish_reason: '' },
+      { delta: { thought_signature: 'b', annotations: [2] }, stop_reason: 'stop', finish_reason: 'stop' },
+    );
+    expect(choice).toMatchObject({
+      stop_reason: 'stop',
+      finish_reason: 'stop',
+      message: { thought_signature: 'b', annotations: [1, 2] },
+    });
+  });
+
+  it('has finished once there is a reason, which some backends leave empty until then', () => {
+    const choice = new GatheredChoice(0);
+    for (const [reason, isFinished] of [
+      ['', false],
+      [null, false],
+      ['length', true],
+    ] as const) {
+      choice.add({ finish_reason: reason }, {});
+      expect(choice.isFinished).toBe(isFinished);
+    }
+  });
+});

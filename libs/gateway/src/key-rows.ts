@@ -1,0 +1,142 @@
+import {
+  type AccountLimit,
+  type Caller,
+  KEY_TYPES,
+  LIMIT_PERIODS,
+  MODEL_PRIVACIES,
+  type MinuteLimits,
+  type KeyType,
+  type LimitPeriod,
+  type ModelPrivacy,
+  type SpendingLimit,
+} from '@svc/contracts';
+import { z } from 'zod';
+
+/** What the owner of a key says about it. */
+export interface KeyTerms {
+  readonly description: string;
+  readonly expiresAt: Date | null;
+  readonly usdLimitNano: bigint | null;
+  readonly diemLimitNano: bigint | null;
+  readonly limitPeriod: LimitPeriod;
+  readonly modelPrivacy: ModelPrivacy;
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+}
+
+/** A key as it is kept: everything but its secret. */
+export interface StoredKey extends KeyTerms {
+  readonly id: string;
+  readonly accountId: string;
+  readonly apiKeyType: KeyType;
+  readonly last6: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+/** What a key's row has of its account's. */
+export interface AccountRow {
+  readonly tier: string;
+  readonly paid: boolean;
+  readonly concurrentRequests: number | null;
+  readonly limits: readonly LimitRow[];
+}
+
+interface LimitRow {
+  readonly model: string;
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+}
+
+/** Stands in a limit's row for every model without a row of its own. */
+const EVERY_MODEL = '*';
+
+/** A `NUMERIC` without decimals. */
+const Nano = z.custom<{ toFixed(decimals: number): string }>().transform((value) => BigInt(value.toFixed(0)));
+
+const KeyRow = z
+  .object({
+    id: z.string(),
+    accountId: z.string(),
+    apiKeyType: z.enum(KEY_TYPES),
+    last6: z.string(),
+    createdAt: z.date(),
+    lastUsedAt: z.date().nullable(),
+    description: z.string(),
+    expiresAt: z.date().nullable(),
+    consumptionLimitUsdNano: Nano.nullable(),
+    consumptionLimitDiemNano: Nano.nullable(),
+    limitPeriod: z.enum(LIMIT_PERIODS),
+    modelPrivacy: z.enum(MODEL_PRIVACIES),
+    requestsPerMinute: z.int().nullable(),
+    tokensPerMinute: z.int().nullable(),
+  })
+  .transform(
+    ({
+      consumptionLimitUsdNano: usdLimitNano,
+      consumptionLimitDiemNano: diemLimitNano,
+      ...key
+    }): StoredKey => ({
+      ...key,
+      usdLimitNano,
+      diemLimitNano,
+    }),
+  );
+
+/** A row of the table of keys. */
+export const readKey = (row: unknown): StoredKey => KeyRow.parse(row);
+
+/** The columns that are given, as Prisma takes them. */
+export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<KeyTerms>) {
+  return {
+    ...terms,
+    ...(usdLimitNano !== undefined && { consumptionLimitUsdNano: usdLimitNano?.toString() ?? null }),
+    ...(diemLimitNano !== undefined && { consumptionLimitDiemNano: diemLimitNano?.toString() ?? null }),
+  };
+}
+
+/** Who shows a key, as everything behind the gate needs to know. */
+export function callerOf(key: StoredKey, account: AccountRow): Caller {
+  const keyLimit = spendingLimit(key);
+  const limits = minuteLimits(key);
+  return {
+    accountId: key.accountId,
+    keyId: key.id,
+    tier: account.tier === 'partner' ? 'partner' : 'standard',
+    paid: account.paid,
+    keyType: key.apiKeyType,
+    modelPrivacy: key.modelPrivacy,
+    ...(key.expiresAt && { expiresAt: key.expiresAt.toISOString() }),
+    ...(keyLimit && { keyLimit }),
+    ...(limits && { limits }),
+    ...(account.limits.length > 0 && { accountLimits: account.limits.map(accountLimit) }),
+    ...(account.concurrentRequests !== null && { concurrent: account.concurrentRequests }),
+  };
+}
+
+function spendingLimit({
+  limitPeriod: period,
+  usdLimitNano,
+  diemLimitNano,
+}: StoredKey): SpendingLimit | undefined {
+  if (usdLimitNano === null && diemLimitNano === null) return undefined;
+  return {
+    period,
+    ...(usdLimitNano !== null && { usdNano: usdLimitNano }),
+    ...(diemLimitNano !== null && { diemNano: diemLimitNano }),
+  };
+}
+
+/** Whose limits a row has, where it has any. */
+export function minuteLimits(row: Omit<LimitRow, 'model'>): MinuteLimits | undefined {
+  const { requestsPerMinute, tokensPerMinute } = row;
+  if (requestsPerMinute === null && tokensPerMinute === null) return undefined;
+  return {
+    ...(requestsPerMinute !== null && { requestsPerMinute }),
+    ...(tokensPerMinute !== null && { tokensPerMinute }),
+  };
+}
+
+function accountLimit({ model, ...row }: LimitRow): AccountLimit {
+  return { ...(model !== EVERY_MODEL && { model }), ...minuteLimits(row) };
+}

@@ -1,0 +1,55 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { RootLogger } from '@svc/runtime';
+import { KeyStore } from './key.store.js';
+
+const FLUSH_MS = 5_000;
+/** Keys that may wait to be written. Uses of further ones go untold until the next flush has made room. */
+const WAITING_MAX = 20_000;
+
+/** Remembers when keys were used and writes it down every few seconds, since nobody pays with waiting for that. */
+@Injectable()
+export class KeyUses implements OnModuleInit, BeforeApplicationShutdown {
+  private waiting = new Map<string, number>();
+  private flushing: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly keys: KeyStore,
+    private readonly logger: RootLogger,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.flush(), FLUSH_MS).unref(); // It never rejects.
+  }
+
+  /** What is noted before the last answer has ended is written before the database is closed. */
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flushing;
+    await this.flush();
+  }
+
+  /** Says that a key was used just now. */
+  note(keyId: string): void {
+    if (this.waiting.size < WAITING_MAX || this.waiting.has(keyId)) this.waiting.set(keyId, Date.now());
+  }
+
+  /** Writes down what waits, in one statement. What could not be written waits for the next time. */
+  flush(): Promise<void> {
+    if (this.waiting.size === 0) return this.flushing ?? Promise.resolve();
+    return (this.flushing ??= this.write().finally(() => (this.flushing = undefined)));
+  }
+
+  private async write(): Promise<void> {
+    const uses = this.waiting;
+    this.waiting = new Map();
+    try {
+      await this.keys.noteUses(uses);
+    } catch (error) {
+      this.logger.log.warn(`When keys were used could not be written: ${String(error)}`);
+      for (const [keyId, atMs] of uses) {
+        if (this.waiting.size < WAITING_MAX && !this.waiting.has(keyId)) this.waiting.set(keyId, atMs);
+      }
+    }
+  }
+}

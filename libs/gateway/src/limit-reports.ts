@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { type Caller, EventLog, type LimitLogType, limitReached } from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
+import { tierName } from './limits-of.js';
+
+/** Reports that wait to be stored. A flood of refused requests must not become a flood of events. */
+const MAX_WAITING = 200;
+
+/** A request that a limit refused. */
+export interface Refused {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly model: string;
+  readonly type: LimitLogType;
+}
+
+/** Tells of requests that limits refused. Nobody waits for it: the answer matters more than its log. */
+@Injectable()
+export class LimitReports {
+  private waiting = 0;
+  private dropped = 0;
+
+  constructor(
+    private readonly events: EventLog,
+    private readonly logger: RootLogger,
+  ) {}
+
+  tell({ requestId, caller, model, type }: Refused): void {
+    if (this.waiting >= MAX_WAITING) {
+      this.dropped += 1;
+      return;
+    }
+    const { accountId, keyId } = caller;
+    const at = new Date().toISOString();
+    this.waiting += 1;
+    // What fails is logged, and an entry is lost.
+    void this.publish({ requestId, accountId, keyId, model, tier: tierName(caller), type, at });
+  }
+
+  private async publish(reached: Parameters<typeof limitReached.key>[0]): Promise<void> {
+    try {
+      await this.events.publish(limitReached, reached);
+      if (this.dropped > 0)
+        this.logger.log.warn({ entries: this.dropped }, 'refused requests were not logged');
+      this.dropped = 0;
+    } catch (error) {
+      this.logger.log.warn({ error: String(error) }, 'a refused request could not be logged');
+    } finally {
+      this.waiting -= 1;
+    }
+  }
+}

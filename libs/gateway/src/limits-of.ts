@@ -1,0 +1,39 @@
+import type { AdmitRequest, Caller, MinuteLimits } from '@svc/contracts';
+import type { Catalog, Model } from '@svc/runtime';
+
+/** The limits that hold for a caller and a model, whoever sets them: the catalogue, the operator, the key. */
+export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitRequest['limits'] {
+  const tier = catalog.limits(model.tier, caller.tier);
+  const user = { ...tier, ...overridesOf(caller, model.id) };
+  return {
+    user,
+    ...(caller.limits && { api_key: caller.limits }),
+    ...(model.globalLimits && { global: defined(model.globalLimits) }),
+  };
+}
+
+/** What the operator allows this account in place of its tier: what is set for the model, then for all models. */
+function overridesOf({ accountLimits }: Caller, model: string): MinuteLimits {
+  if (!accountLimits) return {};
+  const all = accountLimits.find((limits) => limits.model === undefined);
+  const one = accountLimits.find((limits) => limits.model === model);
+  const requestsPerMinute = one?.requestsPerMinute ?? all?.requestsPerMinute;
+  const tokensPerMinute = one?.tokensPerMinute ?? all?.tokensPerMinute;
+  return defined({ requestsPerMinute, tokensPerMinute });
+}
+
+function defined(limits: {
+  requestsPerMinute?: number | undefined;
+  tokensPerMinute?: number | undefined;
+}): MinuteLimits {
+  return {
+    ...(limits.requestsPerMinute !== undefined && { requestsPerMinute: limits.requestsPerMinute }),
+    ...(limits.tokensPerMinute !== undefined && { tokensPerMinute: limits.tokensPerMinute }),
+  };
+}
+
+/** The tier of an account's limits as clients see it. */
+export function tierName({ tier, paid }: Caller): string {
+  if (tier === 'partner') return 'partner';
+  return paid ? 'paid' : 'free';
+}

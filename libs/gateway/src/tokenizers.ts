@@ -1,0 +1,60 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { TokenizerName } from '@svc/contracts';
+import { Catalog, type Model, RootLogger } from '@svc/runtime';
+import { Tokenizer } from './tokenizer.js';
+
+/** Words that a vocabulary remembers the tokens of. Its own bound is 100,000 of any length. */
+const REMEMBERED_WORDS = 4_096;
+
+/** What a model's special tokens look like in a text is text. */
+const AS_TEXT = { disallowedSpecial: new Set<string>() };
+
+const VOCABULARIES = {
+  o200k_base: () => import('gpt-tokenizer/encoding/o200k_base'),
+  o200k_harmony: () => import('gpt-tokenizer/encoding/o200k_harmony'),
+  cl100k_base: () => import('gpt-tokenizer/encoding/cl100k_base'),
+} satisfies Record<TokenizerName, () => Promise<unknown>>;
+
+/**
+ * The vocabularies that the catalogue names, loaded when it is read and never for a request: one takes 0.1 to 0.2 s,
+ * in which nothing else runs, and 40 to 65 MB for as long as the process lives.
+ */
+@Injectable()
+export class Tokenizers implements OnModuleInit {
+  private readonly loaded = new Map<TokenizerName, Tokenizer>();
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly logger: RootLogger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    // A load logs its own failure.
+    this.catalog.onReplaced(() => void this.load());
+    await this.load();
+  }
+
+  /** What counts for a model; `undefined` where its tokens are estimated. */
+  for({ tokenizer }: Model): Tokenizer | undefined {
+    return tokenizer && this.loaded.get(tokenizer);
+  }
+
+  private async load(): Promise<void> {
+    const named = new Set(this.catalog.models().map(({ tokenizer }) => tokenizer));
+    for (const name of named) {
+      if (name === undefined || this.loaded.has(name)) continue;
+      try {
+        this.loaded.set(name, await loadTokenizer(name));
+      } catch (error) {
+        this.logger.log.error({ tokenizer: name, err: error }, 'a tokenizer could not be loaded');
+      }
+    }
+  }
+}
+
+/** Reads a vocabulary into memory. */
+export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
+  const { countTokens, setMergeCacheSize } = await VOCABULARIES[name]();
+  setMergeCacheSize(REMEMBERED_WORDS);
+  return new Tokenizer((text) => countTokens(text, AS_TEXT));
+}

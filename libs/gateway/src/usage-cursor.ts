@@ -1,0 +1,83 @@
+import { createHmac } from 'node:crypto';
+import { Problem, type UsageFilter, type UsagePlace } from '@svc/contracts';
+import { z } from 'zod';
+
+/** A walk through a history: what it looks for, in pages of what size, and how far it has got. */
+export interface UsageWalk {
+  readonly filter: UsageFilter;
+  readonly pageSize: number;
+  readonly after: UsagePlace;
+}
+
+const SEAL_BYTES = 16;
+/** Source: the public interface. */
+const CURSOR_CHARACTERS = 512;
+
+const Ms = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
+const Currency = z.enum(['USD', 'DIEM']);
+
+const Contents = z.tuple([
+  Ms.nullable(),
+  Ms.nullable(),
+  Currency.nullable(),
+  z.int().min(1).max(1_000),
+  Ms,
+  z.string().regex(/^[\x20-\x7e]{1,200}$/),
+  z.int().min(0).max(2_147_483_647),
+  Currency,
+]);
+
+/**
+ * A walk as text for the client to keep. The account is not in it but in its seal: another account's cursor does not
+ * open, and whoever forges a seal gets no further than to places in their own history.
+ */
+export function writeCursor({ filter, pageSize, after }: UsageWalk): string {
+  const contents: z.infer<typeof Contents> = [
+    filter.from?.getTime() ?? null,
+    filter.until?.getTime() ?? null,
+    filter.currency ?? null,
+    pageSize,
+    after.at.getTime(),
+    after.requestId,
+    after.line,
+    after.currency,
+  ];
+  const bytes = Buffer.from(JSON.stringify(contents));
+  return Buffer.concat([seal(bytes, filter.accountId), bytes]).toString('base64url');
+}
+
+/** Refuses: INVALID_REQUEST when it is not a cursor of this account. */
+export function readCursor(cursor: string, accountId: string): UsageWalk {
+  const contents = Contents.safeParse(opened(cursor, accountId));
+  if (!contents.success) throw badCursor();
+  const [fromMs, untilMs, currency, pageSize, atMs, requestId, line, paidIn] = contents.data;
+  const filter: UsageFilter = {
+    accountId,
+    ...(fromMs !== null && { from: new Date(fromMs) }),
+    ...(untilMs !== null && { until: new Date(untilMs) }),
+    ...(currency !== null && { currency }),
+  };
+  return { filter, pageSize, after: { at: new Date(atMs), requestId, line, currency: paidIn } };
+}
+
+function opened(cursor: string, accountId: string): unknown {
+  if (cursor.length > CURSOR_CHARACTERS || !/^[A-Za-z0-9_-]+$/.test(cursor)) throw badCursor();
+  const bytes = Buffer.from(cursor, 'base64url');
+  const contents = bytes.subarray(SEAL_BYTES);
+  if (!bytes.subarray(0, SEAL_BYTES).equals(seal(contents, accountId))) throw badCursor();
+  try {
+    return JSON.parse(contents.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function seal(contents: Buffer, accountId: string): Buffer {
+  return createHmac('sha256', `usage-history ${accountId}`).update(contents).digest().subarray(0, SEAL_BYTES);
+}
+
+function badCursor(): Problem {
+  const message = 'Invalid or expired cursor; restart from the first page';
+  const issues = [{ code: 'custom', path: ['cursor'], message }];
+  return new Problem('INVALID_REQUEST', { message, param: 'cursor', issues });
+}

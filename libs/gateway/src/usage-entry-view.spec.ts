@@ -1,0 +1,60 @@
+import type { UsageEntry } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import { prefersCsv, usageCsv, usageEntryView } from './usage-entry-view.js';
+
+const entry: UsageEntry = {
+  at: new Date('2026-11-21T10:15:00.007Z'),
+  requestId: 'chatcmpl-1',
+  keyId: 'key',
+  model: 'own/model,1',
+  sku: 'own/model,1-llm-input-mtoken',
+  units: 1n,
+  priceNanoPerMillion: 150_000_001n,
+  amountNano: 1n,
+  currency: 'USD',
+  promptTokens: 1,
+  completionTokens: 2,
+  durationMs: 3,
+};
+
+describe('an entry', () => {
+  it('is a debit in the number nearest to the nano-dollar, and 0 where nothing was paid', () => {
+    expect(usageEntryView(entry)).toMatchObject({ amount: -1e-9, units: 1e-6, pricePerUnitUsd: 0.150000001 });
+    expect(JSON.stringify(usageEntryView({ ...entry, amountNano: 0n }))).toContain('"amount":0,');
+    expect(usageEntryView({ ...entry, amountNano: 123_456_789_012_345n }).amount).toBe(-123456.789012345);
+  });
+
+  it('is plain decimals in CSV, whatever its size, and text with commas is quoted', () => {
+    const [header, row] = usageCsv([entry]).split('\n');
+    expect(header).toBe(
+      'timestamp,sku,pricePerUnitUsd,units,amount,currency,notes,inferenceDetails.requestId,inferenceDetails.inferenceExecutionTime,inferenceDetails.promptTokens,inferenceDetails.completionTokens',
+    );
+    expect(row).toBe(
+      '2026-11-21T10:15:00.007Z,"own/model,1-llm-input-mtoken",0.150000001,0.000001,-0.000000001,USD,API Inference,chatcmpl-1,3,1,2',
+    );
+  });
+
+  it('has a header in CSV where there are none', () => {
+    expect(usageCsv([])).toMatch(/^timestamp,[^\n]+\n$/);
+  });
+});
+
+describe('CSV', () => {
+  it.each([
+    'text/csv',
+    'TEXT/CSV;charset=utf-8',
+    'application/json;q=0.5, text/csv',
+    'text/*',
+    'text/csv, */*;q=0.1',
+  ])('is preferred by %s', (accept) => expect(prefersCsv(accept)).toBe(true));
+
+  it.each([
+    undefined,
+    '',
+    '*/*',
+    'application/json',
+    'text/html',
+    'text/csv;q=0.5, application/json',
+    'text/csv;q=0',
+  ])('is not preferred by %s', (accept) => expect(prefersCsv(accept)).toBe(false));
+});

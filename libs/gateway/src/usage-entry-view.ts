@@ -1,0 +1,69 @@
+import { type BillingEntry, type UsageEntry, formatUsd, usdNumber } from '@svc/contracts';
+import { stringify } from 'csv-stringify/sync';
+
+const NOTES = 'API Inference';
+
+export function usageEntryView(entry: UsageEntry): BillingEntry {
+  return {
+    timestamp: entry.at.toISOString(),
+    sku: entry.sku,
+    units: Number(entry.units) / 1e6,
+    pricePerUnitUsd: usdNumber(entry.priceNanoPerMillion),
+    amount: usdNumber(-entry.amountNano),
+    currency: entry.currency,
+    notes: NOTES,
+    inferenceDetails: {
+      requestId: entry.requestId,
+      promptTokens: entry.promptTokens,
+      completionTokens: entry.completionTokens,
+      inferenceExecutionTime: entry.durationMs,
+    },
+  };
+}
+
+const CSV_COLUMNS = [
+  'timestamp',
+  'sku',
+  'pricePerUnitUsd',
+  'units',
+  'amount',
+  'currency',
+  'notes',
+  'inferenceDetails.requestId',
+  'inferenceDetails.inferenceExecutionTime',
+  'inferenceDetails.promptTokens',
+  'inferenceDetails.completionTokens',
+];
+
+/** The entries as CSV. Numbers are plain decimals, which every spreadsheet reads, exactly as long as they have to be. */
+export function usageCsv(entries: readonly UsageEntry[]): string {
+  const rows = entries.map((entry) => [
+    entry.at.toISOString(),
+    entry.sku,
+    formatUsd(entry.priceNanoPerMillion),
+    // Millionths, as a number with nine decimals.
+    formatUsd(entry.units * 1_000n),
+    formatUsd(-entry.amountNano),
+    entry.currency,
+    NOTES,
+    entry.requestId,
+    entry.durationMs,
+    entry.promptTokens,
+    entry.completionTokens,
+  ]);
+  return stringify(rows, { header: true, columns: CSV_COLUMNS });
+}
+
+/** Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). */
+export function prefersCsv(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  const weights = new Map<string, number>();
+  for (const part of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    weights.set(range, weight === undefined ? 1 : Number(weight));
+  }
+  const weightOf = (type: string, kind: string): number =>
+    weights.get(`${type}/${kind}`) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0;
+  return weightOf('text', 'csv') > weightOf('application', 'json');
+}

@@ -1,0 +1,29 @@
+import type { KeyLabel } from './usage-keys.store.js';
+
+/** What no key may be called: a series has a member of this name. */
+const TAKEN = 'date';
+
+/**
+ * A name for each key: its description, with the end of its secret where that is needed to tell it from the others.
+ */
+export function keyNames(keyIds: readonly string[], labels: readonly KeyLabel[]): Map<string, string> {
+  const byId = new Map(labels.map((label) => [label.id, label]));
+  const uses = Map.groupBy(labels, ({ description }) => description);
+  const names = new Map<string, string>();
+  const taken = new Set([TAKEN]);
+  for (const id of keyIds) {
+    const label = byId.get(id);
+    const candidates = label ? [...labelNames(label, uses.get(label.description)?.length === 1), id] : [id];
+    const name = candidates.find((candidate) => !taken.has(candidate)) ?? id;
+    taken.add(name);
+    names.set(id, name);
+  }
+  return names;
+}
+
+function labelNames({ description, last6 }: KeyLabel, unique: boolean): string[] {
+  const end = `…${last6}`;
+  if (description === '') return [end];
+  const long = `${description} (${end})`;
+  return unique ? [description, long] : [long];
+}

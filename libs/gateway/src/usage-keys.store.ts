@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { PrismaDatabase } from '@svc/storage';
+
+/** What people know a key by. */
+export interface KeyLabel {
+  readonly id: string;
+  readonly description: string;
+  readonly last6: string;
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** The labels of keys that were used, revoked ones included. */
+@Injectable()
+export class UsageKeysStore {
+  constructor(private readonly database: PrismaDatabase) {}
+
+  labels(accountId: string, keyIds: readonly string[]): Promise<KeyLabel[]> {
+    return this.database.apiKey.findMany({
+      where: { accountId, id: { in: keyIds.filter((id) => UUID.test(id)) } },
+      select: { id: true, description: true, last6: true },
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { ANALYTICS_TOP, type BillingAnalytics, type UsageDay, usdNumber } from '@svc/contracts';
+import { type Days, eachDay } from './usage-period.js';
+
+/** What a report says of models and keys beside their numbers. */
+export interface ReportNames {
+  /** Of the model with this id; null for one that is offered no more. */
+  readonly modelType: (id: string) => string | null;
+  /** What people call a key; each key has another. */
+  readonly keyName: (id: string) => string;
+}
+
+interface Sum {
+  usdNano: bigint;
+  diemNano: bigint;
+  units: bigint;
+}
+
+type Report = BillingAnalytics;
+type Part = NonNullable<Report['byModel'][number]['breakdown']>[number]['type'];
+
+/** The parts that a sku's ending tells. */
+const PARTS: readonly (readonly [Part, string])[] = [
+  ['Input', '-llm-input-mtoken'],
+  ['Output', '-llm-output-mtoken'],
+  ['Cache Read', '-llm-cache-input-mtoken'],
+  ['Cache Write', '-llm-cache-write-mtoken'],
+];
+
+/** Sums up the usage of some days. */
+export function usageReport(sums: readonly UsageDay[], days: Days, names: ReportNames): Report {
+  const topModels = dearest(sums, ({ model }) => model)
+    .slice(0, ANALYTICS_TOP)
+    .map(([model]) => model);
+  const keys = dearest(sums, ({ keyId }) => keyId);
+  const topKeys = keys.slice(0, ANALYTICS_TOP).map(([keyId]) => keyId);
+  return {
+    lookback: `${days.count}d`,
+    byDate: byDate(sums, days),
+    byModel: byModel(sums, names),
+    byModelDaily: daily(sums, days, { top: topModels, of: ({ model }) => model, nameOf: (id) => id }),
+    topModels,
+    byKey: keys.map(([keyId, sum]) => ({
+      apiKeyId: keyId,
+      description: names.keyName(keyId),
+      ...totals(sum),
+    })),
+    byKeyDaily: daily(sums, days, { top: topKeys, of: ({ keyId }) => keyId, nameOf: names.keyName }),
+    topKeyNames: topKeys.map(names.keyName),
+  };
+}
+
+function byDate(sums: readonly UsageDay[], days: Days): Report['byDate'] {
+  const found = summed(sums, ({ day }) => day);
+  return eachDay(days).map((date) => {
+    const { usdNano, diemNano } = found.get(date) ?? nothing();
+    return { date, USD: usdNumber(usdNano), DIEM: usdNumber(diemNano) };
+  });
+}
+
+function byModel(sums: readonly UsageDay[], names: ReportNames): Report['byModel'] {
+  const rowOf = ({ model, sku }: UsageDay): string => JSON.stringify([model, unitOf(sku)]);
+  const rows = Map.groupBy(sums, rowOf);
+  return dearest(sums, rowOf).map(([row, sum]) => {
+    const [modelName, unitType] = JSON.parse(row) as [string, string];
+    const parts = summed(rows.get(row) ?? [], ({ sku }) => partOf(sku) ?? '');
+    const breakdown = PARTS.flatMap(([type]) => {
+      const part = parts.get(type);
+      if (!part) return [];
+      return [{ type, usd: usdNumber(part.usdNano), diem: usdNumber(part.diemNano), units: mtokens(part) }];
+    });
+    return {
+      modelName,
+      unitType,
+      modelType: names.modelType(modelName),
+      ...totals(sum),
+      ...(breakdown.length > 0 && { breakdown }),
+    };
+  });
+}
+
+interface Series {
+  readonly top: readonly string[];
+  readonly of: (sum: UsageDay) => string;
+  readonly nameOf: (id: string) => string;
+}
+
+function daily(sums: readonly UsageDay[], days: Days, { top, of, nameOf }: Series): Report['byModelDaily'] {
+  const found = summed(sums, (sum) => JSON.stringify([sum.day, of(sum)]));
+  return eachDay(days).map((day) => {
+    const spent = top.map((id) => {
+      const { usdNano, diemNano } = found.get(JSON.stringify([day, id])) ?? nothing();
+      return [nameOf(id), usdNumber(usdNano + diemNano)] as const;
+    });
+    return { ...Object.fromEntries(spent), date: Date.parse(day) };
+  });
+}
+
+const nothing = (): Sum => ({ usdNano: 0n, diemNano: 0n, units: 0n });
+
+function summed(sums: readonly UsageDay[], groupOf: (sum: UsageDay) => string): Map<string, Sum> {
+  const groups = new Map<string, Sum>();
+  for (const sum of sums) {
+    const group = groupOf(sum);
+    const whole = groups.get(group) ?? nothing();
+    whole.usdNano += sum.usdNano;
+    whole.diemNano += sum.diemNano;
+    whole.units += sum.units;
+    groups.set(group, whole);
+  }
+  return groups;
+}
+
+/** Groups with their sums, those first that cost the most in both currencies; equals by name. */
+function dearest(sums: readonly UsageDay[], groupOf: (sum: UsageDay) => string): [string, Sum][] {
+  const costOf = ([, { usdNano, diemNano }]: [string, Sum]): bigint => usdNano + diemNano;
+  return [...summed(sums, groupOf)].toSorted((a, b) => {
+    const difference = costOf(b) - costOf(a);
+    if (difference !== 0n) return difference > 0n ? 1 : -1;
+    return a[0] < b[0] ? -1 : 1;
+  });
+}
+
+function totals(sum: Sum): { totalUsd: number; totalDiem: number; totalUnits: number } {
+  return {
+    totalUsd: usdNumber(sum.usdNano),
+    totalDiem: usdNumber(sum.diemNano),
+    totalUnits: mtokens(sum),
+  };
+}
+
+const mtokens = ({ units }: Sum): number => Number(units) / 1e6;
+
+const unitOf = (sku: string): string => sku.slice(sku.lastIndexOf('-') + 1);
+
+const partOf = (sku: string): Part | undefined => PARTS.find(([, ending]) => sku.endsWith(ending))?.[0];

@@ -1,0 +1,14 @@
+import { Injectable } from '@nestjs/common';
+
+/** What time it is. */
+@Injectable()
+export class Clock {
+  now(): Date {
+    return new Date();
+  }
+}
+
+/** A UTC day, such as `2026-11-21`. */
+export function utcDay(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}

@@ -1,0 +1,92 @@
+import type { Balances, LimitPeriod, SpendingLimit } from '@svc/contracts';
+import type { AccountPosting } from './hold-book.js';
+import { NOTHING, add, least, remaining } from './spendable.js';
+
+/** What the books say a key has spent, as of a version of its account. */
+export interface KeySpent {
+  readonly version: bigint;
+  /** The UTC day that is meant, such as `2026-11-21`. */
+  readonly day: string;
+  readonly epoch: Balances;
+  readonly month: Balances;
+  readonly lifetime: Balances;
+}
+
+/** What has been spent since a period began. */
+interface Period {
+  readonly start: string;
+  readonly spent: Balances;
+}
+
+/** More than any account has. */
+const NO_LIMIT = 2n ** 64n;
+
+/** What a key with a limit has spent, and what its requests hold. */
+export class KeyBudget {
+  /** Whether what it has spent must be read before it can be trusted. */
+  isStale = true;
+  private held = NOTHING;
+  private version = -1n;
+  private epoch: Period = { start: '', spent: NOTHING };
+  private month: Period = { start: '', spent: NOTHING };
+  private lifetime = NOTHING;
+
+  constructor(readonly keyId: string) {}
+
+  set(spent: KeySpent): void {
+    this.version = spent.version;
+    this.epoch = { start: spent.day, spent: spent.epoch };
+    this.month = { start: monthOf(spent.day), spent: spent.month };
+    this.lifetime = spent.lifetime;
+    this.isStale = false;
+  }
+
+  /** Adds what a posting of its account says. One that is missing in between makes it stale. */
+  post({ version, spends }: AccountPosting): void {
+    if (version <= this.version) return;
+    if (version !== this.version + 1n) {
+      this.isStale = true;
+      return;
+    }
+    this.version = version;
+    for (const spending of spends) {
+      if (spending.keyId !== this.keyId) continue;
+      this.lifetime = add(this.lifetime, spending);
+      this.month = later(this.month, { start: monthOf(spending.day), spent: spending });
+      this.epoch = later(this.epoch, { start: spending.day, spent: spending });
+    }
+  }
+
+  /** Changes what is held, by what may be negative. */
+  hold(more: Balances): void {
+    this.held = add(this.held, more);
+  }
+
+  /** What may be taken of what the account has left. `today` is in UTC, such as `2026-11-21`. */
+  left(account: Balances, limit: SpendingLimit, today: string): Balances {
+    const allowed = { usdNano: limit.usdNano ?? NO_LIMIT, diemNano: limit.diemNano ?? NO_LIMIT };
+    const gone = add(this.spent(limit.period, today), this.held);
+    return least(account, remaining(allowed, gone));
+  }
+
+  private spent(period: LimitPeriod, today: string): Balances {
+    switch (period) {
+      case 'EPOCH':
+        return today > this.epoch.start ? NOTHING : this.epoch.spent;
+      case 'MONTH':
+        return monthOf(today) > this.month.start ? NOTHING : this.month.spent;
+      case 'LIFETIME':
+        return this.lifetime;
+    }
+  }
+}
+
+/** A period with what was spent in it, or the later one of two. What comes late for an earlier one is no part of it. */
+function later(known: Period, more: Period): Period {
+  if (more.start > known.start) return { start: more.start, spent: add(NOTHING, more.spent) };
+  return more.start === known.start ? { start: known.start, spent: add(known.spent, more.spent) } : known;
+}
+
+function monthOf(day: string): string {
+  return day.slice(0, 7);
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { type KeySpend, type UsageDay, type UsageFilter, UsageHistory, type UsagePage } from '@svc/contracts';
+import { UsageDaysStore } from './usage-days.store.js';
+import { UsageDrain } from './usage-drain.js';
+import { type PageRequest, UsageHistoryStore, type WalkFound, type WalkStep } from './usage-history.store.js';
+
+/** The history within its own process. Reads see every charge that was settled before them. */
+@Injectable()
+export class LocalUsageHistory extends UsageHistory {
+  constructor(
+    private readonly drain: UsageDrain,
+    private readonly history: UsageHistoryStore,
+    private readonly sums: UsageDaysStore,
+  ) {
+    super();
+  }
+
+  override async page(filter: UsageFilter, page: PageRequest): Promise<UsagePage> {
+    await this.drain.beforeRead();
+    return this.history.page(filter, page);
+  }
+
+  override async walk(filter: UsageFilter, step: WalkStep): Promise<WalkFound> {
+    await this.drain.beforeRead();
+    return this.history.walk(filter, step);
+  }
+
+  override async days(accountId: string, from: string, until: string): Promise<readonly UsageDay[]> {
+    await this.drain.beforeRead();
+    return this.sums.days(accountId, from, until);
+  }
+
+  override async keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]> {
+    if (keyIds.length === 0) return [];
+    await this.drain.beforeRead();
+    return this.sums.keys(accountId, keyIds);
+  }
+}

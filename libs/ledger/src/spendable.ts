@@ -1,0 +1,64 @@
+import { type Balances, Problem } from '@svc/contracts';
+
+/** What may be taken, and how. */
+export interface Take {
+  readonly amountNano: bigint;
+  /** Less than the amount is taken where it is at least this much; the amount itself unless told. */
+  readonly atLeastNano?: bigint;
+  /** Taken in place of the amount where it is at most a tenth of what is left. */
+  readonly preferredNano?: bigint;
+}
+
+/** A whole answer is held at its worst case while that is at most one part in so many of what can be spent. */
+const PREFERRED_SHARE = 10n;
+
+export const NOTHING: Balances = { usdNano: 0n, diemNano: 0n };
+
+/** An amount taken from what is left, DIEM first. `undefined` when there is too little. */
+export function take(left: Balances, { amountNano, atLeastNano, preferredNano }: Take): Balances | undefined {
+  const total = left.diemNano + left.usdNano;
+  const isPreferred = preferredNano !== undefined && preferredNano * PREFERRED_SHARE <= total;
+  const wantedNano = isPreferred ? preferredNano : amountNano;
+  const leastNano = isPreferred ? preferredNano : (atLeastNano ?? amountNano);
+  if (total < leastNano) return undefined;
+  const taken = smaller(total, wantedNano);
+  const diemNano = smaller(left.diemNano, taken);
+  return { diemNano, usdNano: taken - diemNano };
+}
+
+/** What is left of `balances` beside `gone`, in each currency at least nothing. */
+export function remaining(balances: Balances, gone: Balances): Balances {
+  return {
+    usdNano: atLeastZero(balances.usdNano - gone.usdNano),
+    diemNano: atLeastZero(balances.diemNano - gone.diemNano),
+  };
+}
+
+export function covers(left: Balances, amount: Balances): boolean {
+  return left.usdNano >= amount.usdNano && left.diemNano >= amount.diemNano;
+}
+
+export function add(a: Balances, b: Balances): Balances {
+  return { usdNano: a.usdNano + b.usdNano, diemNano: a.diemNano + b.diemNano };
+}
+
+/** The lesser in each currency. */
+export function least(a: Balances, b: Balances): Balances {
+  return { usdNano: smaller(a.usdNano, b.usdNano), diemNano: smaller(a.diemNano, b.diemNano) };
+}
+
+/** Why nothing could be taken: the key's limit where the account itself could have paid. */
+export function shortOf(account: Balances, key: Balances, wanted: Take): Problem {
+  if (!take(account, wanted)) return new Problem('INSUFFICIENT_BALANCE');
+  return new Problem(
+    key.usdNano < account.usdNano ? 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' : 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+  );
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function atLeastZero(nano: bigint): bigint {
+  return nano > 0n ? nano : 0n;
+}

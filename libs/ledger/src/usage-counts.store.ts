@@ -1,0 +1,74 @@
+import type { Currency } from '@svc/contracts';
+import type { PoolClient } from 'pg';
+
+/** How many entries a day (UTC) has. */
+export interface DayCount {
+  readonly day: string;
+  readonly entries: number;
+}
+
+export interface CountFilter {
+  readonly accountId: string;
+  readonly from: Date;
+  readonly until: Date;
+  readonly currency?: Currency | undefined;
+}
+
+interface CountRow {
+  readonly day: string;
+  readonly usd: bigint;
+  readonly diem: bigint;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Counts an account's entries, day by day. Days without any are left out. Those of whole days are known; of a day that
+ * is cut by the filter's times they are counted, line by line.
+ */
+export async function countEntries(client: PoolClient, filter: CountFilter): Promise<DayCount[]> {
+  const { accountId, from, until, currency } = filter;
+  const first = new Date(Math.ceil(from.getTime() / DAY_MS) * DAY_MS);
+  const last = new Date(Math.floor(until.getTime() / DAY_MS) * DAY_MS);
+  const rows =
+    first < last
+      ? [
+          ...(await countLines(client, accountId, { from, until: first })),
+          ...(await countDays(client, accountId, { from: first, until: last })),
+          ...(await countLines(client, accountId, { from: last, until })),
+        ]
+      : await countLines(client, accountId, { from, until });
+  return rows.flatMap(({ day, usd, diem }) => {
+    const entries = Number((currency === 'DIEM' ? 0n : usd) + (currency === 'USD' ? 0n : diem));
+    return entries > 0 ? [{ day, entries }] : [];
+  });
+}
+
+interface Span {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+async function countDays(client: PoolClient, accountId: string, { from, until }: Span): Promise<CountRow[]> {
+  const { rows } = await client.query<CountRow>(
+    `SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(usd_entries)::bigint AS usd, sum(diem_entries)::bigint AS diem
+     FROM ledger.usage_days AS known WHERE account_id = $1 AND day >= $2::date AND day < $3::date
+     GROUP BY known.day ORDER BY known.day`,
+    [accountId, from.toISOString(), until.toISOString()],
+  );
+  return rows;
+}
+
+async function countLines(client: PoolClient, accountId: string, { from, until }: Span): Promise<CountRow[]> {
+  if (from >= until) return [];
+  const { rows } = await client.query<CountRow>(
+    `SELECT to_char(charge.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+       count(*) FILTER (WHERE line.usd_nano > 0 OR line.diem_nano = 0) AS usd,
+       count(*) FILTER (WHERE line.diem_nano > 0) AS diem
+     FROM ledger.charges AS charge JOIN ledger.charge_lines AS line USING (request_id, at)
+     WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND line.at >= $2 AND line.at < $3
+     GROUP BY day ORDER BY day`,
+    [accountId, from, until],
+  );
+  return rows;
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdmitRequest } from '@svc/contracts';
+import { connectRedis } from '@svc/storage';
+import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FallbackLimiter } from './fallback-limiter.js';
+import { admitRequest } from './limiter.conformance.js';
+import { STANDARD_TIMES } from './memory-limiter.js';
+import { RedisLimiter } from './redis-limiter.js';
+
+/** Long enough for a busy machine to answer in. */
+const WAIT_MS = 300;
+const LIMITS = { user: { requestsPerMinute: 40, tokensPerMinute: 1_000_000 } };
+
+let redis: TestRedis;
+let limiter: FallbackLimiter;
+let warnings: string[];
+
+/** Windows so long that no test meets the edge of one. */
+const TIMES = { ...STANDARD_TIMES, windowMs: 1_000_000_000, failureBlockMs: 5_000 };
+
+function startLimiter(waitMs = WAIT_MS, forgetAfterMs = 2 * waitMs): FallbackLimiter {
+  const shared = new RedisLimiter(connectRedis({ url: redis.url, name: 'test' }), {
+    ...TIMES,
+    forgetAfterMs,
+  });
+  const options = { to: 'Redis', waitMs, leaseMs: 60_000, local: { ...TIMES, share: 0.25 } };
+  return new FallbackLimiter(shared, options, { warn: (_fields, message) => void warnings.push(message) });
+}
+
+/** So many more requests like one, told by how many came in. */
+async function admitted(request: AdmitRequest, count: number, by = limiter): Promise<number> {
+  const all = Array.from({ length: count }, () => by.admit({ ...request, requestId: randomUUID() }));
+  return (await Promise.all(all)).filter((admission) => admission.admitted).length;
+}
+
+async function until(mode: 'shared' | 'local'): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (limiter.state().mode !== mode) {
+    if (Date.now() > deadline) throw new Error(`not ${mode}: ${JSON.stringify(limiter.state())}`);
+    await sleep(10);
+  }
+}
+
+/** Asks until the limiter has given up on Redis. */
+async function loseRedis(signal: 'SIGSTOP' | 'SIGKILL'): Promise<void> {
+  redis.signal(signal);
+  while (limiter.state().mode === 'shared')
+    await Promise.all(Array.from({ length: 10 }, () => limiter.blocked('ip:1')));
+}
+
+const { skipped, note } = withRedis();
+
+describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
+  beforeEach(async () => {
+    warnings = [];
+    redis = await startTestRedis();
+    limiter = startLimiter();
+    await limiter.onModuleInit();
+  });
+  afterEach(async () => {
+    await limiter?.onModuleDestroy();
+    await redis?.stop();
+  });
+
+  it('shares the count while Redis answers', async () => {
+    const two = [startLimiter(30_000), startLimiter(30_000)];
+    await Promise.all(two.map((one) => one.onModuleInit()));
+    const request = admitRequest({ limits: LIMITS });
+    const counts = await Promise.all(two.map((one) => admitted(request, 30, one)));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(40);
+    for (const one of two) {
+      expect(one.state()).toMatchObject({ mode: 'shared', localAdmits: 0, faults: 0, waiting: 0 });
+      await one.onModuleDestroy();
+    }
+  });
+
+  it.each(['SIGSTOP', 'SIGKILL'] as const)(
+    'after %s of Redis gives out its share, says so, waits for nobody, and is exact again afterwards',
+    async (signal) => {
+      const request = admitRequest({ limits: LIMITS });
+      expect(await admitted(request, 5)).toBe(5);
+      redis.signal(signal);
+      expect(await admitted(request, 300)).toBe(10);
+      await until('local');
+      expect(limiter.state()).toMatchObject({ localAdmits: 10, localRefusals: 290 });
+      expect(limiter.state().reason).toMatch(/no answer|closed|writeable|ECONN|retries/);
+      // Nothing is sent any more but one probe at a time, so nothing can pile up.
+      const { faults, waiting } = limiter.state();
+      expect(await admitted(request, 1_000)).toBe(0);
+      await sleep(600);
+      expect(limiter.state()).toMatchObject({ faults, localAdmits: 10 });
+      expect(limiter.state().waiting).toBeLessThanOrEqual(waiting);
+
+      if (signal === 'SIGSTOP') redis.signal('SIGCONT');
+      else await redis.restart();
+      await until('shared');
+      expect(warnings).toEqual([
+        'limits are local: the shared count is out of reach',
+        'limits are shared again',
+      ]);
+      expect(limiter.state().waiting).toBe(0);
+      // A Redis that stood still kept its count, and none of those that were decided here is in it.
+      expect(await admitted(request, 100)).toBe(signal === 'SIGSTOP' ? 35 : 40);
+    },
+  );
+
+  it('a call during an outage waits at most as long as it may, and after a few not at all', async () => {
+    redis.signal('SIGSTOP');
+    const startMs = performance.now();
+    await Promise.all(Array.from({ length: 200 }, () => limiter.admit(admitRequest())));
+    expect(limiter.state().mode).toBe('local');
+    const { faults } = limiter.state();
+    for (let index = 0; index < 200; index += 1) await limiter.admit(admitRequest());
+    // Had each of these waited, there would be a fault for each.
+    expect(limiter.state().faults).toBe(faults);
+    expect(faults).toBeLessThanOrEqual(200);
+    expect(performance.now() - startMs).toBeLessThan(200 * WAIT_MS);
+    redis.signal('SIGCONT');
+  });
+
+  it('what was admitted alone is settled alone', async () => {
+    const request = admitRequest({ limits: LIMITS, tokens: 10, concurrent: 4 });
+    await loseRedis('SIGSTOP');
+    const alone = await limiter.admit(request);
+    expect(alone.countedBy).toBeTypeOf('string');
+    expect((await limiter.admit({ ...request, requestId: 'second' })).refusedBy?.of).toBe('concurrent');
+    redis.signal('SIGCONT');
+    await until('shared');
+    const before = await limiter.admit({ ...request, requestId: 'third' });
+    expect(before).not.toHaveProperty('countedBy');
+    await limiter.settle(request, alone, 500);
+    const after = await limiter.admit({ ...request, requestId: 'fourth' });
+    expect(before.tokens.remaining - after.tokens.remaining).toBe(10);
+    // Another process counted this one; this one's counts have nothing to do with it.
+    await limiter.release({ ...request, requestId: 'fourth' }, { ...after, countedBy: randomUUID() });
+    expect((await limiter.admit({ ...request, requestId: 'fifth' })).requests.remaining).toBe(37);
+  });
+
+  it('what Redis took too late for its caller is given back', async () => {
+    const patient = startLimiter(WAIT_MS, 60_000);
+    await patient.onModuleInit();
+    const request = admitRequest({ limits: LIMITS });
+    await patient.admit(admitRequest());
+    redis.signal('SIGSTOP');
+    expect((await patient.admit(request)).countedBy).toBeTypeOf('string');
+    redis.signal('SIGCONT');
+    let left = 0;
+    for (let index = 0; left !== 39 && index < 500; index += 1) {
+      const next = { ...request, requestId: randomUUID() };
+      const admission = await patient.admit(next);
+      if (admission.countedBy === undefined) left = admission.requests.remaining;
+      await patient.release(next, admission);
+      await sleep(10);
+    }
+    expect(left).toBe(39);
+    await patient.onModuleDestroy();
+  });
+
+  it('what Redis admitted and could not be told is told when it is back', async () => {
+    const requests = Array.from({ length: 3 }, (_, index) => `${index}`);
+    const request = admitRequest({ limits: LIMITS, tokens: 100, concurrent: 3 });
+    const admissions = await Promise.all(
+      requests.map((requestId) => limiter.admit({ ...request, requestId })),
+    );
+    await loseRedis('SIGSTOP');
+    await Promise.all(
+      requests.map((requestId, index) => {
+        const admission = admissions[index];
+        if (!admission) throw new Error('there is one for each');
+        return limiter.settle({ ...request, requestId }, admission, 1);
+      }),
+    );
+    redis.signal('SIGCONT');
+    await until('shared');
+    // Three places and 297 tokens come back.
+    let last = await limiter.admit({ ...request, requestId: 'probe-0' });
+    for (let index = 1; last.tokens.remaining !== 1_000_000 - 103 && index < 500; index += 1) {
+      if (last.admitted) await limiter.release({ ...request, requestId: `probe-${index - 1}` }, last);
+      await sleep(10);
+      last = await limiter.admit({ ...request, requestId: `probe-${index}` });
+    }
+    expect(last).toMatchObject({ admitted: true, tokens: { remaining: 1_000_000 - 103 } });
+  });
+
+  it('failures block while Redis is away, too', async () => {
+    await loseRedis('SIGKILL');
+    for (let time = 0; time < 20; time += 1) expect(await limiter.failed('ip:2')).toEqual({});
+    const { untilMs } = await limiter.failed('ip:2');
+    expect(untilMs).toBeGreaterThan(Date.now());
+    expect(await limiter.blocked('ip:2')).toEqual({ untilMs });
+    expect(await limiter.blocked('ip:3')).toEqual({});
+  });
+
+  it('starts without Redis, and joins in when it comes', async () => {
+    redis.signal('SIGKILL');
+    const late = startLimiter();
+    await late.onModuleInit();
+    expect(late.state()).toMatchObject({ mode: 'local' });
+    expect((await late.admit(admitRequest())).admitted).toBe(true);
+    await redis.restart();
+    while (late.state().mode === 'local') await sleep(10);
+    expect(await late.admit(admitRequest())).not.toHaveProperty('countedBy');
+    await late.onModuleDestroy();
+  });
+});

@@ -1,0 +1,42 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Limiter } from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
+import { FallbackLimiter } from './fallback-limiter.js';
+import { HttpLimiter, type LimiterAddress } from './http-limiter.js';
+import { LeasingLimiter } from './leasing-limiter.js';
+import { LEASE_MS } from './memory-limiter.js';
+import { renewing } from './limiter.module.js';
+
+const WAIT_MS = 250;
+const LOCAL_SHARE = 0.25;
+
+export interface LimiterClientOptions extends LimiterAddress {
+  /** A call that the limiter does not answer in this time is decided here. */
+  readonly waitMs?: number;
+  /** The part of each limit that is given out here while the limiter is out of reach. */
+  readonly localShare?: number;
+  /** As the limiter has it. */
+  readonly leaseMs?: number;
+}
+
+/** The limiter of another process. Needs the global module of logging. */
+@Module({})
+export class LimiterClientModule {
+  static at(options: LimiterClientOptions): DynamicModule {
+    const { url, waitMs = WAIT_MS, localShare: share = LOCAL_SHARE, leaseMs = LEASE_MS } = options;
+    const local = { share, leaseMs };
+    return {
+      module: LimiterClientModule,
+      providers: [
+        {
+          provide: LeasingLimiter,
+          useFactory: ({ log }: RootLogger) =>
+            new FallbackLimiter(new HttpLimiter(options), { to: url, waitMs, leaseMs, local }, log),
+          inject: [RootLogger],
+        },
+        renewing(leaseMs),
+      ],
+      exports: [Limiter, LeasingLimiter],
+    };
+  }
+}

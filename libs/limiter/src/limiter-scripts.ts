@@ -1,0 +1,143 @@
+/*
+ * Each script is one step on the server and reads the server's clock, so that all processes agree on when a window ends.
+ *
+ * What is kept, every key with a time to live:
+ *   svc:limits:{account}:…    hash of a window: ends (Unix ms), requests, tokens. Kept for one window beyond its end.
+ *   svc:limits:{global:…}     the same, of all accounts together
+ *   svc:limits:{account}:open sorted set of request ids by the end of their lease (Unix ms). Kept for a lease.
+ *   svc:limits:{subject}:failures  list of Unix ms, oldest first, at most as many as are allowed
+ *   svc:limits:{subject}:block     until when the subject is blocked (Unix ms), kept until then
+ */
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/**
+ * Takes a request from all of its windows or from none.
+ *
+ * KEYS  1: requests under way of the account. 2 and on: the windows.
+ * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after which nobody
+ *       waits for the answer, 0 for none. 6: how many requests may be under way, -1 for no limit.
+ *       Then for each window what fits into it: requests, tokens; -1 for no limit.
+ * Result  { verdict, now, ends, then for each window after the step: requests, tokens }.
+ *       The verdict is 0 for admitted; 2i-1 when the requests of window i refused, 2i when its tokens did, and one more
+ *       than those of all windows when too many requests are under way. It is -1, with nothing else but now, when the
+ *       call came too late.
+ */
+export const ADMIT = `${NOW}
+local notAfter = tonumber(ARGV[5])
+if notAfter > 0 and now > notAfter then return { -1, now } end
+
+local tokens = tonumber(ARGV[2])
+local length = tonumber(ARGV[3])
+local ends = now - now % length + length
+local windows = {}
+for i = 2, #KEYS do
+  local stored = redis.call('HMGET', KEYS[i], 'ends', 'requests', 'tokens')
+  local window = { ends = tonumber(stored[1] or 0), requests = tonumber(stored[2] or 0), tokens = tonumber(stored[3] or 0) }
+  -- A clock that was set back does not open a window twice.
+  if window.ends > ends and window.ends <= ends + length then ends = window.ends end
+  windows[i - 1] = window
+end
+
+local verdict = 0
+for i, window in ipairs(windows) do
+  if window.ends ~= ends then
+    window.isNew = true
+    window.requests = 0
+    window.tokens = 0
+  end
+  if verdict == 0 then
+    local requestsFit = tonumber(ARGV[5 + 2 * i])
+    local tokensFit = tonumber(ARGV[6 + 2 * i])
+    if requestsFit >= 0 and window.requests + 1 > requestsFit then
+      verdict = 2 * i - 1
+    elseif tokensFit >= 0 and window.tokens + tokens > tokensFit then
+      verdict = 2 * i
+    end
+  end
+end
+
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+local places = tonumber(ARGV[6])
+if verdict == 0 and places >= 0 and redis.call('ZCARD', KEYS[1]) >= places then
+  verdict = 2 * #windows + 1
+end
+
+if verdict == 0 then
+  for i, window in ipairs(windows) do
+    window.requests = window.requests + 1
+    window.tokens = window.tokens + tokens
+    redis.call('HSET', KEYS[i + 1], 'ends', ends, 'requests', window.requests, 'tokens', window.tokens)
+    if window.isNew then redis.call('PEXPIREAT', KEYS[i + 1], ends + length) end
+  end
+  redis.call('ZADD', KEYS[1], now + ARGV[4], ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+end
+
+local result = { verdict, now, ends }
+for _, window in ipairs(windows) do
+  result[#result + 1] = window.requests
+  result[#result + 1] = window.tokens
+end
+return result
+`;
+
+/**
+ * Ends a request's being under way and corrects what it took, once, in those of its windows that are still open.
+ *
+ * KEYS  as those of ADMIT.
+ * ARGV  1: request id. 2: when the windows that it was taken from end. 3: requests to add, 0 or -1. 4: tokens to add.
+ * Result  1, or 0 when the request was not under way: it was told before, or its lease had lapsed.
+ */
+export const SETTLE = `
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+for i = 2, #KEYS do
+  if redis.call('HGET', KEYS[i], 'ends') == ARGV[2] then
+    if ARGV[3] ~= '0' then redis.call('HINCRBY', KEYS[i], 'requests', ARGV[3]) end
+    if redis.call('HINCRBY', KEYS[i], 'tokens', ARGV[4]) < 0 then redis.call('HSET', KEYS[i], 'tokens', 0) end
+  end
+end
+return 1
+`;
+
+/**
+ * Starts leases anew. A request that is no longer under way stays so.
+ *
+ * KEYS  1: requests under way of the account.
+ * ARGV  1: lease, ms. 2 and on: request ids.
+ * Result  0
+ */
+export const RENEW = `${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+for i = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[i]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 0
+`;
+
+/**
+ * Counts a failure in a sliding window; the first that is not allowed blocks and forgets the others.
+ *
+ * KEYS  1: failures of the subject. 2: its block.
+ * ARGV  1: failures that are allowed. 2: length of the window, ms. 3: length of a block, ms.
+ * Result  until when the subject is blocked, Unix ms; 0 when it is not.
+ */
+export const FAILED = `${NOW}
+local block = redis.call('GET', KEYS[2])
+if block then return tonumber(block) end
+local opens = now - ARGV[2]
+local oldest = redis.call('LINDEX', KEYS[1], 0)
+while oldest and tonumber(oldest) <= opens do
+  redis.call('LPOP', KEYS[1])
+  oldest = redis.call('LINDEX', KEYS[1], 0)
+end
+if redis.call('RPUSH', KEYS[1], now) <= tonumber(ARGV[1]) then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return 0
+end
+redis.call('DEL', KEYS[1])
+redis.call('SET', KEYS[2], now + ARGV[3], 'PX', ARGV[3])
+return now + ARGV[3]
+`;

@@ -1,0 +1,48 @@
+import { FAILURE_BLOCK_MS, FAILURE_WINDOW_MS } from '@svc/contracts';
+import { durationMs } from '@svc/runtime';
+import { z } from 'zod';
+import { LEASE_MS, WINDOW_MS } from './memory-limiter.js';
+
+const localShare = z.coerce
+  .number()
+  .gt(0)
+  .max(1)
+  .default(0.25)
+  .describe('The part of each limit that a process gives out alone while the shared count is out of reach');
+
+/** The settings of limits that are counted on Redis, to be read with those of their process. */
+export const limiterConfig = {
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('The Redis that counts: one primary, no cluster'),
+  LIMITER_REDIS_WAIT_MS: durationMs
+    .default(50)
+    .describe('A call that Redis does not answer in this time is decided from the local share'),
+  LIMITER_LOCAL_SHARE: localShare,
+  LIMITER_LEASE_MS: durationMs
+    .default(LEASE_MS)
+    .describe(
+      'A request whose process has died is no longer under way after this time; no less than a window',
+    ),
+  LIMITER_WINDOW_MS: durationMs
+    .default(WINDOW_MS)
+    .describe('How long a window is. The public interface promises a minute; others are for tests'),
+  LIMITER_FAILURE_WINDOW_MS: durationMs
+    .default(FAILURE_WINDOW_MS)
+    .describe('How long a failure counts. The public interface promises 30 s; others are for tests'),
+  LIMITER_FAILURE_BLOCK_MS: durationMs
+    .default(FAILURE_BLOCK_MS)
+    .describe('How long failures block. The public interface promises 30 s; others are for tests'),
+};
+
+export type LimiterConfig = z.infer<z.ZodObject<typeof limiterConfig>>;
+
+/** The settings of a process that asks the limiter of another. */
+export const limiterClientConfig = {
+  LIMITER_URL: z.url({ protocol: /^http$/ }).describe('Where the limiter listens'),
+  LIMITER_WAIT_MS: durationMs
+    .default(250)
+    .describe('A call that the limiter does not answer in this time is decided from the local share'),
+  LIMITER_LOCAL_SHARE: localShare,
+  LIMITER_LEASE_MS: limiterConfig.LIMITER_LEASE_MS,
+};
+
+export type LimiterClientConfig = z.infer<z.ZodObject<typeof limiterClientConfig>>;

@@ -1,0 +1,389 @@
+import { randomUUID } from 'node:crypto';
+import { type Admission, type AdmitRequest, FAILURES_ALLOWED, type Limiter } from '@svc/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UnderWay } from './leasing-limiter.js';
+import type { LimiterTimes } from './memory-limiter.js';
+
+/** A limiter as the suite uses it. */
+export interface LimiterSubject {
+  readonly limiter: Limiter & { renew(live: readonly UnderWay[]): Promise<void> };
+  /** Lets time pass, on the limiter's clock. */
+  pass(ms: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ConformanceOptions {
+  readonly name: string;
+  /** Starts one that counts with these times, and with the standard ones for the rest. */
+  readonly start: (times: Partial<LimiterTimes>) => Promise<LimiterSubject>;
+}
+
+const AMPLE = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 };
+
+/** A request of its own account, of one token, with ample limits, unless told otherwise. */
+export function admitRequest(given: Partial<AdmitRequest> = {}): AdmitRequest {
+  return {
+    requestId: randomUUID(),
+    accountId: randomUUID(),
+    keyId: 'key',
+    model: 'model',
+    limits: { user: AMPLE },
+    tokens: 1,
+    ...given,
+  };
+}
+
+/** What every adapter of the port `Limiter` keeps. */
+export function limiterConformance({ name, start }: ConformanceOptions): void {
+  describe(`${name}`, () => {
+    standardSuite(start);
+    quickSuite(start);
+  });
+}
+
+const BLOCK_MS = 700;
+
+function standardSuite(start: ConformanceOptions['start']): void {
+  let started: LimiterSubject;
+  let limiter: LimiterSubject['limiter'];
+  beforeAll(async () => {
+    started = await start({ failureBlockMs: BLOCK_MS });
+    ({ limiter } = started);
+  });
+  afterAll(() => started?.stop());
+  const pass = (ms: number): Promise<void> => started.pass(ms);
+
+  const admitAll = (requests: readonly AdmitRequest[]): Promise<Admission[]> =>
+    Promise.all(requests.map((request) => limiter.admit(request)));
+
+  /** Many requests of the same account, key and model. */
+  const likes = (count: number, given: Partial<AdmitRequest>): AdmitRequest[] => {
+    const first = admitRequest(given);
+    return Array.from({ length: count }, () => ({ ...first, requestId: randomUUID() }));
+  };
+
+  describe('windows', () => {
+    it('admit exactly N of 1,000 requests that come at once', async () => {
+      const admissions = await inOneWindow(() =>
+        admitAll(likes(1_000, { limits: { user: { ...AMPLE, requestsPerMinute: 75 } } })),
+      );
+      expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(75);
+      expect(admissions.filter(({ refusedBy }) => refusedBy?.of === 'requests')).toHaveLength(925);
+    });
+
+    it('admit exactly as many tokens as fit, whoever comes at once', async () => {
+      const admissions = await inOneWindow(() =>
+        admitAll(likes(200, { limits: { user: { ...AMPLE, tokensPerMinute: 1_005 } }, tokens: 10 })),
+      );
+      expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(100);
+      expect(admissions.find(({ admitted }) => !admitted)).toMatchObject({
+        refusedBy: { type: 'user', of: 'tokens' },
+        tokens: { limit: 1_005, remaining: 5 },
+      });
+    });
+
+    it('tell what is left just after a request, and count down to nothing', async () => {
+      const limits = { user: { requestsPerMinute: 2, tokensPerMinute: 100 } };
+      const [first, second, third] = await inOneWindow(() =>
+        inTurn(limiter, likes(3, { limits, tokens: 30 })),
+      );
+      expect(first).toMatchObject({
+        requests: { limit: 2, remaining: 1 },
+        tokens: { limit: 100, remaining: 70 },
+      });
+      expect(second).toMatchObject({ requests: { remaining: 0 }, tokens: { remaining: 40 } });
+      expect(third).toMatchObject({ admitted: false, requests: { remaining: 0 }, tokens: { remaining: 40 } });
+      expect(first).not.toHaveProperty('refusedBy');
+    });
+
+    it('never admit a request that can not fit, nor any where the limit is zero', async () => {
+      const refused = await inOneWindow(() =>
+        admitAll([
+          admitRequest({ limits: { user: { ...AMPLE, tokensPerMinute: 99 } }, tokens: 100 }),
+          admitRequest({ limits: { user: { ...AMPLE, requestsPerMinute: 0 } } }),
+        ]),
+      );
+      expect(refused.map(({ refusedBy }) => refusedBy?.of)).toEqual(['tokens', 'requests']);
+    });
+
+    it('are apart for accounts, for models and for keys, and one for all where the limit is global', async () => {
+      const one = { requestsPerMinute: 1 };
+      const user = { ...AMPLE, requestsPerMinute: 2 };
+      const all = await inOneWindow(() => {
+        const [model, accountId] = [randomUUID(), randomUUID()];
+        const limits = { user, api_key: one };
+        return inTurn(limiter, [
+          admitRequest({ accountId, model, keyId: 'a', limits }),
+          admitRequest({ accountId, model, keyId: 'a', limits }),
+          admitRequest({ accountId, model, keyId: 'b', limits }),
+          admitRequest({ accountId, model: 'other', keyId: 'a', limits }),
+          admitRequest({ model, limits }),
+          admitRequest({ accountId, model, keyId: 'c', limits }),
+        ]);
+      });
+      expect(all.map(({ refusedBy }) => refusedBy?.type)).toEqual([
+        undefined,
+        'api_key',
+        undefined,
+        undefined,
+        undefined,
+        'user',
+      ]);
+      const global = await inOneWindow(() => {
+        const model = randomUUID();
+        const limits = { user: AMPLE, global: { requestsPerMinute: 2 } };
+        return inTurn(
+          limiter,
+          [1, 2, 3].map(() => admitRequest({ model, limits })),
+        );
+      });
+      expect(global.map(({ refusedBy }) => refusedBy?.type)).toEqual([undefined, undefined, 'global']);
+    });
+
+    it('take from all or from none', async () => {
+      const [, refusedByGlobal, refusedByKey, after] = await inOneWindow(() => {
+        const model = randomUUID();
+        const user = { requestsPerMinute: 3, tokensPerMinute: 100 };
+        const accountId = randomUUID();
+        const mine = { accountId, model, limits: { user }, tokens: 10 };
+        return inTurn(limiter, [
+          admitRequest({ model, limits: { user, global: { tokensPerMinute: 100 } }, tokens: 95 }),
+          admitRequest({
+            ...mine,
+            limits: { user, api_key: { requestsPerMinute: 1 }, global: { tokensPerMinute: 100 } },
+          }),
+          admitRequest({ ...mine, limits: { user, api_key: { tokensPerMinute: 9 } } }),
+          admitRequest({ ...mine, limits: { user, api_key: { requestsPerMinute: 1 } } }),
+        ]);
+      });
+      expect(refusedByGlobal).toMatchObject({ admitted: false, refusedBy: { type: 'global', of: 'tokens' } });
+      expect(refusedByKey).toMatchObject({ admitted: false, refusedBy: { type: 'api_key', of: 'tokens' } });
+      expect(after).toMatchObject({
+        admitted: true,
+        requests: { limit: 1, remaining: 0 },
+        tokens: { remaining: 90 },
+      });
+    });
+
+    it('tell, of several, the one with the least left, and whose limit is nearest to being reached', async () => {
+      const [admission] = await inOneWindow(() =>
+        inTurn(limiter, [
+          admitRequest({
+            model: randomUUID(),
+            limits: {
+              user: { requestsPerMinute: 100, tokensPerMinute: 1_000 },
+              api_key: { requestsPerMinute: 50 },
+              global: { requestsPerMinute: 10_000, tokensPerMinute: 900 },
+            },
+            tokens: 500,
+          }),
+        ]),
+      );
+      expect(admission).toMatchObject({
+        requests: { limit: 50, remaining: 49 },
+        tokens: { limit: 900, remaining: 400 },
+        type: 'global',
+      });
+    });
+
+    it('end with the minute', async () => {
+      const { resetAtMs } = await limiter.admit(admitRequest());
+      expect(resetAtMs % 60_000).toBe(0);
+    });
+  });
+
+  describe('settling', () => {
+    const limits = { user: { requestsPerMinute: 100, tokensPerMinute: 1_000 } };
+    const least = { ...limits, api_key: { tokensPerMinute: 900 } };
+
+    it('gives back what was not used and takes what was used beyond the estimate, once', async () => {
+      const admissions = await inOneWindow(async () => {
+        const [first, second, third] = likes(3, { limits: least, tokens: 100 });
+        if (!first || !second || !third) throw new Error('there are three');
+        const admitted = await limiter.admit(first);
+        await limiter.settle(first, admitted, 10);
+        await limiter.settle(first, admitted, 10);
+        const less = await limiter.admit(second);
+        await limiter.settle(second, less, 350);
+        await limiter.release(second, less);
+        return [less, await limiter.admit(third)];
+      });
+      expect(admissions.map(({ tokens, requests }) => [tokens.remaining, requests.remaining])).toEqual([
+        [790, 98],
+        [440, 97],
+      ]);
+    });
+
+    it('counts what was used beyond the limit, and refuses until the window ends', async () => {
+      const [, next] = await inOneWindow(async () => {
+        const [first, second] = likes(2, { limits, tokens: 1 });
+        if (!first || !second) throw new Error('there are two');
+        const admitted = await limiter.admit(first);
+        await limiter.settle(first, admitted, 5_000);
+        return [admitted, await limiter.admit(second)];
+      });
+      expect(next).toMatchObject({ admitted: false, tokens: { limit: 1_000, remaining: 0 } });
+    });
+
+    it('of a released request leaves nothing behind, however often it is told', async () => {
+      const [, after] = await inOneWindow(async () => {
+        const [first, second] = likes(2, { limits: least, tokens: 100 });
+        if (!first || !second) throw new Error('there are two');
+        const admitted = await limiter.admit(first);
+        await limiter.release(first, admitted);
+        await limiter.release(first, admitted);
+        await limiter.settle(first, admitted, 100);
+        return [admitted, await limiter.admit(second)];
+      });
+      expect(after).toMatchObject({ requests: { remaining: 99 }, tokens: { limit: 900, remaining: 800 } });
+    });
+  });
+
+  describe('requests at once', () => {
+    it('are at most as many as an account may have, and each that ends makes room for one', async () => {
+      const requests = likes(20, { concurrent: 5 });
+      const admissions = await admitAll(requests);
+      const inside = requests.filter((_, index) => admissions[index]?.admitted);
+      expect(inside).toHaveLength(5);
+      const refused = admissions.find(({ admitted }) => !admitted);
+      expect(refused).toMatchObject({ refusedBy: { type: 'user', of: 'concurrent' }, type: 'user' });
+      const [first, second] = inside;
+      if (!first || !second || !admissions[0]) throw new Error('there are five');
+      // Told twice, it makes room once.
+      await limiter.settle(first, admissions[0], 1);
+      await limiter.settle(first, admissions[0], 1);
+      await limiter.release(second, admissions[0]);
+      await limiter.release(second, admissions[0]);
+      const again = await admitAll(likes(20, { accountId: first.accountId, concurrent: 5 }));
+      expect(again.filter(({ admitted }) => admitted)).toHaveLength(2);
+    });
+
+    it('are counted over models and keys, and apart for accounts', async () => {
+      const accountId = randomUUID();
+      const admissions = await inTurn(limiter, [
+        admitRequest({ accountId, model: 'a', keyId: 'a', concurrent: 1 }),
+        admitRequest({ accountId, model: 'b', keyId: 'b', concurrent: 1 }),
+        admitRequest({ concurrent: 1 }),
+      ]);
+      expect(admissions.map(({ admitted }) => admitted)).toEqual([true, false, true]);
+    });
+  });
+
+  describe('failures', () => {
+    const fail = async (subject: string, times: number): Promise<number[]> => {
+      const blocks: number[] = [];
+      for (let time = 0; time < times; time += 1) blocks.push((await limiter.failed(subject)).untilMs ?? 0);
+      return blocks;
+    };
+
+    it('block with the twenty-first, nobody else, for as long as they should, and then start anew', async () => {
+      const [subject, other] = [`key:${randomUUID()}`, `ip:${randomUUID()}`];
+      expect(await fail(subject, FAILURES_ALLOWED)).toEqual(Array(FAILURES_ALLOWED).fill(0));
+      expect(await limiter.blocked(subject)).toEqual({});
+      const [untilMs] = await fail(subject, 1);
+      expect(untilMs).toBeGreaterThan(0);
+      expect(await limiter.blocked(subject)).toEqual({ untilMs });
+      // A failure meanwhile makes it no longer.
+      expect(await fail(subject, 1)).toEqual([untilMs]);
+      expect(await limiter.blocked(other)).toEqual({});
+      expect(await fail(other, 1)).toEqual([0]);
+      await pass(BLOCK_MS);
+      expect(await limiter.blocked(subject)).toEqual({});
+      expect(await fail(subject, FAILURES_ALLOWED)).toEqual(Array(FAILURES_ALLOWED).fill(0));
+    });
+  });
+}
+
+const QUICK = { windowMs: 500, leaseMs: 1_500, failureWindowMs: 1_000 };
+
+function quickSuite(start: ConformanceOptions['start']): void {
+  let subject: LimiterSubject;
+  let limiter: LimiterSubject['limiter'];
+  beforeAll(async () => {
+    subject = await start(QUICK);
+    ({ limiter } = subject);
+  });
+  afterAll(() => subject?.stop());
+
+  it('over the edges of windows no window admits more than N, and each admits N anew', async () => {
+    const first = admitRequest({ limits: { user: { ...AMPLE, requestsPerMinute: 7 } } });
+    const windows = new Map<number, { asked: number; admitted: number }>();
+    while (windows.size < 4) {
+      const batch = Array.from({ length: 5 }, () => limiter.admit({ ...first, requestId: randomUUID() }));
+      for (const { resetAtMs, admitted } of await Promise.all(batch)) {
+        const window = windows.get(resetAtMs) ?? { asked: 0, admitted: 0 };
+        windows.set(resetAtMs, window);
+        window.asked += 1;
+        if (admitted) window.admitted += 1;
+      }
+      await subject.pass(5);
+    }
+    for (const { asked, admitted } of windows.values()) expect(admitted).toBe(Math.min(7, asked));
+    const ends = [...windows.keys()];
+    expect(ends).toEqual(ends.toSorted((a, b) => a - b));
+    for (const end of ends) expect(end % QUICK.windowMs).toBe(0);
+  });
+
+  it('a window that has ended is not corrected, nor is the next', async () => {
+    const first = admitRequest({ limits: { user: { ...AMPLE, tokensPerMinute: 100 } }, tokens: 60 });
+    const old = await limiter.admit(first);
+    const second = { ...first, requestId: randomUUID(), tokens: 50 };
+    let next = await limiter.admit(second);
+    while (next.resetAtMs === old.resetAtMs) {
+      await subject.pass(20);
+      next = await limiter.admit(second);
+    }
+    await limiter.settle(first, old, 0);
+    const third = await limiter.admit({ ...second, requestId: randomUUID() });
+    // Where one more window has begun meanwhile, there is nothing to see.
+    const left = third.resetAtMs === next.resetAtMs ? third.tokens.remaining : 0;
+    expect(left).toBe(0);
+  });
+
+  it('a request whose process has died has no place any more after its lease', async () => {
+    const dead = admitRequest({ concurrent: 1 });
+    const next = { ...dead, requestId: randomUUID() };
+    expect((await limiter.admit(dead)).admitted).toBe(true);
+    await subject.pass(QUICK.leaseMs + 1);
+    // A renewal that comes too late does not bring it back.
+    await limiter.renew([dead]);
+    expect((await limiter.admit(next)).admitted).toBe(true);
+  });
+
+  it('a request that is renewed keeps its place for longer than a lease', async () => {
+    const live = admitRequest({ concurrent: 1 });
+    await limiter.admit(live);
+    let isInTime = true;
+    for (let waitedMs = 0; waitedMs < 2 * QUICK.leaseMs; waitedMs += 250) {
+      const startMs = performance.now();
+      await subject.pass(250);
+      await limiter.renew([live]);
+      // On a machine that stood still it has lapsed rightly.
+      if (performance.now() - startMs >= QUICK.leaseMs) isInTime = false;
+    }
+    const next = await limiter.admit({ ...live, requestId: randomUUID() });
+    expect(next.admitted).toBe(!isInTime);
+  });
+
+  it('failures count no longer than the sliding window', async () => {
+    const subjectName = `key:${randomUUID()}`;
+    for (let time = 0; time < FAILURES_ALLOWED; time += 1) await limiter.failed(subjectName);
+    await subject.pass(QUICK.failureWindowMs + 1);
+    expect(await limiter.failed(subjectName)).toEqual({});
+    expect(await limiter.blocked(subjectName)).toEqual({});
+  });
+}
+
+async function inTurn(limiter: Limiter, requests: readonly AdmitRequest[]): Promise<Admission[]> {
+  const admissions: Admission[] = [];
+  for (const request of requests) admissions.push(await limiter.admit(request));
+  return admissions;
+}
+
+/** Does it again when a window's edge came in between; with accounts of its own each time. */
+async function inOneWindow(scenario: () => Promise<Admission[]>): Promise<Admission[]> {
+  for (;;) {
+    const admissions = await scenario();
+    if (new Set(admissions.map(({ resetAtMs }) => resetAtMs)).size === 1) return admissions;
+  }
+}

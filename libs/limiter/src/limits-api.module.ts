@@ -1,0 +1,27 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { InternalGate, InternalToken } from './internal-gate.js';
+import type { LimiterConfig } from './limiter.config.js';
+import { LimitsController } from './limits.controller.js';
+import { redisLimiter } from './redis-provider.js';
+
+export interface LimitsApiOptions {
+  readonly config: LimiterConfig;
+  /** The secret that callers must know. */
+  readonly token: string;
+}
+
+/** Serves the limits that are counted on Redis to other processes. Needs the global module of logging. */
+@Module({})
+export class LimitsApiModule {
+  static redis({ config, token }: LimitsApiOptions): DynamicModule {
+    return {
+      module: LimitsApiModule,
+      controllers: [LimitsController],
+      providers: [
+        redisLimiter(config),
+        { provide: InternalToken, useFactory: () => new InternalToken(token) },
+        InternalGate,
+      ],
+    };
+  }
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectRedis } from '@svc/storage';
+import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admitRequest, limiterConformance } from './limiter.conformance.js';
+import { type LimiterTimes, STANDARD_TIMES } from './memory-limiter.js';
+import { RedisLimiter } from './redis-limiter.js';
+
+/** So long that no answer on a busy machine is too late. */
+const FORGET_AFTER_MS = 30_000;
+
+let redis: TestRedis;
+
+async function connect(times: Partial<LimiterTimes> = {}) {
+  const client = connectRedis({ url: redis.url, name: 'test' });
+  const limiter = new RedisLimiter(client, { ...STANDARD_TIMES, ...times, forgetAfterMs: FORGET_AFTER_MS });
+  while (client.status !== 'ready') await sleep(5);
+  return { client, limiter };
+}
+
+async function callsOf(client: ReturnType<typeof connectRedis>) {
+  const text = await client.info('commandstats');
+  const calls = (command: string): number =>
+    Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(text)?.[1] ?? 0);
+  return { evalsha: calls('evalsha'), eval: calls('eval') };
+}
+
+const { skipped, note } = withRedis();
+
+describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  afterAll(() => redis?.stop());
+
+  limiterConformance({
+    name: 'the port',
+    start: async (times) => {
+      const { limiter } = await connect(times);
+      return { limiter, pass: (ms) => sleep(ms), stop: () => limiter.close() };
+    },
+  });
+
+  it('asks once for each call', async () => {
+    const { client, limiter } = await connect();
+    const request = admitRequest({ concurrent: 5 });
+    await limiter.settle(request, await limiter.admit(request), 1);
+    await limiter.failed('ip:::1');
+    const before = await callsOf(client);
+    const second = { ...request, requestId: 'second' };
+    await limiter.settle(second, await limiter.admit(second), 1);
+    await limiter.failed('ip:::1');
+    await limiter.blocked('ip:::1');
+    const after = await callsOf(client);
+    expect({ scripts: after.evalsha - before.evalsha, whole: after.eval }).toEqual({ scripts: 3, whole: 0 });
+    await limiter.close();
+  });
+
+  it('leaves nothing on the server for longer than it is of use', async () => {
+    const { client, limiter } = await connect({ windowMs: 300, leaseMs: 300, failureWindowMs: 300 });
+    await client.flushall();
+    const limits = { api_key: { requestsPerMinute: 5 }, global: { requestsPerMinute: 5 } };
+    const request = admitRequest({ concurrent: 5 });
+    await limiter.admit({ ...request, limits: { ...request.limits, ...limits } });
+    for (let time = 0; time < 21; time += 1) await limiter.failed('ip:1');
+    await limiter.failed('ip:2');
+    await limiter.probe();
+    const keys = await client.keys('*');
+    // Two windows of the account, one of all, the requests under way, a block, a list of failures, the probe.
+    expect(keys).toHaveLength(7);
+    for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(-1);
+    await limiter.close();
+  });
+
+  it('starts anew on a server that was emptied, and forgets nothing else', async () => {
+    const { client, limiter } = await connect();
+    const limits = { user: { requestsPerMinute: 1, tokensPerMinute: 100 } };
+    const request = admitRequest({ limits, concurrent: 1 });
+    const first = await limiter.admit(request);
+    await client.flushall();
+    await client.script('FLUSH');
+    const admissions = await Promise.all(
+      Array.from({ length: 50 }, () => limiter.admit({ ...request, requestId: randomUUID() })),
+    );
+    expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(1);
+    // The request from before has nothing to give back any more.
+    await limiter.release(request, first);
+    expect((await limiter.admit({ ...request, requestId: 'last' })).refusedBy?.of).toBe('requests');
+    await limiter.close();
+  });
+
+  it('does not take what a server that stood still comes to when nobody waits any more', async () => {
+    const client = connectRedis({ url: redis.url, name: 'test' });
+    while (client.status !== 'ready') await sleep(5);
+    const limiter = new RedisLimiter(client, { ...STANDARD_TIMES, forgetAfterMs: 100 });
+    const limits = { user: { requestsPerMinute: 10, tokensPerMinute: 100 } };
+    const request = admitRequest({ limits });
+    await limiter.admit(admitRequest());
+    redis.signal('SIGSTOP');
+    const late = limiter.admit(request).catch(String);
+    await sleep(500);
+    redis.signal('SIGCONT');
+    expect(await late).toContain('too late');
+    const next = await limiter.admit({ ...request, requestId: 'next' });
+    expect(next.requests.remaining).toBe(9);
+    await limiter.close();
+  });
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import {
+  type Admission,
+  type AdmitRequest,
+  FAILURES_ALLOWED,
+  type FailureBlock,
+  type LimitRefusal,
+} from '@svc/contracts';
+import { RedisScript, type connectRedis } from '@svc/storage';
+import { SharedLimiter, type UnderWay } from './leasing-limiter.js';
+import { ADMIT, FAILED, RENEW, SETTLE } from './limiter-scripts.js';
+import type { LimiterTimes } from './memory-limiter.js';
+import {
+  CONCURRENCY_REFUSAL,
+  type CountedWindow,
+  type WindowLimit,
+  admissionOf,
+  windowLimits,
+} from './windows.js';
+
+const PREFIX = 'svc:limits:';
+
+/** The verdict on a call that its caller no longer waits for. */
+const TOO_LATE = -1;
+
+type Redis = ReturnType<typeof connectRedis>;
+
+interface Scripts {
+  readonly admit: RedisScript;
+  readonly settle: RedisScript;
+  readonly renew: RedisScript;
+  readonly failed: RedisScript;
+}
+
+export interface RedisLimiterOptions extends LimiterTimes {
+  /** An `admit` that Redis comes to later than this takes nothing: nobody waits for it. */
+  readonly forgetAfterMs: number;
+}
+
+/**
+ * Counts on one Redis server, in one round trip a call. Exact over any number of processes: a script runs alone, and
+ * the server's clock says when a window ends. The windows of all accounts together have no part in the accounts' hash
+ * tag, so the server has to be one primary and not a cluster.
+ */
+export class RedisLimiter extends SharedLimiter {
+  private readonly scripts: Scripts;
+  /** The server's clock less this process's monotonic one, as the latest answer told it. */
+  private clockOffsetMs: number | undefined;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly options: RedisLimiterOptions,
+  ) {
+    super();
+    this.scripts = {
+      admit: new RedisScript(redis, ADMIT),
+      settle: new RedisScript(redis, SETTLE),
+      renew: new RedisScript(redis, RENEW),
+      failed: new RedisScript(redis, FAILED),
+    };
+  }
+
+  override async admit(request: AdmitRequest): Promise<Admission> {
+    const sentMs = performance.now();
+    const windows = windowLimits(request);
+    const { forgetAfterMs } = this.options;
+    const notAfterMs =
+      this.clockOffsetMs === undefined ? 0 : Math.ceil(sentMs + this.clockOffsetMs + forgetAfterMs);
+    const reply = await this.take(request, windows, notAfterMs);
+    if (reply[0] !== TOO_LATE) return admission(windows, reply);
+    if (performance.now() - sentMs > forgetAfterMs) throw new Error('Redis came to it too late');
+    // It was in time, so the server's clock was set.
+    return admission(windows, await this.take(request, windows, 0));
+  }
+
+  override settle(request: AdmitRequest, admitted: Admission, tokensUsed: number): Promise<void> {
+    return this.correct(request, admitted, { requests: 0, tokens: tokensUsed - request.tokens });
+  }
+
+  override release(request: AdmitRequest, admitted: Admission): Promise<void> {
+    return this.correct(request, admitted, { requests: -1, tokens: -request.tokens });
+  }
+
+  override async renew(live: readonly UnderWay[]): Promise<void> {
+    const ours = live.filter(({ countedBy }) => countedBy === undefined);
+    const byAccount = Map.groupBy(ours, ({ accountId }) => accountId);
+    await Promise.all(
+      Array.from(byAccount, ([accountId, requests]) =>
+        this.scripts.renew.run({
+          keys: [openKey(accountId)],
+          args: [this.options.leaseMs, ...requests.map(({ requestId }) => requestId)],
+        }),
+      ),
+    );
+  }
+
+  override async blocked(subject: string): Promise<FailureBlock> {
+    const untilMs = await this.redis.get(blockKey(subject));
+    return untilMs === null ? {} : { untilMs: Number(untilMs) };
+  }
+
+  override async failed(subject: string): Promise<FailureBlock> {
+    const { failureWindowMs, failureBlockMs } = this.options;
+    const untilMs = Number(
+      await this.scripts.failed.run({
+        keys: [`${PREFIX}{${subject}}:failures`, blockKey(subject)],
+        args: [FAILURES_ALLOWED, failureWindowMs, failureBlockMs],
+      }),
+    );
+    return untilMs === 0 ? {} : { untilMs };
+  }
+
+  /** Writes, since a server that is full or a replica answers reads. */
+  override async probe(): Promise<void> {
+    await this.redis.set(`${PREFIX}probe`, '1', 'PX', 1_000);
+  }
+
+  override close(): Promise<void> {
+    this.redis.disconnect();
+    return Promise.resolve();
+  }
+
+  private async take(
+    request: AdmitRequest,
+    windows: readonly WindowLimit[],
+    notAfterMs: number,
+  ): Promise<readonly number[]> {
+    const { windowMs, leaseMs } = this.options;
+    const { requestId, tokens, concurrent = -1 } = request;
+    const fits = windows.flatMap((window) => [boundOf(window.requests), boundOf(window.tokens)]);
+    const reply = numbers(
+      await this.scripts.admit.run({
+        keys: keysOf(request.accountId, windows),
+        args: [requestId, tokens, windowMs, leaseMs, notAfterMs, concurrent, ...fits],
+      }),
+    );
+    this.clockOffsetMs = (reply[1] ?? 0) - performance.now();
+    return reply;
+  }
+
+  private async correct(
+    request: AdmitRequest,
+    { countedBy, resetAtMs }: Admission,
+    add: { readonly requests: number; readonly tokens: number },
+  ): Promise<void> {
+    // What a process counted alone is not in these counts.
+    if (countedBy !== undefined) return;
+    await this.scripts.settle.run({
+      keys: keysOf(request.accountId, windowLimits(request)),
+      args: [request.requestId, resetAtMs, add.requests, add.tokens],
+    });
+  }
+}
+
+function keysOf(accountId: string, windows: readonly WindowLimit[]): string[] {
+  return [openKey(accountId), ...windows.map(({ key }) => PREFIX + key)];
+}
+
+const openKey = (accountId: string): string => `${PREFIX}{${accountId}}:open`;
+
+const blockKey = (subject: string): string => `${PREFIX}{${subject}}:block`;
+
+/** A limit as the scripts take it. */
+const boundOf = (limit: number): number => (limit === Infinity ? -1 : limit);
+
+function numbers(reply: unknown): readonly number[] {
+  assert(
+    Array.isArray(reply) && reply.every((item) => typeof item === 'number'),
+    'not a reply of the script',
+  );
+  return reply;
+}
+
+/** Reads the result of the script ADMIT. */
+function admission(
+  limits: readonly WindowLimit[],
+  [verdict = 0, , ends = 0, ...counts]: readonly number[],
+): Admission {
+  const windows = limits.map((limit, index): CountedWindow => {
+    const [requests = 0, tokens = 0] = counts.slice(2 * index, 2 * index + 2);
+    return { limit, room: limit, count: { requests, tokens } };
+  });
+  return admissionOf(windows, verdict === 0 ? undefined : refusalAt(limits, verdict), ends);
+}
+
+function refusalAt(limits: readonly WindowLimit[], verdict: number): LimitRefusal {
+  const window = limits[Math.floor((verdict - 1) / 2)];
+  if (!window) return CONCURRENCY_REFUSAL;
+  return { type: window.type, of: verdict % 2 === 1 ? 'requests' : 'tokens' };
+}

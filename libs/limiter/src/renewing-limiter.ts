@@ -1,0 +1,101 @@
+import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { type Admission, type AdmitRequest, type FailureBlock, Limiter } from '@svc/contracts';
+import type { LeasingLimiter, UnderWay } from './leasing-limiter.js';
+import type { LinkLog } from './shared-link.js';
+
+/** Renewals in the time of a lease: two may fail before a live request loses its place. */
+const RENEWALS = 3;
+
+/** Requests in one renewal. */
+const BATCH = 1_000;
+
+/** A request that is still under way after this time was forgotten. */
+const MAX_MS = 3_600_000;
+
+interface Live {
+  readonly underWay: UnderWay;
+  readonly sinceMs: number;
+}
+
+/**
+ * The limiter of a process that makes requests: it keeps the places of those under way. Only an account whose requests
+ * at once are limited needs them, so only such requests are renewed.
+ */
+export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDestroy {
+  private readonly live = new Map<string, Live>();
+  private timer: NodeJS.Timeout | undefined;
+  private isRenewing = false;
+
+  constructor(
+    private readonly limiter: LeasingLimiter,
+    private readonly leaseMs: number,
+    private readonly log: LinkLog,
+  ) {
+    super();
+  }
+
+  onModuleInit(): void {
+    // A renewal logs its own failure.
+    this.timer = setInterval(() => void this.renew(), Math.max(1, this.leaseMs / RENEWALS)).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  override async admit(request: AdmitRequest): Promise<Admission> {
+    const admission = await this.limiter.admit(request);
+    if (admission.admitted && request.concurrent !== undefined) {
+      const { requestId, accountId } = request;
+      const { countedBy } = admission;
+      const underWay = { requestId, accountId, ...(countedBy !== undefined && { countedBy }) };
+      this.live.set(requestId, { underWay, sinceMs: performance.now() });
+    }
+    return admission;
+  }
+
+  override settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
+    this.live.delete(request.requestId);
+    return this.limiter.settle(request, admission, tokensUsed);
+  }
+
+  override release(request: AdmitRequest, admission: Admission): Promise<void> {
+    this.live.delete(request.requestId);
+    return this.limiter.release(request, admission);
+  }
+
+  override blocked(subject: string): Promise<FailureBlock> {
+    return this.limiter.blocked(subject);
+  }
+
+  override failed(subject: string): Promise<FailureBlock> {
+    return this.limiter.failed(subject);
+  }
+
+  /** Renews the places of all requests under way, but of those that are older than any request can be. */
+  private async renew(): Promise<void> {
+    if (this.isRenewing) return;
+    this.isRenewing = true;
+    this.forgetOld();
+    try {
+      const all = Array.from(this.live.values(), ({ underWay }) => underWay);
+      for (let from = 0; from < all.length; from += BATCH)
+        await this.limiter.renew(all.slice(from, from + BATCH));
+    } catch (error) {
+      this.log.warn({ error: String(error) }, 'places of requests under way could not be renewed');
+    } finally {
+      this.isRenewing = false;
+    }
+  }
+
+  private forgetOld(): void {
+    const oldestMs = performance.now() - MAX_MS;
+    let forgotten = 0;
+    for (const [requestId, { sinceMs }] of this.live) {
+      if (sinceMs > oldestMs) break;
+      this.live.delete(requestId);
+      forgotten += 1;
+    }
+    if (forgotten > 0) this.log.warn({ requests: forgotten }, 'requests were neither settled nor released');
+  }
+}

@@ -1,0 +1,1 @@
+export { type LimiterSubject, admitRequest, limiterConformance } from './limiter.conformance.js';

@@ -1,0 +1,95 @@
+import type {
+  Admission,
+  AdmitRequest,
+  LimitRefusal,
+  LimitState,
+  LimitType,
+  MinuteLimits,
+} from '@svc/contracts';
+
+/** A window that a request counts in, and what fits into it; `Infinity` where there is no limit. */
+export interface WindowLimit {
+  readonly type: LimitType;
+  /** Names the window among all. An account's windows share the tag `{account}`. */
+  readonly key: string;
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** What a window has counted. */
+export interface WindowCount {
+  requests: number;
+  tokens: number;
+}
+
+/** A window, its limit, how much of that limit may be given out here, and what it has counted. */
+export interface CountedWindow {
+  readonly limit: WindowLimit;
+  readonly room: Readonly<WindowCount>;
+  readonly count: Readonly<WindowCount>;
+}
+
+/** The windows of a request, in the order in which they are asked: account and model, key and model, model. */
+export function windowLimits({ accountId, keyId, model, limits }: AdmitRequest): WindowLimit[] {
+  const windows = [windowLimit('user', `{${accountId}}:user:${model}`, limits.user)];
+  if (limits.api_key)
+    windows.push(windowLimit('api_key', `{${accountId}}:key:${keyId}:${model}`, limits.api_key));
+  if (limits.global) windows.push(windowLimit('global', `{global:${model}}`, limits.global));
+  return windows;
+}
+
+function windowLimit(type: LimitType, key: string, limits: MinuteLimits): WindowLimit {
+  return {
+    type,
+    key,
+    requests: limits.requestsPerMinute ?? Infinity,
+    tokens: limits.tokensPerMinute ?? Infinity,
+  };
+}
+
+/** The first limit that has no room for a request of so many tokens. */
+export function refusalOf(windows: readonly CountedWindow[], tokens: number): LimitRefusal | undefined {
+  for (const { limit, room, count } of windows) {
+    if (count.requests + 1 > room.requests) return { type: limit.type, of: 'requests' };
+    if (count.tokens + tokens > room.tokens) return { type: limit.type, of: 'tokens' };
+  }
+  return undefined;
+}
+
+export const CONCURRENCY_REFUSAL: LimitRefusal = { type: 'user', of: 'concurrent' };
+
+/** What a request is told. `windows` are as they are after it. */
+export function admissionOf(
+  windows: readonly CountedWindow[],
+  refusedBy: LimitRefusal | undefined,
+  resetAtMs: number,
+): Admission {
+  let requests: LimitState = { limit: 0, remaining: Infinity };
+  let tokens: LimitState = requests;
+  let type: LimitType = 'user';
+  let least = Infinity;
+  for (const window of windows) {
+    const requestsLeft = Math.max(0, window.room.requests - window.count.requests);
+    const tokensLeft = Math.max(0, window.room.tokens - window.count.tokens);
+    if (requestsLeft < requests.remaining)
+      requests = { limit: window.limit.requests, remaining: requestsLeft };
+    if (tokensLeft < tokens.remaining) tokens = { limit: window.limit.tokens, remaining: tokensLeft };
+    const share = Math.min(
+      shareOf(requestsLeft, window.limit.requests),
+      shareOf(tokensLeft, window.limit.tokens),
+    );
+    if (share < least) {
+      least = share;
+      type = window.limit.type;
+    }
+  }
+  return refusedBy
+    ? { admitted: false, refusedBy, requests, tokens, resetAtMs, type: refusedBy.type }
+    : { admitted: true, requests, tokens, resetAtMs, type };
+}
+
+/** How much of a limit is left, from 0 to 1; what has no limit is all left. */
+function shareOf(left: number, limit: number): number {
+  if (limit === Infinity) return 1;
+  return limit === 0 ? 0 : left / limit;
+}

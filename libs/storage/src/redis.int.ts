@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis } from './redis.js';
+import { RedisScript } from './redis-script.js';
+import { type TestRedis, startTestRedis } from './redis-server.js';
+import { withRedis } from './testing.js';
+
+const { skipped, note } = withRedis();
+
+describe.skipIf(skipped)(`connectRedis${note}`, () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  afterAll(() => redis?.stop());
+
+  async function connect() {
+    const told: string[] = [];
+    const tell = (message: string): void => void told.push(message);
+    const client = connectRedis({ url: redis.url, name: 'test', logger: { warn: tell, info: tell } });
+    while (client.status !== 'ready') await sleep(5);
+    return { client, told };
+  }
+
+  it('runs a script in one round trip, and loads it once into a server that has lost it', async () => {
+    const { client } = await connect();
+    const script = new RedisScript(client, 'return { KEYS[1], ARGV[1], ARGV[2] }');
+    const run = () => script.run({ keys: ['key'], args: ['text', 7] });
+    expect(await run()).toEqual(['key', 'text', '7']);
+    await client.script('FLUSH');
+    await client.config('RESETSTAT');
+    const replies = await Promise.all(Array.from({ length: 20 }, run));
+    expect(replies).toEqual(Array(20).fill(['key', 'text', '7']));
+    expect(await client.info('commandstats')).toMatch(/cmdstat_script\|load:calls=1,/);
+    await expect(
+      new RedisScript(client, 'return redis.call("NONE")').run({ keys: [], args: [] }),
+    ).rejects.toThrow(/NONE|Unknown/);
+    client.disconnect();
+  });
+
+  it('an answer that comes late is still an answer', async () => {
+    const { client } = await connect();
+    redis.signal('SIGSTOP');
+    const late = client.incr('late');
+    await sleep(300);
+    redis.signal('SIGCONT');
+    expect(await late).toBe(1);
+    client.disconnect();
+  });
+
+  it('a server that dies rejects what is under way and all that comes, at once; it is told once, and is back by itself', async () => {
+    const { client, told } = await connect();
+    redis.signal('SIGSTOP');
+    const underWay = client.incr('died').catch(String);
+    redis.signal('SIGKILL');
+    expect(await underWay).toMatch(/Error/);
+    for (let time = 0; time < 20; time += 1) {
+      await expect(client.incr('died')).rejects.toThrow(/writeable|retries|closed/);
+      await sleep(50);
+    }
+    await redis.restart();
+    while (client.status !== 'ready') await sleep(10);
+    // It was sent once, and never again.
+    expect(await client.incr('died')).toBe(1);
+    expect(told).toEqual([expect.stringMatching(/^test: no Redis: /), 'test: Redis is back']);
+    client.disconnect();
+  });
+});
