@@ -51,7 +51,8 @@ export class Admission {
     }
     if (hold.status === 'fulfilled') await this.ledger.release(hold.value);
     if (limits.status === 'rejected') throw limits.reason;
-    if (!limits.value.admitted) throw this.limits.refusal(entrant, limits.value);
+    if (!limits.value.admitted)
+      throw this.limits.refusal({ requestId, caller, model: plan.model.id }, limits.value);
     await limiter.release(request, limits.value);
     throw hold.status === 'rejected' ? hold.reason : new Problem('UNKNOWN_ERROR');
   }

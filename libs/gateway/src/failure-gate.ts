@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, Limiter, Problem } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
@@ -9,8 +10,23 @@ const MESSAGE = `Too many failed attempts (> ${FAILURES_ALLOWED}) resulting in a
 }s and try again.`;
 
 /** Who a failure counts for: the key, or the client's address where there is no valid one. */
-export function subjectOf({ caller, ip }: FastifyRequest): string {
-  return caller ? `key:${caller.keyId}` : `ip:${ip}`;
+export function subjectOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
+  return caller ? `key:${caller.keyId}` : `ip:${network(ip)}`;
+}
+
+/** Of an IPv6 address only the network counts: a client has 2^64 addresses in it to choose from. */
+function network(ip: string): string {
+  if (!isIPv6(ip)) return ip;
+  const [head = '', tail = ''] = ip.split('%', 1).join('').split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail === '' ? [] : tail.split(':');
+  if (after.at(-1)?.includes('.')) return ip;
+  const zeros = ip.includes('::') ? Math.max(0, 8 - groups.length - after.length) : 0;
+  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...after];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }
 
 /** Turns away who has failed too often. */

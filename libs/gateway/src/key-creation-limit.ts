@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Admission, type AdmitRequest, type Caller, Limiter, Problem } from '@svc/contracts';
+import type { AdmitRequest, Caller } from '@svc/contracts';
+import { LimitGate } from './limit-gate.js';
 
 /** Source: the public interface. */
 const KEYS_PER_MINUTE = 20;
@@ -7,10 +8,12 @@ const KEYS_PER_MINUTE = 20;
 /** Keeps an account from making keys by the hundred. */
 @Injectable()
 export class KeyCreationLimit {
-  constructor(private readonly limiter: Limiter) {}
+  constructor(private readonly limits: LimitGate) {}
 
   /** Counts a key that is about to be made. Refuses: RATE_LIMIT_EXCEEDED. */
-  async take({ accountId, keyId }: Caller, requestId: string): Promise<void> {
+  async take(caller: Caller, requestId: string): Promise<void> {
+    const { accountId, keyId } = caller;
+    const { limiter } = this.limits;
     const request: AdmitRequest = {
       requestId,
       accountId,
@@ -19,14 +22,9 @@ export class KeyCreationLimit {
       limits: { user: { requestsPerMinute: KEYS_PER_MINUTE, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
       tokens: 0,
     };
-    const admission = await this.limiter.admit(request);
-    if (!admission.admitted) throw tooMany(admission);
-    await this.limiter.settle(request, admission, 0);
+    const admission = await limiter.admit(request);
+    if (!admission.admitted)
+      throw this.limits.refusal({ requestId, caller, model: request.model }, admission);
+    await limiter.settle(request, admission, 0);
   }
-}
-
-function tooMany({ resetAtMs }: Admission): Problem {
-  return new Problem('RATE_LIMIT_EXCEEDED', {
-    retryAfterSeconds: Math.max(1, Math.ceil((resetAtMs - Date.now()) / 1_000)),
-  });
 }

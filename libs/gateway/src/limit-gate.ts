@@ -55,9 +55,9 @@ export class LimitGate {
   }
 
   /** Logs a refusal and says it as clients hear it. */
-  refusal({ requestId, caller, plan }: LimitEntrant, { refusedBy, resetAtMs }: Admission): Problem {
+  refusal({ requestId, caller, model }: Refused, { refusedBy, resetAtMs }: Admission): Problem {
     const of = refusedBy?.of ?? 'requests';
-    this.reports.tell({ requestId, caller, model: plan.model.id, type: LOGGED_AS[of] });
+    this.reports.tell({ requestId, caller, model, type: LOGGED_AS[of] });
     if (of === 'concurrent') {
       return new Problem('RATE_LIMIT_EXCEEDED', {
         message: 'Too many concurrent requests',
@@ -68,6 +68,13 @@ export class LimitGate {
       retryAfterSeconds: Math.max(1, Math.ceil((resetAtMs - Date.now()) / 1_000)),
     });
   }
+}
+
+/** What ran into a limit: a model's id, or `endpoint:` and a path. */
+interface Refused {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly model: string;
 }
 
 interface LimitEntrant {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import type { BackendFactory, IQueueBackend, Job, JobProgress, Queue, Worker } from 'bullmq';
 
 /** Where jobs are kept. */
@@ -22,6 +23,15 @@ const ASK_S = 60;
 /** Crashes of its process that a job may outlive. */
 const STALLS = 5;
 const RETRY_MS = 1_000;
+
+/** BullMQ does not listen to connections in use: one that the server ends would end the process. */
+class SteadyClient extends Client {
+  constructor(...args: ConstructorParameters<typeof Client>) {
+    super(...args);
+    // Whoever uses it hears of it by the failure of a query.
+    this.on('error', () => undefined);
+  }
+}
 
 type AnyFactory = BackendFactory<IQueueBackend, unknown>;
 export type AnyQueue = Queue<unknown, void, string, unknown, void, string, IQueueBackend, unknown>;
@@ -47,6 +57,8 @@ async function optionsOf(backend: JobsBackend) {
           statement_timeout: STATEMENT_MS,
           query_timeout: STATEMENT_MS + 2_000,
           keepAlive: true,
+          application_name: 'svc-jobs',
+          Client: SteadyClient,
         },
       };
     case 'redis':

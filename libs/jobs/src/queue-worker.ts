@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@svc/runtime';
 import type { Job } from 'bullmq';
 import { type Work, attempt } from './attempt.js';
-import { type AnyWorker, type JobsBackend, closePart, openWorker } from './backend.js';
+import { type AnyWorker, type JobsBackend, closePart, openWorker, within } from './backend.js';
 
 const OPEN_RETRY_MS_MIN = 1_000;
 const OPEN_RETRY_MS_MAX = 30_000;
@@ -26,6 +26,7 @@ export class QueueWorker {
   readonly #options: QueueWorkerOptions;
   readonly #stopping = new AbortController();
   #worker: AnyWorker | undefined;
+  #opening: Promise<void> = Promise.resolve();
   #quietUntilMs = 0;
 
   constructor(options: QueueWorkerOptions) {
@@ -34,14 +35,15 @@ export class QueueWorker {
 
   start(): void {
     // It tries on until it is open or stopped, and never rejects.
-    void this.#open();
+    this.#opening = this.#open();
   }
 
   /** Gives jobs in hand a moment to end; others take them up again. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the process stops'));
-    // One that is not open yet closes as soon as it is.
     if (this.#worker) await closePart(this.#worker, STOP_MS);
+    // One that was not open yet closes as soon as it is.
+    await within(STOP_MS, this.#opening);
   }
 
   async #open(): Promise<void> {

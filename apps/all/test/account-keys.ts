@@ -1,0 +1,82 @@
+import type { Platform, TestAccount } from './platform.js';
+
+/** A key as its owner is shown it. */
+export interface Key {
+  readonly id: string;
+  readonly apiKey: string;
+  readonly apiKeyType: string;
+  readonly description: string;
+  readonly last6Chars: string;
+  readonly lastUsedAt: string | null;
+  readonly usage: { trailingSevenDays: { usd: string; vcu: string; diem: string } };
+  readonly currentPeriodUsage?: { usd: string; diem: string };
+}
+
+/** An answer of a route of keys. Which of its members are there is for a test to say. */
+export interface KeyAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    readonly data: Key & readonly Key[];
+    readonly success: boolean;
+    readonly code: string;
+    readonly error: { readonly message: string; readonly param: string | null };
+  };
+}
+
+export interface KeyRequest {
+  readonly path?: string;
+  /** Sent as JSON, but for an empty text. */
+  readonly body?: unknown;
+}
+
+/** An account with money, and an ADMIN key with which its keys are seen to. */
+export class AccountKeys {
+  private constructor(
+    private readonly platform: Platform,
+    readonly account: TestAccount,
+    readonly adminKey: string,
+  ) {}
+
+  static async of(platform: Platform, usd = '10.00'): Promise<AccountKeys> {
+    const account = await platform.account(usd);
+    const body = { apiKeyType: 'ADMIN', description: 'admin' };
+    const made = await platform.operator('POST', `/accounts/${account.id}/api_keys`, body);
+    return new AccountKeys(platform, account, String(made.body['apiKey']));
+  }
+
+  /** Asks a route of keys, with the ADMIN key or another. */
+  ask(
+    method: string,
+    request: KeyRequest = {},
+    apiKey: string | undefined = this.adminKey,
+  ): Promise<KeyAnswer> {
+    return askKeys(this.platform, { method, apiKey, ...request });
+  }
+
+  /** Makes a key; fails when that is refused. */
+  async create(more: object = {}): Promise<Key> {
+    const { status, body } = await this.ask('POST', {
+      body: { apiKeyType: 'INFERENCE', description: 'd', ...more },
+    });
+    if (status !== 200) throw new Error(`no key was made: ${JSON.stringify(body)}`);
+    return body.data;
+  }
+}
+
+/** Asks a route of keys, with a key or without any. */
+export async function askKeys(
+  platform: Platform,
+  { method, apiKey, path = '', body }: KeyRequest & { method: string; apiKey: string | undefined },
+): Promise<KeyAnswer> {
+  const response = await fetch(`${platform.apiUrl}/api_keys${path}`, {
+    method,
+    headers: {
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: body === '' ? '' : JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as KeyAnswer['body'];
+  return { status: response.status, headers: response.headers, body: answer };
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type { Admission, AdmitRequest } from '@svc/contracts';
+import { admitRequest } from '@svc/limiter/testing';
+import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LimiterProcess } from '../limiter-process.js';
+
+const N = 75;
+const AMPLE = 1_000_000_000;
+
+const { skipped, note } = withRedis();
+
+describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  afterAll(() => redis?.stop());
+
+  /** Three processes that wait longer for Redis than any busy machine makes them. */
+  const startThree = (env: Readonly<Record<string, string>>): Promise<LimiterProcess[]> =>
+    Promise.all(
+      [1, 2, 3].map(() => LimiterProcess.start(redis.url, { LIMITER_REDIS_WAIT_MS: '20000', ...env })),
+    );
+
+  const stopThree = async (three: readonly LimiterProcess[]): Promise<void> => {
+    for (const { limiter } of three)
+      expect(await limiter.state()).toMatchObject({ mode: 'shared', localAdmits: 0, localRefusals: 0 });
+    await Promise.all(three.map((one) => one.stop()));
+  };
+
+  /** So many like one at once, in turns over the processes. */
+  const spread = (three: readonly LimiterProcess[], like: AdmitRequest, count: number): Promise<Asked[]> =>
+    Promise.all(
+      Array.from({ length: count }, async (_, index): Promise<Asked> => {
+        const request = { ...like, requestId: randomUUID() };
+        return { request, admission: await at(three, index).limiter.admit(request) };
+      }),
+    );
+
+  describe('with long windows', () => {
+    let three: LimiterProcess[] = [];
+    beforeAll(async () => {
+      three = await startThree({ LIMITER_WINDOW_MS: '3600000' });
+    });
+    afterAll(() => stopThree(three));
+
+    it(`of 1,000 requests at once exactly ${N} come in, and of tokens exactly what fits, corrections included`, async () => {
+      const byRequests = await untilOneWindow(() => {
+        const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
+        return spread(three, admitRequest({ limits: { user }, tokens: 10 }), 1_000);
+      });
+      expect(admittedOf(byRequests)).toHaveLength(N);
+
+      const like = admitRequest({
+        model: randomUUID(),
+        limits: {
+          user: { requestsPerMinute: AMPLE, tokensPerMinute: 100_000 },
+          global: { tokensPerMinute: N * 100 + 99 },
+        },
+        tokens: 100,
+      });
+      const first = admittedOf(await spread(three, like, 1_000));
+      expect(first).toHaveLength(N);
+      // Each used 60 of its 100; its correction comes to another process than its admission.
+      await Promise.all(
+        first.map(({ request, admission }, index) =>
+          at(three, index + 1).limiter.settle(request, admission, 60),
+        ),
+      );
+      const left = N * 40 + 99;
+      expect(admittedOf(await spread(three, like, 1_000))).toHaveLength(Math.floor(left / 100));
+    });
+
+    it('of 300 requests at once as many are under way as the account may have, and places go round', async () => {
+      const like = admitRequest({ concurrent: 5 });
+      for (let round = 0; round < 3; round += 1) {
+        const inside = admittedOf(await spread(three, like, 300));
+        expect(inside).toHaveLength(5);
+        await Promise.all(
+          inside.map(({ request, admission }, index) =>
+            at(three, index + round).limiter.settle(request, admission, 1),
+          ),
+        );
+      }
+    });
+  });
+
+  describe('with short windows', () => {
+    let three: LimiterProcess[] = [];
+    beforeAll(async () => {
+      three = await startThree({ LIMITER_WINDOW_MS: '500', LIMITER_LEASE_MS: '2000' });
+    });
+    afterAll(() => stopThree(three));
+
+    it('over the edges of windows no window admits more than N, and each admits N', async () => {
+      const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
+      const like = admitRequest({ limits: { user } });
+      const windows = new Map<number, { asked: number; admitted: number }>();
+      const load = async (limiter: LimiterProcess['limiter']): Promise<void> => {
+        while (windows.size < 6) {
+          const { resetAtMs, admitted } = await limiter.admit({ ...like, requestId: randomUUID() });
+          const window = windows.get(resetAtMs) ?? { asked: 0, admitted: 0 };
+          windows.set(resetAtMs, window);
+          window.asked += 1;
+          if (admitted) window.admitted += 1;
+        }
+      };
+      // Twelve callers each, without a pause, so that there are requests on either side of every edge.
+      await Promise.all(three.flatMap(({ limiter }) => Array.from({ length: 12 }, () => load(limiter))));
+      for (const { asked, admitted } of windows.values()) expect(admitted).toBe(Math.min(N, asked));
+      expect([...windows.values()].some(({ asked }) => asked > N)).toBe(true);
+    });
+
+    it('the place of a request is free again some time after its process was killed, and kept for one that lives', async () => {
+      const [first, second, third] = [at(three, 0), at(three, 1), at(three, 2)];
+      const dead = admitRequest({ concurrent: 1 });
+      const live = admitRequest({ concurrent: 1 });
+      await first.limiter.admit(dead);
+      await first.limiter.admit(live);
+      let freed: Admission;
+      let longestMs = 0;
+      do {
+        const startMs = performance.now();
+        await third.limiter.renew([live]);
+        freed = await second.limiter.admit({ ...dead, requestId: randomUUID() });
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        longestMs = Math.max(longestMs, performance.now() - startMs);
+      } while (!freed.admitted);
+      const kept = await second.limiter.admit({ ...live, requestId: randomUUID() });
+      // On a machine that stood still for a lease it has lapsed rightly.
+      expect(kept.admitted).toBe(longestMs >= 2_000);
+    });
+  });
+});
+
+/** One of the three, in turns. */
+function at(three: readonly LimiterProcess[], index: number): LimiterProcess {
+  const one = three[index % three.length];
+  if (!one) throw new Error('there is no process');
+  return one;
+}
+
+interface Asked {
+  readonly request: AdmitRequest;
+  readonly admission: Admission;
+}
+
+const admittedOf = (asked: readonly Asked[]): Asked[] => asked.filter(({ admission }) => admission.admitted);
+
+/** Does it again where the edge of a window came in between. */
+async function untilOneWindow(ask: () => Promise<Asked[]>): Promise<Asked[]> {
+  for (;;) {
+    const asked = await ask();
+    if (new Set(asked.map(({ admission }) => admission.resetAtMs)).size === 1) return asked;
+  }
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { subjectOf } from './failure-gate.js';
+
+const subject = (ip: string): string => subjectOf({ caller: undefined, ip });
+
+describe('who a failure counts for', () => {
+  it.each([
+    ['192.0.2.7', 'ip:192.0.2.7'],
+    ['2001:db8:0:1:2:3:4:5', 'ip:2001:db8:0:1::/64'],
+    ['2001:db8::5', 'ip:2001:db8:0:0::/64'],
+    ['2001:0db8:0000:0001::9', 'ip:2001:db8:0:1::/64'],
+    ['::1', 'ip:0:0:0:0::/64'],
+    ['::ffff:192.0.2.7', 'ip:::ffff:192.0.2.7'],
+  ])('is the address, or the network of one that has many: %s', (ip, expected) => {
+    expect(subject(ip)).toBe(expected);
+  });
+
+  it('is the same for two addresses of one network, and not for two networks', () => {
+    expect(subject('2001:db8:1::1')).toBe(subject('2001:db8:1::ffff:1'));
+    expect(subject('2001:db8:1::1')).not.toBe(subject('2001:db8:1:1::1'));
+  });
+});
