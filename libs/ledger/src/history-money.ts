@@ -1,0 +1,44 @@
+import type { Balances, LimitPeriod } from '@svc/contracts';
+
+export const NONE: Balances = { usdNano: 0n, diemNano: 0n };
+
+export const plus = (a: Balances, b: Balances): Balances => ({
+  usdNano: a.usdNano + b.usdNano,
+  diemNano: a.diemNano + b.diemNano,
+});
+
+export const minus = (a: Balances, b: Balances): Balances => ({
+  usdNano: a.usdNano - b.usdNano,
+  diemNano: a.diemNano - b.diemNano,
+});
+
+export const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+export const notBelowZero = (a: Balances): Balances => ({
+  usdNano: larger(a.usdNano, 0n),
+  diemNano: larger(a.diemNano, 0n),
+});
+
+export const sumOf = (all: Iterable<Balances>): Balances => {
+  let sum = NONE;
+  for (const each of all) sum = plus(sum, each);
+  return sum;
+};
+
+export const covers = (a: Balances, b: Balances): boolean =>
+  a.usdNano >= b.usdNano && a.diemNano >= b.diemNano;
+export const same = (a: Balances, b: Balances): boolean =>
+  a.usdNano === b.usdNano && a.diemNano === b.diemNano;
+
+/** Whether a UTC day is in the period that another one is in. */
+export function inPeriod(period: LimitPeriod, day: string, today: string): boolean {
+  switch (period) {
+    case 'EPOCH':
+      return day === today;
+    case 'MONTH':
+      return day.slice(0, 7) === today.slice(0, 7);
+    case 'LIFETIME':
+      return true;
+  }
+}
