@@ -1,0 +1,74 @@
+import type { Platform } from '../platform.js';
+import { type Nano, Witness, nanoOf, show } from './witness.js';
+
+/** An account of a load: its keys, what it is credited with at a time, and who remembers all. */
+export interface Payer {
+  readonly witness: Witness;
+  readonly apiKeys: readonly [string, ...string[]];
+  readonly creditUsd: string;
+  /** Whether it stakes, so that it pays in DIEM as well. */
+  readonly stakes: boolean;
+  /** The last of its keys may spend this much in its whole life. */
+  readonly keyLimitUsd?: number;
+}
+
+type Wanted = Pick<Payer, 'creditUsd' | 'stakes' | 'keyLimitUsd'> & { readonly keys: number };
+
+/** Accounts that pay for anything, one with a key that may not, two that run out all the time, two that stake. */
+export async function openPayers(platform: Platform): Promise<[Payer, ...Payer[]]> {
+  return [
+    await open(platform, { creditUsd: '5.00', stakes: false, keys: 2 }),
+    await open(platform, { creditUsd: '5.00', stakes: false, keys: 2, keyLimitUsd: 0.002 }),
+    await open(platform, { creditUsd: '0.00004', stakes: false, keys: 2 }),
+    await open(platform, { creditUsd: '0.0002', stakes: false, keys: 1 }),
+    await open(platform, { creditUsd: '0.001', stakes: true, keys: 1 }),
+    await open(platform, { creditUsd: '1.00', stakes: true, keys: 2 }),
+  ];
+}
+
+async function open(platform: Platform, { keys, ...wanted }: Wanted): Promise<Payer> {
+  const { body } = await platform.operator('POST', '/accounts', { name: 'killed' });
+  const witness = new Witness(String(body['id']), () => platform);
+  witness.asked.set('start', {
+    path: 'credits',
+    body: { reference: 'start', usd: wanted.creditUsd },
+    told: false,
+  });
+  const limited = await keyOf(platform, witness.accountId, wanted.keyLimitUsd);
+  const others: string[] = [];
+  while (others.length < keys - 1) others.push(await keyOf(platform, witness.accountId));
+  const [first, ...rest] = [...others, limited];
+  return { witness, apiKeys: [first ?? limited, ...rest], ...wanted };
+}
+
+async function keyOf(platform: Platform, accountId: string, limitUsd?: number): Promise<string> {
+  const { body } = await platform.operator('POST', `/accounts/${accountId}/api_keys`, {
+    apiKeyType: 'INFERENCE',
+    description: '',
+    ...(limitUsd !== undefined && { consumptionLimit: { usd: limitUsd }, limitPeriod: 'LIFETIME' }),
+  });
+  return String(body['apiKey']);
+}
+
+/** What does not fit between an account and what was seen of it, while nothing is under way. */
+export async function payerFaults(platform: Platform, payer: Payer): Promise<string[]> {
+  const { witness, apiKeys, keyLimitUsd } = payer;
+  const faults = [...(await witness.askAgain()), ...(await witness.faults())];
+  const { balances, result: spendable } = await witness.whileAtRest(() => spendableOf(platform, apiKeys[0]));
+  // Nothing is held, so all of the balance can be spent.
+  if (spendable.usd !== balances.usd || spendable.diem !== balances.diem)
+    faults.push(`the balance is ${show(balances)}, and ${show(spendable)} can be spent`);
+  const spentNano = witness.spentByKey.get(apiKeys.at(-1) ?? '') ?? 0;
+  if (keyLimitUsd !== undefined && spentNano > keyLimitUsd * 1e9)
+    faults.push(`a key has spent ${spentNano} nano-USD, and its limit is ${keyLimitUsd} USD`);
+  return faults.map((fault) => `account ${witness.accountId}: ${fault}`);
+}
+
+/** As the headers of an answer that costs nothing say; not a number where they say nothing. */
+async function spendableOf(platform: Platform, apiKey: string): Promise<Nano> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`${platform.apiUrl}/models`, { headers });
+  await response.text();
+  const [usd, diem] = ['usd', 'diem'].map((currency) => response.headers.get(`x-svc-balance-${currency}`));
+  return { usd: nanoOf(usd ?? 'none'), diem: nanoOf(diem ?? 'none') };
+}

@@ -1,0 +1,25 @@
+/** Choices that come out the same for the same seed (mulberry32). */
+export class Random {
+  constructor(private state: number) {}
+
+  /** At least 0 and below 1. */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number, both ends included. */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.next() * (most - least + 1));
+  }
+
+  pick<Item>(items: readonly [Item, ...Item[]]): Item {
+    return items[this.between(0, items.length - 1)] ?? items[0];
+  }
+
+  chance(share: number): boolean {
+    return this.next() < share;
+  }
+}
