@@ -17,13 +17,13 @@ export class Adjustments {
   async credit(credit: Credit): Promise<Transfer> {
     assert(credit.usdNano > 0n, 'a credit is above zero');
     const { transfer, balances } = await this.books.credit(credit);
-    await this.holdBook.post([{ ...balances, requestIds: [], spends: [] }]);
+    await this.holdBook.post([{ ...balances, requestIds: [] }]);
     return transfer;
   }
 
   async refund(refund: Refund): Promise<readonly Transfer[]> {
     const { transfers, balances } = await this.charges.refund(refund);
-    await this.holdBook.post([{ ...balances, requestIds: [], spends: [] }]);
+    await this.holdBook.post([{ ...balances, requestIds: [] }]);
     return transfers;
   }
 }

@@ -51,7 +51,7 @@ export class DiemAside {
   /** Tells what accounts have now, and ends what was set aside of theirs. */
   async post(day: string, accounts: readonly PostedBalances[]): Promise<void> {
     await this.book.post(
-      accounts.map((account) => ({ ...account, requestIds: [holdId(account.accountId, day)], spends: [] })),
+      accounts.map((account) => ({ ...account, requestIds: [holdId(account.accountId, day)] })),
     );
   }
 

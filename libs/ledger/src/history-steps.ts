@@ -140,11 +140,13 @@ function steps(dice: Dice): Step[] {
 }
 
 function step(dice: Dice, menu: readonly ((dice: Dice) => Act)[]): Step {
-  const made = dice.pick(menu)(dice);
+  const slow = dice.percent(4);
+  // What a key has spent is read anew after a credit, so that a read is under way while the database is slow.
+  const made = slow && dice.percent(60) ? credit(dice) : dice.pick(menu)(dice);
   const deliver = dice.percent(60)
     ? 'all'
     : dice.pick(['none', 'none', 'last', 'reversed', 'twice'] as const);
-  return { ...made, deliver, look: dice.percent(60) ? dice.below(ACCOUNTS) : null, slow: dice.percent(4) };
+  return { ...made, deliver, look: dice.percent(60) ? dice.below(ACCOUNTS) : null, slow };
 }
 
 function limit(dice: Dice): Limit {
@@ -203,15 +205,24 @@ const about =
   });
 
 const wait = (dice: Dice): Act => ({ do: 'wait', minutes: dice.below(7 * 60) });
+const longWait = (dice: Dice): Act => ({ do: 'wait', minutes: 180 + dice.below(4 * 60) });
+const credit = (dice: Dice): Act => ({
+  do: 'credit',
+  account: dice.below(ACCOUNTS),
+  amount: 1 + dice.below(80),
+  reference: dice.below(4),
+});
 const readsAnswer = (): Act => ({ do: 'readsAnswer' });
 
 /** What mostly happens while the database does not answer. */
 const MEANWHILE: readonly ((dice: Dice) => Act)[] = [
   hold,
+  hold,
   settle,
   settle,
-  wait,
-  wait,
+  settle,
+  longWait,
+  longWait,
   post,
   post,
   post,
@@ -234,15 +245,7 @@ const MENU: readonly ((dice: Dice) => Act)[] = (
     [8, wait],
     [1, (dice) => ({ do: 'skip', days: 1 + dice.below(20) })],
     [13, post],
-    [
-      3,
-      (dice) => ({
-        do: 'credit',
-        account: dice.below(ACCOUNTS),
-        amount: 1 + dice.below(80),
-        reference: dice.below(4),
-      }),
-    ],
+    [3, credit],
     [
       3,
       (dice) => ({

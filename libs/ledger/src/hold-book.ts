@@ -20,8 +20,8 @@ export interface KeySpending {
 export interface AccountPosting extends PostedBalances {
   /** All of them, those that had been posted before included. */
   readonly requestIds: readonly string[];
-  /** By the charges that are new with this version. */
-  readonly spends: readonly KeySpending[];
+  /** By the charges that made this version. Absent where it is not known what made it. */
+  readonly spends?: readonly KeySpending[];
 }
 
 /**

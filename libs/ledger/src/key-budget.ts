@@ -41,10 +41,10 @@ export class KeyBudget {
     this.isStale = false;
   }
 
-  /** Adds what a posting of its account says. One that is missing in between makes it stale. */
+  /** Adds what a posting of its account says. One that does not say, or is missing in between, makes it stale. */
   post({ version, spends }: AccountPosting): void {
     if (version <= this.version) return;
-    if (version !== this.version + 1n) {
+    if (!spends || version !== this.version + 1n) {
       this.isStale = true;
       return;
     }

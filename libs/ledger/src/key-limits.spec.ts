@@ -177,6 +177,19 @@ describe('the limit of a key', () => {
     await expect(book.hold(request(left, usdLimit(100n, period)))).resolves.toBeDefined();
   });
 
+  it('is read again after a posting that does not say what was spent, whichever of two comes first', async () => {
+    const book = createBook();
+    await book.hold(request(1n, usdLimit(100n)));
+    const [made] = charge({ usdNano: 60n });
+    spent = { ...spent, version: 8n, epoch: { usdNano: 60n, diemNano: 0n } };
+    const { accountId, balances, version } = posted;
+    await book.post([{ accountId, balances, version, requestIds: [] }]);
+    await book.post(made ? [made] : []);
+    await expect(book.hold(request(40n, usdLimit(100n)))).rejects.toBeDefined();
+    await expect(book.hold(request(39n, usdLimit(100n)))).resolves.toBeDefined();
+    expect(keyReads).toBe(2);
+  });
+
   it('takes a change of the limit with the next request', async () => {
     const book = createBook();
     await book.hold(request(60n, usdLimit(100n)));

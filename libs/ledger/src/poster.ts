@@ -32,9 +32,7 @@ export class Poster {
 
   /** Ends the hold of a charge that will not be posted. */
   async forget(charge: Charge): Promise<void> {
-    await this.book.post([
-      { ...NO_CHANGE, accountId: charge.accountId, requestIds: [charge.requestId], spends: [] },
-    ]);
+    await this.book.post([{ ...NO_CHANGE, accountId: charge.accountId, requestIds: [charge.requestId] }]);
   }
 
   /** Halves a batch that the database refuses, until the charge to blame is alone. */

@@ -169,9 +169,13 @@ function postingsOf(
   const requestIds = new Map<string, string[]>(Array.from(accounts.keys(), (accountId) => [accountId, []]));
   for (const charge of told) requestIds.get(charge.accountId)?.push(charge.requestId);
   const spends = keySpendings(posted);
-  return Array.from(accounts.values(), (account) => ({
-    ...account,
-    requestIds: requestIds.get(account.accountId) ?? [],
-    spends: spends.get(account.accountId) ?? [],
-  }));
+  return Array.from(accounts.values(), (account) => {
+    // An account whose charges were all posted before has a version that somebody else made, and may still tell.
+    const made = spends.get(account.accountId);
+    return {
+      ...account,
+      requestIds: requestIds.get(account.accountId) ?? [],
+      ...(made && { spends: made }),
+    };
+  });
 }
