@@ -19,7 +19,7 @@ export interface PostgresEventStrategyOptions {
   readonly pollMs?: number;
   /** The same for events that every process hears of, which are to take effect soon; 200 ms unless told. */
   readonly broadcastPollMs?: number;
-  /** Events at most that a handler gets at once; 500 unless told. */
+  /** Events at most that a handler gets at once; 1,000 unless told. */
   readonly batchMax?: number;
   /** How long handled events are kept; 7 days unless told. */
   readonly retentionDays?: number;
@@ -49,7 +49,7 @@ export class PostgresEventStrategy extends EventStrategy {
     this.#options = {
       pollMs: 1_000,
       broadcastPollMs: BROADCAST_POLL_MS,
-      batchMax: 500,
+      batchMax: 1_000,
       retentionDays: 7,
       stopMs: 10_000,
       logger: silent,

@@ -7,7 +7,7 @@ const USAGE = `Usage: npm run bench:ledger -- [options]
   --accounts N     accounts that the charges are spread over (10000)
   --concurrency N  requests under way at once, of the ledger (1000)
   --only NAME      one part only: ledger, posting, holds or rows
-  --quick          1 round of 2 s over 1,000 accounts: at most half a minute
+  --quick          1 round of 2 s over 1,000 accounts: about a minute
   --json FILE      write the figures to FILE as well
 `;
 

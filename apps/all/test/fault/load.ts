@@ -11,7 +11,7 @@ const DEADLINE_MS = 30_000;
 const REFUSED_MS = 20;
 const OPERATOR_EVERY_MS = 30;
 
-const KINDS = ['stream', 'stream', 'stream', 'whole', 'whole', 'left', 'left', 'cut'] as const;
+const KINDS = ['stream', 'stream', 'stream', 'stream', 'whole', 'whole', 'whole', 'left', 'cut'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Clients and an operator that go on until the platform is gone under them. */
@@ -115,8 +115,8 @@ function signalFor(kind: Kind, random: Random): AbortSignal {
 }
 
 function bodyFor(kind: Kind, stream: boolean, random: Random): object {
-  const tokens = random.chance(0.2) ? random.between(100, 400) : random.between(1, 40);
-  const settings = [`tokens=${tokens}`, `itl-ms=${random.between(0, 4)}`, `ttft-ms=${random.between(0, 20)}`];
+  const tokens = random.chance(0.1) ? random.between(100, 400) : random.between(1, 30);
+  const settings = [`tokens=${tokens}`, `itl-ms=${random.between(0, 3)}`, `ttft-ms=${random.between(0, 10)}`];
   if (kind === 'cut') settings.push('fault=cut-mid-stream', `after=${random.between(1, 20)}`);
   const content = `go on [[sim ${settings.join(' ')}]]`;
   return { model: TEST_MODEL.id, messages: [{ role: 'user', content }], stream };
