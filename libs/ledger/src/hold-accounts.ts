@@ -113,22 +113,23 @@ export class HoldAccounts {
   }
 
   /** Reads what a key has spent, once for all who wait for it. Its account is in memory. Refuses: UNAVAILABLE. */
-  ensureBudget(accountId: string, keyId: string, day: string): Promise<void> {
+  ensureBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
     const known = this.keyLoads.get(keyId);
     if (known) return known;
-    const load = this.loadBudget(accountId, keyId, day).finally(() => this.keyLoads.delete(keyId));
+    const load = this.loadBudget(accountId, keyId, today).finally(() => this.keyLoads.delete(keyId));
     this.keyLoads.set(keyId, load);
     return load;
   }
 
-  private async loadBudget(accountId: string, keyId: string, day: string): Promise<void> {
+  private async loadBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
     for (let read = 1; read <= KEY_READS; read += 1) {
+      const day = today();
       const spent = await this.reads.keySpent(accountId, keyId, day).catch((error: unknown) => {
         throw new Problem('UNAVAILABLE', { cause: error });
       });
       const account = this.get(accountId);
-      // What was posted since the read is not in it.
-      if (spent.version < account.version) continue;
+      // What was posted since the read is not in it, nor is a day that has begun meanwhile.
+      if (spent.version < account.version || today() !== day) continue;
       (account.budget(keyId) ?? account.addBudget(keyId)).set(spent);
       return;
     }

@@ -30,9 +30,9 @@ beforeEach(() => {
 function createBook(): MemoryHoldBook {
   const reads = readsOf(
     () => Promise.resolve(posted),
-    async () => {
+    async (_accountId, _keyId, day) => {
       keyReads += 1;
-      const read = spent;
+      const read = day === spent.day ? spent : { ...spent, day, epoch: NONE };
       await beforeArrival();
       return read;
     },
@@ -187,6 +187,20 @@ describe('the limit of a key', () => {
     await book.post(made ? [made] : []);
     await expect(book.hold(request(40n, usdLimit(100n)))).rejects.toBeDefined();
     await expect(book.hold(request(39n, usdLimit(100n)))).resolves.toBeDefined();
+    expect(keyReads).toBe(2);
+  });
+
+  it('is read again when its day began while it was read', async () => {
+    const book = createBook();
+    beforeArrival = async () => {
+      if (keyReads > 1) return;
+      today = '2026-11-22';
+      spent = { ...spent, version: 8n, day: today, epoch: { usdNano: 100n, diemNano: 0n } };
+      await book.post(charge({ usdNano: 100n }));
+    };
+    await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(
+      refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
+    );
     expect(keyReads).toBe(2);
   });
 

@@ -210,8 +210,7 @@ export class MemoryHoldBook extends HoldBook {
       const account = this.accounts.find(accountId);
       if (!account) await this.accounts.ensure(accountId);
       else if (account.diemChange) await this.diemChanged(account, account.diemChange);
-      else if (!this.isReady(account, asker))
-        await this.accounts.ensureBudget(accountId, keyId, this.today());
+      else if (!this.isReady(account, asker)) await this.accounts.ensureBudget(accountId, keyId, this.today);
       else return step(account);
     }
     throw new Problem('UNAVAILABLE', { cause: new Error('the hold book has no room') });
