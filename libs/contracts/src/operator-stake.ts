@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseUsd } from './money.js';
+import { numberToNano, parseUsd } from './money.js';
 import type { RouteDefinition } from './route-definition.js';
 
 /** No sum of stakes comes near the largest balance. */
@@ -10,15 +10,8 @@ const INVALID = `must be a number of tokens from 0 to ${MAX_TOKENS} of at most 9
 
 /** Nano-tokens; `undefined` for what is no number of tokens. */
 export function parseTokens(tokens: string | number): bigint | undefined {
-  const nano = parseUsd(typeof tokens === 'number' ? decimal(tokens) : tokens);
+  const nano = typeof tokens === 'number' ? numberToNano(tokens) : parseUsd(tokens);
   return nano !== undefined && nano >= 0n && nano <= MAX_NANO ? nano : undefined;
-}
-
-/** Small numbers are printed with an exponent unless told otherwise. */
-function decimal(number: number): string {
-  const text = String(number);
-  const fixed = number.toFixed(9);
-  return text.includes('e') && Number(fixed) === number ? fixed : text;
 }
 
 /** What an account stakes from now on. */

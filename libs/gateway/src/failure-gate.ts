@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, Limiter, Problem } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 import { GatewaySettings } from './gateway.config.js';
+import { secondsUntil } from './limit-gate.js';
 import { LimitReports } from './limit-reports.js';
 
 const MESSAGE = `Too many failed attempts (> ${FAILURES_ALLOWED}) resulting in a non-success status code. Please wait ${
@@ -46,7 +47,6 @@ export class FailureGate {
     const { id: requestId, caller, routeOptions } = request;
     const model = `endpoint:${(routeOptions.url ?? '').slice(1)}`;
     if (caller) this.reports.tell({ requestId, caller, model, type: 'FAILED_REQUESTS' });
-    const retryAfterSeconds = Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000));
-    throw new Problem('RATE_LIMIT_EXCEEDED', { message: MESSAGE, retryAfterSeconds });
+    throw new Problem('RATE_LIMIT_EXCEEDED', { message: MESSAGE, retryAfterSeconds: secondsUntil(untilMs) });
   }
 }

@@ -65,9 +65,14 @@ export class LimitGate {
       });
     }
     return new Problem('RATE_LIMIT_EXCEEDED', {
-      retryAfterSeconds: Math.max(1, Math.ceil((resetAtMs - Date.now()) / 1_000)),
+      retryAfterSeconds: secondsUntil(resetAtMs),
     });
   }
+}
+
+/** Until a Unix time in milliseconds, at least one, as `Retry-After` has it. */
+export function secondsUntil(untilMs: number): number {
+  return Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000));
 }
 
 /** What ran into a limit: a model's id, or `endpoint:` and a path. */

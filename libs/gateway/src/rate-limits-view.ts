@@ -11,6 +11,7 @@ import {
   usdNumber,
 } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
+import { nextEpochBegins } from './epoch.js';
 import { limitsOf, tierName } from './limits-of.js';
 
 type Row = RateLimits['data']['rateLimits'][number];
@@ -33,7 +34,7 @@ export class RateLimitsView {
         apiTier: { id: tierName(caller), isCharged: true },
         balances: { USD: usdNumber(balances.usdNano), DIEM: usdNumber(balances.diemNano) },
         keyExpiration: caller.expiresAt ?? null,
-        nextEpochBegins: nextEpoch(new Date()).toISOString(),
+        nextEpochBegins: nextEpochBegins(),
         rateLimits: this.catalog.entries().map((entry) => this.row(caller, entry)),
       },
     };
@@ -78,8 +79,3 @@ const PERIODS = { EPOCH: 'epoch', MONTH: 'month', LIFETIME: 'lifetime' } as cons
   SpendingLimit['period'],
   string
 >;
-
-/** The UTC midnight after a time. */
-function nextEpoch(now: Date): Date {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1));
-}

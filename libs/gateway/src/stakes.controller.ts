@@ -2,9 +2,8 @@ import { Body, Controller, Param, UseGuards } from '@nestjs/common';
 import { Books, NewStake, type Stake, type StakeView, formatUsd, parseTokens, routes } from '@svc/contracts';
 import { Answers, Valid } from '@svc/runtime';
 import { AccountStore } from './account.store.js';
+import { nextEpochBegins } from './epoch.js';
 import { OperatorGate } from './operator-gate.js';
-
-const DAY_MS = 86_400_000;
 
 /** What accounts have staked, which the operator says. */
 @Controller()
@@ -33,12 +32,11 @@ export class StakesController {
 
 function stakeView({ accountId, tokensNano, grantedOn }: Stake): StakeView {
   const tokens = formatUsd(tokensNano);
-  const nextDayMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS;
   return {
     accountId,
     tokens,
     diemEpochAllocation: tokens,
     grantedOn: grantedOn ?? null,
-    nextEpochBegins: new Date(nextDayMs).toISOString(),
+    nextEpochBegins: nextEpochBegins(),
   };
 }
