@@ -55,7 +55,7 @@ export function importsOf(text) {
 export function isTest(path) {
   return (
     /\.(spec|int|conformance|e2e|fault|bench)\.m?ts$/.test(path) ||
-    /^apps\/[^/]+\/test\//.test(path) ||
+    /^(apps|libs)\/[^/]+\/test\//.test(path) ||
     path.startsWith('libs/testing/') ||
     basename(path) === 'testing.ts'
   );

@@ -217,7 +217,7 @@ const own = [
   ['boundaries', 'libs/b/src/around.ts', "import '../../c/src/index.js';\n", 'leaves libs/b'],
   ['boundaries', 'libs/b/src/star.ts', "export * from './ring.js';\n", 'export * is forbidden'],
   ['boundaries', 'libs/b/src/query.ts', "import pg from 'pg';\n", 'only a .store file may import pg'],
-  ['boundaries', 'libs/b/src/deep/file.ts', 'export {};\n', 'one folder level'],
+  ['boundaries', 'libs/b/src/deep/er/file.ts', 'export {};\n', 'one level deep'],
   ['boundaries', 'libs/a/src/ring.ts', "import '@svc/b';\n", 'in a ring'],
   ['names', 'libs/b/src/names.ts', 'export class KeyManager {}\n', 'KeyManager says nothing'],
   ['names', 'libs/b/src/names-b.ts', 'export interface ILedger {}\n', 'ILedger has an interface prefix'],

@@ -17,7 +17,7 @@ import {
   wordFile,
   wordXml,
   workbookFile,
-} from './sample-files.js';
+} from '../test/sample-files.js';
 
 const opened: LocalRetrieval[] = [];
 

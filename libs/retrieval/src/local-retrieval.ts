@@ -8,12 +8,12 @@ import {
 } from '@svc/contracts';
 // Loaded here as well as in the threads: its native library must outlive each of them.
 import 'sharp';
-import { type Answer, type Job, TOO_COMPLEX } from './job.js';
+import { type Answer, type Job, TOO_COMPLEX } from './job/job.js';
 import type { RetrievalConfig } from './retrieval.config.js';
-import { ThreadFailure, ThreadPool } from './thread-pool.js';
+import { ThreadFailure, ThreadPool } from './threads/thread-pool.js';
 
 /** The compiled thread, also when this file runs from its TypeScript source: threads load plain JavaScript only. */
-const entry = new URL('../dist/thread.js', import.meta.url);
+const entry = new URL('../dist/threads/thread.js', import.meta.url);
 
 /** Reads files and images in threads of this process. */
 export class LocalRetrieval extends Retrieval {

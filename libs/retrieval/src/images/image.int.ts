@@ -2,9 +2,9 @@ import { ImageRejected } from '@svc/contracts';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { LocalRetrieval } from './local-retrieval.js';
-import { retrievalConfig } from './retrieval.config.js';
-import { heicImage } from './sample-files.js';
+import { LocalRetrieval } from '../local-retrieval.js';
+import { retrievalConfig } from '../retrieval.config.js';
+import { heicImage } from '../../test/sample-files.js';
 
 const config = z.object(retrievalConfig).parse({});
 const retrieval = new LocalRetrieval(config);

@@ -3,7 +3,7 @@ import { bookMarkdown } from './book.js';
 import { decodeText } from './decode-text.js';
 import type { FileKind } from './file-extensions.js';
 import { kindOf } from './file-kind.js';
-import { type TextJob, Unreadable } from './job.js';
+import { type TextJob, Unreadable } from '../job/job.js';
 import { pdfText } from './pdf.js';
 import { slidesMarkdown } from './slides.js';
 import { oldSheetsMarkdown, sheetsMarkdown } from './spreadsheet.js';

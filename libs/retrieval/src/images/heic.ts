@@ -1,6 +1,6 @@
 import type { ImageFacts } from '@svc/contracts';
 import createLibheif from 'libheif-js/libheif-wasm/libheif-bundle.mjs';
-import { type ImageJob, Unreadable, refuseOversized } from './job.js';
+import { type ImageJob, Unreadable, refuseOversized } from '../job/job.js';
 
 const pageBytes = 65_536;
 const grow = WebAssembly.Memory.prototype.grow;

@@ -1,7 +1,7 @@
 import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { Archive, repack } from './archive.js';
-import { zipOf } from './sample-files.js';
+import { zipOf } from '../../test/sample-files.js';
 
 const all = (): boolean => true;
 

@@ -1,8 +1,8 @@
 // What a thread of the pool runs: one file after the other.
 import { parentPort } from 'node:worker_threads';
-import { extractText } from './extract-text.js';
-import { inspectImage } from './image.js';
-import { type Answer, DAMAGED, type Job, TOO_COMPLEX, Unreadable } from './job.js';
+import { extractText } from '../documents/extract-text.js';
+import { inspectImage } from '../images/image.js';
+import { type Answer, DAMAGED, type Job, TOO_COMPLEX, Unreadable } from '../job/job.js';
 
 async function answer(job: Job): Promise<Answer> {
   try {

@@ -1,7 +1,7 @@
 import type { ImageFacts } from '@svc/contracts';
 import sharp from 'sharp';
 import { heicFacts } from './heic.js';
-import { type ImageJob, Unreadable, refuseOversized } from './job.js';
+import { type ImageJob, Unreadable, refuseOversized } from '../job/job.js';
 
 // One image takes one core and leaves nothing behind; loaders for anything but the formats below are shut.
 sharp.cache(false);

@@ -9,7 +9,7 @@ import {
   wordFile,
   workbookFile,
   zipOf,
-} from './sample-files.js';
+} from '../../test/sample-files.js';
 
 const text = Buffer.from('a,b');
 const kind = (name?: string, mediaType?: string, bytes: Uint8Array = text): string =>
