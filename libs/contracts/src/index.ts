@@ -1,4 +1,4 @@
-export { AccountLimits } from './account-limits.js';
+export { AccountLimits } from './http/keys/account-limits.js';
 export {
   ApiKeyChange,
   type ApiKeyList,
@@ -11,7 +11,7 @@ export {
   type NewApiKeyReply,
   PlainApiKeyView,
   type RevokedApiKeyReply,
-} from './api-keys.js';
+} from './http/keys/api-keys.js';
 export {
   Backend,
   Capabilities,
@@ -28,7 +28,7 @@ export {
   TierLimits,
   type Tier,
   type TokenizerName,
-} from './catalog.js';
+} from './catalog/catalog.js';
 export {
   ANALYTICS_DAYS,
   ANALYTICS_TOP,
@@ -40,7 +40,7 @@ export {
   BillingUsageHistory,
   BillingUsageHistoryQuery,
   BillingUsageQuery,
-} from './billing.js';
+} from './http/billing/billing.js';
 export {
   Character,
   type CharacterList,
@@ -48,12 +48,12 @@ export {
   type CharacterReply,
   type CharacterView,
   CharactersFile,
-} from './characters.js';
-export { ChatCompletionChunk } from './chat-chunk.js';
-export { ChatRequest, ContentPart, Message, SvcParameters, TextPart } from './chat-request.js';
-export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './chat-response.js';
-export { EventLog } from './event-log.js';
-export { type EventDefinition, defineEvent } from './events.js';
+} from './http/characters/characters.js';
+export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
+export { ChatRequest, ContentPart, Message, SvcParameters, TextPart } from './http/chat/chat-request.js';
+export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './http/chat/chat-response.js';
+export { EventLog } from './messages/event-log.js';
+export { type EventDefinition, defineEvent } from './messages/events.js';
 export {
   type AccountLimit,
   type Caller,
@@ -62,15 +62,15 @@ export {
   type KeyType,
   MODEL_PRIVACIES,
   type ModelPrivacy,
-} from './identity.js';
+} from './ports/identity.js';
 export {
   type ChunkStream,
   type Completion,
   type InferenceCall,
   InferenceRouter,
-} from './inference-router.js';
-export { type JobDefinition, type JobOptions, Jobs, defineJob, setStakedDiem } from './jobs.js';
-export { type KeyChanged, keyChanged } from './key-events.js';
+} from './ports/inference-router.js';
+export { type JobDefinition, type JobOptions, Jobs, defineJob, setStakedDiem } from './messages/jobs.js';
+export { type KeyChanged, keyChanged } from './messages/key-events.js';
 export {
   type AuditReport,
   type AuditScope,
@@ -88,7 +88,7 @@ export {
   type Stake,
   type Transfer,
   type TransferKind,
-} from './ledger.js';
+} from './ports/ledger.js';
 export {
   LIMIT_LOG_LENGTH,
   LIMIT_LOG_TYPES,
@@ -96,7 +96,7 @@ export {
   type LimitLogType,
   LimitReached,
   limitReached,
-} from './limit-log.js';
+} from './messages/limit-log.js';
 export {
   type AdmitRequest,
   type Admission,
@@ -109,7 +109,7 @@ export {
   type LimitType,
   Limiter,
   type MinuteLimits,
-} from './limiter.js';
+} from './ports/limiter.js';
 export {
   AdmissionReply,
   AdmitCall,
@@ -120,7 +120,7 @@ export {
   RenewCall,
   SettleCall,
   SubjectCall,
-} from './limiter-wire.js';
+} from './ports/limiter-wire.js';
 export {
   ModelList,
   ModelNames,
@@ -129,8 +129,8 @@ export {
   type OtherModelView,
   type PricingView,
   type TextModelView,
-} from './models.js';
-export { type OpenApiAudience, openApiDocument } from './openapi.js';
+} from './http/models/models.js';
+export { type OpenApiAudience, openApiDocument } from './openapi/openapi.js';
 export {
   type Balances,
   type Currency,
@@ -142,7 +142,7 @@ export {
   totalNano,
   usdNumber,
   usdToNano,
-} from './money.js';
+} from './money/money.js';
 export {
   Account,
   AccountWithBalances,
@@ -153,9 +153,9 @@ export {
   TransferList,
   TransferQuery,
   TransferView,
-} from './operator.js';
-export { NewStake, StakeView, parseTokens } from './operator-stake.js';
-export { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
+} from './http/operator/operator.js';
+export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';
+export { AuditQuery, NewRefund, RefundTransfers } from './http/operator/operator-refund.js';
 export {
   type ErrorBody,
   type Issue,
@@ -163,8 +163,8 @@ export {
   Problem,
   type ProblemDetails,
   errorBody,
-} from './problem.js';
-export { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems.js';
+} from './problems/problem.js';
+export { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems/problems.js';
 export {
   type ExtractedText,
   ExtractionFailed,
@@ -172,10 +172,10 @@ export {
   ImageRejected,
   Retrieval,
   type SourceFile,
-} from './retrieval.js';
-export { RateLimitLog, RateLimits } from './rate-limits.js';
-export { type Access, type RouteDefinition } from './route-definition.js';
-export { routes } from './routes.js';
+} from './ports/retrieval.js';
+export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
+export { type Access, type RouteDefinition } from './http/route-definition.js';
+export { routes } from './http/routes.js';
 export {
   type Charge,
   type ChargeLine,
@@ -184,7 +184,7 @@ export {
   decodeCharge,
   encodeCharge,
   usageRecorded,
-} from './usage.js';
+} from './messages/usage.js';
 export {
   type KeySpend,
   type UsageDay,
@@ -193,5 +193,5 @@ export {
   UsageHistory,
   type UsagePage,
   type UsagePlace,
-} from './usage-history.js';
-export { invalidRequest, validate } from './validate.js';
+} from './ports/usage-history.js';
+export { invalidRequest, validate } from './problems/validate.js';

@@ -3,11 +3,11 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ChatRequest } from './chat-request.js';
+import { ChatRequest } from '../http/chat/chat-request.js';
 import { openApiDocument } from './openapi.js';
 import { EXAMPLES } from './openapi-examples.js';
-import { PROBLEMS } from './problems.js';
-import { routes } from './routes.js';
+import { PROBLEMS } from '../problems/problems.js';
+import { routes } from '../http/routes.js';
 
 interface Media {
   schema: object;
@@ -144,7 +144,7 @@ describe('the public description', () => {
   });
 
   it('is kept in version control as the code has it', () => {
-    const kept: unknown = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
+    const kept: unknown = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'));
     expect(kept).toEqual(
       JSON.parse(JSON.stringify(openApiDocument({ audience: 'public', version: '19700101.000000' }))),
     );

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { billingRoutes } from './billing-routes.js';
-import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters.js';
-import { ChatCompletionChunk } from './chat-chunk.js';
-import { ChatRequest } from './chat-request.js';
-import { ChatCompletion } from './chat-response.js';
-import { keyRoutes } from './key-routes.js';
-import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models.js';
-import { operatorRoutes } from './operator-routes.js';
-import { stakeRoutes } from './operator-stake.js';
-import { rateLimitRoutes } from './rate-limit-routes.js';
+import { billingRoutes } from './billing/billing-routes.js';
+import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters/characters.js';
+import { ChatCompletionChunk } from './chat/chat-chunk.js';
+import { ChatRequest } from './chat/chat-request.js';
+import { ChatCompletion } from './chat/chat-response.js';
+import { keyRoutes } from './keys/key-routes.js';
+import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
+import { operatorRoutes } from './operator/operator-routes.js';
+import { stakeRoutes } from './operator/operator-stake.js';
+import { rateLimitRoutes } from './limits/rate-limit-routes.js';
 import type { RouteDefinition } from './route-definition.js';
 
 const publicRoutes = {

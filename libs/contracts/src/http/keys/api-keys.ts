@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { KEY_TYPES, MODEL_PRIVACIES } from './identity.js';
-import { LIMIT_PERIODS } from './ledger.js';
-import { numberToNano } from './money.js';
+import { KEY_TYPES, MODEL_PRIVACIES } from '../../ports/identity.js';
+import { LIMIT_PERIODS } from '../../ports/ledger.js';
+import { numberToNano } from '../../money/money.js';
 
 /** Source: the public interface. */
 const LIMIT_MAX = 9_999_999_999;

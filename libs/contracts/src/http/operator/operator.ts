@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseUsd } from './money.js';
+import { parseUsd } from '../../money/money.js';
 
 /** A decimal string above zero, such as `"10.00"`, of at most nine decimals. */
 export const PositiveUsd = z

@@ -2,9 +2,9 @@ import { headersOf, HEADERS } from './openapi-headers.js';
 import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-errors.js';
 import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
 import { type JsonObject, OpenApiSchemas, schemaRef } from './openapi-schemas.js';
-import type { ProblemCode } from './problems.js';
-import { type Access, type RouteDefinition, TAGS } from './route-definition.js';
-import { routes } from './routes.js';
+import type { ProblemCode } from '../problems/problems.js';
+import { type Access, type RouteDefinition, TAGS } from '../http/route-definition.js';
+import { routes } from '../http/routes.js';
 
 /** Who reads a description: clients, or the one who runs the service. */
 export type OpenApiAudience = 'public' | 'operator';

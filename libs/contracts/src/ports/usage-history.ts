@@ -1,4 +1,4 @@
-import type { Balances, Currency } from './money.js';
+import type { Balances, Currency } from '../money/money.js';
 
 /** A position of a charge in one currency. A line that was paid in both is two of them, which share its units. */
 export interface UsageEntry {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AccountLimits } from './account-limits.js';
 import { ApiKeyChange, NewApiKey } from './api-keys.js';
-import { numberToNano } from './money.js';
+import { numberToNano } from '../../money/money.js';
 
 const KEY = { apiKeyType: 'INFERENCE', description: 'd' };
 const faults = (

@@ -1,5 +1,5 @@
-import type { Balances, Currency } from './money.js';
-import type { Charge } from './usage.js';
+import type { Balances, Currency } from '../money/money.js';
+import type { Charge } from '../messages/usage.js';
 
 /** EPOCH is a UTC day, MONTH a UTC month, LIFETIME never starts anew. */
 export const LIMIT_PERIODS = ['EPOCH', 'MONTH', 'LIFETIME'] as const;

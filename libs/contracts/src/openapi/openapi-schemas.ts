@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { BillingEntry } from './billing.js';
-import { Capabilities } from './catalog.js';
-import { CharacterView } from './characters.js';
-import { ChatRequest, ContentPart, Message, SvcParameters } from './chat-request.js';
-import { ChatCompletionChunk } from './chat-chunk.js';
-import { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './chat-response.js';
+import { BillingEntry } from '../http/billing/billing.js';
+import { Capabilities } from '../catalog/catalog.js';
+import { CharacterView } from '../http/characters/characters.js';
+import { ChatRequest, ContentPart, Message, SvcParameters } from '../http/chat/chat-request.js';
+import { ChatCompletionChunk } from '../http/chat/chat-chunk.js';
+import { ChatCompletion, Cost, SvcParametersEcho, UsageView } from '../http/chat/chat-response.js';
 import { FIELD_MEANINGS } from './field-meanings.js';
 import {
   ConstraintsView,
@@ -15,11 +15,11 @@ import {
   OtherModelView,
   PricingView,
   TextModelView,
-} from './models.js';
+} from '../http/models/models.js';
 import { ErrorEnvelope } from './openapi-errors.js';
-import { AccountWithBalances, TransferView } from './operator.js';
-import { PaymentRequired } from './payment-required.js';
-import type { RouteDefinition } from './route-definition.js';
+import { AccountWithBalances, TransferView } from '../http/operator/operator.js';
+import { PaymentRequired } from '../http/chat/payment-required.js';
+import type { RouteDefinition } from '../http/route-definition.js';
 
 export type JsonObject = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
-import type { Balances } from './money.js';
+import type { Balances } from '../money/money.js';
 
 /** Tokens of one request, as the backend counted them. */
 export interface Usage {

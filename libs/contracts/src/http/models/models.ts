@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Capabilities, MODEL_TYPES } from './catalog.js';
+import { Capabilities, MODEL_TYPES } from '../../catalog/catalog.js';
 
 const Price = z.object({ usd: z.number(), diem: z.number() });
 const Rates = { input: Price, output: Price, cache_input: Price.optional(), cache_write: Price.optional() };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMIT_LOG_TYPES } from './limit-log.js';
+import { LIMIT_LOG_TYPES } from '../../messages/limit-log.js';
 
 const Moment = z.iso.datetime().meta({ example: '2026-11-22T00:00:00.000Z' });
 
