@@ -1,6 +1,6 @@
-export { FallbackLimiter, type FallbackOptions } from './fallback-limiter.js';
-export { HttpLimiter, type LimiterAddress } from './http-limiter.js';
-export { LeasingLimiter, SharedLimiter, type UnderWay } from './leasing-limiter.js';
+export { FallbackLimiter, type FallbackOptions } from './fallback/fallback-limiter.js';
+export { HttpLimiter, type LimiterAddress } from './api/http-limiter.js';
+export { LeasingLimiter, SharedLimiter, type UnderWay } from './counting/leasing-limiter.js';
 export { LimiterClientModule, type LimiterClientOptions } from './limiter-client.module.js';
 export {
   type LimiterClientConfig,
@@ -8,7 +8,7 @@ export {
   limiterClientConfig,
   limiterConfig,
 } from './limiter.config.js';
-export { LimitLogModule } from './limit-log.module.js';
+export { LimitLogModule } from './log/limit-log.module.js';
 export { LimiterModule } from './limiter.module.js';
 export { LimitsApiModule, type LimitsApiOptions } from './limits-api.module.js';
 export {
@@ -17,5 +17,5 @@ export {
   type MemoryLimiterOptions,
   STANDARD_TIMES,
   WINDOW_MS,
-} from './memory-limiter.js';
-export { RedisLimiter, type RedisLimiterOptions } from './redis-limiter.js';
+} from './counting/memory-limiter.js';
+export { RedisLimiter, type RedisLimiterOptions } from './counting/redis-limiter.js';

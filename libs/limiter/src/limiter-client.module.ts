@@ -1,10 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Limiter } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { FallbackLimiter } from './fallback-limiter.js';
-import { HttpLimiter, type LimiterAddress } from './http-limiter.js';
-import { LeasingLimiter } from './leasing-limiter.js';
-import { LEASE_MS } from './memory-limiter.js';
+import { FallbackLimiter } from './fallback/fallback-limiter.js';
+import { HttpLimiter, type LimiterAddress } from './api/http-limiter.js';
+import { LeasingLimiter } from './counting/leasing-limiter.js';
+import { LEASE_MS } from './counting/memory-limiter.js';
 import { renewing } from './limiter.module.js';
 
 const WAIT_MS = 250;

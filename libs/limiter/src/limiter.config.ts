@@ -1,7 +1,7 @@
 import { FAILURE_BLOCK_MS, FAILURE_WINDOW_MS } from '@svc/contracts';
 import { durationMs } from '@svc/runtime';
 import { z } from 'zod';
-import { LEASE_MS, WINDOW_MS } from './memory-limiter.js';
+import { LEASE_MS, WINDOW_MS } from './counting/memory-limiter.js';
 
 const localShare = z.coerce
   .number()

@@ -1,11 +1,11 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { Limiter } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { LeasingLimiter } from './leasing-limiter.js';
+import { LeasingLimiter } from './counting/leasing-limiter.js';
 import type { LimiterConfig } from './limiter.config.js';
-import { LEASE_MS, MemoryLimiter } from './memory-limiter.js';
+import { LEASE_MS, MemoryLimiter } from './counting/memory-limiter.js';
 import { redisLimiter } from './redis-provider.js';
-import { RenewingLimiter } from './renewing-limiter.js';
+import { RenewingLimiter } from './counting/renewing-limiter.js';
 
 /** The limiter of a process that makes requests, on the one that counts. */
 export function renewing(leaseMs: number): Provider {

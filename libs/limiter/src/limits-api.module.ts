@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { InternalGate, InternalToken } from './internal-gate.js';
+import { InternalGate, InternalToken } from './api/internal-gate.js';
 import type { LimiterConfig } from './limiter.config.js';
-import { LimitsController } from './limits.controller.js';
+import { LimitsController } from './api/limits.controller.js';
 import { redisLimiter } from './redis-provider.js';
 
 export interface LimitsApiOptions {

@@ -1,11 +1,11 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { RootLogger } from '@svc/runtime';
 import { connectRedis } from '@svc/storage';
-import { FallbackLimiter } from './fallback-limiter.js';
-import { LeasingLimiter } from './leasing-limiter.js';
+import { FallbackLimiter } from './fallback/fallback-limiter.js';
+import { LeasingLimiter } from './counting/leasing-limiter.js';
 import type { LimiterConfig } from './limiter.config.js';
-import type { LimiterTimes } from './memory-limiter.js';
-import { RedisLimiter } from './redis-limiter.js';
+import type { LimiterTimes } from './counting/memory-limiter.js';
+import { RedisLimiter } from './counting/redis-limiter.js';
 
 /** An answer that comes within this many waits is given back; a call that Redis comes to later takes nothing. */
 const FORGET_AFTER_WAITS = 2;

@@ -1,1 +1,1 @@
-export { type LimiterSubject, admitRequest, limiterConformance } from './limiter.conformance.js';
+export { type LimiterSubject, admitRequest, limiterConformance } from './counting/limiter.conformance.js';

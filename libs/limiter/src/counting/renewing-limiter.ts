@@ -1,7 +1,6 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { type Admission, type AdmitRequest, type FailureBlock, Limiter } from '@svc/contracts';
-import type { LeasingLimiter, UnderWay } from './leasing-limiter.js';
-import type { LinkLog } from './shared-link.js';
+import type { LeasingLimiter, LimiterLog, UnderWay } from './leasing-limiter.js';
 
 /** Renewals in the time of a lease: two may fail before a live request loses its place. */
 const RENEWALS = 3;
@@ -29,7 +28,7 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
   constructor(
     private readonly limiter: LeasingLimiter,
     private readonly leaseMs: number,
-    private readonly log: LinkLog,
+    private readonly log: LimiterLog,
   ) {
     super();
   }

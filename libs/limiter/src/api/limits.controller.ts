@@ -13,7 +13,7 @@ import {
 import { Valid } from '@svc/runtime';
 import type { z } from 'zod';
 import { InternalGate } from './internal-gate.js';
-import { LeasingLimiter } from './leasing-limiter.js';
+import { LeasingLimiter } from '../counting/leasing-limiter.js';
 
 /** The port `Limiter` over HTTP. */
 @Controller()

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import type { Admission, AdmitRequest, FailureBlock, LimitsState } from '@svc/contracts';
-import { LeasingLimiter, type SharedLimiter, type UnderWay } from './leasing-limiter.js';
-import { MemoryLimiter, type MemoryLimiterOptions } from './memory-limiter.js';
-import { type LinkLog, SharedLink } from './shared-link.js';
+import {
+  LeasingLimiter,
+  type LimiterLog,
+  type SharedLimiter,
+  type UnderWay,
+} from '../counting/leasing-limiter.js';
+import { MemoryLimiter, type MemoryLimiterOptions } from '../counting/memory-limiter.js';
+import { SharedLink } from './shared-link.js';
 
 /** A start waits this long for the shared count. */
 const OPEN_MS = 1_000;
@@ -43,7 +48,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   constructor(
     private readonly shared: SharedLimiter,
     private readonly options: FallbackOptions,
-    log: LinkLog,
+    log: LimiterLog,
   ) {
     super();
     this.local = new MemoryLimiter(options.local);

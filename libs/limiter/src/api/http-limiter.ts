@@ -8,7 +8,7 @@ import {
   LimitsState,
 } from '@svc/contracts';
 import { Pool } from 'undici';
-import { SharedLimiter, type UnderWay } from './leasing-limiter.js';
+import { SharedLimiter, type UnderWay } from '../counting/leasing-limiter.js';
 
 /** Requests at once to the limiter; an answer takes a millisecond, so few are enough. */
 const CONNECTIONS = 64;

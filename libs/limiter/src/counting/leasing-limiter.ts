@@ -1,5 +1,10 @@
 import { Limiter, type LimitsState } from '@svc/contracts';
 
+/** Where a limiter says what an operator should know. */
+export interface LimiterLog {
+  warn(fields: object, message: string): void;
+}
+
 /** A request under way, as whoever keeps its place has to know it. */
 export interface UnderWay {
   readonly requestId: string;

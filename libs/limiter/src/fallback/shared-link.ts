@@ -1,4 +1,5 @@
 import type { LimitsState } from '@svc/contracts';
+import type { LimiterLog } from '../counting/leasing-limiter.js';
 
 /** So many calls in a row that fail are more than a hiccup. */
 const FAULTS_IN_A_ROW = 5;
@@ -9,10 +10,6 @@ const PROBE_EVERY_MS = 200;
 /** Calls that have no answer yet, late ones included. More are not begun. */
 const MAX_WAITING = 10_000;
 
-export interface LinkLog {
-  warn(fields: object, message: string): void;
-}
-
 export interface LinkOptions {
   /** What is at the other end, for the log. */
   readonly to: string;
@@ -21,7 +18,7 @@ export interface LinkOptions {
   /** Resolves when the other end works. */
   readonly probe: () => Promise<void>;
   readonly onBack: () => void;
-  readonly log: LinkLog;
+  readonly log: LimiterLog;
 }
 
 type LinkState = Omit<LimitsState, 'localAdmits' | 'localRefusals'>;

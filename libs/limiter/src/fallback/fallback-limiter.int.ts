@@ -5,9 +5,9 @@ import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FallbackLimiter } from './fallback-limiter.js';
-import { admitRequest } from './limiter.conformance.js';
-import { STANDARD_TIMES } from './memory-limiter.js';
-import { RedisLimiter } from './redis-limiter.js';
+import { admitRequest } from '../counting/limiter.conformance.js';
+import { STANDARD_TIMES } from '../counting/memory-limiter.js';
+import { RedisLimiter } from '../counting/redis-limiter.js';
 
 /** Long enough for a busy machine to answer in. */
 const WAIT_MS = 300;
