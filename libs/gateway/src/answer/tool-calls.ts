@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
+
+/** A call as far as it has come. */
+interface Call {
+  readonly index: number;
+  /** The id that the backend gave it, if it gave one. */
+  readonly backendId: string | undefined;
+  name: string | undefined;
+}
+
+/**
+ * The tool calls of one choice of a stream. Clients match fragments by `index` and take id, type and name from the
+ * first: so these are there, once, and never change, whatever the backend leaves out, repeats or counts otherwise.
+ */
+export class ToolCallStream {
+  private readonly calls: Call[] = [];
+  /** By the backend's index, which some use for several calls. */
+  private readonly byBackendIndex = new Map<number, Call>();
+
+  get isEmpty(): boolean {
+    return this.calls.length === 0;
+  }
+
+  /** Puts the fragments of a delta into the form of the contract. */
+  shape(fragments: unknown): Fields[] {
+    return fieldsOf(fragments).map((fragment) => {
+      const known = this.known(fragment);
+      return known ? laterFragment(fragment, known) : this.firstFragment(fragment);
+    });
+  }
+
+  /** The call that a fragment belongs to; `undefined` where it begins one. */
+  private known(fragment: Fields): Call | undefined {
+    const [id, name] = [nonEmpty(fragment['id']), nameOf(fragment)];
+    const backendIndex = indexOf(fragment);
+    if (backendIndex === undefined) {
+      if (id !== undefined) return this.calls.find((call) => call.backendId === id);
+      return name === undefined ? this.calls.at(-1) : undefined;
+    }
+    const call = this.byBackendIndex.get(backendIndex);
+    if (name === undefined || call?.name === undefined) return call;
+    const isSame =
+      id !== undefined && call.backendId !== undefined ? id === call.backendId : name === call.name;
+    return isSame ? call : undefined;
+  }
+
+  private firstFragment(fragment: Fields): Fields {
+    const backendIndex = indexOf(fragment);
+    const call = {
+      index: this.calls.length,
+      backendId: nonEmpty(fragment['id']),
+      name: nameOf(fragment),
+    };
+    this.calls.push(call);
+    if (backendIndex !== undefined) this.byBackendIndex.set(backendIndex, call);
+    return { index: call.index, ...wholeCall(fragment, '') };
+  }
+}
+
+/** The calls of a whole message, each with id, type, name and arguments. */
+export function wholeToolCalls(calls: unknown): Fields[] {
+  return fieldsOf(calls).map((call) => wholeCall(call, '{}'));
+}
+
+/** Turns the call of a function in the form that came before tool calls into a tool call. */
+export function adoptFunctionCall(message: Fields): void {
+  const { function_call: call } = message;
+  if (call === undefined) return;
+  message['function_call'] = undefined;
+  if (isFields(call) && fieldsOf(message['tool_calls']).length === 0)
+    message['tool_calls'] = [{ index: 0, function: call }];
+}
+
+function laterFragment(fragment: Fields, call: Call): Fields {
+  const shaped: Fields = { ...fragment, index: call.index, id: undefined, type: undefined };
+  const { function: called } = fragment;
+  if (!isFields(called)) return shaped;
+  const name = nameOf(fragment);
+  const isNew = call.name === undefined && name !== undefined;
+  if (isNew) call.name = name;
+  shaped['function'] = { name: isNew ? name : undefined, arguments: argumentsText(called['arguments']) };
+  return shaped;
+}
+
+function wholeCall(call: Fields, noArguments: string): Fields {
+  const { index: _index, ...rest } = call;
+  const type = nonEmpty(call['type']) ?? 'function';
+  const shaped: Fields = { ...rest, id: nonEmpty(call['id']) ?? newCallId(), type };
+  // A tool of another kind has its own member in place of `function`.
+  if (type !== 'function') return shaped;
+  const called = isFields(call['function']) ? call['function'] : {};
+  const text = argumentsText(called['arguments']) ?? noArguments;
+  return { ...shaped, function: { ...called, name: nonEmpty(called['name']), arguments: text } };
+}
+
+function newCallId(): string {
+  return `call_${randomBytes(12).toString('hex')}`;
+}
+
+/** Arguments as the text of their JSON; some backends give the value itself. */
+function argumentsText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function nameOf(fragment: Fields): string | undefined {
+  return isFields(fragment['function']) ? nonEmpty(fragment['function']['name']) : undefined;
+}
+
+function indexOf(fragment: Fields): number | undefined {
+  return Number.isSafeInteger(fragment['index']) ? Number(fragment['index']) : undefined;
+}
+
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

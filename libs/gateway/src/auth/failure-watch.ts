@@ -1,0 +1,32 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { Limiter } from '@svc/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { subjectOf } from './failure-gate.js';
+import { GatewaySettings } from '../gateway.config.js';
+
+const PUBLIC_PATH = '/api/v1/';
+
+/** Counts failures, each before its answer is sent, so that the request after it is looked at with it. */
+@Injectable()
+export class FailureWatch implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly limiter: Limiter,
+    private readonly settings: GatewaySettings,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.settings.config.GATEWAY_FAILURE_BLOCK === 'off') return;
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.addHook('onSend', async (request, reply) => {
+      if (isFailure(request, reply.statusCode)) await this.limiter.failed(subjectOf(request));
+    });
+  }
+}
+
+/** What the service refused because of a limit is no failure, nor is asking how to pay. */
+function isFailure({ url, caller }: FastifyRequest, status: number): boolean {
+  if (status < 400 || status === 429 || !url.startsWith(PUBLIC_PATH)) return false;
+  return status !== 402 || caller !== undefined;
+}

@@ -1,0 +1,42 @@
+import { Controller, Query, UseGuards } from '@nestjs/common';
+import {
+  type BillingAnalytics,
+  BillingAnalyticsQuery,
+  type Caller,
+  UsageHistory,
+  routes,
+} from '@svc/contracts';
+import { Answers, Catalog, Valid } from '@svc/runtime';
+import { AdminGuard } from '../auth/admin-guard.js';
+import { CallerOf } from '../auth/caller-of.js';
+import { keyNames } from './usage-key-names.js';
+import { UsageKeysStore } from './usage-keys.store.js';
+import { daysOfAnalytics } from './usage-period.js';
+import { usageReport } from './usage-report.js';
+
+/** What an account used, summed up. */
+@Controller()
+@UseGuards(AdminGuard)
+export class BillingAnalyticsController {
+  constructor(
+    private readonly history: UsageHistory,
+    private readonly keys: UsageKeysStore,
+    private readonly catalog: Catalog,
+  ) {}
+
+  @Answers(routes.billingUsageAnalytics)
+  async analytics(
+    @CallerOf() { accountId }: Caller,
+    @Query(new Valid(BillingAnalyticsQuery)) query: BillingAnalyticsQuery,
+  ): Promise<BillingAnalytics> {
+    const days = daysOfAnalytics(query, new Date());
+    const sums = await this.history.days(accountId, days.from, days.until);
+    const keyIds = [...new Set(sums.map(({ keyId }) => keyId))].toSorted();
+    const names = keyNames(keyIds, await this.keys.labels(accountId, keyIds));
+    const types = new Map(this.catalog.entries().map(({ id, type }) => [id, type]));
+    return usageReport(sums, days, {
+      modelType: (id) => types.get(id) ?? null,
+      keyName: (id) => names.get(id) ?? id,
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { Controller, UseGuards } from '@nestjs/common';
+import {
+  type Balances,
+  type BillingBalance,
+  Books,
+  type Caller,
+  type Currency,
+  Ledger,
+  routes,
+  usdNumber,
+} from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import { AdminGuard } from '../auth/admin-guard.js';
+import { CallerOf } from '../auth/caller-of.js';
+
+/** What an account has. */
+@Controller()
+@UseGuards(AdminGuard)
+export class BillingController {
+  constructor(
+    private readonly books: Books,
+    private readonly ledger: Ledger,
+  ) {}
+
+  /** The balances are as posted; whether there is anything to spend depends on what is held as well. */
+  @Answers(routes.billingBalance)
+  async balance(@CallerOf() { accountId }: Caller): Promise<BillingBalance> {
+    const [balances, available, stake] = await Promise.all([
+      this.books.balances(accountId),
+      this.ledger.available(accountId),
+      this.books.stake(accountId),
+    ]);
+    const currency = paidFirst(available);
+    return {
+      canConsume: currency !== null,
+      consumptionCurrency: currency,
+      balances: { diem: usdNumber(balances.diemNano), usd: usdNumber(balances.usdNano) },
+      diemEpochAllocation: usdNumber(stake.tokensNano),
+    };
+  }
+}
+
+function paidFirst({ usdNano, diemNano }: Balances): Currency | null {
+  if (diemNano > 0n) return 'DIEM';
+  return usdNano > 0n ? 'USD' : null;
+}

@@ -1,0 +1,16 @@
+import type { Caller } from '@svc/contracts';
+import type { RequestRecord } from '@svc/runtime';
+import type { AnswerHeaders } from '../http/answer-headers.js';
+
+/** A chat completion that was asked for. */
+export interface ChatAsk {
+  readonly requestId: string;
+  readonly caller: Caller;
+  /** The body, parsed and as it came. */
+  readonly value: unknown;
+  readonly text: string;
+  readonly record: RequestRecord;
+  readonly headers: AnswerHeaders;
+  /** Aborted when the client has gone or its deadline has passed. */
+  readonly signal: AbortSignal;
+}

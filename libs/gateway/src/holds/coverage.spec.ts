@@ -1,0 +1,146 @@
+import {
+  type Balances,
+  type Charge,
+  type Extension,
+  type Hold,
+  Ledger,
+  Limiter,
+  Problem,
+} from '@svc/contracts';
+import type { Model } from '@svc/runtime';
+import { describe, expect, it } from 'vitest';
+import type { ChatPlan } from '../request/chat-plan.js';
+import { Coverage } from './coverage.js';
+import { Meter } from '../tokens/meter.js';
+import { costAtMostNano } from './price.js';
+import { Ticket } from './ticket.js';
+
+const OUTPUT_NANO = 20_000n;
+const model = {
+  id: 'm',
+  rates: { inputNano: 0n, outputNano: OUTPUT_NANO * 1_000_000n, cacheInputNano: 0n, cacheWriteNano: 0n },
+} as Model;
+
+/** One account's money, and what was asked of it. */
+class Purse extends Ledger {
+  readonly asked: bigint[] = [];
+
+  constructor(private leftNano: bigint) {
+    super();
+  }
+
+  override hold(): Promise<Hold> {
+    throw new Error('the test holds');
+  }
+
+  override available(): Promise<Balances> {
+    return Promise.resolve({ usdNano: this.leftNano, diemNano: 0n });
+  }
+
+  override extend(hold: Hold, { moreNano, atLeastNano = moreNano }: Extension): Promise<Hold> {
+    this.asked.push(moreNano);
+    if (this.leftNano < atLeastNano) return Promise.reject(new Problem('INSUFFICIENT_BALANCE'));
+    const taken = moreNano < this.leftNano ? moreNano : this.leftNano;
+    this.leftNano -= taken;
+    return Promise.resolve({ ...hold, amount: { usdNano: hold.amount.usdNano + taken, diemNano: 0n } });
+  }
+
+  override settle(_hold: Hold, _charge: Charge): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override release(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  put(nano: bigint): void {
+    this.leftNano += nano;
+  }
+
+  get left(): bigint {
+    return this.leftNano;
+  }
+}
+
+interface Given {
+  readonly beforeTokens: number;
+  readonly heldTokens?: number;
+  readonly outputTokensAtMost?: number;
+}
+
+/** An answer of an account that had so much, of which so much is held. */
+function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000 }: Given) {
+  const plan = { model, promptTokens: 0, choices: 1, outputTokensAtMost } as ChatPlan;
+  const nano = (tokens: number): bigint => costAtMostNano(model, 0, tokens);
+  const purse = new Purse(nano(beforeTokens) - nano(heldTokens));
+  const hold: Hold = {
+    requestId: 'r',
+    accountId: 'a',
+    keyId: 'k',
+    amount: { usdNano: nano(heldTokens), diemNano: 0n },
+    before: { usdNano: nano(beforeTokens), diemNano: 0n },
+  };
+  const neighbours = { ledger: purse, limiter: undefined as unknown as Limiter };
+  const entry = { plan, firstTokens: heldTokens, leastTokens: 1, trancheTokens: 512 };
+  const ticket = new Ticket(neighbours, { ...entry, request: undefined, limits: undefined } as never, hold);
+  return { purse, ticket, coverage: new Coverage(ticket, plan), meter: new Meter() };
+}
+
+/** Delivers tokens one by one. How many went through, and what ended them. */
+async function deliver({ coverage, meter }: ReturnType<typeof answer>, tokens: number) {
+  for (let delivered = 0; delivered < tokens; delivered += 1) {
+    meter.addMessage({ content: 'x' });
+    const shortage = coverage.isAhead(meter) ? undefined : await coverage.reach(meter);
+    if (shortage) return { delivered, shortage };
+  }
+  return { delivered: tokens };
+}
+
+describe('Coverage', () => {
+  it('uses all the money there is, to the last token', async () => {
+    const given = answer({ beforeTokens: 3_000 });
+    expect(await deliver(given, 5_000)).toEqual({ delivered: 3_000, shortage: 'out_of_money' });
+    expect(given.purse.left).toBe(0n);
+  });
+
+  it('holds a tranche ahead where there is plenty, asking twice for each', async () => {
+    const given = answer({ beforeTokens: 10_000_000 });
+    expect(await deliver(given, 10_000)).toEqual({ delivered: 10_000 });
+    expect(given.purse.asked.length).toBeLessThanOrEqual(2 * (10_000 / 512) + 2);
+    expect(given.ticket.coveredTokens).toBeLessThanOrEqual(10_000 + 512);
+  });
+
+  it('holds little ahead where there is little, so that others find something', async () => {
+    const given = answer({ beforeTokens: 50_000 });
+    await deliver(given, 1_000);
+    expect(given.ticket.coveredTokens).toBeLessThanOrEqual(1_000 + 50);
+    expect(answer({ beforeTokens: 100 }).ticket.trancheTokens).toBe(16);
+  });
+
+  it('asks seldom when there is nothing more to be had, and again in time for what comes back', async () => {
+    const given = answer({ beforeTokens: 512, heldTokens: 512 });
+    await deliver(given, 500);
+    expect(given.purse.asked.length).toBeLessThan(12);
+    given.purse.put(OUTPUT_NANO * 20n);
+    expect(await deliver(given, 100)).toEqual({ delivered: 32, shortage: 'out_of_money' });
+  });
+
+  it('never holds ahead for more than the answer can have', async () => {
+    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
+    expect(await deliver(given, 100)).toEqual({ delivered: 100 });
+    expect(given.ticket.coveredTokens).toBe(100);
+    expect(given.ticket.coversWholeAnswer).toBe(true);
+  });
+
+  it('ends an answer that has more pieces than it can have tokens', async () => {
+    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
+    expect(await deliver(given, 200)).toEqual({ delivered: 100, shortage: 'out_of_tokens' });
+  });
+
+  it('does not end one whose tokens are only long', async () => {
+    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 10 });
+    given.meter.addMessage({ content: 'x'.repeat(600) });
+    expect(await given.coverage.reach(given.meter)).toBeUndefined();
+    expect(given.ticket.coveredTokens).toBe(100);
+  });
+});

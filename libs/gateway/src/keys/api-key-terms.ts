@@ -1,0 +1,33 @@
+import { type ApiKeyChange, type NewApiKey, invalidRequest, numberToNano } from '@svc/contracts';
+import type { KeyTerms } from '../auth/key-rows.js';
+
+type KeyRequest = Omit<ApiKeyChange, 'id'> & Pick<NewApiKey, 'requestsPerMinute' | 'tokensPerMinute'>;
+
+/** What a request says about a key, as it is kept; what it leaves out is left out. Refuses: INVALID_REQUEST. */
+export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
+  const { description, expiresAt, consumptionLimit, limitPeriod, modelPrivacy } = request;
+  const { requestsPerMinute, tokensPerMinute } = request;
+  const { usd, diem } = consumptionLimit ?? {};
+  return {
+    ...(description !== undefined && { description }),
+    ...(expiresAt !== undefined && { expiresAt: expiry(expiresAt, now) }),
+    ...(usd !== undefined && { usdLimitNano: limitNano(usd) }),
+    ...(diem !== undefined && { diemLimitNano: limitNano(diem) }),
+    ...(limitPeriod !== undefined && { limitPeriod }),
+    ...(modelPrivacy !== undefined && { modelPrivacy }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+  };
+}
+
+function expiry(text: string | null, now: Date): Date | null {
+  if (text === null || text === '') return null;
+  const at = new Date(text);
+  if (at <= now) throw invalidRequest([{ path: ['expiresAt'], message: 'must lie in the future' }]);
+  return at;
+}
+
+/** The schema has seen that it is an amount. */
+function limitNano(amount: number | null): bigint | null {
+  return amount === null ? null : (numberToNano(amount) ?? null);
+}

@@ -1,0 +1,98 @@
+import {
+  type ApiKeyView,
+  type Balances,
+  type KeySpend,
+  type NewApiKeyReply,
+  type PlainApiKeyView,
+  formatUsd,
+} from '@svc/contracts';
+import type { KeyTerms, StoredKey } from '../auth/key-rows.js';
+import type { MadeKey } from '../auth/key.store.js';
+
+/** A key just made, with its secret. */
+export function newApiKeyView({ key, secret }: MadeKey): NewApiKeyReply['data'] {
+  return {
+    id: key.id,
+    apiKey: secret,
+    apiKeyType: key.apiKeyType,
+    description: key.description,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    consumptionLimit: limitView(key),
+    limitPeriod: key.limitPeriod,
+    modelPrivacy: key.modelPrivacy,
+    ...ownLimits(key),
+  };
+}
+
+export function plainApiKeyView(key: StoredKey): PlainApiKeyView {
+  return {
+    id: key.id,
+    apiKeyType: key.apiKeyType,
+    description: key.description,
+    createdAt: key.createdAt.toISOString(),
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    last6Chars: key.last6,
+    consumptionLimits: limitView(key),
+    limitPeriod: key.limitPeriod,
+    modelPrivacy: key.modelPrivacy,
+    ...ownLimits(key),
+  };
+}
+
+/** A key with what it has spent, where that is known. */
+export function apiKeyView(key: StoredKey, spend: KeySpend | undefined): ApiKeyView {
+  if (!spend) return plainApiKeyView(key);
+  const { usd, diem } = spentView(spend.trailingSevenDays);
+  const isLimited = key.usdLimitNano !== null || key.diemLimitNano !== null;
+  return {
+    ...plainApiKeyView(key),
+    usage: { trailingSevenDays: { usd, vcu: fourDecimals(0n), diem } },
+    ...(isLimited && { currentPeriodUsage: spentView(inPeriod(spend, key)) }),
+  };
+}
+
+function inPeriod(spend: KeySpend, { limitPeriod }: StoredKey): Balances {
+  switch (limitPeriod) {
+    case 'EPOCH':
+      return spend.epoch;
+    case 'MONTH':
+      return spend.month;
+    case 'LIFETIME':
+      return spend.lifetime;
+  }
+}
+
+const spentView = ({ usdNano, diemNano }: Balances): { usd: string; diem: string } => ({
+  usd: fourDecimals(usdNano),
+  diem: fourDecimals(diemNano),
+});
+
+function limitView({ usdLimitNano, diemLimitNano }: KeyTerms): {
+  usd: number | null;
+  diem: number | null;
+  vcu: null;
+} {
+  return { usd: amountView(usdLimitNano), diem: amountView(diemLimitNano), vcu: null };
+}
+
+/** The number that was asked for: the one nearest to the decimal text. */
+const amountView = (nano: bigint | null): number | null => (nano === null ? null : Number(formatUsd(nano)));
+
+function ownLimits({ requestsPerMinute, tokensPerMinute }: KeyTerms): {
+  requestsPerMinute?: number;
+  tokensPerMinute?: number;
+} {
+  return {
+    ...(requestsPerMinute !== null && { requestsPerMinute }),
+    ...(tokensPerMinute !== null && { tokensPerMinute }),
+  };
+}
+
+const NANO_PER_STEP = 100_000n;
+
+/** Nano-dollars as a decimal string of four decimals, rounded half up. */
+export function fourDecimals(nano: bigint): string {
+  const steps = (nano + NANO_PER_STEP / 2n) / NANO_PER_STEP;
+  return `${steps / 10_000n}.${(steps % 10_000n).toString().padStart(4, '0')}`;
+}

@@ -1,0 +1,78 @@
+import { Body, Controller, Param, Query, Req, UseGuards } from '@nestjs/common';
+import {
+  ApiKeyChange,
+  type ApiKeyList,
+  ApiKeyParams,
+  ApiKeyQuery,
+  type ApiKeyReply,
+  type Caller,
+  type ChangedApiKeyReply,
+  NewApiKey,
+  type NewApiKeyReply,
+  type RevokedApiKeyReply,
+  invalidRequest,
+  routes,
+} from '@svc/contracts';
+import { Answers, Valid } from '@svc/runtime';
+import type { FastifyRequest } from 'fastify';
+import { AdminGuard } from '../auth/admin-guard.js';
+import { apiKeyView, newApiKeyView, plainApiKeyView } from './api-key-views.js';
+import { ApiKeys } from './api-keys.js';
+import { CallerOf } from '../auth/caller-of.js';
+import { KeyCreationLimit } from './key-creation-limit.js';
+
+/** An account's keys, in the hands of whoever holds one of its ADMIN keys. */
+@Controller()
+@UseGuards(AdminGuard)
+export class ApiKeysController {
+  constructor(
+    private readonly keys: ApiKeys,
+    private readonly limit: KeyCreationLimit,
+  ) {}
+
+  @Answers(routes.listApiKeys)
+  async list(@CallerOf() { accountId }: Caller): Promise<ApiKeyList> {
+    const keys = await this.keys.list(accountId);
+    return { object: 'list', data: keys.map(({ key, spend }) => apiKeyView(key, spend)) };
+  }
+
+  @Answers(routes.createApiKey)
+  async create(
+    @CallerOf() caller: Caller,
+    @Req() { id: requestId }: FastifyRequest,
+    @Body(new Valid(NewApiKey)) request: NewApiKey,
+  ): Promise<NewApiKeyReply> {
+    await this.limit.take(caller, requestId);
+    return { success: true, data: newApiKeyView(await this.keys.create(caller.accountId, request)) };
+  }
+
+  @Answers(routes.changeApiKey)
+  async change(
+    @CallerOf() { accountId }: Caller,
+    @Body(new Valid(ApiKeyChange)) request: ApiKeyChange,
+  ): Promise<ChangedApiKeyReply> {
+    return { success: true, data: plainApiKeyView(await this.keys.change(accountId, request)) };
+  }
+
+  @Answers(routes.revokeApiKey)
+  async revoke(
+    @CallerOf() { accountId }: Caller,
+    @Query(new Valid(ApiKeyQuery)) query: ApiKeyQuery,
+    @Body(new Valid(ApiKeyQuery.optional())) body: ApiKeyQuery | undefined,
+  ): Promise<RevokedApiKeyReply> {
+    const id = query.id ?? body?.id;
+    if (id === undefined)
+      throw invalidRequest([{ path: ['id'], message: 'must be in the query or in the body' }]);
+    await this.keys.revoke(accountId, id);
+    return { success: true };
+  }
+
+  @Answers(routes.getApiKey)
+  async get(
+    @CallerOf() { accountId }: Caller,
+    @Param(new Valid(ApiKeyParams)) { id }: { id: string },
+  ): Promise<ApiKeyReply> {
+    const { key, spend } = await this.keys.get(accountId, id);
+    return { data: apiKeyView(key, spend) };
+  }
+}

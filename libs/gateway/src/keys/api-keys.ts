@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { type ApiKeyChange, type KeySpend, type NewApiKey, Problem, UsageHistory } from '@svc/contracts';
+import { keyTerms } from './api-key-terms.js';
+import { KeyChanges } from './key-changes.js';
+import type { StoredKey } from '../auth/key-rows.js';
+import { ACTIVE_KEYS_MAX, KeyStore, type MadeKey } from '../auth/key.store.js';
+
+/** A key, and what it has spent where that is known. */
+export interface KeyWithSpend {
+  readonly key: StoredKey;
+  readonly spend: KeySpend | undefined;
+}
+
+/** The keys of an account: making, changing, revoking and showing them. Nobody sees keys of another account. */
+@Injectable()
+export class ApiKeys {
+  constructor(
+    private readonly keys: KeyStore,
+    private readonly changes: KeyChanges,
+    private readonly history: UsageHistory,
+  ) {}
+
+  /** Refuses: INVALID_REQUEST, also when the account has as many keys as it may. */
+  async create(accountId: string, request: NewApiKey): Promise<MadeKey> {
+    const made = await this.keys.create(accountId, request.apiKeyType, keyTerms(request, new Date()));
+    if (made) return made;
+    throw new Problem('INVALID_REQUEST', {
+      message: `An account may have ${ACTIVE_KEYS_MAX} active API keys. Revoke one to make another.`,
+    });
+  }
+
+  /** Refuses: INVALID_REQUEST, UNAVAILABLE. */
+  async change(accountId: string, request: ApiKeyChange): Promise<StoredKey> {
+    const key = await this.keys.change(accountId, request.id, keyTerms(request, new Date()));
+    if (!key) throw unknownKey('API key not found or expired');
+    await this.changes.announce({ accountId, keyId: key.id });
+    return key;
+  }
+
+  /** Revokes a key, however often that is asked. Refuses: INVALID_REQUEST, UNAVAILABLE. */
+  async revoke(accountId: string, keyId: string): Promise<void> {
+    if (!(await this.keys.revoke(accountId, keyId))) throw unknownKey('API key could not be found');
+    await this.changes.announce({ accountId, keyId });
+  }
+
+  async list(accountId: string): Promise<KeyWithSpend[]> {
+    return this.withSpend(accountId, await this.keys.list(accountId));
+  }
+
+  /** Refuses: INVALID_REQUEST. */
+  async get(accountId: string, keyId: string): Promise<KeyWithSpend> {
+    const key = await this.keys.find(accountId, keyId);
+    if (!key) throw unknownKey('API key not found');
+    const [found] = await this.withSpend(accountId, [key]);
+    return found ?? { key, spend: undefined };
+  }
+
+  private async withSpend(accountId: string, keys: readonly StoredKey[]): Promise<KeyWithSpend[]> {
+    const spends = await this.spends(accountId, keys);
+    const byKey = new Map(spends.map((spend) => [spend.keyId, spend]));
+    return keys.map((key) => ({ key, spend: byKey.get(key.id) }));
+  }
+
+  /** Keys can be seen and revoked whether or not the ledger answers. */
+  private async spends(accountId: string, keys: readonly StoredKey[]): Promise<readonly KeySpend[]> {
+    if (keys.length === 0) return [];
+    try {
+      return await this.history.keys(
+        accountId,
+        keys.map(({ id }) => id),
+      );
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'UNAVAILABLE') return [];
+      throw error;
+    }
+  }
+}
+
+const unknownKey = (message: string): Problem => new Problem('INVALID_REQUEST', { message, param: 'id' });

@@ -1,0 +1,17 @@
+import { Controller } from '@nestjs/common';
+import { type KeyChanged, keyChanged } from '@svc/contracts';
+import { type Broadcast, OnEveryProcess } from '@svc/events';
+import { CallerGate } from '../auth/caller-gate.js';
+
+/** Hears in every process that keys have changed. */
+@Controller()
+export class KeyChangesConsumer {
+  constructor(private readonly gate: CallerGate) {}
+
+  @OnEveryProcess(keyChanged)
+  hear({ events, missed }: Broadcast<KeyChanged>): Promise<void> {
+    if (missed) this.gate.doubt();
+    for (const { payload } of events) this.gate.forget(payload.accountId);
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Caller, NewApiKey, type Problem, UsageHistory } from '@svc/contracts';
+import { EventStrategy, EventsModule } from '@svc/events';
+import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
+import { Database, StorageModule } from '@svc/storage';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { AccountLimitsStore } from '../operator/account-limits.store.js';
+import { AccountStore } from '../operator/account.store.js';
+import { ApiKeys } from './api-keys.js';
+import { CallerGate } from '../auth/caller-gate.js';
+import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
+import { KeyChanges } from './key-changes.js';
+import { KeyChangesConsumer } from './key-changes.consumer.js';
+import { KeyStore } from '../auth/key.store.js';
+
+/** A way to the database that can be cut. */
+class Line {
+  private readonly sockets = new Set<Socket>();
+  private isCut = false;
+
+  private constructor(
+    readonly url: string,
+    private readonly server: Server,
+  ) {}
+
+  static async to(databaseUrl: string): Promise<Line> {
+    const { hostname, port } = new URL(databaseUrl);
+    const server = createServer((near) => line.join(near, connect(Number(port), hostname)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = new URL(databaseUrl);
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port);
+    const line = new Line(url.href, server);
+    return line;
+  }
+
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  mend(): void {
+    this.isCut = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private join(near: Socket, far: Socket): void {
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+    if (this.isCut) near.destroy();
+  }
+}
+
+/** A process that knows keys: its ways to the database and to the log, and what it does with them. */
+interface Gateway {
+  readonly app: NestFastifyApplication;
+  readonly gate: CallerGate;
+  readonly keys: ApiKeys;
+  readonly data: Line;
+  readonly log: Line;
+}
+
+let database: TestDatabase;
+const gateways: Gateway[] = [];
+
+async function startGateway(): Promise<Gateway> {
+  const [data, log] = [await Line.to(database.url), await Line.to(database.url)];
+  const app = await NestFactory.create<NestFastifyApplication>(
+    {
+      module: class Keys {},
+      imports: [
+        LoggerModule.of(createLogger('silent')),
+        StorageModule.at({ url: data.url }),
+        EventsModule.postgres({ url: log.url, publishMs: 2_500 }),
+      ],
+      controllers: [KeyChangesConsumer],
+      providers: [
+        { provide: GatewaySettings, useValue: { config: loadConfig(gatewayConfig, {}), operatorToken: '' } },
+        { provide: UsageHistory, useValue: undefined },
+        AccountLimitsStore,
+        AccountStore,
+        ApiKeys,
+        CallerGate,
+        KeyChanges,
+        KeyStore,
+      ],
+    },
+    new FastifyAdapter(),
+    { logger: false, abortOnError: false },
+  );
+  app.connectMicroservice({ strategy: app.get(EventStrategy) });
+  await app.startAllMicroservices();
+  await app.init();
+  const gateway = { app, gate: app.get(CallerGate), keys: app.get(ApiKeys), data, log };
+  gateways.push(gateway);
+  return gateway;
+}
+
+let one: Gateway;
+let two: Gateway;
+let accountId: string;
+let key: { id: string; authorization: string };
+
+const codeOf = (identified: Promise<Caller>): Promise<string> =>
+  identified.then(
+    () => 'known',
+    (error: Problem) => error.code,
+  );
+/** Waits until something holds, for longer than any machine needs. */
+const eventually = (holds: () => Promise<void>): Promise<void> => vi.waitFor(holds, { timeout: 20_000 });
+const asks = ({ gate }: Gateway): Promise<string> => codeOf(gate.identify(key.authorization));
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+
+beforeEach(async () => {
+  [one, two] = [await startGateway(), await startGateway()];
+  const account = await one.app.get(AccountStore).create({ name: 'Ann', tier: 'standard', paid: false });
+  accountId = account.id;
+  const made = await one.keys.create(
+    accountId,
+    NewApiKey.parse({ apiKeyType: 'INFERENCE', description: 'of a test' }),
+  );
+  key = { id: made.key.id, authorization: `Bearer ${made.secret}` };
+  // Both remember it from here on.
+  assert.deepEqual([await asks(one), await asks(two)], ['known', 'known']);
+});
+
+afterEach(async () => {
+  for (const { app, data, log } of gateways.splice(0)) {
+    await app.close();
+    await Promise.all([data.close(), log.close()]);
+  }
+});
+
+afterAll(() => database.stop());
+
+it('a key that is revoked in one process is wrong there at once, and in every other one when it hears of it', async () => {
+  await one.keys.revoke(accountId, key.id);
+  expect(await asks(one)).toBe('AUTHENTICATION_FAILED');
+  await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
+});
+
+it('a changed key has its new limits everywhere', async () => {
+  const change = { id: key.id, consumptionLimit: { usd: 1.5 }, limitPeriod: 'MONTH' as const };
+  await one.keys.change(accountId, change);
+  const keyLimit = { period: 'MONTH', usdNano: 1_500_000_000n };
+  expect(await one.gate.identify(key.authorization)).toMatchObject({ keyLimit });
+  await vi.waitFor(async () =>
+    expect(await two.gate.identify(key.authorization)).toMatchObject({ keyLimit }),
+  );
+});
+
+it('what the operator sets for an account holds for its keys everywhere', async () => {
+  const models = [
+    { model: '*', requestsPerMinute: 7 },
+    { model: 'm', tokensPerMinute: 9 },
+  ];
+  await one.app.get(AccountLimitsStore).replace(accountId, { concurrentRequests: 3, models });
+  await one.app.get(KeyChanges).announce({ accountId });
+  const expected = {
+    concurrent: 3,
+    accountLimits: [{ requestsPerMinute: 7 }, { model: 'm', tokensPerMinute: 9 }],
+  };
+  expect(await one.gate.identify(key.authorization)).toMatchObject(expected);
+  await eventually(async () => expect(await two.gate.identify(key.authorization)).toMatchObject(expected));
+});
+
+it('a process that is cut off from the log looks keys up again, and hears again once it is back', async () => {
+  two.log.cut();
+  await one.keys.revoke(accountId, key.id);
+  await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
+  two.log.mend();
+  const made = await one.keys.create(accountId, NewApiKey.parse({ apiKeyType: 'ADMIN', description: '' }));
+  const authorization = `Bearer ${made.secret}`;
+  expect(await two.gate.identify(authorization)).toMatchObject({ keyId: made.key.id, keyType: 'ADMIN' });
+  await one.keys.revoke(accountId, made.key.id);
+  await eventually(async () =>
+    expect(await codeOf(two.gate.identify(authorization))).toBe('AUTHENTICATION_FAILED'),
+  );
+});
+
+it('while the database does not answer, known keys count on and nobody else is let in on a guess', async () => {
+  two.data.cut();
+  two.log.cut();
+  for (let count = 0; count < 3; count += 1) {
+    two.gate.doubt();
+    expect(await asks(two)).toBe('known');
+  }
+  const stranger = 'Bearer SVC_INFERENCE_KEY_nobody-knows-it';
+  expect(await codeOf(two.gate.identify(stranger))).toBe('UNAVAILABLE');
+  two.data.mend();
+  await one.keys.revoke(accountId, key.id);
+  await eventually(async () => {
+    two.gate.doubt();
+    expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
+  });
+});
+
+it('what was being read while a key was revoked is not remembered', async () => {
+  two.gate.forget(accountId);
+  const other = one.app.get(Database);
+  const reading = await other.transaction(async (client) => {
+    // A look-up reads the key first and then waits here for its account.
+    await client.query('LOCK TABLE gateway.accounts IN ACCESS EXCLUSIVE MODE');
+    const asked = asks(two);
+    await eventually(async () => {
+      const waiting = await other.query('SELECT 1 FROM pg_locks WHERE NOT granted AND mode = $1', [
+        'AccessShareLock',
+      ]);
+      expect(waiting).toHaveLength(1);
+    });
+    await client.query('UPDATE gateway.api_keys SET revoked_at = now() WHERE id = $1', [key.id]);
+    return { asked };
+  });
+  two.gate.forget(accountId);
+  // It asked before the key was revoked.
+  expect(await reading.asked).toBe('known');
+  expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
+});
+
+it('a change that could not be told is a 503 that says so, is made here, and can be asked for again', async () => {
+  one.log.cut();
+  const refused = one.keys.revoke(accountId, key.id);
+  await expect(refused).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('may have been made'),
+  });
+  expect(await asks(one)).toBe('AUTHENTICATION_FAILED');
+  one.log.mend();
+  await eventually(() => one.keys.revoke(accountId, key.id));
+  await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
+});

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import type { AdmitRequest, Caller } from '@svc/contracts';
+import { LimitGate } from '../limits/limit-gate.js';
+
+/** Source: the public interface. */
+const KEYS_PER_MINUTE = 20;
+
+/** Keeps an account from making keys by the hundred. */
+@Injectable()
+export class KeyCreationLimit {
+  constructor(private readonly limits: LimitGate) {}
+
+  /** Counts a key that is about to be made. Refuses: RATE_LIMIT_EXCEEDED. */
+  async take(caller: Caller, requestId: string): Promise<void> {
+    const { accountId, keyId } = caller;
+    const { limiter } = this.limits;
+    const request: AdmitRequest = {
+      requestId,
+      accountId,
+      keyId,
+      model: 'endpoint:api/v1/api_keys',
+      limits: { user: { requestsPerMinute: KEYS_PER_MINUTE, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
+      tokens: 0,
+    };
+    const admission = await limiter.admit(request);
+    if (!admission.admitted)
+      throw this.limits.refusal({ requestId, caller, model: request.model }, admission);
+    await limiter.settle(request, admission, 0);
+  }
+}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type Balances,
+  type Caller,
+  type CatalogEntry,
+  Ledger,
+  type RateLimits,
+  type SpendingLimit,
+  UsageHistory,
+  totalNano,
+  usdNumber,
+} from '@svc/contracts';
+import { Catalog } from '@svc/runtime';
+import { nextEpochBegins } from '../limits/epoch.js';
+import { limitsOf, tierName } from '../limits/limits-of.js';
+
+type Row = RateLimits['data']['rateLimits'][number];
+
+/** Tells a key what it may do: how much in a minute, and how much money it can spend. */
+@Injectable()
+export class RateLimitsView {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly ledger: Ledger,
+    private readonly usage: UsageHistory,
+  ) {}
+
+  /** Refuses: UNAVAILABLE. */
+  async of(caller: Caller): Promise<RateLimits> {
+    const balances = await this.spendable(caller);
+    return {
+      data: {
+        accessPermitted: totalNano(balances) > 0n,
+        apiTier: { id: tierName(caller), isCharged: true },
+        balances: { USD: usdNumber(balances.usdNano), DIEM: usdNumber(balances.diemNano) },
+        keyExpiration: caller.expiresAt ?? null,
+        nextEpochBegins: nextEpochBegins(),
+        rateLimits: this.catalog.entries().map((entry) => this.row(caller, entry)),
+      },
+    };
+  }
+
+  private row(caller: Caller, entry: CatalogEntry): Row {
+    const model = entry.type === 'text' ? this.catalog.find(entry.id) : undefined;
+    if (entry.type === 'text' && model) {
+      const { user, api_key: key } = limitsOf(caller, model, this.catalog);
+      const lower = (limit: number, own: number | undefined): number => Math.min(limit, own ?? limit);
+      return {
+        apiModelId: entry.id,
+        rateLimits: [
+          { amount: lower(user.requestsPerMinute, key?.requestsPerMinute), type: 'RPM' },
+          { amount: lower(user.tokensPerMinute, key?.tokensPerMinute), type: 'TPM' },
+        ],
+      };
+    }
+    const limits = entry.type === 'text' ? [] : this.catalog.requestLimits(entry.type, caller.tier);
+    return { apiModelId: entry.id, rateLimits: limits.map((amount) => ({ amount, type: 'RPM' })) };
+  }
+
+  /** What the account can spend, within what its key may. */
+  private async spendable({ accountId, keyId, keyLimit }: Caller): Promise<Balances> {
+    const available = await this.ledger.available(accountId);
+    if (!keyLimit) return available;
+    const [spent] = await this.usage.keys(accountId, [keyId]);
+    const gone = spent && spent[PERIODS[keyLimit.period]];
+    const left = (most: bigint, limit: bigint | undefined, used = 0n): bigint => {
+      if (limit === undefined) return most;
+      const rest = limit > used ? limit - used : 0n;
+      return rest < most ? rest : most;
+    };
+    return {
+      usdNano: left(available.usdNano, keyLimit.usdNano, gone?.usdNano),
+      diemNano: left(available.diemNano, keyLimit.diemNano, gone?.diemNano),
+    };
+  }
+}
+
+const PERIODS = { EPOCH: 'epoch', MONTH: 'month', LIFETIME: 'lifetime' } as const satisfies Record<
+  SpendingLimit['period'],
+  string
+>;

@@ -1,0 +1,43 @@
+import { Controller, UseGuards } from '@nestjs/common';
+import { type Caller, LimitLog, type RateLimitLog, type RateLimits, routes } from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import { CallerGuard } from '../auth/caller-guard.js';
+import { CallerOf } from '../auth/caller-of.js';
+import { RateLimitsView } from './rate-limits-view.js';
+
+/** Tells callers of their limits, and of the requests that ran into them. */
+@Controller()
+@UseGuards(CallerGuard)
+export class RateLimitsController {
+  constructor(
+    private readonly view: RateLimitsView,
+    private readonly log: LimitLog,
+  ) {}
+
+  @Answers(routes.rateLimits)
+  limits(@CallerOf() caller: Caller): Promise<RateLimits> {
+    return this.view.of(caller);
+  }
+
+  @Answers(routes.rateLimitLogs)
+  logs(@CallerOf() caller: Caller): Promise<RateLimitLog> {
+    return this.latest(caller);
+  }
+
+  @Answers(routes.rateLimitLog)
+  alias(@CallerOf() caller: Caller): Promise<RateLimitLog> {
+    return this.latest(caller);
+  }
+
+  private async latest({ accountId }: Caller): Promise<RateLimitLog> {
+    const entries = await this.log.latest(accountId);
+    const data = entries.map(({ keyId, model, tier, type, at }) => ({
+      apiKeyId: keyId,
+      modelId: model,
+      rateLimitTier: tier,
+      rateLimitType: type,
+      timestamp: at,
+    }));
+    return { object: 'list', data };
+  }
+}

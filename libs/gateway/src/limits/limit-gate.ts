@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type Admission,
+  type AdmitRequest,
+  type Caller,
+  type LimitLogType,
+  type LimitRefusal,
+  Limiter,
+  Problem,
+} from '@svc/contracts';
+import { GatewaySettings } from '../gateway.config.js';
+import { LimitReports } from './limit-reports.js';
+
+/** Someone else's request has to end first; nobody knows when. */
+const CONCURRENT_RETRY_SECONDS = 1;
+
+const LOGGED_AS: Readonly<Record<LimitRefusal['of'], LimitLogType>> = {
+  requests: 'RPM',
+  tokens: 'TPM',
+  concurrent: 'CONCURRENT',
+};
+
+/** What the limits are asked for, and what a refusal of theirs becomes. */
+@Injectable()
+export class LimitGate {
+  constructor(
+    readonly limiter: Limiter,
+    private readonly reports: LimitReports,
+    private readonly settings: GatewaySettings,
+  ) {}
+
+  /** Refuses: TOO_MANY_TOKENS, where no minute has room for so many. */
+  request({ requestId, caller, plan }: LimitEntrant, tokens: number): AdmitRequest {
+    const { accountId, keyId } = caller;
+    const most = Math.min(
+      ...Object.values(plan.limits).map(({ tokensPerMinute = Number.POSITIVE_INFINITY }) => tokensPerMinute),
+    );
+    if (tokens > most) {
+      throw new Problem('TOO_MANY_TOKENS', {
+        message: `Your request may take ${tokens} tokens, which never fits into the limit of ${most} tokens per minute. Please reduce your prompt or max_tokens.`,
+        param: 'max_tokens',
+      });
+    }
+    const concurrent = caller.concurrent ?? this.settings.config.GATEWAY_ACCOUNT_CONCURRENCY;
+    return {
+      requestId,
+      accountId,
+      keyId,
+      model: plan.model.id,
+      limits: plan.limits,
+      tokens,
+      ...(concurrent > 0 && { concurrent }),
+    };
+  }
+
+  /** Logs a refusal and says it as clients hear it. */
+  refusal({ requestId, caller, model }: Refused, { refusedBy, resetAtMs }: Admission): Problem {
+    const of = refusedBy?.of ?? 'requests';
+    this.reports.tell({ requestId, caller, model, type: LOGGED_AS[of] });
+    if (of === 'concurrent') {
+      return new Problem('RATE_LIMIT_EXCEEDED', {
+        message: 'Too many concurrent requests',
+        retryAfterSeconds: CONCURRENT_RETRY_SECONDS,
+      });
+    }
+    return new Problem('RATE_LIMIT_EXCEEDED', {
+      retryAfterSeconds: secondsUntil(resetAtMs),
+    });
+  }
+}
+
+/** Until a Unix time in milliseconds, at least one, as `Retry-After` has it. */
+export function secondsUntil(untilMs: number): number {
+  return Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000));
+}
+
+/** What ran into a limit: a model's id, or `endpoint:` and a path. */
+interface Refused {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly model: string;
+}
+
+interface LimitEntrant {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly plan: { readonly model: { readonly id: string }; readonly limits: AdmitRequest['limits'] };
+}

@@ -1,0 +1,84 @@
+import { Controller, Param, Query, Req, UseGuards } from '@nestjs/common';
+import {
+  type CatalogEntry,
+  type ModelList,
+  type ModelNames,
+  ModelQuery,
+  type ModelView,
+  routes,
+} from '@svc/contracts';
+import { Answers, Catalog, Valid } from '@svc/runtime';
+import type { FastifyRequest } from 'fastify';
+import { VisitorGuard } from '../auth/caller-guard.js';
+import { isRemoved, modelNotFound, servingModel } from './model-lookup.js';
+import { mayUse } from './model-privacy.js';
+import { modelView } from './model-view.js';
+
+const query = new Valid(ModelQuery);
+
+/** Tells what is offered. Open to everybody; who shows a key sees what the key may use. */
+@Controller()
+@UseGuards(VisitorGuard)
+export class ModelsController {
+  constructor(private readonly catalog: Catalog) {}
+
+  @Answers(routes.models)
+  list(@Req() { caller }: FastifyRequest, @Query(query) { type }: ModelQuery): ModelList {
+    const offered = this.offered(type);
+    const usable = caller ? offered.filter((entry) => mayUse(caller.modelPrivacy, entry)) : offered;
+    return { object: 'list', type, data: usable.map(modelView) };
+  }
+
+  /** Which model each trait means: the first that has it. */
+  @Answers(routes.modelTraits)
+  traits(@Query(query) { type }: ModelQuery): ModelNames {
+    return this.names(type, ({ traits }) => traits);
+  }
+
+  /** Which model each foreign name means. */
+  @Answers(routes.modelAliases)
+  aliases(@Query(query) { type }: ModelQuery): ModelNames {
+    return this.names(type, ({ aliases }) => aliases);
+  }
+
+  /** The parameter is all of the path that is left, since ids may contain slashes. */
+  @Answers(routes.model)
+  one(@Param('*') name: string): ModelView {
+    const entry = this.offered('all').find(({ id }) => id === name) ?? this.serving(this.catalog.find(name));
+    if (!entry) throw modelNotFound(name, this.catalog);
+    return modelView(entry);
+  }
+
+  private offered(type: ModelQuery['type']): CatalogEntry[] {
+    const now = Date.now();
+    return this.catalog
+      .entries()
+      .filter((entry) => matches(entry, type) && !isRemoved(entry.deprecation, now));
+  }
+
+  /** Names of removed models count too, as long as another model answers to them. */
+  private names(type: ModelQuery['type'], of: (entry: CatalogEntry) => readonly string[]): ModelNames {
+    const data = new Map<string, string>();
+    for (const entry of this.catalog.entries()) {
+      if (!matches(entry, type)) continue;
+      const serving = this.serving(entry);
+      if (!serving) continue;
+      for (const name of of(entry)) if (!data.has(name)) data.set(name, serving.id);
+    }
+    return { object: 'list', type, data: Object.fromEntries(data) };
+  }
+
+  private serving(entry: CatalogEntry | undefined): CatalogEntry | undefined {
+    if (!entry) return undefined;
+    const now = Date.now();
+    if (!isRemoved(entry.deprecation, now)) return entry;
+    const model = this.catalog.find(entry.id);
+    return entry.type === 'text' && model ? servingModel(model, this.catalog, now) : undefined;
+  }
+}
+
+function matches(entry: CatalogEntry, type: ModelQuery['type']): boolean {
+  if (type === 'all') return true;
+  if (type === 'code') return entry.type === 'text' && entry.capabilities.optimizedForCode;
+  return entry.type === type;
+}

@@ -1,0 +1,79 @@
+import { Body, Controller, Param, Query, UseGuards } from '@nestjs/common';
+import {
+  type Account,
+  type AccountWithBalances,
+  Books,
+  type CreatedApiKey,
+  NewAccount,
+  NewApiKey,
+  NewCredit,
+  type TransferList,
+  TransferQuery,
+  type TransferView,
+  formatUsd,
+  parseUsd,
+  routes,
+} from '@svc/contracts';
+import { Answers, Valid } from '@svc/runtime';
+import { AccountStore } from './account.store.js';
+import { ApiKeys } from '../keys/api-keys.js';
+import { OperatorGate } from '../auth/operator-gate.js';
+import { transferView } from './transfer-view.js';
+
+/** The operator's view of accounts: opening them, crediting them, giving them keys, reading their history. */
+@Controller()
+@UseGuards(OperatorGate)
+export class AccountsController {
+  constructor(
+    private readonly accounts: AccountStore,
+    private readonly keys: ApiKeys,
+    private readonly books: Books,
+  ) {}
+
+  @Answers(routes.createAccount)
+  create(@Body(new Valid(NewAccount)) account: NewAccount): Promise<Account> {
+    return this.accounts.create(account);
+  }
+
+  @Answers(routes.getAccount)
+  async get(
+    @Param(new Valid(routes.getAccount.params)) { id }: { id: string },
+  ): Promise<AccountWithBalances> {
+    const account = await this.accounts.get(id);
+    const { usdNano, diemNano } = await this.books.balances(id);
+    return { ...account, balances: { usd: formatUsd(usdNano), diem: formatUsd(diemNano) } };
+  }
+
+  @Answers(routes.creditAccount)
+  async credit(
+    @Param(new Valid(routes.creditAccount.params)) { id }: { id: string },
+    @Body(new Valid(NewCredit)) { usd, reference }: NewCredit,
+  ): Promise<TransferView> {
+    await this.accounts.get(id);
+    return transferView(await this.books.credit({ accountId: id, usdNano: parseUsd(usd) ?? 0n, reference }));
+  }
+
+  @Answers(routes.createAccountKey)
+  async createKey(
+    @Param(new Valid(routes.createAccountKey.params)) { id }: { id: string },
+    @Body(new Valid(NewApiKey)) key: NewApiKey,
+  ): Promise<CreatedApiKey> {
+    await this.accounts.get(id);
+    const { key: made, secret: apiKey } = await this.keys.create(id, key);
+    const { apiKeyType, description, last6: last6Chars } = made;
+    return { id: made.id, apiKey, apiKeyType, description, last6Chars };
+  }
+
+  @Answers(routes.listTransfers)
+  async transfers(
+    @Param(new Valid(routes.listTransfers.params)) { id }: { id: string },
+    @Query(new Valid(TransferQuery)) { limit, before }: TransferQuery,
+  ): Promise<TransferList> {
+    await this.accounts.get(id);
+    const page = before === undefined ? { limit } : { limit, before: BigInt(before) };
+    const transfers = await this.books.transfers(id, page);
+    const last = transfers.at(-1);
+    const nextBefore = last && transfers.length === limit ? last.id.toString() : null;
+    return { object: 'list', data: transfers.map(transferView), nextBefore };
+  }
+}

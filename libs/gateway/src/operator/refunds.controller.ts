@@ -1,0 +1,34 @@
+import { Body, Controller, Param, UseGuards } from '@nestjs/common';
+import { type Balances, Books, NewRefund, type RefundTransfers, parseUsd, routes } from '@svc/contracts';
+import { Answers, Valid } from '@svc/runtime';
+import { AccountStore } from './account.store.js';
+import { OperatorGate } from '../auth/operator-gate.js';
+import { transferView } from './transfer-view.js';
+
+/** The operator's way to give back what requests cost. */
+@Controller()
+@UseGuards(OperatorGate)
+export class RefundsController {
+  constructor(
+    private readonly accounts: AccountStore,
+    private readonly books: Books,
+  ) {}
+
+  @Answers(routes.refundCharge)
+  async refund(
+    @Param(new Valid(routes.refundCharge.params)) { id }: { id: string },
+    @Body(new Valid(NewRefund)) { requestId, reference, usd, diem }: NewRefund,
+  ): Promise<RefundTransfers> {
+    await this.accounts.get(id);
+    const amount = amountOf({ usd, diem });
+    const refund = { accountId: id, requestId, reference, ...(amount && { amount }) };
+    const transfers = await this.books.refund(refund);
+    return { object: 'list', data: transfers.map(transferView) };
+  }
+}
+
+/** Nothing when no currency is told; a currency that is not told beside the other is left as it is. */
+function amountOf({ usd, diem }: Pick<NewRefund, 'usd' | 'diem'>): Balances | undefined {
+  if (usd === undefined && diem === undefined) return undefined;
+  return { usdNano: parseUsd(usd ?? '0') ?? 0n, diemNano: parseUsd(diem ?? '0') ?? 0n };
+}

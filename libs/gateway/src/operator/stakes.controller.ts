@@ -1,0 +1,42 @@
+import { Body, Controller, Param, UseGuards } from '@nestjs/common';
+import { Books, NewStake, type Stake, type StakeView, formatUsd, parseTokens, routes } from '@svc/contracts';
+import { Answers, Valid } from '@svc/runtime';
+import { AccountStore } from './account.store.js';
+import { nextEpochBegins } from '../limits/epoch.js';
+import { OperatorGate } from '../auth/operator-gate.js';
+
+/** What accounts have staked, which the operator says. */
+@Controller()
+@UseGuards(OperatorGate)
+export class StakesController {
+  constructor(
+    private readonly accounts: AccountStore,
+    private readonly books: Books,
+  ) {}
+
+  @Answers(routes.getStake)
+  async get(@Param(new Valid(routes.getStake.params)) { id }: { id: string }): Promise<StakeView> {
+    await this.accounts.get(id);
+    return stakeView(await this.books.stake(id));
+  }
+
+  @Answers(routes.setStake)
+  async set(
+    @Param(new Valid(routes.setStake.params)) { id }: { id: string },
+    @Body(new Valid(NewStake)) { tokens }: NewStake,
+  ): Promise<StakeView> {
+    await this.accounts.get(id);
+    return stakeView(await this.books.setStake(id, parseTokens(tokens) ?? 0n));
+  }
+}
+
+function stakeView({ accountId, tokensNano, grantedOn }: Stake): StakeView {
+  const tokens = formatUsd(tokensNano);
+  return {
+    accountId,
+    tokens,
+    diemEpochAllocation: tokens,
+    grantedOn: grantedOn ?? null,
+    nextEpochBegins: nextEpochBegins(),
+  };
+}

@@ -1,0 +1,52 @@
+import { CatalogFile, CharactersFile } from '@svc/contracts';
+import { Catalog, Characters, type Model } from '@svc/runtime';
+import { describe, expect, it } from 'vitest';
+import { Prompts } from './prompts.js';
+import { effectiveParameters } from '../models/svc-parameters.js';
+
+const common = { name: 'M', contextTokens: 100, maxCompletionTokens: 10, pricing: { input: 1, output: 1 } };
+const catalog = new Catalog(
+  CatalogFile.parse({
+    models: [
+      { ...common, id: 'plain' },
+      { ...common, id: 'own', housePrompts: ['Own.'] },
+      { ...common, id: 'bare', housePrompts: [] },
+    ],
+    tiers: { L: { standard: { requestsPerMinute: 1, tokensPerMinute: 1 } } },
+    housePrompts: ['House one.', 'House two.'],
+  }),
+);
+const characters = new Characters(
+  CharactersFile.parse({ characters: [{ slug: 'ann', name: 'Ann', systemPrompt: 'You are Ann.' }] }),
+);
+const prompts = new Prompts(catalog, characters);
+
+function promptsFor(model: string, parameters: object = {}): readonly string[] {
+  return prompts.for(effectiveParameters(parameters, {}), catalog.find(model) as Model);
+}
+
+describe('the prompts before those of a caller', () => {
+  it.each([
+    ['plain', ['House one.', 'House two.']],
+    ['own', ['Own.']],
+    ['bare', []],
+  ])('are those of the model %s or else the catalogue: %j', (model, expected) => {
+    expect(promptsFor(model)).toEqual(expected);
+  });
+
+  it('end with the prompt of the character', () => {
+    expect(promptsFor('own', { character_slug: 'ann' })).toEqual(['Own.', 'You are Ann.']);
+  });
+
+  it('are only that of the character where the house prompts are switched off', () => {
+    const off = { include_venice_system_prompt: false };
+    expect(promptsFor('plain', off)).toEqual([]);
+    expect(promptsFor('plain', { ...off, character_slug: 'ann' })).toEqual(['You are Ann.']);
+  });
+
+  it('refuse a character that is not there', () => {
+    expect(() => promptsFor('plain', { character_slug: 'eve' })).toThrow(
+      'No character could be found from the provided character_slug',
+    );
+  });
+});

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import type { SvcParametersEcho } from '@svc/contracts';
+import { Catalog, Characters, type Model } from '@svc/runtime';
+import { characterNotFound } from '../models/character-search.js';
+
+/** The system prompts that go before the caller's. */
+@Injectable()
+export class Prompts {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly characters: Characters,
+  ) {}
+
+  /** The service's own, unless they are switched off, and then the character's. Refuses: CHARACTER_NOT_FOUND. */
+  for(parameters: SvcParametersEcho, model: Model): readonly string[] {
+    const house = parameters.include_venice_system_prompt ? this.catalog.housePromptsFor(model) : [];
+    if (parameters.character_slug === undefined) return house;
+    const character = this.characters.find(parameters.character_slug);
+    if (!character) throw characterNotFound('svc_parameters.character_slug');
+    return [...house, character.systemPrompt];
+  }
+}
