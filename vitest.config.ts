@@ -7,7 +7,7 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     include: [
-      'libs/*/src/**/*.{spec,int}.ts',
+      'libs/*/{src,test}/**/*.{spec,int}.ts',
       'apps/*/src/**/*.{spec,int}.ts',
       'apps/all/test/e2e/**/*.e2e.ts',
       'apps/all/test/fault/**/*.fault.ts',

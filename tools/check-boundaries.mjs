@@ -133,8 +133,6 @@ function checkFile(projects, path) {
       if (/^\s*export\s+\*/.test(line))
         faults.push(`${path}:${index + 1}: export * is forbidden, name what is exported`);
     });
-  if (/^libs\/[^/]+\/src\/(?!http\/).+\/.+\/.+\.ts$/.test(path))
-    faults.push(`${path}: rooms are one level deep, put it into a folder of src`);
 }
 
 /** Projects that import each other in a ring. */

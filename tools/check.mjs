@@ -21,6 +21,7 @@ const checks = [
   { name: 'types', commands: ['node tools/build.mjs', 'tsc -p tsconfig.json'] },
   { name: 'format', commands: ['prettier --check --log-level warn .'] },
   { name: 'boundaries', commands: ['node tools/check-boundaries.mjs'] },
+  { name: 'rooms', commands: ['node tools/check-rooms.mjs'] },
   { name: 'names', commands: ['node tools/check-names.mjs'] },
   { name: 'text', commands: ['node tools/check-text.mjs'] },
   { name: 'lockfile', commands: ['node tools/check-lockfile.mjs'] },
