@@ -7,33 +7,43 @@
 export const maxFiles = 20;
 
 /** Libraries that are still on their way into rooms: neither full folders nor unused rows are faults in them. */
-export const moving = new Set(['gateway', 'contracts', 'ledger', 'limiter', 'simulator', 'runtime']);
+export const moving = new Set(['gateway', 'ledger', 'simulator', 'runtime']);
 
 export const rooms = {
   contracts: {
     problems: [],
     money: [],
-    messages: ['problems', 'money'],
-    catalog: ['problems', 'money', 'messages'],
-    ports: ['problems', 'money', 'messages', 'catalog'],
-    'http/routes': ['problems', 'money', 'messages', 'catalog', 'ports'],
-    'http/chat': ['problems', 'money', 'messages', 'catalog', 'ports', 'http/routes'],
-    'http/models': ['problems', 'money', 'messages', 'catalog', 'ports', 'http/routes', 'http/chat'],
-    'http/keys': ['problems', 'money', 'messages', 'catalog', 'ports', 'http/routes'],
-    'http/billing': ['problems', 'money', 'messages', 'catalog', 'ports', 'http/routes', 'http/keys'],
-    'http/operator': ['problems', 'money', 'messages', 'catalog', 'ports', 'http/routes', 'http/keys'],
-    openapi: [
-      'problems',
-      'money',
-      'messages',
-      'catalog',
-      'ports',
-      'http/routes',
+    catalog: [],
+    messages: ['money'],
+    ports: ['money', 'messages'],
+    'http/route': ['problems'],
+    'http/chat': [],
+    'http/models': ['catalog'],
+    'http/characters': [],
+    'http/keys': ['money', 'ports', 'http/route'],
+    'http/billing': ['http/route'],
+    'http/limits': ['messages', 'http/route'],
+    'http/operator': ['money', 'http/route', 'http/keys'],
+    http: [
+      'http/route',
       'http/chat',
       'http/models',
+      'http/characters',
       'http/keys',
       'http/billing',
+      'http/limits',
       'http/operator',
+    ],
+    openapi: [
+      'problems',
+      'catalog',
+      'http/route',
+      'http/chat',
+      'http/models',
+      'http/characters',
+      'http/billing',
+      'http/operator',
+      'http',
     ],
   },
   gateway: {
@@ -64,11 +74,10 @@ export const rooms = {
     usage: ['accounts', 'holds', 'posting', 'books'],
   },
   limiter: {
-    '.': ['limiter.config'],
     counting: [],
     fallback: ['counting'],
     log: [],
-    api: ['counting', 'fallback', 'log'],
+    api: ['counting'],
   },
   retrieval: {
     '.': ['retrieval.config'],

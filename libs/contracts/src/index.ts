@@ -174,7 +174,7 @@ export {
   type SourceFile,
 } from './ports/retrieval.js';
 export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
-export { type Access, type RouteDefinition } from './http/route-definition.js';
+export { type Access, type RouteDefinition } from './http/route/route-definition.js';
 export { routes } from './http/routes.js';
 export {
   type Charge,

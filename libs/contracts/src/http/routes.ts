@@ -9,7 +9,7 @@ import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './mod
 import { operatorRoutes } from './operator/operator-routes.js';
 import { stakeRoutes } from './operator/operator-stake.js';
 import { rateLimitRoutes } from './limits/rate-limit-routes.js';
-import type { RouteDefinition } from './route-definition.js';
+import type { RouteDefinition } from './route/route-definition.js';
 
 const publicRoutes = {
   chatCompletions: {

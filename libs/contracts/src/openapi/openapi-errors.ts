@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Issue, Problem, errorBody } from '../problems/problem.js';
 import { PROBLEMS, type ProblemCode, type ProblemKind } from '../problems/problems.js';
-import type { Access, RouteDefinition } from '../http/route-definition.js';
+import type { Access, RouteDefinition } from '../http/route/route-definition.js';
 
 const KINDS = [...new Set(Object.values(PROBLEMS).map(({ kind }) => kind))] satisfies ProblemKind[];
 

@@ -1,4 +1,4 @@
-import type { HeaderGroup, RouteDefinition } from '../http/route-definition.js';
+import type { HeaderGroup, RouteDefinition } from '../http/route/route-definition.js';
 
 type When = 'always' | 'error' | 'retry' | 'payment' | 'csv' | HeaderGroup;
 

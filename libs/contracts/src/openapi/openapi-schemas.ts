@@ -19,7 +19,7 @@ import {
 import { ErrorEnvelope } from './openapi-errors.js';
 import { AccountWithBalances, TransferView } from '../http/operator/operator.js';
 import { PaymentRequired } from '../http/chat/payment-required.js';
-import type { RouteDefinition } from '../http/route-definition.js';
+import type { RouteDefinition } from '../http/route/route-definition.js';
 
 export type JsonObject = Record<string, unknown>;
 

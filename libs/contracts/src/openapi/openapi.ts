@@ -3,7 +3,7 @@ import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-error
 import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
 import { type JsonObject, OpenApiSchemas, schemaRef } from './openapi-schemas.js';
 import type { ProblemCode } from '../problems/problems.js';
-import { type Access, type RouteDefinition, TAGS } from '../http/route-definition.js';
+import { type Access, type RouteDefinition, TAGS } from '../http/route/route-definition.js';
 import { routes } from '../http/routes.js';
 
 /** Who reads a description: clients, or the one who runs the service. */

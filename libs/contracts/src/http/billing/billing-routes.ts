@@ -7,7 +7,7 @@ import {
   BillingUsageHistoryQuery,
   BillingUsageQuery,
 } from './billing.js';
-import type { RouteDefinition } from '../route-definition.js';
+import type { RouteDefinition } from '../route/route-definition.js';
 
 const CSV_COLUMNS =
   'The columns of the CSV are `timestamp`, `sku`, `pricePerUnitUsd`, `units`, `amount`, `currency`, `notes` and the `inferenceDetails.*`.';

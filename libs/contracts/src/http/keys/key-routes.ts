@@ -11,7 +11,7 @@ import {
   NewApiKeyReply,
   RevokedApiKeyReply,
 } from './api-keys.js';
-import type { RouteDefinition } from '../route-definition.js';
+import type { RouteDefinition } from '../route/route-definition.js';
 
 const accountParams = z.object({ id: z.uuid() });
 

@@ -1,5 +1,5 @@
 import { RateLimitLog, RateLimits } from './rate-limits.js';
-import type { RouteDefinition } from '../route-definition.js';
+import type { RouteDefinition } from '../route/route-definition.js';
 
 const log = {
   method: 'GET',

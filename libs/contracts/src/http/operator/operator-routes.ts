@@ -12,7 +12,7 @@ import {
   TransferView,
 } from './operator.js';
 import { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
-import type { RouteDefinition } from '../route-definition.js';
+import type { RouteDefinition } from '../route/route-definition.js';
 
 const accountParams = z.object({ id: z.uuid() });
 const Health = z.object({ status: z.string() });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { numberToNano, parseUsd } from '../../money/money.js';
-import type { RouteDefinition } from '../route-definition.js';
+import type { RouteDefinition } from '../route/route-definition.js';
 
 /** No sum of stakes comes near the largest balance. */
 const MAX_TOKENS = 1_000_000_000;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ProblemCode } from '../problems/problems.js';
+import type { ProblemCode } from '../../problems/problems.js';
 
 /**
  * Who may use a route: anybody; the holder of an API key or a wallet; the holder of an API key; the operator.
