@@ -7,7 +7,7 @@
 export const maxFiles = 20;
 
 /** Libraries that are still on their way into rooms: neither full folders nor unused rows are faults in them. */
-export const moving = new Set(['gateway', 'ledger', 'simulator', 'runtime']);
+export const moving = new Set(['ledger', 'simulator', 'runtime']);
 
 export const rooms = {
   contracts: {
@@ -50,18 +50,18 @@ export const rooms = {
     '.': ['gateway.config'],
     json: [],
     tokens: ['json'],
-    limits: ['json', 'tokens'],
-    auth: ['json', 'limits'],
-    keys: ['json', 'limits', 'auth'],
-    models: ['json', 'limits', 'auth'],
-    request: ['json', 'tokens', 'limits', 'auth', 'models'],
-    http: ['json', 'limits', 'auth', 'request'],
-    holds: ['json', 'tokens', 'limits', 'auth', 'models', 'request', 'http'],
-    answer: ['json', 'tokens', 'limits', 'auth', 'models', 'request', 'http', 'holds'],
-    chat: ['json', 'tokens', 'limits', 'auth', 'models', 'request', 'http', 'holds', 'answer'],
-    billing: ['json', 'limits', 'auth', 'keys', 'models', 'http'],
-    operator: ['json', 'limits', 'auth', 'keys', 'models', 'http', 'billing'],
-    docs: ['json', 'auth', 'http'],
+    limits: [],
+    auth: ['limits'],
+    keys: ['limits', 'auth'],
+    models: ['auth'],
+    http: ['models'],
+    request: ['json', 'tokens', 'limits', 'models'],
+    holds: ['tokens', 'limits', 'http', 'request'],
+    answer: ['json', 'tokens', 'request', 'holds'],
+    chat: ['tokens', 'auth', 'http', 'request', 'holds', 'answer'],
+    billing: ['auth'],
+    operator: ['limits', 'auth', 'keys'],
+    docs: ['auth', 'http'],
   },
   ledger: {
     '.': ['ledger.config'],
