@@ -8,15 +8,7 @@ import { JobsModule } from '@svc/jobs';
 import { LimitLogModule, LimiterModule } from '@svc/limiter';
 import { type RetrievalConfig, RetrievalModule } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
-import {
-  type Catalog,
-  CatalogModule,
-  type Characters,
-  CharactersModule,
-  HealthModule,
-  type Logger,
-  LoggerModule,
-} from '@svc/runtime';
+import { type Catalog, CatalogModule, type Characters, CharactersModule, type Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 
 export interface AllParts {
@@ -37,8 +29,6 @@ export class AllModule {
     return {
       module: AllModule,
       imports: [
-        HealthModule,
-        LoggerModule.of(parts.logger),
         CatalogModule.of(parts.catalog),
         CharactersModule.of(parts.characters),
         StorageModule.at({ url: parts.databaseUrl, logger: parts.logger }),

@@ -1,7 +1,7 @@
 import type { All } from './start.js';
 
-/** Tells a newcomer where everything is and what to type first. */
-export function announce(all: All): void {
+/** What tells a newcomer where everything is and what to type first. */
+export function announcement(all: All): string {
   const { running, account, dataDir, simulatorUrl, localServers, operatorTokenFrom } = all;
   const base = `${running.apiUrl}/api/v1`;
   const lines = [
@@ -22,7 +22,7 @@ export function announce(all: All): void {
     `    -d '{"model": "${all.firstModel}", "messages": [{"role": "user", "content": "Hello"}]}'`,
     '',
   ];
-  process.stdout.write(`${lines.join('\n')}\n`);
+  return lines.join('\n');
 }
 
 function shownBefore(last6: string | undefined): string {

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
-import { run } from './run.js';
+import { runProcess } from '@svc/runtime';
+import { settings, start } from './start.js';
 
-await run(process.env);
+await runProcess(process.env, { settings, start });

@@ -7,29 +7,25 @@ import { routerConfig } from '@svc/router';
 import {
   Catalog,
   Characters,
-  type Logger,
   type Running,
-  createLogger,
-  flushLog,
-  loadConfig,
+  type StartingProcess,
   readCatalog,
   readCharacters,
-  serve,
   watchCatalog,
   watchCharacters,
 } from '@svc/runtime';
-import { type AllConfig, allConfig } from './all.config.js';
+import type { z } from 'zod';
+import { allConfig } from './all.config.js';
 import { AllModule } from './all.module.js';
+import { announcement } from './announce.js';
 import { openDatabase } from './database.js';
 import { type LocalServer, offerLocalModels } from './local-models.js';
 import { operatorToken } from './operator-token.js';
 import { startSimulatorProcess } from './simulator-process.js';
-import type { Stopper } from './stopper.js';
 
 /** Everything, running. */
 export interface All {
   readonly running: Running;
-  readonly logger: Logger;
   readonly account: FirstAccount | undefined;
   readonly dataDir: string;
   readonly operatorTokenFrom: string;
@@ -38,24 +34,28 @@ export interface All {
   readonly firstModel: string;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
+/** Every setting of this process. */
+export const settings = {
+  ...allConfig,
+  ...gatewayConfig,
+  ...routerConfig,
+  ...ledgerConfig,
+  ...retrievalConfig,
+};
 
-/** Starts every service in this process, in the order in which they need each other. */
-export async function start(env: Env, stopper: Stopper): Promise<All> {
-  const config = loadConfig(
-    { ...allConfig, ...gatewayConfig, ...routerConfig, ...ledgerConfig, ...retrievalConfig },
-    env,
-  );
-  const logger = createLogger(config.SVC_LOG_LEVEL);
-  stopper.add(() => Promise.resolve(flushLog(logger)));
+type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
+
+/** Starts every service in this process, in the order in which they need each other, and says where they are. */
+export async function start(starting: Starting): Promise<string> {
+  const { config, env, logger } = starting;
   const dataDir = await makeDataDir(config.SVC_DATA_DIR);
-  const { catalog, localServers } = await openCatalog(config, { dataDir, logger, stopper });
-  const characters = await openCharacters(config, { logger, stopper });
-  const databaseUrl = await openDatabase({ dataDir, url: config.DATABASE_URL }, logger, stopper);
-  const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? (await ownSimulator(catalog, stopper));
+  const { catalog, localServers } = await openCatalog(starting, dataDir);
+  const characters = await openCharacters(starting);
+  const databaseUrl = await openDatabase({ dataDir, url: config.DATABASE_URL }, starting);
+  const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? (await ownSimulator(catalog, starting));
   const token = config.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir));
   const router = { ...config, ...(simulatorUrl !== undefined && { ROUTER_SIMULATOR_URL: simulatorUrl }) };
-  const running = await serve({
+  const running = await starting.serve({
     module: AllModule.with({
       databaseUrl,
       catalog,
@@ -66,17 +66,12 @@ export async function start(env: Env, stopper: Stopper): Promise<All> {
       ledger: config,
       retrieval: config,
     }),
-    logger,
-    api: { host: config.HOST, port: config.PORT },
     operator: { host: config.HOST, port: config.OPERATOR_PORT },
     events: AllModule.events,
-    drainMs: config.SVC_DRAIN_MS,
     ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
   });
-  stopper.add(() => running.stop());
-  return {
+  return announcement({
     running,
-    logger,
     account: await running.app.get(DevelopmentAccount, { strict: false }).ensure(),
     dataDir,
     operatorTokenFrom:
@@ -84,7 +79,7 @@ export async function start(env: Env, stopper: Stopper): Promise<All> {
     simulatorUrl,
     localServers,
     firstModel: (catalog.find('default') ?? catalog.models()[0])?.id ?? '',
-  };
+  });
 }
 
 /** Only its owner may look into it: it holds secrets. */
@@ -95,15 +90,9 @@ async function makeDataDir(path: string): Promise<string> {
   return dataDir;
 }
 
-interface Surroundings {
-  readonly dataDir: string;
-  readonly logger: Logger;
-  readonly stopper: Stopper;
-}
-
 async function openCatalog(
-  config: AllConfig,
-  { dataDir, logger, stopper }: Surroundings,
+  { config, logger, undo }: Starting,
+  dataDir: string,
 ): Promise<{ catalog: Catalog; localServers: readonly LocalServer[] }> {
   const path = isAbsolute(config.SVC_CATALOG) ? config.SVC_CATALOG : resolve(config.SVC_CATALOG);
   const extraPath = join(dataDir, 'local-models.yaml');
@@ -112,27 +101,25 @@ async function openCatalog(
   const localServers = await offerLocalModels(extraPath);
   const catalog = new Catalog(await readCatalog(path, extraPath));
   const watch = watchCatalog(catalog, { path, extraPath }, logger);
-  stopper.add(() => Promise.resolve(watch.stop()));
+  undo(() => watch.stop());
   return { catalog, localServers };
 }
 
-async function openCharacters(
-  { SVC_CHARACTERS: given }: AllConfig,
-  { logger, stopper }: Omit<Surroundings, 'dataDir'>,
-): Promise<Characters> {
+async function openCharacters({ config, logger, undo }: Starting): Promise<Characters> {
+  const { SVC_CHARACTERS: given } = config;
   // A file that somebody named must be there.
   const file = { path: resolve(given ?? 'characters.yaml'), mayBeMissing: given === undefined };
   const characters = new Characters(await readCharacters(file));
   const watch = watchCharacters(characters, file, logger);
-  stopper.add(() => Promise.resolve(watch.stop()));
+  undo(() => watch.stop());
   return characters;
 }
 
 /** The simulator is started where the catalogue counts on one and says no address. */
-async function ownSimulator(catalog: Catalog, stopper: Stopper): Promise<string | undefined> {
+async function ownSimulator(catalog: Catalog, { undo }: Starting): Promise<string | undefined> {
   if (!catalog.backends().some(({ kind, url }) => kind === 'simulator' && url === undefined))
     return undefined;
   const simulator = await startSimulatorProcess();
-  stopper.add(() => simulator.stop());
+  undo(() => simulator.stop());
   return simulator.url;
 }

@@ -112,7 +112,7 @@ export async function startLedger({
     {
       module: class LedgerTest {},
       imports: [
-        HealthModule,
+        HealthModule.of(),
         LoggerModule.of(createLogger('silent')),
         StorageModule.at({ url }),
         EventsModule.postgres({ url, pollMs: 50 }),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Limiter } from '@svc/contracts';
-import { HealthModule, LoggerModule, type Running, createLogger, loadConfig, serve } from '@svc/runtime';
+import { LoggerModule, type Running, createLogger, loadConfig, serve } from '@svc/runtime';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LeasingLimiter } from './counting/leasing-limiter.js';
@@ -23,7 +23,7 @@ const logger = createLogger('silent');
 class Root {}
 
 function root(...imports: (DynamicModule | Type)[]): DynamicModule {
-  return { module: Root, imports: [HealthModule, LoggerModule.of(logger), ...imports] };
+  return { module: Root, imports };
 }
 
 type App = Awaited<ReturnType<typeof NestFactory.createApplicationContext>>;
@@ -31,7 +31,9 @@ type App = Awaited<ReturnType<typeof NestFactory.createApplicationContext>>;
 const apps: App[] = [];
 
 async function startApp(limits: DynamicModule | Type): Promise<{ app: App; limiter: Limiter }> {
-  const app = await NestFactory.createApplicationContext(root(limits), { logger: false });
+  const app = await NestFactory.createApplicationContext(root(LoggerModule.of(logger), limits), {
+    logger: false,
+  });
   apps.push(app);
   return { app, limiter: app.get(Limiter, { strict: false }) };
 }

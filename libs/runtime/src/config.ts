@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { StartFault } from './start-fault.js';
 
 /** The environment is not as a process needs it. Its message has a line for each fault. */
-export class ConfigError extends Error {
+export class ConfigError extends StartFault {
   override readonly name = 'ConfigError';
 }
 

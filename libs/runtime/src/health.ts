@@ -1,9 +1,8 @@
-import { Controller, Global, Injectable, Module } from '@nestjs/common';
+import { Controller, type DynamicModule, Module } from '@nestjs/common';
 import { Problem, routes } from '@svc/contracts';
 import { Answers } from './route.js';
 
 /** Whether this process can serve requests. Parts that can't yet, or can't any more, say so here. */
-@Injectable()
 export class Readiness {
   private readonly reasons = new Map<string, string>();
 
@@ -38,6 +37,15 @@ class HealthController {
 }
 
 /** Health and readiness, for every process. */
-@Global()
-@Module({ controllers: [HealthController], providers: [Readiness], exports: [Readiness] })
-export class HealthModule {}
+@Module({})
+export class HealthModule {
+  static of(readiness = new Readiness()): DynamicModule {
+    return {
+      module: HealthModule,
+      global: true,
+      controllers: [HealthController],
+      providers: [{ provide: Readiness, useValue: readiness }],
+      exports: [Readiness],
+    };
+  }
+}

@@ -11,7 +11,15 @@ export { LoggerModule, RootLogger } from './logger.module.js';
 export { type RequestRecord } from './request-record.js';
 export { newId } from './request-id.js';
 export { Answers } from './route.js';
-export { DRAIN_MS, type Listener, type Running, type ServeOptions, serve } from './serve.js';
+export {
+  type Environment,
+  type ProcessOptions,
+  type StartingProcess,
+  processConfig,
+  runProcess,
+} from './run-process.js';
+export { type Listener, type Running, type ServeOptions, serve } from './serve.js';
+export { StartFault } from './start-fault.js';
 export { Valid } from './valid.js';
 export { VERSION } from './version.js';
-export { FileError } from './yaml-file.js';
+export { DeadlineExceeded, within } from './within.js';

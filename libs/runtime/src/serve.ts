@@ -1,13 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DynamicModule, Type } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createHttpAdapter } from './http-adapter.js';
-import { Readiness } from './health.js';
+import { HealthModule, Readiness } from './health.js';
+import { LoggerModule } from './logger.module.js';
 import { type Logger, nestLogger } from './logging.js';
 import { ProblemFilter } from './problem-filter.js';
+import { within } from './within.js';
 
 /** Streams under way get this long to end once a process is told to stop. Kubernetes kills at 30 s by default. */
 export const DRAIN_MS = 25_000;
@@ -20,6 +22,8 @@ export interface Listener {
 export interface ServeOptions {
   readonly module: DynamicModule | Type;
   readonly logger: Logger;
+  /** Whether the process can serve; default: from the start on, until it stops. */
+  readonly readiness?: Readiness;
   readonly api: Listener;
   /** Where the operator's routes are served; without it they are not served at all. */
   readonly operator?: Listener;
@@ -39,7 +43,15 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Starts a process: Nest on Fastify, the event consumers, then the ports. */
+/** What every process serves and gives to its services, beside the module that makes it what it is. */
+@Module({})
+class ProcessModule {
+  static around(module: ServeOptions['module'], logger: Logger, readiness: Readiness): DynamicModule {
+    return { module: ProcessModule, imports: [HealthModule.of(readiness), LoggerModule.of(logger), module] };
+  }
+}
+
+/** Starts serving: Nest on Fastify, the event consumers, then the ports. */
 export async function serve(options: ServeOptions): Promise<Running> {
   const state: { stopping: boolean; operatorPort: number | undefined } = {
     stopping: false,
@@ -51,8 +63,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
     isStopping: () => state.stopping,
     trustedProxies: options.trustedProxies,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
-    logger: nestLogger(options.logger),
+  const { logger, readiness = new Readiness() } = options;
+  const root = ProcessModule.around(options.module, logger, readiness);
+  const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
+    logger: nestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });
@@ -83,7 +97,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     operatorUrl: operator && urlOf(operator),
     stop: async () => {
       state.stopping = true;
-      app.get(Readiness, { strict: false }).report('process', 'stopping');
+      readiness.report('process', 'stopping');
       await drain([api, ...(operator ? [operator] : [])], options.drainMs ?? DRAIN_MS);
       await app.close();
     },
@@ -105,10 +119,7 @@ async function drain(servers: readonly Server[], deadlineMs: number): Promise<vo
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   // A kept-alive connection becomes idle when its answer ends, and nobody else would close it then.
   const sweep = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50);
-  const deadline = Promise.withResolvers<void>();
-  const timer = setTimeout(deadline.resolve, deadlineMs);
-  await Promise.race([Promise.all(closed), deadline.promise]);
-  clearTimeout(timer);
+  await within(deadlineMs, Promise.all(closed)).catch(() => undefined);
   clearInterval(sweep);
   servers.forEach((server) => server.closeAllConnections());
 }

@@ -91,7 +91,7 @@ export class LedgerPlace {
 async function startLedger(url) {
   const ledger = LedgerModule.with(loadConfig(ledgerConfig, {}));
   const imports = [
-    HealthModule,
+    HealthModule.of(),
     LoggerModule.of(createLogger('error')),
     StorageModule.at({ url }),
     EventsModule.postgres({ url }),

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { DeadlineExceeded, within } from './within.js';
+
+const never = new Promise<never>(() => undefined);
+
+describe('within', () => {
+  it('gives the result of work that ends in time, and its error', async () => {
+    expect(await within(60_000, Promise.resolve(7))).toBe(7);
+    await expect(within(60_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
+  });
+
+  it('rejects once the deadline has passed, with the error that is wanted', async () => {
+    await expect(within(5, never)).rejects.toBeInstanceOf(DeadlineExceeded);
+    await expect(within(5, never, () => new TypeError('late'))).rejects.toBeInstanceOf(TypeError);
+  });
+
+  it('leaves no timer behind', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    await Promise.all(Array.from({ length: 20 }, () => within(60_000, Promise.resolve())));
+    expect(timers()).toBe(before);
+  });
+
+  it('takes an answer that has arrived while the event loop was blocked beyond the deadline', async () => {
+    const answered = new Promise((resolve) => setImmediate(resolve, 'in time'));
+    const result = within(20, answered);
+    const end = performance.now() + 60;
+    while (performance.now() < end);
+    expect(await result).toBe('in time');
+  });
+
+  it('keeps the rejection of work that was given up from ending the process', async () => {
+    const failing = sleep(20).then(() => Promise.reject(new Error('late')));
+    await expect(within(1, failing)).rejects.toBeInstanceOf(DeadlineExceeded);
+    await sleep(40);
+  });
+});
