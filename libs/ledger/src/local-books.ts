@@ -10,9 +10,9 @@ import {
   type Stake,
   type Transfer,
 } from '@svc/contracts';
-import { Adjustments } from './adjustments.js';
-import { SettledBooks } from './settled-books.js';
-import { Staking } from './staking.js';
+import { Adjustments } from './books/adjustments.js';
+import { SettledBooks } from './books/settled-books.js';
+import { Staking } from './staking/staking.js';
 
 /** The books within their own process. */
 @Injectable()

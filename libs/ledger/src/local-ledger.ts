@@ -8,10 +8,10 @@ import {
   type HoldRequest,
   Ledger,
 } from '@svc/contracts';
-import { chargeFault } from './charge-fault.js';
-import { LiveHolds } from './live-holds.js';
-import { Opening } from './opening.js';
-import { Settlement } from './settlement.js';
+import { chargeFault } from './posting/charge-fault.js';
+import { LiveHolds } from './holds/live-holds.js';
+import { Opening } from './posting/opening.js';
+import { Settlement } from './posting/settlement.js';
 
 /** The ledger within its own process. */
 @Injectable()

@@ -1,8 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type KeySpend, type UsageDay, type UsageFilter, UsageHistory, type UsagePage } from '@svc/contracts';
-import { UsageDaysStore } from './usage-days.store.js';
-import { UsageDrain } from './usage-drain.js';
-import { type PageRequest, UsageHistoryStore, type WalkFound, type WalkStep } from './usage-history.store.js';
+import { UsageDaysStore } from './usage/usage-days.store.js';
+import { UsageDrain } from './posting/usage-drain.js';
+import {
+  type PageRequest,
+  UsageHistoryStore,
+  type WalkFound,
+  type WalkStep,
+} from './usage/usage-history.store.js';
 
 /** The history within its own process. Reads see every charge that was settled before them. */
 @Injectable()

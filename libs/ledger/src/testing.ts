@@ -16,18 +16,18 @@ import { EventStrategy, EventsModule } from '@svc/events';
 import { type JobTimes, type JobWorker, JobWorkers } from '@svc/jobs';
 import { HealthModule, LoggerModule, Readiness, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
-import type { BookReads } from './hold-accounts.js';
+import type { BookReads } from './holds/hold-accounts.js';
 import { Clock } from './clock.js';
-import { HoldBook } from './hold-book.js';
+import { HoldBook } from './holds/hold-book.js';
 import { type LedgerConfig, ledgerConfig } from './ledger.config.js';
 import { LedgerModule } from './ledger.module.js';
-import { LiveHolds } from './live-holds.js';
-import { MemoryHoldBook } from './memory-hold-book.js';
-import { Poster } from './poster.js';
-import { Staking } from './staking.js';
+import { LiveHolds } from './holds/live-holds.js';
+import { MemoryHoldBook } from './holds/memory-hold-book.js';
+import { Poster } from './posting/poster.js';
+import { Staking } from './staking/staking.js';
 
 /** An event log that can be made to fail. */
-export class FailingLog extends EventLog {
+class FailingLog extends EventLog {
   /** `refuse` stores nothing; `lose` stores the event and says that it could not. */
   mode: 'work' | 'refuse' | 'lose' = 'work';
 
@@ -57,7 +57,7 @@ interface Registered {
 }
 
 /** Workers that begin only when a test tells them to. */
-export class ManualWorkers extends JobWorkers {
+class ManualWorkers extends JobWorkers {
   readonly registered: Registered[] = [];
 
   override work<Payload>(

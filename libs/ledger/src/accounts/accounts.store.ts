@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import type { Balances } from '@svc/contracts';
+import type { Database } from '@svc/storage';
+import type { PoolClient } from 'pg';
+
+/** What the database says an account has. Each change of an account has the next version, from 1 on. */
+export interface PostedBalances {
+  readonly accountId: string;
+  readonly balances: Balances;
+  readonly version: bigint;
+}
+
+interface AccountRow {
+  readonly id: string;
+  readonly usd_nano: bigint;
+  readonly diem_nano: bigint;
+  readonly version: bigint;
+}
+
+const COLUMNS = 'id, usd_nano, diem_nano, version';
+
+/** The key of the lock that is shared by all who write to the books, and taken for an instant by an audit. */
+export const BOOKS_LOCK = `hashtextextended('ledger.books', 0)`;
+
+/** What an account has. One that is not in the books yet has nothing, at version 0. */
+export async function readAccount(database: Database, accountId: string): Promise<PostedBalances> {
+  const [row] = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM ledger.accounts WHERE id = $1`, [
+    accountId,
+  ]);
+  return row ? balancesOf(row) : { accountId, balances: { usdNano: 0n, diemNano: 0n }, version: 0n };
+}
+
+/**
+ * Locks accounts until the transaction ends, in one order for all so that nobody deadlocks. Makes missing ones.
+ * To be called first by every transaction that writes to the books: an audit then never sees the id of one that
+ * is still under way passed by a higher one.
+ */
+export async function lockAccounts(
+  client: PoolClient,
+  accountIds: ReadonlySet<string>,
+): Promise<Map<string, PostedBalances>> {
+  const ids = [...accountIds].toSorted();
+  let rows = await lockRows(client, ids);
+  if (rows.length < ids.length) {
+    await client.query('INSERT INTO ledger.accounts (id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING', [
+      ids,
+    ]);
+    rows = await lockRows(client, ids);
+  }
+  assert.equal(rows.length, ids.length, 'every account has a row');
+  return new Map(rows.map((row) => [row.id, balancesOf(row)]));
+}
+
+async function lockRows(client: PoolClient, ids: readonly string[]): Promise<AccountRow[]> {
+  const { rows } = await client.query<AccountRow>({
+    name: 'ledger.lock-accounts',
+    // The lock of the books depends on no row, so it is taken once, before the first row is.
+    text: `SELECT ${COLUMNS} FROM ledger.accounts
+           WHERE (SELECT pg_advisory_xact_lock_shared(${BOOKS_LOCK})) IS NOT NULL AND id = ANY($1::uuid[])
+           ORDER BY id FOR UPDATE`,
+    values: [ids],
+  });
+  return rows;
+}
+
+function balancesOf(row: AccountRow): PostedBalances {
+  return {
+    accountId: row.id,
+    balances: { usdNano: row.usd_nano, diemNano: row.diem_nano },
+    version: row.version,
+  };
+}

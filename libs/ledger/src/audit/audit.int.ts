@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditReport, AuditScope } from '@svc/contracts';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockAccounts } from '../accounts/accounts.store.js';
+import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
+
+let test: TestDatabase;
+let running: RunningLedger;
+
+beforeEach(async () => {
+  test = await startTestDatabase();
+  running = await startLedger({ url: test.url });
+});
+
+afterEach(async () => {
+  await running.stop();
+  await test.stop();
+});
+
+const audit = (scope: AuditScope): Promise<AuditReport> => running.books.audit(scope);
+
+async function account(): Promise<string> {
+  const accountId = randomUUID();
+  await running.books.credit({ accountId, usdNano: usd(100), reference: 'start' });
+  return accountId;
+}
+
+const rejectCharge = (): Promise<unknown> =>
+  running.database.query(
+    `INSERT INTO ledger.rejected_charges (digest, reason, event) VALUES ('d', 'odd', '{}')`,
+  );
+
+describe('an audit of what is new', () => {
+  it('is one of the whole book where none has proved it before', async () => {
+    const accountId = await account();
+    await running.poster.post([chargeOf(accountId, 5n)]);
+    const report = await audit('new');
+    expect(report).toMatchObject({ ok: true, scope: 'whole', transfers: 2, charges: 1 });
+    expect(report.since).toBeUndefined();
+  });
+
+  it('looks at what came since the last audit of either scope, and says since when', async () => {
+    const accountId = await account();
+    await running.poster.post([chargeOf(accountId, 5n)]);
+    await audit('whole');
+    await running.poster.post([chargeOf(accountId, 6n), chargeOf(accountId, 7n)]);
+    const first = await audit('new');
+    expect(first).toMatchObject({ ok: true, scope: 'new', accounts: 1, transfers: 2, charges: 2 });
+    await running.poster.post([chargeOf(accountId, 8n)]);
+    const second = await audit('new');
+    expect(second).toMatchObject({ ok: true, transfers: 1, charges: 1 });
+    expect(second.since?.getTime()).toBeGreaterThan(first.since?.getTime() ?? Infinity);
+    await expect(audit('new')).resolves.toMatchObject({ ok: true, transfers: 0, charges: 0, accounts: 1 });
+  });
+
+  it('looks again at what an audit has found fault with', async () => {
+    const accountId = await account();
+    await audit('whole');
+    await running.poster.post([chargeOf(accountId, 5n)]);
+    await rejectCharge();
+    await expect(audit('new')).resolves.toMatchObject({ ok: false, charges: 1 });
+    await expect(audit('whole')).resolves.toMatchObject({ ok: false });
+    await running.database.query('DELETE FROM ledger.rejected_charges');
+    await expect(audit('new')).resolves.toMatchObject({ ok: true, charges: 1 });
+  });
+
+  it('sees all kinds of transfers and charges of any time', async () => {
+    const accountId = await account();
+    await audit('whole');
+    await grantDiem(running.database, accountId, usd(1));
+    const charge = chargeOf(accountId, 0n, { cost: { usdNano: 3n, diemNano: 4n }, writeOffNano: 2n });
+    await running.poster.post([charge, chargeOf(accountId, 9n, { at: '2024-02-29T23:59:59.999Z' })]);
+    await running.books.refund({ accountId, requestId: charge.requestId, reference: 'r' });
+    await expect(audit('new')).resolves.toMatchObject({ ok: true, mismatches: [], transfers: 7, charges: 2 });
+    await expect(audit('whole')).resolves.toMatchObject({ ok: true, mismatches: [], transfers: 8 });
+  });
+});
+
+/** Begins a transaction that writes to the books as all do, and leaves it open. */
+async function openWriter(accountId: string): Promise<{ commit: () => Promise<void> }> {
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const transaction = running.database.transaction(async (client) => {
+    await lockAccounts(client, new Set([accountId]));
+    await client.query(
+      `WITH transfer AS (
+         INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
+         VALUES (now(), $1::uuid, 'credit', 'deposits:operator', 'customer:' || $1::uuid, 'USD', 5, 'late') RETURNING *
+       ), reference AS (
+         INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
+         SELECT account_id, kind, currency, reference, id, at FROM transfer
+       )
+       UPDATE ledger.accounts SET usd_nano = usd_nano + 5, version = version + 1 WHERE id = $1::uuid`,
+      [accountId],
+    );
+    begun.resolve();
+    await gate.promise;
+  });
+  await Promise.race([begun.promise, transaction]);
+  return {
+    commit: async () => {
+      gate.resolve();
+      await transaction;
+    },
+  };
+}
+
+describe('transactions that are under way', () => {
+  it('are waited for: their ids are lower than those of others that are seen', async () => {
+    const [slow, quick] = [await account(), await account()];
+    await audit('whole');
+    const writer = await openWriter(slow);
+    await running.poster.post([chargeOf(quick, 5n)]);
+    const audited = audit('new');
+    // Long enough for an audit that would not wait.
+    await sleep(300);
+    await writer.commit();
+    await expect(audited).resolves.toMatchObject({ ok: true, mismatches: [], transfers: 2, charges: 1 });
+    await expect(audit('new')).resolves.toMatchObject({ ok: true, transfers: 0, charges: 0 });
+  });
+
+  it('that take too long are not waited for, and what came meanwhile is looked at again', async () => {
+    const [slow, quick] = [await account(), await account()];
+    await audit('whole');
+    const writer = await openWriter(slow);
+    const over = new AbortController();
+    const audited = audit('new').finally(() => over.abort());
+    let posted = 0;
+    while (!over.signal.aborted) {
+      await running.poster.post([chargeOf(quick, 1n)]);
+      posted += 1;
+    }
+    await expect(audited).resolves.toMatchObject({ ok: true, mismatches: [], scope: 'new' });
+    expect(posted).toBeGreaterThan(1);
+    await writer.commit();
+    await expect(audit('new')).resolves.toMatchObject({ ok: true, mismatches: [], charges: posted });
+  });
+});
+
+/** Posts charges, credits and refunds of a few accounts, side by side, until it is told to stop. */
+function keepPosting(accountIds: readonly string[]): { stop: () => Promise<number> } {
+  const over = new AbortController();
+  let charges = 0;
+  const loop = async (lane: number): Promise<void> => {
+    for (let round = 0; !over.signal.aborted; round += 1) {
+      const batch = Array.from({ length: 1 + ((round * 37) % 150) }, (_, index) =>
+        chargeOf(accountIds[(lane + index * 7) % accountIds.length] ?? '', 0n, {
+          cost: { usdNano: BigInt(index % 5), diemNano: BigInt(index % 3) },
+          keyId: `key-${index % 4}`,
+        }),
+      );
+      await running.poster.post(batch);
+      charges += batch.length;
+      const accountId = accountIds[(lane + round) % accountIds.length] ?? '';
+      const reference = `${lane}-${round}`;
+      await running.books.credit({ accountId, usdNano: 1n, reference });
+      const paid = batch.find(({ cost }) => cost.usdNano > 0n);
+      if (paid)
+        await running.books.refund({ accountId: paid.accountId, requestId: paid.requestId, reference });
+    }
+  };
+  const loops = Promise.all([0, 1, 2, 3].map(loop));
+  return {
+    stop: async () => {
+      over.abort();
+      await loops;
+      return charges;
+    },
+  };
+}
+
+describe('audits while postings run side by side', () => {
+  it('give no false alarm and leave nothing out, whatever their scope, also two at once', async () => {
+    const accountIds = await Promise.all(Array.from({ length: 6 }, account));
+    for (const accountId of accountIds) await grantDiem(running.database, accountId, usd(100));
+    const first = await audit('whole');
+    const posting = keepPosting(accountIds);
+    const scopes: AuditScope[] = Array.from({ length: 24 }, (_, index) =>
+      index % 6 === 5 ? 'whole' : 'new',
+    );
+    const alone: AuditReport[] = [];
+    try {
+      for (const scope of scopes) alone.push(await audit(scope));
+      const together = await Promise.all([audit('new'), audit('whole'), audit('new')]);
+      for (const report of [...alone, ...together])
+        expect(report).toMatchObject({
+          ok: true,
+          mismatches: [],
+          imbalanceUsdNano: 0n,
+          imbalanceDiemNano: 0n,
+        });
+    } finally {
+      await posting.stop();
+    }
+    const charges = await posting.stop();
+    const last = await audit('whole');
+    expect(last).toMatchObject({ ok: true, mismatches: [], charges });
+    // What the audits of a run saw one after the other is all of it, once.
+    let seen = first.charges;
+    for (const { scope, charges: count } of alone.slice(0, 5)) {
+      expect(scope).toBe('new');
+      seen += count;
+    }
+    const wholes = alone.filter(({ scope }) => scope === 'whole');
+    expect(wholes[0]?.charges).toBeGreaterThanOrEqual(seen);
+    expect(seen).toBeGreaterThan(first.charges);
+    expect(wholes.at(-1)?.charges).toBeLessThanOrEqual(charges);
+  });
+});

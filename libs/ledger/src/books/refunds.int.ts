@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { type Charge, type Refund, encodeCharge, totalNano, usageRecorded } from '@svc/contracts';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
+
+let test: TestDatabase;
+let running: RunningLedger;
+
+beforeAll(async () => {
+  test = await startTestDatabase();
+  running = await startLedger({ url: test.url });
+});
+
+afterAll(async () => {
+  await running.stop();
+  await test.stop();
+});
+
+afterEach(expectSound);
+
+async function expectSound(): Promise<void> {
+  for (const scope of ['whole', 'new'] as const)
+    await expect(running.books.audit(scope)).resolves.toMatchObject({ ok: true, mismatches: [] });
+}
+
+const refused = (code: string, param?: string) =>
+  expect.objectContaining({ code, ...(param !== undefined && { param }) });
+const balances = (accountId: string) => running.books.balances(accountId);
+
+/** An account with 1 USD and 0.5 DIEM that was charged. */
+async function charged(cost: Charge['cost'], more: Partial<Charge> = {}): Promise<Charge> {
+  const accountId = randomUUID();
+  await running.books.credit({ accountId, usdNano: usd(1), reference: 'start' });
+  await grantDiem(running.database, accountId, usd(0.5));
+  const charge = chargeOf(accountId, 0n, { cost, ...more });
+  await running.poster.post([charge]);
+  return charge;
+}
+
+const refundOf = ({ accountId, requestId }: Charge, more: Partial<Refund> = {}): Refund => ({
+  accountId,
+  requestId,
+  reference: 'r',
+  ...more,
+});
+
+describe('a refund', () => {
+  it('gives all of a charge back, in the currencies it was paid in, at once', async () => {
+    const charge = await charged({ usdNano: 700n, diemNano: 200n }, { writeOffNano: 50n });
+    const transfers = await running.books.refund(refundOf(charge));
+    const shared = {
+      id: expect.any(BigInt),
+      kind: 'refund',
+      debitAccount: 'revenue',
+      creditAccount: `customer:${charge.accountId}`,
+      reference: 'r',
+      at: expect.any(Date),
+    };
+    expect(transfers).toEqual([
+      { ...shared, currency: 'DIEM', amountNano: 200n },
+      { ...shared, currency: 'USD', amountNano: 700n },
+    ]);
+    const whole = { usdNano: usd(1), diemNano: usd(0.5) };
+    await expect(balances(charge.accountId)).resolves.toEqual(whole);
+    await expect(running.ledger.available(charge.accountId)).resolves.toEqual(whole);
+    const history = await running.books.transfers(charge.accountId, { limit: 2 });
+    expect(history).toEqual(transfers.toReversed());
+  });
+
+  it('gives parts back until all is, each under its reference', async () => {
+    const charge = await charged({ usdNano: 700n, diemNano: 200n });
+    const part = { usdNano: 100n, diemNano: 0n };
+    await running.books.refund(refundOf(charge, { reference: '1', amount: part }));
+    await running.books.refund(refundOf(charge, { reference: '2', amount: { usdNano: 1n, diemNano: 199n } }));
+    const rest = await running.books.refund(refundOf(charge, { reference: '3' }));
+    expect(rest.map(({ currency, amountNano }) => [currency, amountNano])).toEqual([
+      ['DIEM', 1n],
+      ['USD', 599n],
+    ]);
+    await expect(running.books.refund(refundOf(charge, { reference: '4' }))).rejects.toEqual(
+      refused('REFUND_TOO_LARGE', 'requestId'),
+    );
+  });
+
+  it('finds a charge of any month, and one that is recorded and not posted yet', async () => {
+    const old = await charged({ usdNano: 5n, diemNano: 0n }, { at: '2024-02-29T12:00:00.000Z' });
+    await expect(running.books.refund(refundOf(old))).resolves.toHaveLength(1);
+    const recorded = chargeOf(old.accountId, 7n);
+    await running.log.publish(usageRecorded, encodeCharge(recorded));
+    await expect(running.books.refund(refundOf(recorded, { reference: 'now' }))).resolves.toMatchObject([
+      { amountNano: 7n },
+    ]);
+  });
+
+  it('lets DIEM expire that an account without a stake gets back', async () => {
+    const charge = await charged({ usdNano: 0n, diemNano: 10n });
+    await running.database.query('DELETE FROM ledger.stakes WHERE account_id = $1', [charge.accountId]);
+    await running.books.refund(refundOf(charge));
+    const [stake] = await running.database.query<{ tokens_nano: bigint; is_today: boolean }>(
+      `SELECT tokens_nano, granted_on = (now() AT TIME ZONE 'UTC')::date AS is_today
+       FROM ledger.stakes WHERE account_id = $1`,
+      [charge.accountId],
+    );
+    expect(stake).toEqual({ tokens_nano: 0n, is_today: true });
+  });
+});
+
+describe('the same reference', () => {
+  it('answers with the same transfers and refunds once, also for all that was left', async () => {
+    const charge = await charged({ usdNano: 700n, diemNano: 200n });
+    const part = refundOf(charge, { amount: { usdNano: 100n, diemNano: 20n } });
+    const first = await running.books.refund(part);
+    const rest = refundOf(charge, { reference: 'rest' });
+    const second = await running.books.refund(rest);
+    await expect(running.books.refund(part)).resolves.toEqual(first);
+    await expect(running.books.refund(rest)).resolves.toEqual(second);
+    const told = { ...rest, amount: { usdNano: 600n, diemNano: 180n } };
+    await expect(running.books.refund(told)).resolves.toEqual(second);
+    await expect(balances(charge.accountId)).resolves.toEqual({ usdNano: usd(1), diemNano: usd(0.5) });
+  });
+
+  it.each<[string, Partial<Refund>]>([
+    ['more', { amount: { usdNano: 101n, diemNano: 0n } }],
+    ['another currency', { amount: { usdNano: 0n, diemNano: 100n } }],
+    ['all that is left, after a part', {}],
+  ])('is refused with %s', async (_name, more) => {
+    const charge = await charged({ usdNano: 700n, diemNano: 200n });
+    await running.books.refund(refundOf(charge, { amount: { usdNano: 100n, diemNano: 0n } }));
+    await expect(running.books.refund(refundOf(charge, more))).rejects.toEqual(
+      refused('REFERENCE_REUSED', 'reference'),
+    );
+  });
+
+  it('is refused with another request, and taken by another account', async () => {
+    const charge = await charged({ usdNano: 700n, diemNano: 0n });
+    const other = chargeOf(charge.accountId, 700n);
+    await running.poster.post([other]);
+    await running.books.refund(refundOf(charge));
+    await expect(running.books.refund(refundOf(other))).rejects.toEqual(
+      refused('REFERENCE_REUSED', 'reference'),
+    );
+    const elsewhere = await charged({ usdNano: 1n, diemNano: 0n });
+    await expect(running.books.refund(refundOf(elsewhere))).resolves.toHaveLength(1);
+  });
+
+  it('may be that of a credit', async () => {
+    const charge = await charged({ usdNano: 7n, diemNano: 0n });
+    await expect(running.books.refund(refundOf(charge, { reference: 'start' }))).resolves.toHaveLength(1);
+  });
+});
+
+describe('refused are', () => {
+  it('requests that were not charged, and those of another account', async () => {
+    const charge = await charged({ usdNano: 7n, diemNano: 0n });
+    const notFound = refused('CHARGE_NOT_FOUND', 'requestId');
+    await expect(running.books.refund(refundOf(charge, { requestId: 'none' }))).rejects.toEqual(notFound);
+    const stranger = await charged({ usdNano: 7n, diemNano: 0n });
+    const stolen = refundOf(charge, { accountId: stranger.accountId });
+    await expect(running.books.refund(stolen)).rejects.toEqual(notFound);
+  });
+
+  it.each([
+    ['usd', { usdNano: 701n, diemNano: 0n }],
+    ['diem', { usdNano: 0n, diemNano: 201n }],
+  ])('more %s than was paid in it, though all was more', async (param, amount) => {
+    const charge = await charged({ usdNano: 700n, diemNano: 200n });
+    await expect(running.books.refund(refundOf(charge, { amount }))).rejects.toEqual(
+      refused('REFUND_TOO_LARGE', param),
+    );
+  });
+
+  it('what was written off, and what cost nothing', async () => {
+    const written = await charged({ usdNano: 0n, diemNano: 0n }, { writeOffNano: 9n });
+    const tooLarge = refused('REFUND_TOO_LARGE');
+    await expect(running.books.refund(refundOf(written))).rejects.toEqual(tooLarge);
+    const free = await charged({ usdNano: 0n, diemNano: 0n });
+    await expect(running.books.refund(refundOf(free))).rejects.toEqual(tooLarge);
+  });
+
+  it('a balance that the books can not hold', async () => {
+    const charge = await charged({ usdNano: 700n, diemNano: 0n });
+    const usdNano = 2n ** 63n - 1n - usd(1) + 700n;
+    await running.books.credit({ accountId: charge.accountId, usdNano, reference: 'most' });
+    await expect(running.books.refund(refundOf(charge))).rejects.toEqual(refused('INVALID_REQUEST'));
+  });
+});
+
+describe('refunds at once', () => {
+  it('never give back more than the charge, however many there are', async () => {
+    const charge = await charged({ usdNano: 1_000n, diemNano: 100n });
+    const amount = { usdNano: 90n, diemNano: 9n };
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) =>
+        running.books.refund(refundOf(charge, { reference: String(index), amount })),
+      ),
+    );
+    const made = results.filter((result) => result.status === 'fulfilled');
+    expect(made).toHaveLength(11);
+    const reasons = results.filter((result) => result.status === 'rejected');
+    expect(reasons.map(({ reason }) => reason as unknown)).toEqual(
+      Array.from({ length: 9 }, () => refused('REFUND_TOO_LARGE', 'usd')),
+    );
+    const now = await balances(charge.accountId);
+    expect(totalNano(now)).toBe(usd(1.5) - 1_100n + 11n * 99n);
+  });
+
+  it('happen once for one reference', async () => {
+    const charge = await charged({ usdNano: 1_000n, diemNano: 0n });
+    const all = await Promise.all(Array.from({ length: 20 }, () => running.books.refund(refundOf(charge))));
+    expect(new Set(all.map(([transfer]) => transfer?.id)).size).toBe(1);
+    await expect(balances(charge.accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+  });
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { Injectable } from '@nestjs/common';
+import type { AuditReport, AuditScope, Balances, Page, Transfer } from '@svc/contracts';
+import { AuditStore } from '../audit/audit.store.js';
+import { BooksStore } from './books.store.js';
+import { UsageDrain } from '../posting/usage-drain.js';
+
+const NOT_DRAINED = 'Not every charge that was recorded is posted yet.';
+
+/** Reads of the books that see every charge which was settled before them. */
+@Injectable()
+export class SettledBooks {
+  constructor(
+    private readonly store: BooksStore,
+    private readonly audits: AuditStore,
+    private readonly drain: UsageDrain,
+  ) {}
+
+  async balances(accountId: string): Promise<Balances> {
+    await this.drain.beforeRead();
+    const { balances } = await this.store.balances(accountId);
+    return balances;
+  }
+
+  async transfers(accountId: string, page: Page): Promise<readonly Transfer[]> {
+    assert(page.limit > 0, 'a page has room');
+    await this.drain.beforeRead();
+    return this.store.transfers(accountId, page);
+  }
+
+  async audit(scope: AuditScope): Promise<AuditReport> {
+    const drained = await this.drain.beforeRead().then(
+      () => true,
+      () => false,
+    );
+    const report = await this.audits.audit(scope);
+    return drained ? report : { ...report, ok: false, mismatches: [NOT_DRAINED, ...report.mismatches] };
+  }
+}

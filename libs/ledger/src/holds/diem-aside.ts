@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { RootLogger } from '@svc/runtime';
+import { within } from '../deadline.js';
+import type { PostedBalances } from '../accounts/accounts.store.js';
+import { HoldBook } from './hold-book.js';
+import { LedgerSettings } from '../ledger.config.js';
+
+/** Accounts that are asked for at once: more would keep the connections from requests. */
+const LANES = 4;
+/** While an account's DIEM is set aside, whoever wants to hold waits. */
+const ASIDE_MS = 5_000;
+
+const holdId = (accountId: string, day: string): string => `stake:${accountId}:${day}`;
+
+/** DIEM that is set aside in the hold book while the books set it anew. */
+@Injectable()
+export class DiemAside {
+  constructor(
+    private readonly book: HoldBook,
+    private readonly settings: LedgerSettings,
+    private readonly logger: RootLogger,
+  ) {}
+
+  /** How long what is set aside may be counted on. */
+  get holdsForMs(): number {
+    return this.settings.config.LEDGER_HOLD_LEASE_MS / 2;
+  }
+
+  /** Sets aside what no request holds, and says how much. Leaves out accounts of which it can't in time. */
+  async take(day: string, accountIds: readonly string[]): Promise<Map<string, bigint>> {
+    const aside = new Map<string, bigint>();
+    const waiting = accountIds.values();
+    let isOver = false;
+    const lane = async (): Promise<void> => {
+      for (const accountId of waiting) {
+        if (isOver) return;
+        const nano = await this.takeOne(accountId, day);
+        if (nano === undefined) continue;
+        if (isOver) await this.giveBack(day, new Map([[accountId, nano]]));
+        else aside.set(accountId, nano);
+      }
+    };
+    try {
+      await within(ASIDE_MS, Promise.all(Array.from({ length: LANES }, lane)));
+    } catch (error) {
+      this.logger.log.warn({ error: String(error) }, 'setting DIEM aside takes too long');
+    }
+    isOver = true;
+    return aside;
+  }
+
+  /** Tells what accounts have now, and ends what was set aside of theirs. */
+  async post(day: string, accounts: readonly PostedBalances[]): Promise<void> {
+    await this.book.post(
+      accounts.map((account) => ({ ...account, requestIds: [holdId(account.accountId, day)] })),
+    );
+  }
+
+  /** Gives back what was set aside. Never rejects: what can't be given back lapses. */
+  async giveBack(day: string, aside: ReadonlyMap<string, bigint>): Promise<void> {
+    for (const [accountId, diemNano] of aside) {
+      const amount = { usdNano: 0n, diemNano };
+      try {
+        await this.book.release({
+          requestId: holdId(accountId, day),
+          accountId,
+          keyId: '',
+          amount,
+          before: amount,
+        });
+      } catch (error) {
+        this.logger.log.warn(
+          { accountId, error: String(error) },
+          "an account's DIEM stays aside for a while",
+        );
+      }
+    }
+  }
+
+  private async takeOne(accountId: string, day: string): Promise<bigint | undefined> {
+    try {
+      return await this.book.holdRest(accountId, holdId(accountId, day));
+    } catch (error) {
+      this.logger.log.warn({ accountId, error: String(error) }, "an account's DIEM can not be set aside");
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { type Balances, Problem } from '@svc/contracts';
+import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { AccountPosting } from './hold-book.js';
+import { KeyBudget, type KeySpent } from './key-budget.js';
+import { NOTHING, add, remaining } from './spendable.js';
+
+/** Reads the books. */
+export interface BookReads {
+  /** What an account has. */
+  balances(accountId: string): Promise<PostedBalances>;
+  /** What a key has spent up to and including a UTC day, with the version of its account in the same snapshot. */
+  keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent>;
+}
+
+/** Reads of a key's spending that may each be overtaken by a posting. */
+const KEY_READS = 5;
+
+/** Accounts looked at for each that comes in beyond the limit. */
+const EVICTION_STEPS = 8;
+
+/** An account as the hold book knows it. */
+export class HoldAccount {
+  /** Used since room was last made. */
+  used = true;
+  holds = 0;
+  version = -1n;
+  /** Open while its DIEM is being set anew. */
+  diemChange: PromiseWithResolvers<void> | undefined;
+  private posted = NOTHING;
+  private held = NOTHING;
+  /** Those of its keys that have a limit. */
+  private readonly budgets = new Map<string, KeyBudget>();
+
+  constructor(readonly id: string) {}
+
+  get available(): Balances {
+    return remaining(this.posted, this.held);
+  }
+
+  /** Changes what is held, by what may be negative. */
+  hold(more: Balances): void {
+    this.held = add(this.held, more);
+  }
+
+  set({ balances, version }: PostedBalances): void {
+    if (version <= this.version) return;
+    this.posted = balances;
+    this.version = version;
+  }
+
+  post(posting: AccountPosting): void {
+    this.set(posting);
+    for (const budget of this.budgets.values()) budget.post(posting);
+  }
+
+  budget(keyId: string): KeyBudget | undefined {
+    return this.budgets.get(keyId);
+  }
+
+  addBudget(keyId: string): KeyBudget {
+    const budget = new KeyBudget(keyId);
+    this.budgets.set(keyId, budget);
+    return budget;
+  }
+}
+
+interface Load {
+  readonly done: Promise<void>;
+  /** The newest posting that came while the database was read. */
+  newest: PostedBalances | undefined;
+}
+
+/** The accounts that are in memory. Those without holds that were not used lately make room for others. */
+export class HoldAccounts {
+  private readonly accounts = new Map<string, HoldAccount>();
+  private readonly loads = new Map<string, Load>();
+  private readonly keyLoads = new Map<string, Promise<void>>();
+  private hand: MapIterator<HoldAccount> | undefined;
+
+  constructor(
+    private readonly reads: BookReads,
+    private readonly maxAccounts: number,
+  ) {}
+
+  get size(): number {
+    return this.accounts.size;
+  }
+
+  has(id: string): boolean {
+    return this.accounts.has(id);
+  }
+
+  find(id: string): HoldAccount | undefined {
+    return this.accounts.get(id);
+  }
+
+  get(id: string): HoldAccount {
+    const account = this.accounts.get(id);
+    // Room was made between its load and its use.
+    if (!account) throw new Problem('UNAVAILABLE', { cause: new Error('the hold book has no room') });
+    return account;
+  }
+
+  /** Reads an account into memory, once for all who wait for it. Refuses: UNAVAILABLE. */
+  ensure(id: string): Promise<void> {
+    return (this.loads.get(id) ?? this.startLoad(id)).done;
+  }
+
+  post(posting: AccountPosting): void {
+    const account = this.accounts.get(posting.accountId);
+    const load = this.loads.get(posting.accountId);
+    if (account) account.post(posting);
+    else if (load && posting.version > (load.newest?.version ?? -1n)) load.newest = posting;
+  }
+
+  /** Reads what a key has spent, once for all who wait for it. Its account is in memory. Refuses: UNAVAILABLE. */
+  ensureBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
+    const known = this.keyLoads.get(keyId);
+    if (known) return known;
+    const load = this.loadBudget(accountId, keyId, today).finally(() => this.keyLoads.delete(keyId));
+    this.keyLoads.set(keyId, load);
+    return load;
+  }
+
+  private async loadBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
+    for (let read = 1; read <= KEY_READS; read += 1) {
+      const day = today();
+      const spent = await this.reads.keySpent(accountId, keyId, day).catch((error: unknown) => {
+        throw new Problem('UNAVAILABLE', { cause: error });
+      });
+      const account = this.get(accountId);
+      // What was posted since the read is not in it, nor is a day that has begun meanwhile.
+      if (spent.version < account.version || today() !== day) continue;
+      (account.budget(keyId) ?? account.addBudget(keyId)).set(spent);
+      return;
+    }
+    throw new Problem('UNAVAILABLE', { cause: new Error('the spending of a key could not be read') });
+  }
+
+  private startLoad(id: string): Load {
+    const read = async (): Promise<void> => {
+      try {
+        const posted = await this.reads.balances(id);
+        const account = new HoldAccount(id);
+        account.set(posted);
+        if (load.newest) account.set(load.newest);
+        this.makeRoom();
+        this.accounts.set(id, account);
+      } catch (error) {
+        throw error instanceof Problem ? error : new Problem('UNAVAILABLE', { cause: error });
+      } finally {
+        this.loads.delete(id);
+      }
+    };
+    const load: Load = { done: Promise.resolve().then(read), newest: undefined };
+    this.loads.set(id, load);
+    return load;
+  }
+
+  /** A clock hand goes round the accounts and drops those without holds that were not used since it last came. */
+  private makeRoom(): void {
+    for (let steps = 0; this.accounts.size >= this.maxAccounts && steps < EVICTION_STEPS; steps += 1) {
+      this.hand ??= this.accounts.values();
+      const { value: account, done } = this.hand.next();
+      if (done) this.hand = undefined;
+      else if (account.used || account.holds > 0) account.used = false;
+      else this.accounts.delete(account.id);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import type { Balances } from '@svc/contracts';
+import { Database } from '@svc/storage';
+import { type PostedBalances, readAccount } from '../accounts/accounts.store.js';
+import type { BookReads } from './hold-accounts.js';
+import type { KeySpent } from './key-budget.js';
+
+interface SpentRow {
+  readonly version: bigint;
+  readonly epoch_usd: string;
+  readonly epoch_diem: string;
+  readonly month_usd: string;
+  readonly month_diem: string;
+  readonly lifetime_usd: string;
+  readonly lifetime_diem: string;
+}
+
+/** One snapshot, so that the sums are those of the version. */
+const KEY_SPENT = `
+  WITH spent AS (
+    SELECT day, usd_nano, diem_nano FROM ledger.usage_days WHERE account_id = $1 AND key_id = $2
+  )
+  SELECT coalesce((SELECT version FROM ledger.accounts WHERE id = $1), 0) AS version,
+    coalesce(sum(usd_nano) FILTER (WHERE day = $3::date), 0)::text AS epoch_usd,
+    coalesce(sum(diem_nano) FILTER (WHERE day = $3::date), 0)::text AS epoch_diem,
+    coalesce(sum(usd_nano) FILTER (WHERE date_trunc('month', day) = date_trunc('month', $3::date)), 0)::text AS month_usd,
+    coalesce(sum(diem_nano) FILTER (WHERE date_trunc('month', day) = date_trunc('month', $3::date)), 0)::text AS month_diem,
+    coalesce(sum(usd_nano), 0)::text AS lifetime_usd, coalesce(sum(diem_nano), 0)::text AS lifetime_diem
+  FROM spent`;
+
+/** What the hold book reads of the books. */
+@Injectable()
+export class HoldReadsStore implements BookReads {
+  constructor(private readonly database: Database) {}
+
+  balances(accountId: string): Promise<PostedBalances> {
+    return readAccount(this.database, accountId);
+  }
+
+  async keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent> {
+    const [row] = await this.database.query<SpentRow>(KEY_SPENT, [accountId, keyId, day]);
+    const spent = (usd: string | undefined, diem: string | undefined): Balances => ({
+      usdNano: BigInt(usd ?? 0),
+      diemNano: BigInt(diem ?? 0),
+    });
+    return {
+      version: row?.version ?? 0n,
+      day,
+      epoch: spent(row?.epoch_usd, row?.epoch_diem),
+      month: spent(row?.month_usd, row?.month_diem),
+      lifetime: spent(row?.lifetime_usd, row?.lifetime_diem),
+    };
+  }
+}

@@ -1,0 +1,92 @@
+import type { Charge } from '@svc/contracts';
+import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { PaidLine, UsageSum } from './paid-lines.js';
+import type { NewTransfer } from './posting.js';
+
+/** A column of rows as PostgreSQL takes it for an array: free text as an array, all else as an array literal. */
+export type Column = readonly string[] | string;
+
+const text = <Row>(rows: readonly Row[], value: (row: Row) => string): Column => rows.map(value);
+
+/** For values that need no quotes in an array literal: numbers, UUIDs, times and words of our own. */
+function plain<Row>(rows: readonly Row[], value: (row: Row) => string | number | bigint): Column {
+  let literal = '{';
+  for (const row of rows) literal += literal.length === 1 ? value(row) : `,${value(row)}`;
+  return `${literal}}`;
+}
+
+/** In the order of the parameters of the statement that inserts charges. */
+export function chargeColumns(charges: readonly Charge[]): Column[] {
+  return [
+    text(charges, (charge) => charge.requestId),
+    plain(charges, (charge) => charge.at),
+    plain(charges, (charge) => charge.accountId),
+    text(charges, (charge) => charge.keyId),
+    text(charges, (charge) => charge.model),
+    text(charges, (charge) => charge.backend),
+    plain(charges, (charge) => charge.usage.promptTokens),
+    plain(charges, (charge) => charge.usage.completionTokens),
+    plain(charges, (charge) => charge.usage.cachedTokens),
+    plain(charges, (charge) => charge.usage.cacheWriteTokens),
+    plain(charges, (charge) => charge.usage.reasoningTokens),
+    plain(charges, (charge) => charge.cost.usdNano),
+    plain(charges, (charge) => charge.cost.diemNano),
+    plain(charges, (charge) => charge.writeOffNano),
+    plain(charges, (charge) => charge.durationMs),
+  ];
+}
+
+/** In the order of the parameters of the statement that inserts lines. */
+export function lineColumns(lines: readonly PaidLine[]): Column[] {
+  return [
+    text(lines, ({ charge }) => charge.requestId),
+    plain(lines, ({ charge }) => charge.at),
+    plain(lines, ({ index }) => index),
+    text(lines, ({ line }) => line.sku),
+    plain(lines, ({ line }) => line.units),
+    plain(lines, ({ line }) => line.priceNanoPerMillion),
+    plain(lines, ({ line }) => line.amountNano),
+    plain(lines, ({ usdNano }) => usdNano),
+    plain(lines, ({ diemNano }) => diemNano),
+  ];
+}
+
+/** In the order of the parameters of the statement that adds to the sums of days. */
+export function usageColumns(sums: readonly UsageSum[]): Column[] {
+  return [
+    plain(sums, (sum) => sum.accountId),
+    plain(sums, (sum) => sum.day),
+    text(sums, (sum) => sum.keyId),
+    text(sums, (sum) => sum.model),
+    text(sums, (sum) => sum.sku),
+    plain(sums, (sum) => sum.units),
+    plain(sums, (sum) => sum.usdNano),
+    plain(sums, (sum) => sum.diemNano),
+    plain(sums, (sum) => sum.usdEntries),
+    plain(sums, (sum) => sum.diemEntries),
+  ];
+}
+
+/** In the order of the parameters of the statement that inserts transfers. */
+export function transferColumns(transfers: readonly NewTransfer[]): Column[] {
+  return [
+    plain(transfers, (transfer) => transfer.at),
+    plain(transfers, (transfer) => transfer.accountId),
+    plain(transfers, (transfer) => transfer.kind),
+    plain(transfers, (transfer) => transfer.debitAccount),
+    plain(transfers, (transfer) => transfer.creditAccount),
+    plain(transfers, (transfer) => transfer.currency),
+    plain(transfers, (transfer) => transfer.amountNano),
+    text(transfers, (transfer) => transfer.reference),
+  ];
+}
+
+/** In the order of the parameters of the statement that sets balances. */
+export function balanceColumns(accounts: readonly PostedBalances[]): Column[] {
+  return [
+    plain(accounts, (account) => account.accountId),
+    plain(accounts, (account) => account.balances.usdNano),
+    plain(accounts, (account) => account.balances.diemNano),
+    plain(accounts, (account) => account.version),
+  ];
+}

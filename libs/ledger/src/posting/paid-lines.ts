@@ -1,0 +1,94 @@
+import type { Charge, ChargeLine } from '@svc/contracts';
+import type { KeySpending } from '../holds/hold-book.js';
+
+/** A line of a charge, and what of it is paid in which currency. The rest is written off. */
+export interface PaidLine {
+  readonly charge: Charge;
+  readonly line: ChargeLine;
+  readonly index: number;
+  readonly usdNano: bigint;
+  readonly diemNano: bigint;
+}
+
+/** Lets the lines of each charge take from its cost in their order, DIEM first. */
+export function paidLines(charges: readonly Charge[]): PaidLine[] {
+  const paid: PaidLine[] = [];
+  for (const charge of charges) {
+    let { usdNano: usdLeft, diemNano: diemLeft } = charge.cost;
+    for (const [index, line] of charge.lines.entries()) {
+      const diemNano = smaller(line.amountNano, diemLeft);
+      const usdNano = smaller(line.amountNano - diemNano, usdLeft);
+      diemLeft -= diemNano;
+      usdLeft -= usdNano;
+      paid.push({ charge, line, index, usdNano, diemNano });
+    }
+  }
+  return paid;
+}
+
+/** What lines add to a day (UTC) of an account's key, model and sku. */
+export interface UsageSum {
+  readonly accountId: string;
+  readonly day: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly sku: string;
+  units: bigint;
+  usdNano: bigint;
+  diemNano: bigint;
+  /** Lines that count as paid in each currency: in both, or in USD where nothing was paid. */
+  usdEntries: number;
+  diemEntries: number;
+}
+
+const NOTHING = { units: 0n, usdNano: 0n, diemNano: 0n, usdEntries: 0, diemEntries: 0 };
+
+export function usageSums(lines: readonly PaidLine[]): UsageSum[] {
+  const sums = new Map<string, UsageSum>();
+  for (const { charge, line, usdNano, diemNano } of lines) {
+    const { accountId, keyId, model } = charge;
+    const day = dayOf(charge);
+    const key = [accountId, day, keyId, model, line.sku].join('\n');
+    let sum = sums.get(key);
+    if (!sum) {
+      sum = { accountId, day, keyId, model, sku: line.sku, ...NOTHING };
+      sums.set(key, sum);
+    }
+    sum.units += BigInt(line.units);
+    sum.usdNano += usdNano;
+    sum.diemNano += diemNano;
+    if (usdNano > 0n || diemNano === 0n) sum.usdEntries += 1;
+    if (diemNano > 0n) sum.diemEntries += 1;
+  }
+  return [...sums.values()];
+}
+
+/** What charges add to the spending of each account's keys, day by day. */
+export function keySpendings(charges: readonly Charge[]): Map<string, KeySpending[]> {
+  const byAccount = new Map<string, KeySpending[]>();
+  const known = new Map<string, { -readonly [Name in keyof KeySpending]: KeySpending[Name] }>();
+  for (const charge of charges) {
+    const { accountId, keyId, cost } = charge;
+    const day = dayOf(charge);
+    const key = [accountId, day, keyId].join('\n');
+    const spending = known.get(key);
+    if (spending) {
+      spending.usdNano += cost.usdNano;
+      spending.diemNano += cost.diemNano;
+      continue;
+    }
+    const first = { keyId, day, ...cost };
+    known.set(key, first);
+    const spendings = byAccount.get(accountId);
+    if (spendings) spendings.push(first);
+    else byAccount.set(accountId, [first]);
+  }
+  return byAccount;
+}
+
+/** A charge's time is in UTC. */
+const dayOf = (charge: Charge): string => charge.at.slice(0, 10);
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { type Charge, type UsageRecorded, decodeCharge, encodeCharge } from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
+import { chargeFault } from './charge-fault.js';
+import { HoldBook } from '../holds/hold-book.js';
+import { DataRefused, PostingStore } from './posting.store.js';
+
+/** Brings charges into the books and tells the hold book. Whatever comes here twice has an effect once. */
+@Injectable()
+export class Poster {
+  constructor(
+    private readonly store: PostingStore,
+    private readonly book: HoldBook,
+    private readonly logger: RootLogger,
+  ) {}
+
+  async postRecorded(batch: readonly UsageRecorded[]): Promise<void> {
+    await this.post(batch.map(decodeCharge));
+  }
+
+  /** Once resolved every charge is posted, or kept among the rejected ones for someone to look at. */
+  async post(charges: readonly Charge[]): Promise<void> {
+    const sound: Charge[] = [];
+    for (const charge of charges) {
+      const fault = chargeFault(charge);
+      if (fault === undefined) sound.push(atMilliseconds(charge));
+      else await this.reject(charge, fault);
+    }
+    const posted = await Promise.allSettled(byAccount(sound).map((group) => this.postSound(group)));
+    for (const result of posted) if (result.status === 'rejected') throw result.reason;
+  }
+
+  /** Ends the hold of a charge that will not be posted. */
+  async forget(charge: Charge): Promise<void> {
+    await this.book.post([{ ...NO_CHANGE, accountId: charge.accountId, requestIds: [charge.requestId] }]);
+  }
+
+  /** Halves a batch that the database refuses, until the charge to blame is alone. */
+  private async postSound(charges: readonly Charge[]): Promise<void> {
+    try {
+      const { accounts, clamped } = await this.store.post(charges);
+      if (clamped.charges > 0)
+        this.logger.log.error(
+          { charges: clamped.charges, writtenOffNano: clamped.nano.toString() },
+          'charges beyond a balance were written off',
+        );
+      await this.book.post(accounts);
+    } catch (error) {
+      if (!(error instanceof DataRefused)) throw error;
+      const [first] = charges;
+      if (charges.length === 1 && first) {
+        await this.reject(first, error.message);
+        return;
+      }
+      const half = charges.length >> 1;
+      await this.postSound(charges.slice(0, half));
+      await this.postSound(charges.slice(half));
+    }
+  }
+
+  private async reject(charge: Charge, reason: string): Promise<void> {
+    this.logger.log.error({ requestId: charge.requestId, reason }, 'a charge can not be posted');
+    await this.store.reject(JSON.stringify(encodeCharge(charge)), reason);
+    await this.forget(charge);
+  }
+}
+
+/** Groups that are posted side by side, each with accounts of its own, so that they never wait for each other. */
+const GROUPS = 2;
+/** A smaller batch is not worth a second commit. */
+const SMALL_BATCH = 100;
+
+function byAccount(charges: readonly Charge[]): readonly Charge[][] {
+  const groups: Charge[][] = Array.from({ length: charges.length < SMALL_BATCH ? 1 : GROUPS }, () => []);
+  for (const charge of charges) groups[lastDigit(charge.accountId) % groups.length]?.push(charge);
+  return groups.filter((group) => group.length > 0);
+}
+
+const lastDigit = (accountId: string): number => Number.parseInt(accountId.slice(-1), 16);
+
+/** Sets no balance, since every known version is at least as new. Ends holds only. */
+const NO_CHANGE = { balances: { usdNano: 0n, diemNano: 0n }, version: -1n };
+
+/** The precision of the books, so that a time never falls in the next month by being rounded. */
+function atMilliseconds(charge: Charge): Charge {
+  return charge.at.length === MILLISECONDS_LENGTH
+    ? charge
+    : { ...charge, at: new Date(charge.at).toISOString() };
+}
+
+const MILLISECONDS_LENGTH = '2026-11-21T00:00:00.000Z'.length;

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Charge } from '@svc/contracts';
+import { Database } from '@svc/storage';
+import { DatabaseError, type PoolClient } from 'pg';
+import { balanceColumns, chargeColumns, lineColumns, transferColumns, usageColumns } from './columns.js';
+import type { AccountPosting } from '../holds/hold-book.js';
+import { type PostedBalances, lockAccounts } from '../accounts/accounts.store.js';
+import { MonthsStore } from '../accounts/months.store.js';
+import { keySpendings, paidLines, usageSums } from './paid-lines.js';
+import { type Posting, postingOf } from './posting.js';
+
+/** Classes of PostgreSQL errors that the data is to blame for: the same batch would fail again. */
+const DATA_FAULT = /^2[23]/;
+
+/** The database does not take one of the charges of a batch, whenever it is asked. */
+export class DataRefused extends Error {
+  override readonly name = 'DataRefused';
+}
+
+/** What a batch did. */
+export interface BatchPosted {
+  /** The balances of every account of the batch, with all its requests: those posted before are among them. */
+  readonly accounts: readonly AccountPosting[];
+  readonly charges: number;
+  readonly duplicates: number;
+  readonly clamped: Posting['clamped'];
+}
+
+/** Puts charges into the books. */
+@Injectable()
+export class PostingStore {
+  constructor(
+    private readonly database: Database,
+    private readonly months: MonthsStore,
+  ) {}
+
+  /** Posts those charges that are not posted yet, all of them or none. None may have a fault. Throws DataRefused. */
+  async post(charges: readonly Charge[]): Promise<BatchPosted> {
+    await this.months.ensure(charges.map((charge) => charge.at));
+    try {
+      return await this.database.transaction((client) => postBatch(client, charges));
+    } catch (error) {
+      if (!(error instanceof DatabaseError && DATA_FAULT.test(error.code ?? ''))) throw error;
+      throw new DataRefused(`the database refuses it: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** Keeps an event that can't be posted, once, however often it is told. */
+  async reject(event: string, reason: string): Promise<void> {
+    const digest = createHash('sha256').update(event).digest('hex');
+    await this.database.query(
+      'INSERT INTO ledger.rejected_charges (digest, reason, event) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [digest, reason, event],
+    );
+  }
+}
+
+async function postBatch(client: PoolClient, charges: readonly Charge[]): Promise<BatchPosted> {
+  const accounts = await lockAccounts(client, new Set(charges.map((charge) => charge.accountId)));
+  // The locks come first: whoever posts a charge of these accounts has committed it or waits.
+  const seen = await postedAlready(client, charges);
+  const fresh: Charge[] = [];
+  for (const charge of charges) {
+    if (seen.has(charge.requestId)) continue;
+    seen.add(charge.requestId);
+    fresh.push(charge);
+  }
+  const posting = postingOf(fresh, accounts);
+  if (fresh.length > 0) await insert(client, posting);
+  for (const account of posting.accounts) accounts.set(account.accountId, account);
+  return {
+    accounts: postingsOf(accounts, charges, posting.charges),
+    charges: fresh.length,
+    duplicates: charges.length - fresh.length,
+    clamped: posting.clamped,
+  };
+}
+
+/** A request is looked for this long around a charge's time, so that a charge made anew is found under its first time. */
+const SAME_REQUEST_MS = 86_400_000;
+
+async function postedAlready(client: PoolClient, charges: readonly Charge[]): Promise<Set<string>> {
+  let fromMs = Infinity;
+  let toMs = -Infinity;
+  for (const charge of charges) {
+    const atMs = Date.parse(charge.at);
+    fromMs = Math.min(fromMs, atMs - SAME_REQUEST_MS);
+    toMs = Math.max(toMs, atMs + SAME_REQUEST_MS);
+  }
+  const { rows } = await client.query<{ request_id: string }>({
+    name: 'ledger.posted-already',
+    text: `SELECT request_id FROM ledger.charges
+           WHERE request_id = ANY($1::text[]) AND at BETWEEN $2::timestamptz AND $3::timestamptz`,
+    values: [
+      charges.map((charge) => charge.requestId),
+      new Date(fromMs).toISOString(),
+      new Date(toMs).toISOString(),
+    ],
+  });
+  return new Set(rows.map((row) => row.request_id));
+}
+
+async function insert(client: PoolClient, posting: Posting): Promise<void> {
+  const { charges, transfers, accounts } = posting;
+  await client.query({ ...INSERT_CHARGES, values: chargeColumns(charges) });
+  const lines = paidLines(charges);
+  await client.query({ ...INSERT_LINES, values: lineColumns(lines) });
+  await client.query({ ...ADD_USAGE, values: usageColumns(usageSums(lines)) });
+  if (transfers.length > 0) await client.query({ ...INSERT_TRANSFERS, values: transferColumns(transfers) });
+  const { rowCount } = await client.query({ ...SET_BALANCES, values: balanceColumns(accounts) });
+  assert.equal(rowCount, accounts.length, 'every charged account has its row');
+}
+
+const INSERT_CHARGES = {
+  name: 'ledger.insert-charges',
+  text: `INSERT INTO ledger.charges (request_id, at, account_id, key_id, model, backend, prompt_tokens,
+           completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, usd_nano, diem_nano,
+           write_off_nano, duration_ms)
+         SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[],
+           $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+           $14::bigint[], $15::bigint[])`,
+};
+
+const INSERT_LINES = {
+  name: 'ledger.insert-lines',
+  text: `INSERT INTO ledger.charge_lines (request_id, at, line, sku, units, price_nano_per_million, amount_nano,
+           usd_nano, diem_nano)
+         SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::text[], $5::bigint[], $6::bigint[],
+           $7::bigint[], $8::bigint[], $9::bigint[])`,
+};
+
+/** Nobody else adds to the sums of these accounts meanwhile: they are locked. */
+const ADD_USAGE = {
+  name: 'ledger.add-usage',
+  text: `INSERT INTO ledger.usage_days AS known (account_id, day, key_id, model, sku, units, usd_nano, diem_nano,
+           usd_entries, diem_entries)
+         SELECT * FROM unnest($1::uuid[], $2::date[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
+           $8::bigint[], $9::bigint[], $10::bigint[])
+         ON CONFLICT (account_id, day, key_id, model, sku) DO UPDATE
+         SET units = known.units + excluded.units, usd_nano = known.usd_nano + excluded.usd_nano,
+           diem_nano = known.diem_nano + excluded.diem_nano, usd_entries = known.usd_entries + excluded.usd_entries,
+           diem_entries = known.diem_entries + excluded.diem_entries`,
+};
+
+const INSERT_TRANSFERS = {
+  name: 'ledger.insert-transfers',
+  text: `INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency,
+           amount_nano, reference)
+         SELECT * FROM unnest($1::timestamptz[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+           $7::bigint[], $8::text[])`,
+};
+
+const SET_BALANCES = {
+  name: 'ledger.set-balances',
+  text: `UPDATE ledger.accounts AS account
+         SET usd_nano = change.usd_nano, diem_nano = change.diem_nano, version = change.version
+         FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[])
+           AS change (id, usd_nano, diem_nano, version)
+         WHERE account.id = change.id`,
+};
+
+function postingsOf(
+  accounts: ReadonlyMap<string, PostedBalances>,
+  told: readonly Charge[],
+  posted: readonly Charge[],
+): AccountPosting[] {
+  const requestIds = new Map<string, string[]>(Array.from(accounts.keys(), (accountId) => [accountId, []]));
+  for (const charge of told) requestIds.get(charge.accountId)?.push(charge.requestId);
+  const spends = keySpendings(posted);
+  return Array.from(accounts.values(), (account) => {
+    // An account whose charges were all posted before has a version that somebody else made, and may still tell.
+    const made = spends.get(account.accountId);
+    return {
+      ...account,
+      requestIds: requestIds.get(account.accountId) ?? [],
+      ...(made && { spends: made }),
+    };
+  });
+}

@@ -1,0 +1,103 @@
+import type { Balances, Charge, Currency, TransferKind } from '@svc/contracts';
+import type { PostedBalances } from '../accounts/accounts.store.js';
+import { REVENUE, WRITE_OFFS, customerAccount } from '../accounts/ledger-accounts.js';
+
+/** A transfer that is not in the books yet. */
+export interface NewTransfer {
+  readonly kind: TransferKind;
+  readonly debitAccount: string;
+  readonly creditAccount: string;
+  readonly currency: Currency;
+  readonly amountNano: bigint;
+  readonly reference: string;
+  /** The customer in whose history it is. */
+  readonly accountId: string;
+  readonly at: string;
+}
+
+/** What a batch of charges does to the books. */
+export interface Posting {
+  /** As they are posted: what an account could not pay has moved to the write-off. */
+  readonly charges: readonly Charge[];
+  readonly transfers: readonly NewTransfer[];
+  /** The new balances of every account that is charged, each one version on. */
+  readonly accounts: readonly PostedBalances[];
+  /** Charges beyond a balance, and by how much. Holds prevent them, so there are none unless a hold was lost. */
+  readonly clamped: { readonly charges: number; readonly nano: bigint };
+}
+
+/** Takes charges, in their order, from the balances of their accounts. */
+export function postingOf(
+  charges: readonly Charge[],
+  accounts: ReadonlyMap<string, PostedBalances>,
+): Posting {
+  const left = new Map<string, Balances>();
+  const posted: Charge[] = [];
+  const transfers: NewTransfer[] = [];
+  const clamped = { charges: 0, nano: 0n };
+  for (const charge of charges) {
+    const balances = left.get(charge.accountId) ?? accounts.get(charge.accountId)?.balances ?? EMPTY;
+    const cost = affordable(charge.cost, balances);
+    const shortNano = charge.cost.usdNano - cost.usdNano + charge.cost.diemNano - cost.diemNano;
+    if (shortNano > 0n) {
+      clamped.charges += 1;
+      clamped.nano += shortNano;
+    }
+    const asPosted =
+      shortNano === 0n ? charge : { ...charge, cost, writeOffNano: charge.writeOffNano + shortNano };
+    posted.push(asPosted);
+    addTransfers(transfers, asPosted);
+    left.set(charge.accountId, {
+      usdNano: balances.usdNano - cost.usdNano,
+      diemNano: balances.diemNano - cost.diemNano,
+    });
+  }
+  const after = Array.from(left, ([accountId, balances]) => ({
+    accountId,
+    balances,
+    version: (accounts.get(accountId)?.version ?? 0n) + 1n,
+  }));
+  return { charges: posted, transfers, accounts: after, clamped };
+}
+
+const EMPTY: Balances = { usdNano: 0n, diemNano: 0n };
+
+function affordable(cost: Balances, left: Balances): Balances {
+  if (cost.usdNano <= left.usdNano && cost.diemNano <= left.diemNano) return cost;
+  return {
+    usdNano: cost.usdNano < left.usdNano ? cost.usdNano : left.usdNano,
+    diemNano: cost.diemNano < left.diemNano ? cost.diemNano : left.diemNano,
+  };
+}
+
+/** The revenue of a charge: from the customer by currency, and from the write-offs what nobody pays. */
+function addTransfers(transfers: NewTransfer[], charge: Charge): void {
+  const { accountId, requestId: reference, at } = charge;
+  const customer = customerAccount(accountId);
+  const shared = { creditAccount: REVENUE, reference, accountId, at };
+  const { diemNano, usdNano } = charge.cost;
+  if (diemNano > 0n)
+    transfers.push({
+      kind: 'charge',
+      debitAccount: customer,
+      currency: 'DIEM',
+      amountNano: diemNano,
+      ...shared,
+    });
+  if (usdNano > 0n)
+    transfers.push({
+      kind: 'charge',
+      debitAccount: customer,
+      currency: 'USD',
+      amountNano: usdNano,
+      ...shared,
+    });
+  if (charge.writeOffNano > 0n)
+    transfers.push({
+      kind: 'write_off',
+      debitAccount: WRITE_OFFS,
+      currency: 'USD',
+      amountNano: charge.writeOffNano,
+      ...shared,
+    });
+}

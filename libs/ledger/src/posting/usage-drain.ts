@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { Problem, usageRecorded } from '@svc/contracts';
+import { EventStrategy } from '@svc/events';
+import { LedgerSettings } from '../ledger.config.js';
+
+/** The group that posts what usage costs. */
+export const LEDGER_GROUP = 'ledger';
+
+/** Whether every charge that was recorded is posted too. */
+@Injectable()
+export class UsageDrain {
+  constructor(
+    private readonly events: EventStrategy,
+    private readonly settings: LedgerSettings,
+  ) {}
+
+  /** Resolves when all that was recorded at the time of the call is posted. Rejects after the deadline. */
+  wait(deadlineMs: number): Promise<void> {
+    return this.events.drained(usageRecorded.topic, LEDGER_GROUP, deadlineMs);
+  }
+
+  /** Lets a read see what was recorded before it. Refuses with UNAVAILABLE when that takes too long. */
+  async beforeRead(): Promise<void> {
+    try {
+      await this.wait(this.settings.config.LEDGER_READ_WAIT_MS);
+    } catch (error) {
+      throw new Problem('UNAVAILABLE', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DiemAside } from '../holds/diem-aside.js';
+import type { PostedBalances } from '../accounts/accounts.store.js';
+import { Opening } from '../posting/opening.js';
+import { CommitInDoubt, type DayToSet, StakesStore } from './stakes.store.js';
+
+/** Waits before it is asked again what became of a commit. */
+const DOUBT_WAITS_MS = [100, 500, 2_000];
+
+/** Sets the DIEM of accounts for a day: in the books first, then in what may be spent. */
+@Injectable()
+export class StakeDays {
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly store: StakesStore,
+    private readonly aside: DiemAside,
+    private readonly opening: Opening,
+  ) {}
+
+  /**
+   * Sets those that were not set for the day. Returns how many had to be left out. `at` is a time of that day.
+   * Batches take turns: each has a connection and needs others.
+   */
+  set(day: string, at: string, accountIds: readonly string[]): Promise<number> {
+    const batch = this.turn.then(() => this.setBatch(day, at, accountIds));
+    this.turn = batch.catch(() => undefined);
+    return batch;
+  }
+
+  private async setBatch(day: string, at: string, accountIds: readonly string[]): Promise<number> {
+    // Charges of an earlier run are in no hold: what they cost must not expire before they are posted.
+    if (!this.opening.isOpen) await this.opening.wait();
+    const aside = new Map<string, bigint>();
+    const wanted = new Set<string>();
+    let sinceMs: number | undefined;
+    const setAside = async (ids: readonly string[]): Promise<ReadonlyMap<string, bigint>> => {
+      sinceMs ??= performance.now();
+      const taken = await this.aside.take(day, ids);
+      for (const accountId of ids) wanted.add(accountId);
+      for (const [accountId, nano] of taken) aside.set(accountId, nano);
+      return taken;
+    };
+    const assertAside = (): void =>
+      assert(performance.now() - (sinceMs ?? Infinity) < this.aside.holdsForMs, 'it takes less than a lease');
+    let accounts: PostedBalances[];
+    try {
+      accounts = await this.stored({ day, at, accountIds, setAside, assertAside });
+    } catch (error) {
+      // After a commit in doubt it stays aside until a later run knows, or the lease is over.
+      if (!(error instanceof CommitInDoubt)) await this.aside.giveBack(day, aside);
+      throw error;
+    }
+    await this.aside.post(day, accounts);
+    const set = accounts.map(({ accountId }) => accountId);
+    await this.store.confirm(day, set);
+    const leftOut = [...wanted].filter((accountId) => !aside.has(accountId));
+    for (const accountId of set) aside.delete(accountId);
+    // Somebody else had set these meanwhile.
+    await this.aside.giveBack(day, aside);
+    return leftOut.length;
+  }
+
+  /** What became of a commit in doubt is found the next time, since that waits until the stakes are free. */
+  private async stored(set: DayToSet): Promise<PostedBalances[]> {
+    let inDoubt: CommitInDoubt | undefined;
+    for (const waitMs of [...DOUBT_WAITS_MS, 0]) {
+      try {
+        return await this.store.setDay(set);
+      } catch (error) {
+        if (error instanceof CommitInDoubt) inDoubt = error;
+        if (!inDoubt) throw error;
+        await sleep(waitMs);
+      }
+    }
+    throw inDoubt ?? new Error('unreachable');
+  }
+}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { type KeySpend, Problem, type UsageDay } from '@svc/contracts';
+import { Clock, utcDay } from '../clock.js';
+import { SnapshotStore } from './snapshot.store.js';
+
+/** Sums that one answer reads at most. */
+const MOST_SUMS = 100_000;
+const DAY_MS = 86_400_000;
+
+interface DayRow {
+  readonly day: string;
+  readonly key_id: string;
+  readonly model: string;
+  readonly sku: string;
+  readonly units: bigint;
+  readonly usd_nano: bigint;
+  readonly diem_nano: bigint;
+}
+
+interface SpendRow {
+  readonly key_id: string;
+  readonly week_usd: bigint;
+  readonly week_diem: bigint;
+  readonly epoch_usd: bigint;
+  readonly epoch_diem: bigint;
+  readonly month_usd: bigint;
+  readonly month_diem: bigint;
+  readonly lifetime_usd: bigint;
+  readonly lifetime_diem: bigint;
+}
+
+/** The sums of days. */
+@Injectable()
+export class UsageDaysStore {
+  constructor(
+    private readonly snapshots: SnapshotStore,
+    private readonly clock: Clock,
+  ) {}
+
+  async days(accountId: string, from: string, until: string): Promise<UsageDay[]> {
+    const { rows } = await this.snapshots.read((client) =>
+      client.query<DayRow>(
+        `SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, model, sku, units, usd_nano, diem_nano
+         FROM ledger.usage_days WHERE account_id = $1 AND day BETWEEN $2::date AND $3::date
+         ORDER BY account_id, ledger.usage_days.day, key_id, model, sku LIMIT $4`,
+        [accountId, from, until, MOST_SUMS + 1],
+      ),
+    );
+    if (rows.length > MOST_SUMS)
+      throw new Problem('INVALID_REQUEST', {
+        message: 'These days have too much usage for one answer. Ask for fewer.',
+      });
+    return rows.map(({ key_id: keyId, usd_nano: usdNano, diem_nano: diemNano, ...rest }) => ({
+      ...rest,
+      keyId,
+      usdNano,
+      diemNano,
+    }));
+  }
+
+  async keys(accountId: string, keyIds: readonly string[]): Promise<KeySpend[]> {
+    const now = this.clock.now();
+    const today = utcDay(now);
+    const { rows } = await this.snapshots.read((client) =>
+      client.query<SpendRow>(KEYS, [
+        accountId,
+        keyIds,
+        utcDay(new Date(now.getTime() - 6 * DAY_MS)),
+        today,
+        `${today.slice(0, 7)}-01`,
+      ]),
+    );
+    const byKey = new Map(rows.map((row) => [row.key_id, row]));
+    return keyIds.map((keyId) => keySpend(keyId, byKey.get(keyId)));
+  }
+}
+
+/** A sum of sums is numeric unless it is told otherwise. */
+const spent = (name: string, where: string): string =>
+  ['usd', 'diem']
+    .map(
+      (currency) =>
+        `coalesce(sum(${currency}_nano) FILTER (WHERE ${where}), 0)::bigint AS ${name}_${currency}`,
+    )
+    .join(', ');
+
+const KEYS = `SELECT key_id, ${spent('week', 'day BETWEEN $3::date AND $4::date')}, ${spent('epoch', 'day = $4::date')},
+    ${spent('month', 'day BETWEEN $5::date AND $4::date')}, ${spent('lifetime', 'true')}
+  FROM ledger.usage_days WHERE account_id = $1 AND key_id = ANY($2::text[]) GROUP BY key_id`;
+
+function keySpend(keyId: string, row: SpendRow | undefined): KeySpend {
+  return {
+    keyId,
+    trailingSevenDays: { usdNano: row?.week_usd ?? 0n, diemNano: row?.week_diem ?? 0n },
+    epoch: { usdNano: row?.epoch_usd ?? 0n, diemNano: row?.epoch_diem ?? 0n },
+    month: { usdNano: row?.month_usd ?? 0n, diemNano: row?.month_diem ?? 0n },
+    lifetime: { usdNano: row?.lifetime_usd ?? 0n, diemNano: row?.lifetime_diem ?? 0n },
+  };
+}

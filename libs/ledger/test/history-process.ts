@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import {
+  type Balances,
+  type EventDefinition,
+  EventLog,
+  type Extension,
+  type Hold,
+  type HoldRequest,
+  Problem,
+  type UsageRecorded,
+} from '@svc/contracts';
+import type { EventStrategy } from '@svc/events';
+import { Readiness, type RootLogger } from '@svc/runtime';
+import type { DirectPosting } from '../src/posting/direct-posting.js';
+import type { HoldsModel, HistoryTime, Outcome } from './history-holds.js';
+import { LEASE_MS, dayOf } from './history-holds.js';
+import type { BookReads } from '../src/holds/hold-accounts.js';
+import type { AccountPosting } from '../src/holds/hold-book.js';
+import type { KeySpent } from '../src/holds/key-budget.js';
+import type { LedgerSettings } from '../src/ledger.config.js';
+import { LiveHolds } from '../src/holds/live-holds.js';
+import { LocalLedger } from '../src/local-ledger.js';
+import { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
+import { Opening } from '../src/posting/opening.js';
+import { Settlement } from '../src/posting/settlement.js';
+import { UsageDrain } from '../src/posting/usage-drain.js';
+
+/** Reads the books, and keeps the answers back while it is slow. */
+class SlowReads implements BookReads {
+  isSlow = false;
+  private waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly parts: ProcessParts,
+    private readonly model: HoldsModel,
+  ) {}
+
+  async balances(accountId: string): ReturnType<BookReads['balances']> {
+    const answer = await this.answer(this.parts.reads.balances(accountId));
+    this.model.tell(answer);
+    return answer;
+  }
+
+  keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent> {
+    return this.answer(this.parts.reads.keySpent(accountId, keyId, day));
+  }
+
+  answerAll(): void {
+    this.isSlow = false;
+    for (const answer of this.waiting.splice(0)) answer();
+  }
+
+  private async answer<Answer>(read: Promise<Answer>): Promise<Answer> {
+    const answer = await this.parts.track(read);
+    if (this.isSlow) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return answer;
+  }
+}
+
+interface WatchedOptions {
+  readonly model: HoldsModel;
+  readonly time: HistoryTime;
+  readonly maxAccounts: number;
+  /** Takes what does not agree, since not every caller of the book minds what it throws. */
+  readonly fail: (error: unknown) => void;
+}
+
+/** The hold book, each of whose operations is compared with what the model says. */
+class WatchedBook extends MemoryHoldBook {
+  constructor(
+    reads: BookReads,
+    private readonly watched: WatchedOptions,
+  ) {
+    const { time, maxAccounts } = watched;
+    const clock = { nowMs: () => time.nowMs, today: () => dayOf(time) };
+    super(reads, { leaseMs: LEASE_MS, maxHolds: 1_000, maxAccounts, ...clock });
+  }
+
+  override hold(request: HoldRequest): Promise<Hold> {
+    return this.seen(super.hold(request), (outcome) => this.watched.model.hold(request, outcome));
+  }
+
+  override extend(hold: Hold, extension: Extension): Promise<Hold> {
+    return this.seen(super.extend(hold, extension), (outcome) =>
+      this.watched.model.extend(hold, extension, outcome),
+    );
+  }
+
+  override settle(hold: Hold, cost: Balances): Promise<void> {
+    return this.after(super.settle(hold, cost), () =>
+      this.watched.model.settle(hold, cost, this['entries'].has(hold.requestId)),
+    );
+  }
+
+  override release(hold: Hold): Promise<void> {
+    return this.after(super.release(hold), () => this.watched.model.release(hold));
+  }
+
+  override renew(holds: Iterable<Hold>): Promise<void> {
+    const all = [...holds];
+    const known = new Set(all.filter((hold) => this.isKnown(hold)));
+    const isTaken = (hold: Hold): boolean | undefined =>
+      known.has(hold) ? this['entries'].has(hold.requestId) : undefined;
+    return this.after(super.renew(all), () => this.watched.model.renew(all, isTaken));
+  }
+
+  override post(postings: readonly AccountPosting[]): Promise<void> {
+    const posted = super.post(postings);
+    this.compare(() => this.watched.model.post(postings));
+    return posted;
+  }
+
+  override available(accountId: string): Promise<Balances> {
+    return this.after(super.available(accountId), (available) =>
+      this.watched.model.look(accountId, available),
+    );
+  }
+
+  override holdRest(accountId: string, requestId: string): Promise<bigint> {
+    return this.after(super.holdRest(accountId, requestId), (diemNano) =>
+      this.watched.model.holdRest(accountId, requestId, diemNano),
+    );
+  }
+
+  /** Whether the account of a hold and its key are in memory, so that it can be taken again. */
+  private isKnown(hold: Hold): boolean {
+    const account = this['accounts'].find(hold.accountId);
+    return account !== undefined && this['isReady'](account, hold);
+  }
+
+  private seen(operation: Promise<Hold>, tell: (outcome: Outcome) => void): Promise<Hold> {
+    return operation.then(
+      (hold) => {
+        this.compare(() => tell({ hold }));
+        return hold;
+      },
+      (error: unknown) => {
+        if (error instanceof Problem) this.compare(() => tell({ refused: error.code }));
+        else this.watched.fail(error);
+        throw error;
+      },
+    );
+  }
+
+  private after<Result>(operation: Promise<Result>, tell: (result: Result) => void): Promise<Result> {
+    return operation.then(
+      (result) => {
+        this.compare(() => tell(result));
+        return result;
+      },
+      (error: unknown) => {
+        if (!(error instanceof Problem)) this.watched.fail(error);
+        throw error;
+      },
+    );
+  }
+
+  private compare(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.watched.fail(error);
+    }
+  }
+}
+
+/** What was recorded. It outlives every process. */
+export class HistoryLog extends EventLog {
+  mode: 'works' | 'later' | 'refuses' | 'loses' = 'works';
+  readonly events: UsageRecorded[] = [];
+  private readonly waiting = new Map<string, () => void>();
+
+  override publish<Payload>(_event: EventDefinition<Payload>, payload: Payload): Promise<void> {
+    const usage = payload as UsageRecorded;
+    const { mode } = this;
+    this.mode = 'works';
+    if (mode === 'refuses') return Promise.reject(new Error('the event log is down'));
+    this.events.push(usage);
+    if (mode === 'loses') return Promise.reject(new Error('the event log did not answer'));
+    if (mode === 'works') return Promise.resolve();
+    return new Promise((resolve) => this.waiting.set(usage.requestId, resolve));
+  }
+
+  answer(requestId: string): void {
+    this.waiting.get(requestId)?.();
+    this.waiting.delete(requestId);
+  }
+}
+
+/** Says when every event is posted. */
+export class ManualDrain extends UsageDrain {
+  constructor(
+    settings: LedgerSettings,
+    private readonly drained: Promise<void>,
+  ) {
+    super(undefined as unknown as EventStrategy, settings);
+  }
+
+  override wait(): Promise<void> {
+    return this.drained;
+  }
+}
+
+/** What all processes share. */
+export interface ProcessParts {
+  readonly reads: BookReads;
+  readonly direct: DirectPosting;
+  readonly settings: LedgerSettings;
+  readonly logger: RootLogger;
+  /** What works with the database and must be over before a round is. */
+  readonly track: <Result>(work: Promise<Result>) => Promise<Result>;
+}
+
+export interface ProcessOptions {
+  readonly time: HistoryTime;
+  readonly maxAccounts: number;
+  readonly log: HistoryLog;
+  readonly model: HoldsModel;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A process of the ledger, from its start to its death. */
+export class HistoryProcess {
+  readonly ledger: LocalLedger;
+  readonly book: WatchedBook;
+  readonly live: LiveHolds;
+  readonly model: HoldsModel;
+  private readonly slow: SlowReads;
+  private readonly drained = Promise.withResolvers<void>();
+
+  constructor(parts: ProcessParts, { log, ...watched }: ProcessOptions) {
+    const { settings, logger } = parts;
+    this.model = watched.model;
+    this.slow = new SlowReads(parts, watched.model);
+    this.book = new WatchedBook(this.slow, watched);
+    this.live = new LiveHolds(this.book, settings, logger);
+    const opening = new Opening(new ManualDrain(settings, this.drained.promise), settings, new Readiness());
+    opening.onApplicationBootstrap();
+    this.ledger = new LocalLedger(opening, this.live, new Settlement(log, parts.direct, logger));
+  }
+
+  get isSlow(): boolean {
+    return this.slow.isSlow;
+  }
+
+  /** Everything that was recorded before it started is posted. */
+  open(): void {
+    this.drained.resolve();
+  }
+
+  readsSlowly(): void {
+    this.slow.isSlow = true;
+    this.model.mayLackRoom = true;
+  }
+
+  readsAnswer(): void {
+    this.slow.answerAll();
+  }
+
+  /** Nothing is held by anyone. */
+  assertEmpty(): void {
+    assert.equal(this.book.size, 0, 'nothing is held at the end');
+    assert.equal(this.live.size, 0, 'nobody holds anything at the end');
+    assert.equal(this.model.size, 0);
+  }
+}

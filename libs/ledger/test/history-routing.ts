@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import type { Balances, Hold } from '@svc/contracts';
+import { Died } from './history-crashes.store.js';
+import type { History } from './history.js';
+import { type AccountPosting, HoldBook } from '../src/holds/hold-book.js';
+
+/** What becomes of a message about a posting: it waits for its history's step, arrives, or its process has died. */
+type Arrival = 'waits' | 'arrives' | 'died';
+
+/** Stands for the hold books of many histories: each account has its own. */
+export class RoutingBook extends HoldBook {
+  constructor(
+    private readonly histories: ReadonlyMap<string, History>,
+    private readonly arrival: Arrival,
+  ) {
+    super();
+  }
+
+  override async post(postings: readonly AccountPosting[]): Promise<void> {
+    if (this.arrival === 'died') throw new Died('after the commit');
+    for (const posting of postings) {
+      const history = this.historyOf(posting.accountId);
+      if (this.arrival === 'arrives') await history.process.book.post([posting]);
+      else history.tell(posting);
+    }
+  }
+
+  override holdRest(accountId: string, requestId: string): Promise<bigint> {
+    return this.historyOf(accountId).holdRest(accountId, requestId);
+  }
+
+  override release(hold: Hold): Promise<void> {
+    return this.historyOf(hold.accountId).process.book.release(hold);
+  }
+
+  override hold(): Promise<Hold> {
+    assert.fail('requests hold in the book of their history');
+  }
+
+  override extend(): Promise<Hold> {
+    assert.fail('requests extend in the book of their history');
+  }
+
+  override settle(): Promise<void> {
+    assert.fail('requests settle in the book of their history');
+  }
+
+  override renew(): Promise<void> {
+    assert.fail('requests renew in the book of their history');
+  }
+
+  override available(): Promise<Balances> {
+    assert.fail('looks go to the book of their history');
+  }
+
+  private historyOf(accountId: string): History {
+    const history = this.histories.get(accountId);
+    assert(history, `account ${accountId} belongs to a history`);
+    return history;
+  }
+}

@@ -1,0 +1,143 @@
+import { inspect } from 'node:util';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Plan, planOf } from './history-steps.js';
+import { HistoryWorld, type Played } from './history-world.js';
+import { type RunningLedger, startLedger } from '../src/testing.js';
+
+const { env } = process;
+const SEED = Number(env['SEED'] ?? Date.now() % 2 ** 31);
+const HISTORIES = Number(env['HISTORIES'] ?? 10_000);
+/** The number of a history, to play it alone. */
+const ONLY = env['HISTORY'];
+/** Histories side by side. */
+const AT_ONCE = 500;
+/** Histories in one database, so that the last ones are as quick as the first. */
+const TOGETHER = 10_000;
+
+let database: TestDatabase;
+let running: RunningLedger;
+let world: HistoryWorld;
+
+beforeEach(async () => {
+  database = await startTestDatabase();
+  const url = new URL(database.url);
+  // A crash is simulated; the server itself lives on.
+  url.searchParams.set('options', '-c synchronous_commit=off');
+  const config = {
+    LEDGER_HOLD_LEASE_MS: 600_000,
+    LEDGER_SETTLE_WAIT_MS: 60_000,
+    LEDGER_START_WAIT_MS: 60_000,
+  };
+  running = await startLedger({ url: url.href, consume: false, config });
+  world = new HistoryWorld(running);
+});
+
+afterEach(async () => {
+  await running.stop();
+  await database.stop();
+});
+
+/** Plays a history alone. Two posters at once may take turns in either order, so it is tried more than once. */
+async function failing(plan: Plan): Promise<Played | undefined> {
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const [played] = await world.play([plan]);
+    if (played?.failure !== undefined) return played;
+  }
+  return undefined;
+}
+
+/** Leaves out what is not needed for the failure, as far as a few hundred tries tell. */
+async function shrink(plan: Plan, failed: Played): Promise<Played> {
+  let best = failed;
+  let { steps } = plan;
+  for (let size = 8; size >= 1; size = Math.floor(size / 2)) {
+    for (let at = steps.length - size; at >= 0; at -= size) {
+      const fewer = steps.filter((_, index) => index < at || index >= at + size);
+      const played = await failing({ ...plan, steps: fewer });
+      if (!played) continue;
+      best = played;
+      steps = fewer;
+    }
+  }
+  return best;
+}
+
+async function report(number: number, failed: Played): Promise<string> {
+  const { plan, failure, steps } = await shrink(failed.plan, failed);
+  return [
+    `History ${number} of seed ${SEED} fails: SEED=${SEED} HISTORY=${number} npm run test:histories`,
+    `Its step ${steps} is too much: ${inspect(failure)}`,
+    JSON.stringify({ ...plan, steps: undefined }),
+    ...plan.steps.map((step, index) => `${index + 1}. ${JSON.stringify(step)}`),
+  ].join('\n');
+}
+
+/** What stops all histories at once is told with the one that stops alone too. */
+async function tellWhich(numbers: readonly number[], error: unknown): Promise<never> {
+  for (const number of numbers) {
+    world = new HistoryWorld(running);
+    try {
+      await world.play([planOf(SEED, number)]);
+    } catch (cause) {
+      throw new Error(`History ${number} of seed ${SEED} stops its world.`, { cause });
+    }
+  }
+  throw error;
+}
+
+async function play(numbers: readonly number[]): Promise<void> {
+  const played = await world
+    .play(numbers.map((number) => planOf(SEED, number)))
+    .catch((error: unknown) => tellWhich(numbers, error));
+  const failed = played.findIndex(({ failure }) => failure !== undefined);
+  const first = played[failed];
+  if (first) throw new Error(await report(numbers[failed] ?? 0, first));
+}
+
+/** What must have happened at least once in so many histories, or they would not be worth much. */
+const HAPPENS = [
+  'a crash',
+  'a crash before the book was told',
+  'a posting before its settle',
+  'a write-off',
+  'extend',
+  'extend a lapsed hold',
+  'extend a lapsed hold: INSUFFICIENT_BALANCE',
+  'extend: API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+  'extend: API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+  'extend: INSUFFICIENT_BALANCE',
+  'hold',
+  'hold: API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+  'hold: API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+  'hold: INSUFFICIENT_BALANCE',
+  'a day is set while requests hold',
+  'refund',
+  'renew a lapsed hold',
+  'settle a lapsed hold',
+  'settle what is posted',
+  'taken while a posting was not told',
+];
+
+const starts =
+  ONLY === undefined ? Array.from({ length: Math.ceil(HISTORIES / TOGETHER) }, (_, at) => at * TOGETHER) : [];
+
+describe(`histories of the ledger (seed ${SEED})`, () => {
+  it.runIf(ONLY !== undefined)(`does what the model does in history ${ONLY}`, async () => {
+    await play([Number(ONLY)]);
+    await expect(world.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
+  });
+
+  it.each(starts)(
+    'does what the model does, and proves its books, from history %i on',
+    async (start) => {
+      const end = Math.min(HISTORIES, start + TOGETHER);
+      for (let first = start; first < end; first += AT_ONCE)
+        await play(Array.from({ length: Math.min(AT_ONCE, end - first) }, (_, at) => first + at));
+      await expect(world.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
+      const expected = end - start === TOGETHER ? HAPPENS : [];
+      expect(expected.filter((what) => !world.happened.has(what))).toEqual([]);
+    },
+    600_000,
+  );
+});
