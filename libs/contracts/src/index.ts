@@ -89,6 +89,7 @@ export {
   type Transfer,
   type TransferKind,
 } from './ports/ledger.js';
+export { BOOKS_WIRE, LEDGER_WIRE } from './ports/ledger-wire.js';
 export {
   LIMIT_LOG_LENGTH,
   LIMIT_LOG_TYPES,
@@ -130,6 +131,19 @@ export {
   type PricingView,
   type TextModelView,
 } from './http/models/models.js';
+export {
+  BalancesOnWire,
+  Count,
+  type MethodWire,
+  Name,
+  Nothing,
+  type PortWire,
+  SignedWhole,
+  Time,
+  Whole,
+} from './ports/port-wire.js';
+export { USAGE_HISTORY_WIRE } from './ports/usage-history-wire.js';
+export { ProblemOnWire, decodeProblem, encodeProblem } from './problems/problem-wire.js';
 export { type OpenApiAudience, openApiDocument } from './openapi/openapi.js';
 export {
   type Balances,

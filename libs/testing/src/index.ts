@@ -1,1 +1,2 @@
+export { overWire } from './over-wire.js';
 export { RunningProcess, type ProcessOptions } from './running-process.js';

@@ -18,7 +18,7 @@ export interface HoldRequest {
   readonly accountId: string;
   readonly keyId: string;
   readonly amountNano: bigint;
-  /** An account that has less than the amount has all of it held, if that is this much; the amount itself unless told. */
+  /** An account that has less than the amount has all of it held, if that is this much. Default: the amount. */
   readonly atLeastNano?: bigint;
   /** Held in place of the amount, where it is at most a tenth of what can be spent. */
   readonly preferredNano?: bigint;
@@ -29,7 +29,7 @@ export interface HoldRequest {
 /** More money for a hold. */
 export interface Extension {
   readonly moreNano: bigint;
-  /** As for a hold; all of it unless told. */
+  /** As for a hold. Default: all of it. */
   readonly atLeastNano?: bigint;
 }
 
@@ -69,7 +69,16 @@ export abstract class Ledger {
   abstract release(hold: Hold): Promise<void>;
 }
 
-export type TransferKind = 'credit' | 'charge' | 'refund' | 'grant' | 'expiry' | 'deposit' | 'write_off';
+export const TRANSFER_KINDS = [
+  'credit',
+  'charge',
+  'refund',
+  'grant',
+  'expiry',
+  'deposit',
+  'write_off',
+] as const;
+export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
 /** A movement of money between two accounts of the books. Never changed or deleted. */
 export interface Transfer {
@@ -113,7 +122,7 @@ export interface Refund {
   readonly requestId: string;
   /** Chosen by the operator; the same reference refunds once. */
   readonly reference: string;
-  /** By currency; all that is left of the charge unless told. */
+  /** By currency; without it, all that is left of the charge. */
   readonly amount?: Balances;
 }
 

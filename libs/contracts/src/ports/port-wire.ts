@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+/** How the arguments and the result of a method cross a wire. */
+export interface MethodWire<Arguments, Result> {
+  readonly arguments: z.ZodType<Arguments>;
+  readonly result: z.ZodType<Result>;
+}
+
+/**
+ * How a port crosses a wire: a codec for each method's arguments and result. `z.encode` makes JSON of a value and
+ * `z.decode` checks JSON and makes the value of it. What a method throws crosses by `encodeProblem` and `decodeProblem`.
+ */
+export type PortWire<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...values: infer Arguments) => Promise<infer Result>
+    ? MethodWire<Arguments, Result>
+    : never;
+};
+
+/** The most digits an amount has: all that a `bigint` of 64 bits holds, and room for sums of them. */
+const DIGITS = 24;
+
+/** A whole number as a decimal string, since JSON has no `bigint`. */
+const wholeNumber = (pattern: RegExp): z.ZodType<bigint, string> =>
+  z.codec(z.string().regex(pattern), z.bigint(), { decode: BigInt, encode: String });
+
+/** A `bigint` that is not negative, such as an amount of money. */
+export const Whole = wholeNumber(new RegExp(`^\\d{1,${DIGITS}}$`));
+
+/** A `bigint` that may be negative, such as a difference. */
+export const SignedWhole = wholeNumber(new RegExp(`^-?\\d{1,${DIGITS}}$`));
+
+/** A time as ISO 8601 in UTC. */
+export const Time: z.ZodType<Date, string> = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
+
+/** What a method returns that returns nothing. */
+export const Nothing: z.ZodType<void, null> = z.codec(z.null(), z.void(), {
+  decode: () => undefined,
+  encode: () => null,
+});
+
+/** Amounts by currency. */
+export const BalancesOnWire = z.object({ usdNano: Whole, diemNano: Whole });
+
+/** An id or a name. */
+export const Name = z.string().max(300);
+
+export const Count = z.int().nonnegative();

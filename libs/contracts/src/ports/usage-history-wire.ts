@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { BalancesOnWire, Count, Name, type PortWire, Time, Whole } from './port-wire.js';
+import type { UsageHistory } from './usage-history.js';
+
+const currency = z.enum(['USD', 'DIEM']);
+
+const EntryOnWire = z.object({
+  at: Time,
+  requestId: Name,
+  keyId: Name,
+  model: Name,
+  sku: Name,
+  units: Whole,
+  priceNanoPerMillion: Whole,
+  amountNano: Whole,
+  currency,
+  promptTokens: Count,
+  completionTokens: Count,
+  durationMs: Count,
+});
+
+const FilterOnWire = z.object({
+  accountId: Name,
+  from: Time.optional(),
+  until: Time.optional(),
+  currency: currency.optional(),
+});
+
+const PlaceOnWire = z.object({ at: Time, requestId: Name, line: z.int(), currency });
+
+/** How the port `UsageHistory` crosses a wire. */
+export const USAGE_HISTORY_WIRE: PortWire<UsageHistory> = {
+  page: {
+    arguments: z.tuple([
+      FilterOnWire,
+      z.object({ limit: Count, page: Count, order: z.enum(['asc', 'desc']) }),
+    ]),
+    result: z.object({ entries: z.array(EntryOnWire), total: Count }),
+  },
+  walk: {
+    arguments: z.tuple([FilterOnWire, z.object({ limit: Count, after: PlaceOnWire.optional() })]),
+    result: z.object({ entries: z.array(EntryOnWire), next: PlaceOnWire.optional() }),
+  },
+  days: {
+    arguments: z.tuple([Name, z.iso.date(), z.iso.date()]),
+    result: z.array(
+      z.object({
+        day: z.iso.date(),
+        keyId: Name,
+        model: Name,
+        sku: Name,
+        units: Whole,
+        usdNano: Whole,
+        diemNano: Whole,
+      }),
+    ),
+  },
+  keys: {
+    arguments: z.tuple([Name, z.array(Name)]),
+    result: z.array(
+      z.object({
+        keyId: Name,
+        trailingSevenDays: BalancesOnWire,
+        epoch: BalancesOnWire,
+        month: BalancesOnWire,
+        lifetime: BalancesOnWire,
+      }),
+    ),
+  },
+};

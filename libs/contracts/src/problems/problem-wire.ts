@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { Problem } from './problem.js';
+import { PROBLEMS, type ProblemCode } from './problems.js';
+
+const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+/** A problem as it crosses a wire between two processes. What led to it stays behind: its cause is for logs there. */
+export const ProblemOnWire = z.object({
+  code: z.enum(codes),
+  message: z.string(),
+  param: z.string().nullable(),
+  issues: z
+    .array(
+      z.object({
+        code: z.string(),
+        path: z.array(z.union([z.string(), z.number()])),
+        message: z.string(),
+      }),
+    )
+    .optional(),
+  retryAfterSeconds: z.number().optional(),
+});
+export type ProblemOnWire = z.infer<typeof ProblemOnWire>;
+
+/** Anything thrown, ready for JSON. What is no problem becomes UNKNOWN_ERROR, of which nothing else is told. */
+export function encodeProblem(error: unknown): ProblemOnWire {
+  const { code, message, param, issues, retryAfterSeconds } = Problem.from(error);
+  return {
+    code,
+    message,
+    param,
+    ...(issues && { issues: issues.map((issue) => ({ ...issue, path: [...issue.path] })) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}
+
+/** The problem that another process met. What can't be read is UNAVAILABLE: nobody knows what happened there. */
+export function decodeProblem(value: unknown): Problem {
+  const read = ProblemOnWire.safeParse(value);
+  if (!read.success) return new Problem('UNAVAILABLE', { cause: read.error });
+  const { code, param, ...details } = read.data;
+  return new Problem(code, { ...details, ...(param !== null && { param }) });
+}
