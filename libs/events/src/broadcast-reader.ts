@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { ConsumerSession } from './consumer-session.js';
 import type { EventsLogger } from './logger.js';
@@ -6,6 +5,7 @@ import type { Broadcast, BroadcastSubscription } from './on-every-process.js';
 import { deliver } from './on-events.js';
 import { parseEvents } from './parse-events.js';
 import { readEvents, readNewestId } from './postgres-events.store.js';
+import { type Pause, ReadLoop } from './read-loop.js';
 
 const BATCH_MAX = 500;
 
@@ -22,9 +22,7 @@ export interface BroadcastReaderOptions {
 export class BroadcastReader {
   readonly topic: string;
   readonly #options: BroadcastReaderOptions;
-  readonly #stop = new AbortController();
-  #loop: Promise<void> | undefined;
-  #wake = Promise.withResolvers<void>();
+  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
   #lastId: bigint | undefined;
   /** The connection of the last step. The server behind the next one may be another. */
   #readOn: Client | undefined;
@@ -37,34 +35,21 @@ export class BroadcastReader {
   }
 
   start(): void {
-    this.#loop ??= this.#run();
+    this.#loop.start();
   }
 
   /** Tells that there may be new events. */
   wake(): void {
-    this.#wake.resolve();
+    this.#loop.wake();
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      const wake = (this.#wake = Promise.withResolvers<void>());
-      try {
-        const taken = await this.#step();
-        if (taken < BATCH_MAX) await this.#pause(this.#options.pollMs, wake.promise);
-      } catch (error) {
-        await this.#recover(error);
-      }
-    }
-  }
-
-  /** Tells what is new. Returns how many events that was. */
-  async #step(): Promise<number> {
-    const { session, send, subscription, logger } = this.#options;
+  /** Tells what is new. */
+  async #step(): Promise<Pause> {
+    const { session, send, subscription, pollMs, logger } = this.#options;
     const { after, rows } = await session.use(async (client) => {
       const start = await this.#start(client);
       return {
@@ -81,7 +66,7 @@ export class BroadcastReader {
     this.#lastId = rows.at(-1)?.id ?? after;
     this.#missed = false;
     this.#failures = 0;
-    return rows.length;
+    return { idleMs: rows.length < BATCH_MAX ? pollMs : 0 };
   }
 
   /** Where to read on. A log that was restored from a copy may end before the event that was read last. */
@@ -94,8 +79,8 @@ export class BroadcastReader {
     return newest;
   }
 
-  /** Says at once that events may be late, and waits. */
-  async #recover(error: unknown): Promise<void> {
+  /** Says at once that events may be late. */
+  async #recover(error: unknown): Promise<number> {
     const { logger, pollMs, send } = this.#options;
     this.#missed = true;
     this.#failures += 1;
@@ -104,15 +89,6 @@ export class BroadcastReader {
     }
     // The next step says it again, so a handler that fails here has lost nothing.
     await deliver({ events: [], missed: true }, send).catch(() => undefined);
-    await this.#pause(pollMs);
-  }
-
-  /** Waits, but not longer than until the reader is stopped. */
-  async #pause(waitMs: number, wake?: Promise<void>): Promise<void> {
-    const pause = new AbortController();
-    const signal = AbortSignal.any([pause.signal, this.#stop.signal]);
-    const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
-    await Promise.race(wake ? [waited, wake] : [waited]);
-    pause.abort();
+    return pollMs;
   }
 }

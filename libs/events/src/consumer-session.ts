@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { exactTypes } from '@svc/storage';
-import { Client, DatabaseError } from 'pg';
+import { within } from '@svc/runtime';
+import { SteadyClient, exactTypes } from '@svc/storage';
+import { type Client, DatabaseError } from 'pg';
 
 const CLOSE_MS = 2_000;
 /** The client gives up this much later than the server, which can tell why it did. */
@@ -8,11 +8,11 @@ const CLIENT_PATIENCE = 1.2;
 
 export interface ConsumerSessionOptions {
   readonly url: string;
-  /** The connection's name, for those who look at the server; `events (consume)` unless told. */
+  /** The connection's name, for those who look at the server; default: `events (consume)`. */
   readonly name?: string;
-  /** 5 s unless told. */
+  /** Default: 5 s. */
   readonly connectMs?: number;
-  /** 10 s unless told. */
+  /** Default: 10 s. */
   readonly statementMs?: number;
 }
 
@@ -21,7 +21,7 @@ export interface ConsumerSessionOptions {
  */
 export class ConsumerSession {
   readonly #options: Required<ConsumerSessionOptions>;
-  #client: Promise<Client> | undefined;
+  #client: Promise<SteadyClient> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: ConsumerSessionOptions) {
@@ -45,13 +45,13 @@ export class ConsumerSession {
   }
 
   async close(): Promise<void> {
-    await Promise.race([this.#turn, sleep(CLOSE_MS, undefined, { ref: false })]);
+    await within(CLOSE_MS, this.#turn).catch(() => undefined);
     await this.#end();
   }
 
-  #open(): Promise<Client> {
+  #open(): Promise<SteadyClient> {
     const { url, name, connectMs, statementMs } = this.#options;
-    const client = new Client({
+    const client = new SteadyClient({
       connectionString: url,
       application_name: name,
       connectionTimeoutMillis: connectMs,
@@ -73,7 +73,10 @@ export class ConsumerSession {
   async #end(): Promise<void> {
     const opened = this.#client;
     this.#client = undefined;
-    const ended = opened?.then((client) => client.end()).catch(() => undefined);
-    await Promise.race([ended, sleep(CLOSE_MS, undefined, { ref: false })]);
+    if (!opened) return;
+    const end = opened.then((client) => client.end());
+    // Nobody waits for a connection that is still being opened, or that does not say goodbye.
+    const destroy = (): void => void opened.then((client) => client.destroy()).catch(() => undefined);
+    await within(CLOSE_MS, end).catch(destroy);
   }
 }

@@ -16,7 +16,7 @@ export interface ConsumerState {
 export abstract class EventStrategy extends Server implements CustomTransportStrategy {
   /**
    * Resolves when the group has handled every event of the topic that was durable at the time of the call. Rejects when
-   * that takes longer than `deadlineMs`, 30 s unless told.
+   * that takes longer than `deadlineMs`; default: 30 s.
    */
   abstract drained(topic: string, group: string, deadlineMs?: number): Promise<void>;
   abstract consumers(): readonly ConsumerState[];

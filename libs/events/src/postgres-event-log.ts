@@ -12,9 +12,9 @@ export class EventNotStored extends Error {
 
 export interface PostgresEventLogOptions {
   readonly url: string;
-  /** How long `publish` may take; 5 s unless told. */
+  /** How long `publish` may take; default: 5 s. */
   readonly publishMs?: number;
-  /** Events that may wait to be stored before further ones are refused; 50,000 unless told. */
+  /** Events that may wait to be stored before further ones are refused; default: 50,000. */
   readonly maxPending?: number;
   readonly logger?: EventsLogger;
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from '@nestjs/microservices';
+import { within } from '@svc/runtime';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { BroadcastReader } from './broadcast-reader.js';
 import { ConsumerSession } from './consumer-session.js';
@@ -15,15 +15,15 @@ export interface PostgresEventStrategyOptions {
   readonly url: string;
   /** Its commits wake the consumers of this process. */
   readonly log: PostgresEventLog;
-  /** How often to look for events of other processes; 1 s unless told. */
+  /** How often to look for events of other processes; default: 1 s. */
   readonly pollMs?: number;
-  /** The same for events that every process hears of, which are to take effect soon; 200 ms unless told. */
+  /** The same for events that every process hears of, which are to take effect soon; default: 200 ms. */
   readonly broadcastPollMs?: number;
-  /** Events at most that a handler gets at once; 1,000 unless told. */
+  /** Events at most that a handler gets at once; default: 1,000. */
   readonly batchMax?: number;
-  /** How long handled events are kept; 7 days unless told. */
+  /** How long handled events are kept; default: 7 days. */
   readonly retentionDays?: number;
-  /** How long a stop waits for the batches in hand; 10 s unless told. */
+  /** How long a stop waits for the batches in hand; default: 10 s. */
   readonly stopMs?: number;
   readonly logger?: EventsLogger;
 }
@@ -117,7 +117,7 @@ export class PostgresEventStrategy extends EventStrategy {
     this.#unsubscribe();
     this.#retention.stop();
     const stopped = Promise.all([...this.#consumers, ...this.#broadcasts].map((reader) => reader.stop()));
-    await Promise.race([stopped, sleep(this.#options.stopMs, undefined, { ref: false })]);
+    await within(this.#options.stopMs, stopped).catch(() => undefined);
     await Promise.all([this.#session.close(), this.#broadcastSession.close()]);
   }
 

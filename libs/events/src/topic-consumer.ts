@@ -12,6 +12,7 @@ import {
   readNewestId,
   readOffset,
 } from './postgres-events.store.js';
+import { type Pause, ReadLoop } from './read-loop.js';
 
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 30_000;
@@ -35,11 +36,7 @@ export class TopicConsumer {
   readonly topic: string;
   readonly group: string;
   readonly #options: TopicConsumerOptions;
-  readonly #stop = new AbortController();
-  #loop: Promise<void> | undefined;
-  #wake = Promise.withResolvers<void>();
-  /** Somebody waits for what is stored to be handled. */
-  #hurry = Promise.withResolvers<void>();
+  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
   /** The connection on which this consumer is the only one; it has to be won again on the next. */
   #claimedOn: Client | undefined;
   #lastId = 0n;
@@ -59,26 +56,24 @@ export class TopicConsumer {
   }
 
   start(): void {
-    this.#loop ??= this.#run();
+    this.#loop.start();
   }
 
   /** Tells that there may be new events. */
   wake(): void {
-    this.#wake.resolve();
+    this.#loop.wake();
   }
 
   /** Takes no further batch and resolves when the one in hand is done. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   async drained(deadlineMs: number): Promise<void> {
     const deadline = Date.now() + deadlineMs;
     const { session } = this.#options;
     const target = await session.use((client) => readNewestId(client, this.topic));
-    this.#hurry.resolve();
-    this.wake();
+    this.#loop.hurry();
     while ((await session.use((client) => readOffset(client, this))) < target) {
       if (Date.now() > deadline) {
         throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
@@ -87,29 +82,15 @@ export class TopicConsumer {
     }
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      const wake = (this.#wake = Promise.withResolvers<void>());
-      const hurry = (this.#hurry = Promise.withResolvers<void>());
-      try {
-        const taken = await this.#step();
-        if (taken === 0) await this.#pause(this.#options.pollMs, wake.promise);
-        if (taken < this.#options.batchMax) await this.#pause(GATHER_MS, hurry.promise);
-      } catch (error) {
-        await this.#recover(error);
-      }
-    }
-  }
-
-  /** Handles the next batch. Returns how many events that was. */
-  async #step(): Promise<number> {
-    const { session, batchMax, send } = this.#options;
+  /** Handles the next batch. */
+  async #step(): Promise<Pause> {
+    const { session, batchMax, pollMs, send } = this.#options;
     const rows = await session.use(async (client) => {
       const claimed = await this.#claim(client);
       return claimed ? readEvents(client, { topic: this.topic, after: this.#lastId, max: batchMax }) : [];
     });
     const lastId = rows.at(-1)?.id;
-    if (lastId === undefined) return 0;
+    if (lastId === undefined) return { idleMs: pollMs, gatherMs: GATHER_MS };
     const { events: batch, unreadable: dead } = parseEvents(rows, this.#options.subscription.event);
     if (batch.length > 0) await deliver(batch, send);
     await session.use((client) => {
@@ -122,7 +103,7 @@ export class TopicConsumer {
     this.#failures = 0;
     if (dead.length > 0)
       this.#options.logger.error(`${dead.length} unreadable events went to ${this.topic}.dead`);
-    return rows.length;
+    return { idleMs: 0, gatherMs: rows.length < batchMax ? GATHER_MS : 0 };
   }
 
   async #claim(client: Client): Promise<boolean> {
@@ -134,22 +115,13 @@ export class TopicConsumer {
     return true;
   }
 
-  /** Waits and lets the same events come again. */
-  async #recover(error: unknown): Promise<void> {
+  /** Lets the same events come again, later and later. */
+  #recover(error: unknown): number {
     const { logger } = this.#options;
     this.#failures += 1;
     const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** (this.#failures - 1), BACKOFF_MS_MAX);
     const reason = error instanceof Error ? error.message : String(error);
     logger.error(`${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reason}`);
-    await this.#pause(waitMs);
-  }
-
-  /** Waits, but not longer than until the consumer is stopped. */
-  async #pause(waitMs: number, wake?: Promise<void>): Promise<void> {
-    const pause = new AbortController();
-    const signal = AbortSignal.any([pause.signal, this.#stop.signal]);
-    const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
-    await Promise.race(wake ? [waited, wake] : [waited]);
-    pause.abort();
+    return waitMs;
   }
 }

@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import assert from 'node:assert/strict';
+import { within } from '@svc/runtime';
+import { SteadyClient } from '@svc/storage';
 import type { BackendFactory, IQueueBackend, Job, JobProgress, Queue, Worker } from 'bullmq';
 
 /** Where jobs are kept. */
@@ -24,15 +25,6 @@ const ASK_S = 60;
 const STALLS = 5;
 const RETRY_MS = 1_000;
 
-/** BullMQ does not listen to connections in use: one that the server ends would end the process. */
-class SteadyClient extends Client {
-  constructor(...args: ConstructorParameters<typeof Client>) {
-    super(...args);
-    // Whoever uses it hears of it by the failure of a query.
-    this.on('error', () => undefined);
-  }
-}
-
 type AnyFactory = BackendFactory<IQueueBackend, unknown>;
 export type AnyQueue = Queue<unknown, void, string, unknown, void, string, IQueueBackend, unknown>;
 export type AnyWorker = Worker<unknown, void, string, IQueueBackend, JobProgress, unknown>;
@@ -47,7 +39,7 @@ async function optionsOf(backend: JobsBackend) {
     case 'postgres':
       return {
         bull,
-        factory: bull.createPostgresBackend as unknown as AnyFactory,
+        factory: steady(bull.createPostgresBackend) as unknown as AnyFactory,
         connection: {
           connectionString: backend.url,
           schema: SCHEMA,
@@ -68,6 +60,22 @@ async function optionsOf(backend: JobsBackend) {
         connection: { url: backend.url, maxRetriesPerRequest: null, connectTimeout: CONNECT_MS },
       };
   }
+}
+
+type PostgresFactory = typeof import('bullmq').createPostgresBackend;
+
+/**
+ * BullMQ makes the connection on which it is told of jobs by itself, and nobody listens to its errors before it is there
+ * and while it is closed: one that the server ends then would end the process.
+ */
+function steady(create: PostgresFactory): PostgresFactory {
+  return (...args) => {
+    const backend = create(...args);
+    const { connection } = backend as unknown as { connection: { pgModule: unknown } };
+    assert(connection.pgModule, 'this BullMQ makes its connections otherwise');
+    connection.pgModule = { Client: SteadyClient };
+    return backend;
+  };
 }
 
 /** A queue that can be added to. Rejects when the backend does not answer. */
@@ -105,32 +113,17 @@ interface Part {
 async function opened<Opening extends Part>(part: Opening): Promise<Opening> {
   // Without a listener an error would go to the console.
   part.on('error', () => undefined);
-  const late = new AbortController();
-  const deadline = sleep(OPEN_MS, undefined, { signal: late.signal }).then(() => {
-    throw new Error('the backend of jobs does not answer');
-  });
   try {
-    await Promise.race([part.waitUntilReady(), deadline]);
+    await within(OPEN_MS, part.waitUntilReady(), () => new Error('the backend of jobs does not answer'));
     return part;
   } catch (error) {
     await closePart(part, FAILED_CLOSE_MS);
     throw error;
-  } finally {
-    late.abort();
-    deadline.catch(() => undefined);
   }
 }
 
 /** Lets it end what it does, for so long; then its connections end, which try for ever to be there again. */
 export async function closePart(part: Part, deadlineMs: number): Promise<void> {
-  await within(deadlineMs, part.close());
-  await within(DISCONNECT_MS, part.disconnect());
-}
-
-/** Waits for something, but no longer than that, and whatever comes of it. */
-export async function within(deadlineMs: number, work: Promise<unknown>): Promise<void> {
-  const late = new AbortController();
-  const deadline = sleep(deadlineMs, undefined, { signal: late.signal }).catch(() => undefined);
-  await Promise.race([work.catch(() => undefined), deadline]);
-  late.abort();
+  await within(deadlineMs, part.close()).catch(() => undefined);
+  await within(DISCONNECT_MS, part.disconnect()).catch(() => undefined);
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type JobDefinition, type JobOptions, Jobs } from '@svc/contracts';
-import { type AnyQueue, closePart, openQueue, within } from './backend.js';
+import { within } from '@svc/runtime';
+import { type AnyQueue, closePart, openQueue } from './backend.js';
 import { JobsSettings } from './jobs.config.js';
 
 /** A job could not be stored. After a timeout it may have been stored nevertheless. */
@@ -60,22 +60,15 @@ export class BullJobs extends Jobs implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.closed = true;
     const closing = Array.from(this.queues.values(), async (opening) => closePart(await opening, CLOSE_MS));
-    await within(2 * CLOSE_MS, Promise.all(closing));
+    await within(2 * CLOSE_MS, Promise.all(closing)).catch(() => undefined);
   }
 
   private async store(job: JobHandling, work: (queue: AnyQueue) => Promise<unknown>): Promise<void> {
-    const waited = new AbortController();
-    const deadline = sleep(STORE_MS, 'late' as const, { signal: waited.signal }).catch(
-      () => 'ended' as const,
-    );
     try {
       if (this.closed) throw new Error('the process stops');
-      const stored = this.queue(job.queue).then(work);
-      if ((await Promise.race([stored, deadline])) === 'late') throw new Error(`no answer in ${STORE_MS} ms`);
+      await within(STORE_MS, this.queue(job.queue).then(work));
     } catch (error) {
       throw new JobNotStored(`${job.name} was not stored: ${String(error)}`, { cause: error });
-    } finally {
-      waited.abort();
     }
   }
 

@@ -7,7 +7,7 @@ import { JobsSettings } from './jobs.config.js';
 
 export interface JobsConfig {
   readonly url: string;
-  /** Workers begin so long after the start, which they would slow down; 500 ms unless told. */
+  /** Workers begin so long after the start, which they would slow down; default: 500 ms. */
   readonly startAfterMs?: number;
 }
 

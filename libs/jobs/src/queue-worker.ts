@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@svc/runtime';
+import { type Logger, within } from '@svc/runtime';
 import type { Job } from 'bullmq';
 import { type Work, attempt } from './attempt.js';
-import { type AnyWorker, type JobsBackend, closePart, openWorker, within } from './backend.js';
+import { type AnyWorker, type JobsBackend, closePart, openWorker } from './backend.js';
 
 const OPEN_RETRY_MS_MIN = 1_000;
 const OPEN_RETRY_MS_MAX = 30_000;
@@ -43,7 +43,7 @@ export class QueueWorker {
     this.#stopping.abort(new Error('the process stops'));
     if (this.#worker) await closePart(this.#worker, STOP_MS);
     // One that was not open yet closes as soon as it is.
-    await within(STOP_MS, this.#opening);
+    await within(STOP_MS, this.#opening).catch(() => undefined);
   }
 
   async #open(): Promise<void> {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { within } from '@svc/runtime';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { withTransaction } from './transaction.js';
 
@@ -26,6 +26,6 @@ export class Database implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     // Waits for connections in use, but not for ever.
-    await Promise.race([this.pool.end(), sleep(CLOSE_MS, undefined, { ref: false })]);
+    await within(CLOSE_MS, this.pool.end()).catch(() => undefined);
   }
 }

@@ -11,5 +11,6 @@ export { type PoolOptions, createPool, exactTypes } from './pool.js';
 export { PrismaDatabase } from './prisma-database.js';
 export { type RedisConfig, connectRedis } from './redis.js';
 export { RedisScript, type ScriptCall } from './redis-script.js';
+export { SteadyClient } from './steady-client.js';
 export { type StorageConfig, StorageModule } from './storage.module.js';
 export { withTransaction } from './transaction.js';

@@ -1,5 +1,6 @@
 import { type CustomTypesConfig, Pool, types } from 'pg';
 import { type StorageLogger, silent } from './logger.js';
+import { SteadyClient } from './steady-client.js';
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;
@@ -7,11 +8,11 @@ const INT8_ARRAY = 1016;
 export interface PoolOptions {
   /** What the server shows for these connections. */
   readonly name: string;
-  /** Connections at most; 10 unless told. */
+  /** Connections at most; default: 10. */
   readonly max?: number;
-  /** How long a caller waits for a connection; 5 s unless told. */
+  /** How long a caller waits for a connection; default: 5 s. */
   readonly connectMs?: number;
-  /** How long the server works on a statement; 10 s unless told. */
+  /** How long the server works on a statement; default: 10 s. */
   readonly statementMs?: number;
   readonly logger?: StorageLogger;
 }
@@ -52,6 +53,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     types: exactTypes,
+    Client: SteadyClient,
   });
   // Without a listener a lost idle connection would end the process. The pool replaces it by itself.
   pool.on('error', (error) => logger.warn(`Lost an idle connection to the database: ${error.message}`));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 
 /** What a script is given. Keys are named apart from arguments, as Redis wants it. */
 export interface ScriptCall {
@@ -7,28 +7,24 @@ export interface ScriptCall {
   readonly args: readonly (string | number)[];
 }
 
-/** A Lua script on a Redis server: one round trip a run, and the text goes over the wire once. */
-export class RedisScript {
-  private readonly digest: string;
-  private loading: Promise<unknown> | undefined;
+type Run = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promise<unknown>;
 
-  constructor(
-    private readonly redis: Redis,
-    private readonly lua: string,
-  ) {
-    this.digest = createHash('sha1').update(lua).digest('hex');
+/**
+ * A Lua script on a Redis server, or on whichever node of a cluster has the keys: one round trip a run. The text goes
+ * over each connection once, and again to a server that has lost it.
+ */
+export class RedisScript {
+  readonly #run: Run;
+
+  constructor(redis: Redis | Cluster, lua: string) {
+    const name = `script:${createHash('sha1').update(lua).digest('hex')}`;
+    redis.defineCommand(name, { lua });
+    const commands = redis as unknown as Record<string, Run>;
+    this.#run = (...args) => (commands[name] as Run).apply(redis, args);
   }
 
   /** Rejects when the server can't be asked, or when the script fails. */
-  async run({ keys, args }: ScriptCall): Promise<unknown> {
-    try {
-      return await this.redis.evalsha(this.digest, keys.length, ...keys, ...args);
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    }
-    // A server that was restarted knows no scripts: those who notice it at once load it once.
-    this.loading ??= this.redis.script('LOAD', this.lua).finally(() => (this.loading = undefined));
-    await this.loading;
-    return this.redis.evalsha(this.digest, keys.length, ...keys, ...args);
+  run({ keys, args }: ScriptCall): Promise<unknown> {
+    return this.#run(keys.length, ...keys, ...args);
   }
 }

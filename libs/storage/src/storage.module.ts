@@ -6,7 +6,7 @@ import { PrismaDatabase } from './prisma-database.js';
 
 export interface StorageConfig {
   readonly url: string;
-  /** Connections at most, Prisma's included; 10 unless told. */
+  /** Connections at most, Prisma's included; default: 10. */
   readonly maxConnections?: number;
   readonly logger?: StorageLogger;
 }

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPool } from './pool.js';
+import { SteadyClient } from './steady-client.js';
+import { type TestDatabase, startTestDatabase } from './testing.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database.stop());
+
+async function terminate(name: string): Promise<void> {
+  const other = new SteadyClient({ connectionString: database.url });
+  await other.connect();
+  await other.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+    name,
+  ]);
+  await other.end();
+}
+
+it('tells who listens that the connection has ended, and throws nothing where nobody does', async () => {
+  for (const listens of [true, false]) {
+    const client = new SteadyClient({ connectionString: database.url, application_name: 'alone' });
+    const told: string[] = [];
+    if (listens) client.on('error', (error: Error) => told.push(error.message));
+    await client.connect();
+    await terminate('alone');
+    await expect.poll(() => client.query('SELECT 1').catch(String)).toMatch(/not queryable|terminat/);
+    expect(told.length > 0).toBe(listens);
+  }
+});
+
+it('a connection of a pool that ends between two statements of a transaction fails the next statement only', async () => {
+  const pool = createPool(database.url, { name: 'pooled' });
+  const client = await pool.connect();
+  await client.query('BEGIN');
+  await terminate('pooled');
+  await sleep(50);
+  await expect(client.query('SELECT 1')).rejects.toThrow(/terminat|not queryable/);
+  client.release(true);
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  await pool.end();
+});
+
+it('is gone at once when it is destroyed', async () => {
+  const client = new SteadyClient({ connectionString: database.url });
+  await client.connect();
+  const waiting = client.query('SELECT pg_sleep(60)').catch(String);
+  client.destroy();
+  expect(await waiting).toMatch(/Error/);
+});
