@@ -3,7 +3,9 @@ import { basename } from 'node:path';
 import { allFiles, finish, isCode, read, withoutComments } from './check-sources.mjs';
 
 const suffixes = new Set(
-  'module config controller pipeline store consumer worker spec int conformance e2e fault bench d'.split(' '),
+  'module config controller pipeline store consumer worker spec int conformance e2e fault hostile bench d'.split(
+    ' ',
+  ),
 );
 const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const emptyWords = /^(managers?|helpers?|utils?|utilities|impl|dto|common|misc|service)$/;

@@ -1,25 +1,4 @@
-/** What is asked for here is drawn from a seed, so that a failure can be had again. */
-export class Dice {
-  constructor(private state: number) {}
-
-  /** From 0 up to 1 (mulberry32). */
-  unit(): number {
-    this.state = (this.state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(end: number): number {
-    return Math.floor(this.unit() * end);
-  }
-
-  of<Item>(items: readonly Item[]): Item {
-    const item = items[this.below(items.length)];
-    if (item === undefined) throw new Error('there is nothing to draw from');
-    return item;
-  }
-}
+import type { Random } from './random.js';
 
 export interface HostileRequest {
   /** What was done to it, for whoever reads a failure. */
@@ -102,31 +81,31 @@ export class HostileRequests {
   private at = 0;
 
   constructor(
-    private readonly dice: Dice,
+    private readonly random: Random,
     private readonly decent: readonly Fields[],
   ) {
     this.fields = decent.flatMap((body) => pathsOf(body).map((path) => ({ body, path })));
   }
 
   next(): HostileRequest {
-    const draw = this.dice.below(1_000);
-    const headers = draw % 33 === 0 ? this.dice.of(HEADERS) : {};
+    const draw = this.random.below(1_000);
+    const headers = draw % 33 === 0 ? this.random.pick(HEADERS) : {};
     const { what, body } = this.draw(draw);
     return { what: `${what} ${JSON.stringify(headers)}`, body, headers };
   }
 
   private draw(draw: number): Omit<HostileRequest, 'headers'> {
-    if (draw < 550) return this.replaced('value', this.dice.of(VALUES));
-    if (draw < 600) return this.replaced('broken', this.dice.of(BROKEN));
-    if (draw < 615) return this.replaced('deep', this.dice.of(DEEP_VALUES));
+    if (draw < 550) return this.replaced('value', this.random.pick(VALUES));
+    if (draw < 600) return this.replaced('broken', this.random.pick(BROKEN));
+    if (draw < 615) return this.replaced('deep', this.random.pick(DEEP_VALUES));
     if (draw < 630) return this.replaced('large', this.large());
     if (draw < 700) return this.withMember();
     if (draw < 770) return this.doubled();
     if (draw < 850) return this.truncated();
-    if (draw < 920) return { what: 'root', body: this.dice.of(ROOTS) };
+    if (draw < 920) return { what: 'root', body: this.random.pick(ROOTS) };
     if (draw < 950) return this.garbled();
     if (draw < 970) return this.suffixed();
-    return { what: 'decent', body: JSON.stringify(this.dice.of(this.decent)) };
+    return { what: 'decent', body: JSON.stringify(this.random.pick(this.decent)) };
   }
 
   /** Each field of each decent request gets its turn. */
@@ -136,8 +115,8 @@ export class HostileRequests {
   }
 
   private large(): string {
-    const size = 50_000 + this.dice.below(350_000);
-    return this.dice.of([
+    const size = 50_000 + this.random.below(350_000);
+    return this.random.pick([
       `"${'a'.repeat(size)}"`,
       `"${'\\u0000'.repeat(size / 6)}"`,
       `"${'\\\\\\"'.repeat(size / 4)}"`,
@@ -155,37 +134,37 @@ export class HostileRequests {
 
   /** A member more, at the root or in a field that is an object. */
   private withMember(): Omit<HostileRequest, 'headers'> {
-    const [key, text] = [this.dice.of(KEYS), this.dice.of(VALUES)];
+    const [key, text] = [this.random.pick(KEYS), this.random.pick(VALUES)];
     const objects = this.fields.filter(({ body, path }) => isFields(valueAt(body, path)));
-    const { body, path } = this.dice.of(objects);
+    const { body, path } = this.random.pick(objects);
     const inner = JSON.stringify(valueAt(body, path)).slice(1);
     const member = `{"${key}":${text}${inner === '}' ? '' : ','}${inner}`;
     return { what: `member ${key.slice(0, 20)} at ${path.join('.')}`, body: withText(body, path, member) };
   }
 
   private doubled(): Omit<HostileRequest, 'headers'> {
-    const body = this.dice.of(this.decent);
-    const name = this.dice.of(Object.keys(body));
-    const text = `${JSON.stringify(body).slice(0, -1)},"${name}":${this.dice.of(VALUES)}}`;
+    const body = this.random.pick(this.decent);
+    const name = this.random.pick(Object.keys(body));
+    const text = `${JSON.stringify(body).slice(0, -1)},"${name}":${this.random.pick(VALUES)}}`;
     return { what: `double ${name}`, body: text };
   }
 
   private truncated(): Omit<HostileRequest, 'headers'> {
-    const text = JSON.stringify(this.dice.of(this.decent));
-    return { what: 'truncated', body: text.slice(0, this.dice.below(text.length)) };
+    const text = JSON.stringify(this.random.pick(this.decent));
+    return { what: 'truncated', body: text.slice(0, this.random.below(text.length)) };
   }
 
   /** Some bytes are others, mostly such as are no UTF-8. */
   private garbled(): Omit<HostileRequest, 'headers'> {
-    const bytes = Uint8Array.from(Buffer.from(JSON.stringify(this.dice.of(this.decent))));
-    for (let count = 1 + this.dice.below(5); count > 0; count -= 1)
-      bytes[this.dice.below(bytes.length)] = this.dice.below(256);
+    const bytes = Uint8Array.from(Buffer.from(JSON.stringify(this.random.pick(this.decent))));
+    for (let count = 1 + this.random.below(5); count > 0; count -= 1)
+      bytes[this.random.below(bytes.length)] = this.random.below(256);
     return { what: 'garbled', body: bytes };
   }
 
   private suffixed(): Omit<HostileRequest, 'headers'> {
-    const suffix = this.dice.of(SUFFIXES);
-    const { model, ...rest } = this.dice.of(this.decent);
+    const suffix = this.random.pick(SUFFIXES);
+    const { model, ...rest } = this.random.pick(this.decent);
     const body = JSON.stringify({ ...rest, model: `${String(model)}:${suffix}` });
     return { what: `suffix ${suffix.slice(0, 40)}`, body };
   }

@@ -3,16 +3,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ChatCompletion, PROBLEMS } from '@svc/contracts';
+import { repeats } from '@svc/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorAnswer } from '../answers.js';
-import { Dice, type HostileRequest, HostileRequests } from '../hostile-requests.js';
-import { HeapProbe, TELLS_MEMORY, residentBytes } from '../memory.js';
+import { type HostileRequest, HostileRequests } from '../hostile-requests.js';
+import { TELLS_MEMORY, residentBytes } from '../memory.js';
 import { Platform, type TestAccount } from '../platform.js';
+import { ServiceProbe } from '../probe.js';
+import { Random } from '../random.js';
 
-const REQUESTS = 10_000;
+const REQUESTS = repeats('FUZZ');
 const AT_ONCE = 50;
-const WARM_UP = 1_000;
+const WARM_UP = Math.min(1_000, REQUESTS / 2);
 
 /** What requests leave behind by right: counts, remembered ids, pages of code. */
 const HELD_GROWTH_LIMIT_BYTES = 16_000_000;
@@ -240,9 +243,9 @@ describe('400', () => {
     `refuses ${REQUESTS} requests that no decent client sends, and loses neither memory nor money (seed ${SEED})`,
     { timeout: 180_000 },
     async () => {
-      const requests = new HostileRequests(new Dice(SEED), await decentRequests());
+      const requests = new HostileRequests(new Random(SEED), await decentRequests());
       const outcome: Outcome = { statuses: new Map(), faults: [] };
-      const probe = await HeapProbe.connect(platform.service.output);
+      const probe = await ServiceProbe.connect(platform.service.output);
       await send(requests, WARM_UP, outcome);
       const heldBefore = await probe.heldBytes();
       const residentBefore = TELLS_MEMORY ? residentBytes(platform.service.pid) : 0;

@@ -1,13 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { repeats } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { Platform } from '../platform.js';
 import { Load } from './load.js';
-import { type Payer, openPayers, payerFaults } from './payers.js';
-import { Random } from './random.js';
-import type { Witness } from './witness.js';
+import { type Payer, openPayers, payerFaults } from '../payers.js';
+import { Random } from '../random.js';
+import type { Witness } from '../witness.js';
 
-const KILLS = Number(process.env['KILLS'] ?? 100);
+const KILLS = repeats('KILLS');
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const CLIENTS = 24;
 /** The whole book is proved after so many kills, and at the end. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chunk, Cost } from '../answers.js';
 import { type Platform, TEST_MODEL } from '../platform.js';
-import type { Payer } from './payers.js';
-import type { Random } from './random.js';
-import { type Asked, nanoCost } from './witness.js';
+import type { Payer } from '../payers.js';
+import type { Random } from '../random.js';
+import { type Asked, nanoCost } from '../witness.js';
 
 /** No request of this load takes nearly as long on any machine. */
 const DEADLINE_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { Platform } from '../platform.js';
+import type { Platform } from './platform.js';
 import { type Nano, Witness, nanoOf, show } from './witness.js';
 
 /** An account of a load: its keys, what it is credited with at a time, and who remembers all. */
@@ -17,16 +17,17 @@ type Wanted = Pick<Payer, 'creditUsd' | 'stakes' | 'keyLimitUsd'> & { readonly k
 /** Accounts that pay for anything, one with a key that may not, two that run out all the time, two that stake. */
 export async function openPayers(platform: Platform): Promise<[Payer, ...Payer[]]> {
   return [
-    await open(platform, { creditUsd: '5.00', stakes: false, keys: 2 }),
-    await open(platform, { creditUsd: '5.00', stakes: false, keys: 2, keyLimitUsd: 0.002 }),
-    await open(platform, { creditUsd: '0.00004', stakes: false, keys: 2 }),
-    await open(platform, { creditUsd: '0.0002', stakes: false, keys: 1 }),
-    await open(platform, { creditUsd: '0.001', stakes: true, keys: 1 }),
-    await open(platform, { creditUsd: '1.00', stakes: true, keys: 2 }),
+    await openPayer(platform, { creditUsd: '5.00', stakes: false, keys: 2 }),
+    await openPayer(platform, { creditUsd: '5.00', stakes: false, keys: 2, keyLimitUsd: 0.002 }),
+    await openPayer(platform, { creditUsd: '0.00004', stakes: false, keys: 2 }),
+    await openPayer(platform, { creditUsd: '0.0002', stakes: false, keys: 1 }),
+    await openPayer(platform, { creditUsd: '0.001', stakes: true, keys: 1 }),
+    await openPayer(platform, { creditUsd: '1.00', stakes: true, keys: 2 }),
   ];
 }
 
-async function open(platform: Platform, { keys, ...wanted }: Wanted): Promise<Payer> {
+/** Opens an account with its keys and its first credit. */
+export async function openPayer(platform: Platform, { keys, ...wanted }: Wanted): Promise<Payer> {
   const { body } = await platform.operator('POST', '/accounts', { name: 'killed' });
   const witness = new Witness(String(body['id']), () => platform);
   witness.asked.set('start', {

@@ -1,5 +1,5 @@
-import type { Cost } from '../answers.js';
-import type { Platform } from '../platform.js';
+import type { Cost } from './answers.js';
+import type { Platform } from './platform.js';
 
 /** Nano-dollars by currency. The tests' amounts are far below 2^53. */
 export interface Nano {

@@ -15,8 +15,15 @@ export class Random {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
-  pick<Item>(items: readonly [Item, ...Item[]]): Item {
-    return items[this.between(0, items.length - 1)] ?? items[0];
+  /** A whole number, at least 0. */
+  below(end: number): number {
+    return this.between(0, end - 1);
+  }
+
+  pick<Item>(items: readonly Item[]): Item {
+    const item = items[this.below(items.length)];
+    if (item === undefined) throw new Error('there is nothing to pick from');
+    return item;
   }
 
   chance(share: number): boolean {

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** One request that a backend was sent, and the answer that it has to give. */
+export interface Exchange {
+  readonly body: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** What a backend does with a request. Without an end the answer stalls until the connection is closed. */
+export type Behaviour = (exchange: Exchange) => void | Promise<void>;
+
+/** A backend that does what a test wants, right or wrong. */
+export class HostileBackend {
+  private constructor(
+    private readonly server: Server,
+    /** What is done with the requests to come. */
+    public behave: Behaviour,
+  ) {}
+
+  static async start(behave: Behaviour = decent()): Promise<HostileBackend> {
+    const server = createServer((request, response) => {
+      // A connection that the platform cuts is what many tests want to see.
+      response.on('error', () => undefined);
+      void text(request)
+        .then((body) => backend.behave({ body, request, response }))
+        .catch(() => response.destroy());
+    });
+    const backend = new HostileBackend(server, behave);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return backend;
+  }
+
+  /** The base of its API. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}
+
+const chunkOf = (choices: object[], rest: object = {}): string =>
+  `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'x', choices, ...rest })}\n\n`;
+
+/** An event of a stream: a piece of the answer. */
+export const piece = (content: string): string =>
+  chunkOf([{ index: 0, delta: { content }, finish_reason: null }]);
+
+/** The events that end a stream, with these counts if there are any. */
+export function ending(usage?: object): string {
+  const finish = chunkOf([{ index: 0, delta: {}, finish_reason: 'stop' }]);
+  return `${finish}${usage === undefined ? '' : chunkOf([], { usage })}data: [DONE]\n\n`;
+}
+
+/** The body of a whole answer. */
+export function whole(content: string, usage?: object): string {
+  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
+  return JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'x', choices, usage });
+}
+
+/** Answers as a good server does, with this text and these counts. */
+export function decent(
+  content = 'hi',
+  usage: object = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+): Behaviour {
+  return ({ body, response }) => {
+    const isStream = (JSON.parse(body) as { stream?: unknown }).stream === true;
+    response.setHeader('content-type', isStream ? 'text/event-stream' : 'application/json');
+    response.end(isStream ? `${piece(content)}${ending(usage)}` : whole(content, usage));
+  };
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { LINEAR, doublings, growthOf } from './growth.js';
+import { decent, ending, piece } from './hostile-backend.js';
+import { Stage } from './stage.js';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+
+afterAll(async () => {
+  await stage.stop();
+});
+
+it('takes time in proportion to the length of a message', async () => {
+  stage.backend.behave = decent();
+  const growth = await growthOf(stage.probe, doublings(8_000_000), async (size) => {
+    const { status } = await stage.say('lorem ipsum '.repeat(size / 12) || 'x', { max_tokens: 1 });
+    expect([200, 400]).toContain(status);
+  });
+  expect(growth.exponent, JSON.stringify(growth.costs)).toBeLessThan(LINEAR);
+});
+
+it('charges what was delivered of a stream that is cut, once, and holds nothing', async () => {
+  stage.backend.behave = ({ response }) => {
+    response.write(piece('one ').repeat(100));
+    setTimeout(() => response.destroy(), 50);
+  };
+  const answer = await stage.say('count', { stream: true });
+  expect(answer.error ?? answer.text).toContain('INFERENCE_FAILED');
+  stage.backend.behave = ({ response }) => {
+    response.write(piece('one '));
+    response.end(ending());
+  };
+  await stage.say('count', { stream: true });
+  expect(await stage.afterwards()).toEqual([]);
+});

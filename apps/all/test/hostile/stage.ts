@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chunk, Cost, ErrorAnswer } from '../answers.js';
+import { residentBytes, TELLS_MEMORY } from '../memory.js';
+import { type Payer, openPayer, payerFaults } from '../payers.js';
+import { Platform, type PlatformOptions } from '../platform.js';
+import { ServiceProbe } from '../probe.js';
+import { nanoCost } from '../witness.js';
+import { HostileBackend } from './hostile-backend.js';
+import { weakeningOptions } from './weakening.js';
+
+/** The model of the hostile backend; it has every capability that a request can ask for. */
+export const MODEL = 'able';
+
+const ABLE = {
+  id: MODEL,
+  capabilities: {
+    supportsFunctionCalling: true,
+    supportsResponseSchema: true,
+    supportsLogProbs: true,
+    supportsVision: true,
+    supportsMultipleImages: true,
+    supportsAudioInput: true,
+    supportsVideoInput: true,
+    supportsReasoning: true,
+    supportsReasoningEffort: true,
+  },
+};
+
+/** No answer of these tests takes nearly as long on any machine. */
+const DEADLINE_MS = 120_000;
+/** What requests may leave in memory, once all of them have ended. */
+export const LEFT_BYTES = 64 * 1024 * 1024;
+/** How long the service may take to put away what clients and backends left behind. */
+const SETTLED_MS = 60_000;
+
+export interface StageOptions extends PlatformOptions {
+  /** What the account has at its start. */
+  readonly creditUsd?: string;
+  /** Terms of the model that are not the usual ones. */
+  readonly model?: object;
+}
+
+/** What a client got, complete or not. */
+export interface Answer {
+  readonly status: number;
+  readonly requestId: string;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Whether the connection ended before the answer did. */
+  readonly cut: boolean;
+  /** What the answer said that it costs; only one that was seen to its end does. */
+  readonly cost?: Cost;
+  readonly error?: ErrorAnswer;
+}
+
+/** The platform with a backend that does what it likes, an account that remembers all, and a look into the service. */
+export class Stage {
+  private readonly payers: Payer[] = [];
+  private heldBytes = 0;
+  private residentBytes = 0;
+
+  private constructor(
+    readonly platform: Platform,
+    readonly backend: HostileBackend,
+    readonly probe: ServiceProbe,
+  ) {}
+
+  static async start({ creditUsd = '1000.00', model = {}, ...options }: StageOptions = {}): Promise<Stage> {
+    const backend = await HostileBackend.start();
+    const backends = [{ url: backend.url, model: MODEL, maxInFlight: 1_000 }];
+    const platform = await Platform.start({
+      ...options,
+      models: [{ ...ABLE, backends, ...model }, ...(options.models ?? [])],
+      env: {
+        SVC_LOG_LEVEL: 'error',
+        ...options.env,
+        NODE_OPTIONS: ['--inspect=127.0.0.1:0', ...weakeningOptions()].join(' '),
+      },
+    });
+    const stage = new Stage(platform, backend, await ServiceProbe.connect(platform.service.output));
+    await stage.open(creditUsd);
+    await stage.rememberMemory();
+    return stage;
+  }
+
+  /** The first key of the first account. */
+  get apiKey(): string {
+    const [payer] = this.payers;
+    if (!payer) throw new Error('there is no account');
+    return payer.apiKeys[0];
+  }
+
+  /** Opens an account whose books are looked at afterwards too, and gives its key. */
+  async open(creditUsd: string): Promise<string> {
+    const payer = await openPayer(this.platform, { creditUsd, stakes: false, keys: 1 });
+    await payer.witness.askAgain();
+    this.payers.push(payer);
+    return payer.apiKeys[0];
+  }
+
+  /** Asks for a completion, and remembers what it was told to cost. An object without a model asks for the hostile one. */
+  async ask(body: object | string, { apiKey = this.apiKey, ...init }: AskOptions = {}): Promise<Answer> {
+    const payer = this.payers.find(({ apiKeys }) => apiKeys.includes(apiKey));
+    if (!payer) throw new Error('no account has this key');
+    payer.witness.sent += 1;
+    const answer = await readAnswer(
+      await this.platform.chat(apiKey, typeof body === 'string' ? body : { model: MODEL, ...body }, {
+        signal: AbortSignal.timeout(DEADLINE_MS),
+        ...init,
+      }),
+    );
+    const { witness } = payer;
+    if (answer.status !== 200) witness.refused.add(answer.requestId);
+    else if (answer.cost) witness.ended.set(answer.requestId, nanoCost(answer.cost));
+    return answer;
+  }
+
+  /** Asks for a completion of one message. */
+  say(content: unknown, rest: object = {}, options: AskOptions = {}): Promise<Answer> {
+    return this.ask({ messages: [{ role: 'user', content }], ...rest }, options);
+  }
+
+  /**
+   * What is not as it was: the service has ended, the books are wrong, money is held, an answer's cost is not in the
+   * ledger, or memory is. To be empty once everything has ended.
+   */
+  async afterwards(): Promise<string[]> {
+    const deadline = Date.now() + SETTLED_MS;
+    for (;;) {
+      const faults = await this.faults();
+      if (faults.length === 0 || Date.now() > deadline) return faults;
+      await sleep(500);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.probe.close();
+    await this.platform.stop();
+    await this.backend.close();
+  }
+
+  private async faults(): Promise<string[]> {
+    const { exitCode } = this.platform.service;
+    if (exitCode !== null)
+      return [`the service has ended with ${exitCode}: ${this.platform.service.output.slice(-2_000)}`];
+    const faults: string[] = [];
+    for (const payer of this.payers) faults.push(...(await payerFaults(this.platform, payer)));
+    const audit = await this.platform.audit();
+    if (audit.body['ok'] !== true) faults.push(`the audit finds ${JSON.stringify(audit.body)}`);
+    const left = (await this.probe.heldBytes()) - this.heldBytes;
+    if (left > LEFT_BYTES) faults.push(`${left} bytes more are held than before`);
+    return faults;
+  }
+
+  /** Memory as it is once the service has done a little of everything. */
+  private async rememberMemory(): Promise<void> {
+    for (let count = 0; count < 20; count += 1) await this.say('hi', { stream: count % 2 === 0 });
+    this.heldBytes = await this.probe.heldBytes();
+    if (TELLS_MEMORY) this.residentBytes = residentBytes(this.platform.service.pid);
+  }
+
+  /** How much more of the service is in memory than at its start. 0 where the system does not tell. */
+  get grownBytes(): number {
+    return TELLS_MEMORY ? residentBytes(this.platform.service.pid) - this.residentBytes : 0;
+  }
+}
+
+export interface AskOptions extends RequestInit {
+  readonly apiKey?: string;
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  let text = '';
+  let cut = false;
+  try {
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += part;
+  } catch {
+    cut = true;
+  }
+  const { status, headers } = response;
+  const answer = { status, requestId: headers.get('x-request-id') ?? '', headers, text, cut };
+  if (cut) return answer;
+  if (status !== 200) return { ...answer, error: JSON.parse(text) as ErrorAnswer };
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const cost = isStream ? costOfStream(text) : (JSON.parse(text) as { cost?: Cost }).cost;
+  return { ...answer, ...(cost && { cost }) };
+}
+
+/** What the events of a stream say that it costs; a stream that ends in an error says so before it. */
+function costOfStream(text: string): Cost | undefined {
+  const events = text.split('\n\n').filter((event) => event.startsWith('data: {'));
+  const chunks = events.map((event) => JSON.parse(event.slice('data: '.length)) as Chunk);
+  return chunks.findLast(({ cost }) => cost !== undefined)?.cost;
+}

@@ -1,0 +1,50 @@
+// `npm run test:weakened -- [names]`: runs hostile tests against a service that was made worse on purpose, in one
+// place at a time, and fails where the test does not. Ends with `N passed, N failed`.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { weakenedBy } from './weakening.ts';
+import { WEAKENINGS } from './weakenings.ts';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+const deadlineMs = 10 * 60_000;
+
+/** What a test says of the weakened service: why it did not see the weakening, or nothing. */
+function faultOf(weakening) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-weakened-'));
+  const report = join(folder, 'report.json');
+  const options = ['--mode', 'long', '--reporter=json', `--outputFile=${report}`, '-t', weakening.test];
+  const file = `apps/all/test/hostile/${weakening.file}`;
+  try {
+    const found = readFileSync(join(root, weakening.module), 'utf8').split(weakening.find).length - 1;
+    if (found !== 1) return `${weakening.module} has the text ${found} times`;
+    spawnSync('vitest', ['run', file, ...options], {
+      cwd: root,
+      env: { ...process.env, ...weakenedBy(weakening) },
+      stdio: 'ignore',
+      timeout: deadlineMs,
+      shell: process.platform === 'win32',
+    });
+    const { numFailedTests, numTotalTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'));
+    if (numTotalTests - numPendingTests === 0)
+      return `${file} has no test "${weakening.test}", or it broke before`;
+    return numFailedTests > 0 ? undefined : `${file}: "${weakening.test}" passes all the same`;
+  } catch (error) {
+    return `${file} did not run to its end: ${error.message}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const names = process.argv.slice(2);
+const chosen = WEAKENINGS.filter(({ name }) => names.length === 0 || names.includes(name));
+let failed = 0;
+for (const weakening of chosen) {
+  const fault = faultOf(weakening);
+  if (fault !== undefined) failed += 1;
+  console.log(fault === undefined ? `ok    ${weakening.name}` : `FAIL  ${weakening.name}: ${fault}`);
+}
+console.log(`${chosen.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && chosen.length > 0 ? 0 : 1;

@@ -1,0 +1,14 @@
+import type { Weakening } from './weakening.js';
+
+/** Deliberate faults, at least one for each class of hostile tests, each of which must make its test fail. */
+export const WEAKENINGS: readonly Weakening[] = [
+  {
+    name: 'quadratic-check',
+    file: 'messages.hostile.ts',
+    test: 'takes time in proportion to the length of a message',
+    module: 'libs/gateway/dist/request/request-bounds.js',
+    find: 'const [field, members] = largestField(value);',
+    replace: `for (let at = 0; at < text.length; at += 512) text.slice(at).split('\\n');
+    const [field, members] = largestField(value);`,
+  },
+];

@@ -1,0 +1,24 @@
+/** How often tests repeat what chance decides: in `npm test`, which people wait for, and in `npm run test:long`. */
+const REPEATS = {
+  /** `kill -9` under load. */
+  KILLS: { short: 8, long: 100 },
+  /** Random histories of the ledger, on its database. */
+  HISTORIES: { short: 1_000, long: 10_000 },
+  /** Random histories of holds in memory. */
+  HOLD_HISTORIES: { short: 500, long: 5_000 },
+  /** Random histories of limits in memory. */
+  LIMIT_HISTORIES: { short: 500, long: 5_000 },
+  /** Chat completions that no decent client sends. */
+  FUZZ: { short: 2_000, long: 10_000 },
+  /** Requests with sizes at the bounds of their schemas. */
+  EXTREMES: { short: 500, long: 5_000 },
+} as const;
+
+/** Which form this run has: `vitest --mode long` makes it the long one. */
+export const isLong = process.env['SVC_TEST_FORM'] === 'long';
+
+/** How often to repeat it; a variable of its name says otherwise. */
+export function repeats(what: keyof typeof REPEATS): number {
+  const { short, long } = REPEATS[what];
+  return Number(process.env[what] ?? (isLong ? long : short));
+}
