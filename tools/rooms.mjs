@@ -7,7 +7,7 @@
 export const maxFiles = 20;
 
 /** Libraries that are still on their way into rooms: neither full folders nor unused rows are faults in them. */
-export const moving = new Set(['ledger', 'simulator', 'runtime']);
+export const moving = new Set(['simulator', 'runtime']);
 
 export const rooms = {
   contracts: {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Balances, type Hold, Problem } from '@svc/contracts';
+import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountPosting } from '../src/holds/hold-book.js';
@@ -389,6 +390,6 @@ describe(`histories of the hold book (seed ${seed})`, () => {
     const histories = fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) =>
       new World().run(steps),
     );
-    await expect(fc.assert(histories, { seed, numRuns: 2_000 })).resolves.toBeUndefined();
+    await expect(fc.assert(histories, { seed, numRuns: repeats('HOLD_HISTORIES') })).resolves.toBeUndefined();
   }, 120_000);
 });

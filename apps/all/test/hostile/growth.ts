@@ -1,11 +1,11 @@
 import type { ServiceProbe } from '../probe.js';
 
 /** Below this part of a unit a cost says more about the moment than about the request. */
-const MEASURABLE = 0.25;
+const MEASURABLE = 0.5;
 /** The least of so many tries is the one that was disturbed least. */
 const TRIES = 3;
 
-export interface Growth {
+interface Growth {
   /** What the cost grows with: 1 with the size, 2 with its square. 0 where it stays too small to tell. */
   readonly exponent: number;
   /** Processor time of the service by size, in units, beside what the smallest size costs. */
@@ -13,15 +13,26 @@ export interface Growth {
 }
 
 /** A cost that grows faster than this is not linear, whatever the noise. */
-export const LINEAR = 1.5;
+const LINEAR = 1.5;
 
 /** Sizes that double, up to a largest one. */
 export function doublings(largest: number, count = 5): number[] {
   return Array.from({ length: count }, (_, at) => Math.floor(largest / 2 ** (count - 1 - at)));
 }
 
-/** How the processor time of the service grows with the size of what is done. */
-export async function growthOf(
+/** What is wrong with how the processor time of the service grows with the size of what is done; nothing if it is linear. */
+export async function growthFaults(
+  probe: ServiceProbe,
+  sizes: readonly number[],
+  act: (size: number) => Promise<unknown>,
+): Promise<string[]> {
+  const { exponent, costs } = await growthOf(probe, sizes, act);
+  if (exponent < LINEAR) return [];
+  const told = costs.map(({ size, units }) => `${size}: ${units.toFixed(2)}`).join(', ');
+  return [`it grows with the power ${exponent.toFixed(2)} of the size (units of work by size: ${told})`];
+}
+
+async function growthOf(
   probe: ServiceProbe,
   sizes: readonly number[],
   act: (size: number) => Promise<unknown>,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** One request that a backend was sent, and the answer that it has to give. */
-export interface Exchange {
+interface Exchange {
   readonly body: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -61,7 +61,7 @@ export function ending(usage?: object): string {
 }
 
 /** The body of a whole answer. */
-export function whole(content: string, usage?: object): string {
+function whole(content: string, usage?: object): string {
   const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
   return JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'x', choices, usage });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LINEAR, doublings, growthOf } from './growth.js';
+import { doublings, growthFaults } from './growth.js';
 import { decent, ending, piece } from './hostile-backend.js';
 import { Stage } from './stage.js';
 
@@ -15,11 +15,11 @@ afterAll(async () => {
 
 it('takes time in proportion to the length of a message', async () => {
   stage.backend.behave = decent();
-  const growth = await growthOf(stage.probe, doublings(8_000_000), async (size) => {
+  const faults = await growthFaults(stage.probe, doublings(8_000_000), async (size) => {
     const { status } = await stage.say('lorem ipsum '.repeat(size / 12) || 'x', { max_tokens: 1 });
     expect([200, 400]).toContain(status);
   });
-  expect(growth.exponent, JSON.stringify(growth.costs)).toBeLessThan(LINEAR);
+  expect(faults).toEqual([]);
 });
 
 it('charges what was delivered of a stream that is cut, once, and holds nothing', async () => {

@@ -9,7 +9,7 @@ import { HostileBackend } from './hostile-backend.js';
 import { weakeningOptions } from './weakening.js';
 
 /** The model of the hostile backend; it has every capability that a request can ask for. */
-export const MODEL = 'able';
+const MODEL = 'able';
 
 const ABLE = {
   id: MODEL,
@@ -29,7 +29,7 @@ const ABLE = {
 /** No answer of these tests takes nearly as long on any machine. */
 const DEADLINE_MS = 120_000;
 /** What requests may leave in memory, once all of them have ended. */
-export const LEFT_BYTES = 64 * 1024 * 1024;
+const LEFT_BYTES = 64 * 1024 * 1024;
 /** How long the service may take to put away what clients and backends left behind. */
 const SETTLED_MS = 60_000;
 

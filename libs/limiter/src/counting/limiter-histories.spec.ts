@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Admission, AdmitRequest, LimitType, MinuteLimits } from '@svc/contracts';
 import { FAILURES_ALLOWED } from '@svc/contracts';
+import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MemoryLimiter } from './memory-limiter.js';
@@ -254,6 +255,8 @@ describe(`histories of the limiter (seed ${seed})`, () => {
       const world = new World();
       for (const one of steps) await world.take(one);
     });
-    await expect(fc.assert(histories, { seed, numRuns: 3_000 })).resolves.toBeUndefined();
+    await expect(
+      fc.assert(histories, { seed, numRuns: repeats('LIMIT_HISTORIES') }),
+    ).resolves.toBeUndefined();
   });
 });
