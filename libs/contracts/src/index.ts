@@ -64,6 +64,7 @@ export {
   type ModelPrivacy,
 } from './ports/identity.js';
 export {
+  type Answering,
   type ChunkStream,
   type Completion,
   type InferenceCall,

@@ -1,5 +1,5 @@
 import { Problem } from '@svc/contracts';
-import { ExchangeAborted } from './exchange.js';
+import { ExchangeAborted, ExchangeTimedOut } from './exchange.js';
 
 /** A problem with what another backend might do about it. */
 export interface Refusal {
@@ -8,6 +8,21 @@ export interface Refusal {
   readonly elsewhere: boolean;
   /** Whether this backend should rest. */
   readonly coolDown: boolean;
+}
+
+/** A backend's answer that is none, with what it means. */
+export class BackendFailure extends Error {
+  override readonly name = 'BackendFailure';
+
+  constructor(readonly refusal: Refusal) {
+    super(refusal.problem.message, { cause: refusal.problem });
+  }
+}
+
+/** A failure that says no more than why; another backend may do better. */
+export function failed(why: string): BackendFailure {
+  const problem = new Problem('INFERENCE_FAILED', { cause: new Error(why) });
+  return new BackendFailure({ problem, elsewhere: true, coolDown: false });
 }
 
 interface BackendError {
@@ -48,12 +63,12 @@ export function refusalOf(status: number, body: string, retryAfterSeconds: numbe
 
 /** What a failure of the connection means for the client. */
 export function failureOf(error: unknown): Refusal {
-  if (error instanceof Problem) return { problem: error, elsewhere: false, coolDown: false };
+  if (error instanceof BackendFailure) return error.refusal;
   if (error instanceof ExchangeAborted) {
     return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: false, coolDown: false };
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+  if (error instanceof ExchangeTimedOut || code === 'UND_ERR_BODY_TIMEOUT') {
     return { problem: new Problem('REQUEST_TIMEOUT', { cause: error }), elsewhere: false, coolDown: true };
   }
   if (UNREACHABLE.has(code)) {
@@ -73,20 +88,47 @@ const UNREACHABLE = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** What the names of an error say of its status, where it has no number. */
+const STATUS_OF_NAMES: readonly (readonly [RegExp, number])[] = [
+  [/rate_?limit|too_?many|quota/i, 429],
+  [/overload|capacity|unavailable|busy/i, 503],
+  [/time_?d?_?out/i, 504],
+  [/invalid_?request|bad_?request|context_length|exceed_context/i, 400],
+];
+
+/** The status that an error stands for which comes in an answer of status 200; `undefined` where there is none. */
+export function errorStatus(text: string): number | undefined {
+  if (!text.includes('"error"')) return undefined;
+  const body = objectIn(text);
+  if (!body) return undefined;
+  const hasAnswer = Array.isArray(body['choices']) && body['choices'].length > 0;
+  if (hasAnswer || (!body['error'] && body['object'] !== 'error')) return undefined;
+  const error = isObject(body['error']) ? body['error'] : body;
+  const told = [error['status'], error['code'], body['status'], body['code']];
+  const status = told.map(Number).find((number) => number >= 400 && number < 600);
+  if (status !== undefined) return status;
+  const names = [error['type'], error['code']].join(' ');
+  return STATUS_OF_NAMES.find(([pattern]) => pattern.test(names))?.[1] ?? 500;
+}
+
 /** The error in a body of OpenAI's shape, or of the flat shape that some servers use. */
 function readError(body: string): BackendError {
-  const none = { message: undefined, code: undefined, param: undefined };
+  const value = objectIn(body);
+  if (!value) return { message: undefined, code: undefined, param: undefined };
+  const error = isObject(value['error']) ? value['error'] : value;
+  return {
+    message: text(error['message']) ?? text(value['error']),
+    code: text(error['code']),
+    param: text(error['param']),
+  };
+}
+
+function objectIn(body: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    if (!isObject(value)) return none;
-    const error = isObject(value['error']) ? value['error'] : value;
-    return {
-      message: text(error['message']) ?? text(value['error']),
-      code: text(error['code']),
-      param: text(error['param']),
-    };
+    return isObject(value) ? value : undefined;
   } catch {
-    return none;
+    return undefined;
   }
 }
 

@@ -3,25 +3,33 @@ import type { Dispatcher } from 'undici';
 /** Bytes that wait for a slow reader before the backend is told to pause. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
+/** What a piece of an answer takes beside its bytes, so that a flood of single bytes is bounded as well. */
+const PIECE_OVERHEAD_BYTES = 128;
+
+/** The longest `Retry-After` of a backend that is passed on. */
+const RETRY_AFTER_LIMIT_SECONDS = 3_600;
+
 export interface ExchangeRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** How long the head of the answer may take. */
-  readonly headersTimeoutMs: number;
-  /** How long the answer may pause. */
-  readonly bodyTimeoutMs: number;
+  /** How long the answer may pause once it has begun. */
+  readonly pauseMs: number;
+  /** Its first deadline: how long it may take until another one is set. */
+  readonly deadlineMs: number;
 }
 
 /**
  * One POST and its answer, straight on undici's dispatch: no stream objects between, and a reader that is slow
- * pauses the socket. Whatever happens first ends it: the end of the answer, a failure, an abort.
+ * pauses the socket. Whatever happens first ends it: the end of the answer, a failure, an abort, its deadline.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   status = 0;
   /** The answer's `Retry-After`, in seconds, where it is a number. */
   retryAfterSeconds: number | undefined;
+  /** The answer's `Content-Encoding`, where it has one. */
+  encoding: string | undefined;
   private controller: Dispatcher.DispatchController | undefined;
   private readonly head = Promise.withResolvers<void>();
   private queue: Buffer[] = [];
@@ -29,6 +37,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private wake: (() => void) | undefined;
   private ended = false;
   private failure: Error | undefined;
+  private deadline: NodeJS.Timeout | undefined;
   private readonly onAbort = (): void => this.abort();
 
   private constructor(
@@ -47,27 +56,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
       exchange.finish(abortError());
     } else {
       signal.addEventListener('abort', exchange.onAbort, { once: true });
-      dispatcher.dispatch(
-        {
-          method: 'POST',
-          origin: request.origin,
-          path: request.path,
-          headers: request.headers,
-          body: request.body,
-          headersTimeout: request.headersTimeoutMs,
-          bodyTimeout: request.bodyTimeoutMs,
-        },
-        exchange,
-      );
+      exchange.endWithin(request.deadlineMs);
+      exchange.dispatch(dispatcher, request);
     }
     await exchange.head.promise;
     return exchange;
   }
 
+  /** Sets its deadline, in place of the one before. */
+  endWithin(ms: number): void {
+    clearTimeout(this.deadline);
+    if (!this.ended) this.deadline = setTimeout(() => this.abort(new ExchangeTimedOut(ms)), ms);
+  }
+
   /** Closes the connection. Readers see an error, unless the answer had ended. */
-  abort(): void {
+  abort(error: Error = abortError()): void {
     if (this.ended) return;
-    const error = abortError();
     this.finish(error);
     this.controller?.abort(error);
   }
@@ -92,17 +96,40 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The whole answer. Throws RangeError when it has more bytes than that. */
   async text(limitBytes: number): Promise<string> {
+    const { text, isWhole } = await this.readUpTo(limitBytes);
+    if (!isWhole) throw new RangeError(`the answer has more than ${limitBytes} bytes`);
+    return text;
+  }
+
+  /** The beginning of the answer; what is longer is not read. */
+  async beginning(limitBytes: number): Promise<string> {
+    return (await this.readUpTo(limitBytes)).text;
+  }
+
+  private async readUpTo(limitBytes: number): Promise<{ text: string; isWhole: boolean }> {
     const parts: Buffer[] = [];
     let size = 0;
     for (let bytes = await this.read(); bytes.length > 0; bytes = await this.read()) {
       for (const part of bytes) size += part.length;
+      parts.push(...bytes);
       if (size > limitBytes) {
         this.abort();
-        throw new RangeError(`the answer has more than ${limitBytes} bytes`);
+        break;
       }
-      parts.push(...bytes);
     }
-    return (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)).toString('utf8');
+    const all = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+    return { text: all.toString('utf8', 0, Math.min(size, limitBytes)), isWhole: size <= limitBytes };
+  }
+
+  private dispatch(dispatcher: Dispatcher, request: ExchangeRequest): void {
+    const { origin, path, headers, body, pauseMs } = request;
+    try {
+      // The deadline covers the head.
+      const timeouts = { headersTimeout: 0, bodyTimeout: pauseMs };
+      dispatcher.dispatch({ method: 'POST', origin, path, headers, body, ...timeouts }, this);
+    } catch (error) {
+      this.finish(error instanceof Error ? error : new Error('the call could not be made', { cause: error }));
+    }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -118,13 +145,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (statusCode < 200) return;
     this.status = statusCode;
     const retryAfter = Number(headers['retry-after']);
-    if (retryAfter >= 0) this.retryAfterSeconds = Math.ceil(retryAfter);
+    if (retryAfter >= 0) this.retryAfterSeconds = Math.min(Math.ceil(retryAfter), RETRY_AFTER_LIMIT_SECONDS);
+    const encoding = headers['content-encoding'];
+    this.encoding = Array.isArray(encoding) ? encoding.join(', ') : encoding;
     this.head.resolve();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.queue.push(chunk);
-    this.queuedBytes += chunk.length;
+    this.queuedBytes += chunk.length + PIECE_OVERHEAD_BYTES;
     if (this.queuedBytes > HIGH_WATER_BYTES) controller.pause();
     this.notify();
   }
@@ -141,6 +170,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.ended) return;
     this.ended = true;
     this.failure = failure;
+    clearTimeout(this.deadline);
     this.signal.removeEventListener('abort', this.onAbort);
     if (failure) this.head.reject(failure);
     else this.head.resolve();
@@ -158,6 +188,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
 /** The caller went away; nobody is waiting for this error. */
 export class ExchangeAborted extends Error {
   override readonly name = 'ExchangeAborted';
+}
+
+/** It had not ended by its deadline. */
+export class ExchangeTimedOut extends Error {
+  override readonly name = 'ExchangeTimedOut';
+
+  constructor(ms: number) {
+    super(`the backend took longer than ${Math.round(ms)} ms`);
+  }
 }
 
 function abortError(): ExchangeAborted {

@@ -1,4 +1,5 @@
 import {
+  type Answering,
   type ChunkStream,
   type Completion,
   type InferenceCall,
@@ -6,20 +7,31 @@ import {
   Problem,
 } from '@svc/contracts';
 import type { Catalog } from '@svc/runtime';
-import { BackendEvents } from './backend-events.js';
+import { AnswerBytes } from './answer-bytes.js';
 import type { BackendPool, LiveBackend } from './backend-pool.js';
-import { type Refusal, failureOf, refusalOf } from './backend-refusal.js';
+import {
+  BackendFailure,
+  type Refusal,
+  errorStatus,
+  failed,
+  failureOf,
+  refusalOf,
+} from './backend-refusal.js';
 import { Exchange, type ExchangeRequest } from './exchange.js';
+import { firstEvent } from './first-event.js';
 import type { RouterConfig } from './router.config.js';
 
-/** A refusal's body is read up to this many bytes: enough for any message. */
-const REFUSAL_LIMIT_BYTES = 64 * 1024;
+/** An error's body is read up to this many bytes, and for so long: enough for any message. */
+const ERROR_LIMIT_BYTES = 64 * 1024;
+const ERROR_READ_MS = 5_000;
 
 /** How an answer is taken, and how long its parts may take. */
-interface Mode<Answer> {
-  readonly headersTimeoutMs: number;
-  readonly bodyTimeoutMs: number;
-  readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Answer>;
+interface Mode<Part> {
+  /** How long all backends together may take, to the first event of a stream or to the end of a whole answer. */
+  readonly deadlineMs: number;
+  readonly pauseMs: number;
+  /** Throws what another backend might do better. */
+  readonly take: (exchange: Exchange) => Promise<Part>;
 }
 
 export interface RouterSettings extends RouterConfig {
@@ -39,34 +51,38 @@ export class LocalRouter extends InferenceRouter {
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
     return this.firstThatAnswers(call, signal, {
-      headersTimeoutMs: this.settings.ROUTER_COMPLETE_TIMEOUT_MS,
-      bodyTimeoutMs: this.settings.ROUTER_COMPLETE_TIMEOUT_MS,
-      take: async (exchange, live) => {
+      deadlineMs: this.settings.ROUTER_COMPLETE_TIMEOUT_MS,
+      pauseMs: this.settings.ROUTER_COMPLETE_TIMEOUT_MS,
+      take: async (exchange) => {
         const body = await exchange.text(this.settings.ROUTER_ANSWER_LIMIT_BYTES);
-        return { backend: live.name, body };
+        const status = body.length > ERROR_LIMIT_BYTES ? undefined : errorStatus(body);
+        if (status !== undefined) throw new BackendFailure(refusalOf(status, body, undefined));
+        return { body };
       },
     });
   }
 
   override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
     return this.firstThatAnswers(call, signal, {
-      headersTimeoutMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
-      bodyTimeoutMs: this.settings.ROUTER_STALL_TIMEOUT_MS,
-      take: async (exchange, live) => {
-        const events = new BackendEvents(exchange);
-        await events.begin();
-        return { backend: live.name, events };
+      deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
+      pauseMs: this.settings.ROUTER_STALL_TIMEOUT_MS,
+      take: async (exchange) => {
+        const bytes = new AnswerBytes(exchange, await firstEvent(exchange));
+        exchange.endWithin(this.settings.ROUTER_STREAM_TIMEOUT_MS);
+        return { bytes };
       },
     });
   }
 
-  private async firstThatAnswers<Answer>(
+  private async firstThatAnswers<Part>(
     call: InferenceCall,
     signal: AbortSignal,
-    mode: Mode<Answer>,
-  ): Promise<Answer> {
-    const backends = this.catalog.find(call.model)?.backends ?? [];
+    mode: Mode<Part>,
+  ): Promise<Part & Answering> {
+    const { backends = [] } = this.catalog.find(call.model) ?? {};
+    const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
+    let retries = 0;
     for (const live of this.pool.candidates(backends, call.cacheKey)) {
       if (!live.hasRoom) {
         refusal ??= { problem: new Problem('MODEL_AT_CAPACITY'), elsewhere: true, coolDown: false };
@@ -74,17 +90,16 @@ export class LocalRouter extends InferenceRouter {
       }
       let exchange: Exchange | undefined;
       try {
-        exchange = await this.ask(live, { ...this.request(live, call), ...mode }, signal);
-        if (exchange.status === 200) return await mode.take(exchange, live);
-        refusal = refusalOf(
-          exchange.status,
-          await exchange.text(REFUSAL_LIMIT_BYTES),
-          exchange.retryAfterSeconds,
-        );
+        const deadlineMs = Math.max(1, endMs - performance.now());
+        const request = { ...this.request(live, call), pauseMs: mode.pauseMs, deadlineMs };
+        exchange = await this.ask(live, request, signal);
+        await refuseFailure(exchange);
+        return { backend: live.name, retries, ...(await mode.take(exchange)) };
       } catch (error) {
         exchange?.abort();
         refusal = failureOf(error);
       }
+      retries += 1;
       if (refusal.coolDown) live.coolDown(performance.now() + this.settings.ROUTER_COOL_DOWN_MS);
       if (!refusal.elsewhere || signal.aborted) break;
     }
@@ -113,4 +128,16 @@ export class LocalRouter extends InferenceRouter {
     const body = `{"model":${JSON.stringify(backend.model)},${call.body.slice(1)}`;
     return { origin, path, headers, body };
   }
+}
+
+/** Throws what an answer's head says is no answer. */
+async function refuseFailure(exchange: Exchange): Promise<void> {
+  const { status, encoding = 'identity', retryAfterSeconds } = exchange;
+  if (status !== 200) {
+    exchange.endWithin(ERROR_READ_MS);
+    const body = await exchange.beginning(ERROR_LIMIT_BYTES).catch(() => '');
+    throw new BackendFailure(refusalOf(status, body, retryAfterSeconds));
+  }
+  // None was asked for, and a few bytes of one can be any number of others.
+  if (encoding !== 'identity') throw failed(`the answer is encoded as ${encoding.slice(0, 40)}`);
 }

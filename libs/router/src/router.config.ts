@@ -10,6 +10,9 @@ export const routerConfig = {
     .default(120_000)
     .describe('How long a backend may take to begin a streamed answer'),
   ROUTER_STALL_TIMEOUT_MS: durationMs.default(60_000).describe('How long a streamed answer may pause'),
+  ROUTER_STREAM_TIMEOUT_MS: durationMs
+    .default(3_600_000)
+    .describe('How long a streamed answer may go on after its first event'),
   ROUTER_COMPLETE_TIMEOUT_MS: durationMs
     .default(300_000)
     .describe('How long an answer without a stream may take'),

@@ -8,21 +8,26 @@ export interface InferenceCall {
   readonly cacheKey?: string;
 }
 
-/** A whole answer, as the backend wrote it. */
-export interface Completion {
+/** Who answers, and how many backends were asked in vain before it. */
+export interface Answering {
   readonly backend: string;
+  readonly retries: number;
+}
+
+/** A whole answer, as the backend wrote it. */
+export interface Completion extends Answering {
   readonly body: string;
 }
 
-/** A streamed answer. */
-export interface ChunkStream {
-  readonly backend: string;
+/** A streamed answer, as the backend writes it. */
+export interface ChunkStream extends Answering {
   /**
-   * The data of each server-sent event, those that arrived together in one array. Ends at `[DONE]`, which is not
-   * among them; throws INFERENCE_FAILED when the backend breaks off before it, REQUEST_TIMEOUT when it stalls.
-   * Whoever stops iterating closes the call to the backend. Reading slowly slows the backend.
+   * The bytes of its server-sent events, those that arrived together in one array, never an empty one; cut anywhere.
+   * They end where the backend ends them, with its `[DONE]` or without. Throws INFERENCE_FAILED when the connection
+   * breaks, REQUEST_TIMEOUT when the backend stalls. Whoever stops iterating closes the call to the backend. Reading
+   * slowly slows the backend.
    */
-  readonly events: AsyncIterable<readonly string[]>;
+  readonly bytes: AsyncIterable<readonly Uint8Array[]>;
 }
 
 /**
@@ -34,6 +39,6 @@ export abstract class InferenceRouter {
   /** Resolves with the whole answer. */
   abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
 
-  /** Resolves when the first chunk is there, so that a refusal still has its HTTP status. */
+  /** Resolves when the first event is there and is no error, so that a refusal still has its HTTP status. */
   abstract stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream>;
 }

@@ -1,5 +1,6 @@
 import { type ChunkStream, Problem, type Usage } from '@svc/contracts';
 import type { AnswerContext } from './answer.js';
+import { eventsOf } from './backend-events.js';
 import { type Fields, backendError, choiceIndex, fieldsOf, parseBackendJson } from '../json/backend-json.js';
 import { Coverage, type Shortage } from '../holds/coverage.js';
 import { GatheredChoice } from './gathered-choice.js';
@@ -46,7 +47,7 @@ class Gathering {
 
   /** Reads to the end, or to where money ends: whoever stops reading lets the backend go. */
   async run(stream: ChunkStream): Promise<Shortage | undefined> {
-    for await (const events of stream.events) {
+    for await (const events of eventsOf(stream)) {
       for (const event of events) {
         const shortage = await this.take(event);
         if (shortage) return shortage;

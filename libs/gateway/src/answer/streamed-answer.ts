@@ -1,6 +1,7 @@
 import { type ChunkStream, Problem, errorBody } from '@svc/contracts';
 import { type AnswerContext, costView, settleAnswer } from './answer.js';
 import { usageOf } from './answer-usage.js';
+import { eventsOf } from './backend-events.js';
 import { ChunkShaper } from './chunk-shaper.js';
 import { Coverage, type Shortage } from '../holds/coverage.js';
 import { usageView } from './usage-reading.js';
@@ -46,7 +47,7 @@ export class StreamedAnswer {
 
   private async *deliver(): AsyncGenerator<string, Outcome> {
     try {
-      for await (const events of this.stream.events) {
+      for await (const events of eventsOf(this.stream)) {
         const { frames, outcome } = await this.take(events);
         if (frames !== '') yield frames;
         if (outcome) return outcome;

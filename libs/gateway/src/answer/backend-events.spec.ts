@@ -1,0 +1,144 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Problem } from '@svc/contracts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eventsOf } from './backend-events.js';
+
+/** A streamed answer of these bytes, and what its reader did with it. */
+class Answer implements AsyncIterator<readonly Uint8Array[]> {
+  closed = false;
+  read = 0;
+
+  constructor(private readonly parts: readonly Buffer[]) {}
+
+  next(): Promise<IteratorResult<readonly Uint8Array[]>> {
+    const part = this.closed ? undefined : this.parts[this.read];
+    if (!part) return Promise.resolve({ value: undefined, done: true });
+    this.read += 1;
+    return Promise.resolve({ value: [part], done: false });
+  }
+
+  return(): Promise<IteratorResult<readonly Uint8Array[]>> {
+    this.closed = true;
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  events(): AsyncIterable<readonly string[]> {
+    return eventsOf({ backend: 'b', retries: 0, bytes: { [Symbol.asyncIterator]: () => this } });
+  }
+}
+
+async function eventsOfAnswer(answer: Answer): Promise<string[]> {
+  const events: string[] = [];
+  for await (const arrived of answer.events()) events.push(...arrived);
+  return events;
+}
+
+const eventsIn = (parts: readonly Buffer[]): Promise<string[]> => eventsOfAnswer(new Answer(parts));
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+const DONE = 'data: [DONE]\n\n';
+
+describe('the events of a streamed answer', () => {
+  it('are the same wherever the bytes are cut, inside characters and line ends included', async () => {
+    const text =
+      ': hi\n\ndata: {"a":"é🙂"}\n\nevent: x\r\ndata: two\r\ndata: lines\r\n\r\nid: 1\n\ndata: cr\r\rdata: [DONE]\r\n\r\n';
+    const all = bytes(`\ufeff${text}`);
+    for (let first = 0; first <= all.length; first += 1) {
+      for (let second = first; second <= all.length; second += 7) {
+        const parts = [all.subarray(0, first), all.subarray(first, second), all.subarray(second)];
+        expect(await eventsIn(parts)).toEqual(['{"a":"é🙂"}', 'two\nlines', 'cr']);
+      }
+    }
+  });
+
+  it('are any data again, one byte at a time', async () => {
+    const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((data) => !/[\r\n]/.test(data));
+    await fc.assert(
+      fc.asyncProperty(fc.array(line), async (lines) => {
+        const all = bytes(lines.map((data) => `data: ${data}\n\n`).join('') + DONE);
+        expect(await eventsIn([...all].map((byte) => Buffer.from([byte])))).toEqual(lines);
+      }),
+    );
+  });
+
+  it('are none where there is no data', async () => {
+    expect(await eventsIn([bytes(`data:\n\nevent: ping\n\n: hi\n\nretry: 1\n\ndata: \n\n${DONE}`)])).toEqual(
+      [],
+    );
+  });
+
+  it.each(['data: a\n\ndata: [DONE]', 'data: a\n\ndata: [DONE]\n', 'data: a\r\rdata: [DONE]\r'])(
+    'end at a [DONE] whose blank line is missing',
+    async (text) => {
+      expect(await eventsIn([bytes(text)])).toEqual(['a']);
+    },
+  );
+
+  it('end at the first [DONE], and the connection is read on to its end', async () => {
+    const answer = new Answer([bytes(`data: a\n\n${DONE}data: b\n\n`), bytes(DONE), bytes('data: c\n\n')]);
+    const events = await eventsOfAnswer(answer);
+    await turn();
+    expect({ events, read: answer.read, closed: answer.closed }).toEqual({
+      events: ['a'],
+      read: 3,
+      closed: false,
+    });
+  });
+
+  it('let go of a backend that floods after its [DONE]', async () => {
+    const flood = Array.from({ length: 1_000 }, () => Buffer.alloc(4_096, 'x'));
+    const answer = new Answer([bytes(DONE), ...flood]);
+    expect(await eventsOfAnswer(answer)).toEqual([]);
+    await turn();
+    expect(answer.closed).toBe(true);
+    expect(answer.read).toBeLessThan(20);
+  });
+
+  it('fail where the backend breaks off before its [DONE], after what came', async () => {
+    const events: string[] = [];
+    const reading = async (): Promise<void> => {
+      for await (const arrived of new Answer([bytes('data: a\n\ndata: b')]).events()) events.push(...arrived);
+    };
+    await expect(reading()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+    expect(events).toEqual(['a', 'b']);
+  });
+
+  it('fail at one that never ends, and the backend is let go', async () => {
+    const block = Buffer.alloc(1024 * 1024, 'x');
+    const answer = new Answer([bytes('data: '), ...Array.from({ length: 40 }, () => block)]);
+    await expect(eventsOfAnswer(answer)).rejects.toThrow(Problem);
+    expect(answer.closed).toBe(true);
+    expect(answer.read).toBeLessThan(20);
+  });
+
+  it('close the call to the backend when their reader stops', async () => {
+    const answer = new Answer([bytes('data: a\n\n'), bytes('data: b\n\n')]);
+    for await (const arrived of answer.events()) {
+      expect(arrived).toEqual(['a']);
+      break;
+    }
+    expect(answer).toMatchObject({ closed: true, read: 1 });
+  });
+
+  it('take time in proportion to the bytes of a long line, however it is cut', async () => {
+    const line = 4 * 1024 * 1024;
+    const cut = (pieceBytes: number): Buffer[] => [
+      bytes('data: '),
+      ...Array.from({ length: line / pieceBytes }, () => Buffer.alloc(pieceBytes, 'x')),
+      bytes(`\n\n${DONE}`),
+    ];
+    const time = async (parts: readonly Buffer[]): Promise<number> => {
+      const startMs = performance.now();
+      await eventsIn(parts);
+      return performance.now() - startMs;
+    };
+    await time(cut(65_536));
+    // The same number of pieces, each with a line of its own.
+    const pieces = cut(1_024);
+    const short = pieces.slice(1, -1).map((part) => Buffer.concat([bytes('data: '), part, bytes('\n\n')]));
+    const linear = await time([...short, bytes(DONE)]);
+    expect(await time(pieces)).toBeLessThan(linear * 10);
+  });
+});

@@ -1,0 +1,113 @@
+import { StringDecoder } from 'node:string_decoder';
+import { type ChunkStream, Problem } from '@svc/contracts';
+import { createParser } from 'eventsource-parser';
+
+const DONE = '[DONE]';
+
+/** An event of a backend may have this many characters. More means that it never ends. */
+const EVENT_LIMIT_CHARACTERS = 16 * 1024 * 1024;
+
+/** A backend that goes on after its `[DONE]` for longer, or with more, is cut off. */
+const DRAIN_MS = 1_000;
+const DRAIN_LIMIT_BYTES = 64 * 1024;
+
+/**
+ * The data of a streamed answer's events, those that arrived together in one array; events without data are none.
+ * Ends at `[DONE]`, which is not among them; throws INFERENCE_FAILED where it is missing. Whoever stops iterating
+ * closes the call to the backend.
+ */
+export function eventsOf(stream: ChunkStream): AsyncIterable<readonly string[]> {
+  return new BackendEvents(stream.bytes[Symbol.asyncIterator]());
+}
+
+class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
+  private arrived: string[] = [];
+  private done = false;
+  private readonly decoder = new StringDecoder('utf8');
+  private readonly parser = createParser({
+    onEvent: ({ data }) => {
+      if (data !== '') this.arrived.push(data);
+    },
+    maxBufferSize: EVENT_LIMIT_CHARACTERS,
+  });
+
+  constructor(private readonly bytes: AsyncIterator<readonly Uint8Array[]>) {}
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly string[]> {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<readonly string[]>> {
+    while (!this.done) {
+      const next = await this.bytes.next();
+      const events = await (next.done === true ? this.readEnd() : this.read(next.value));
+      if (events.length > 0) return { value: events, done: false };
+    }
+    return { value: undefined, done: true };
+  }
+
+  async return(): Promise<IteratorResult<readonly string[]>> {
+    this.done = true;
+    await this.bytes.return?.();
+    return { value: undefined, done: true };
+  }
+
+  private async read(parts: readonly Uint8Array[]): Promise<readonly string[]> {
+    await this.feed(this.decoder.write(joined(parts)));
+    const events = this.taken();
+    // Nothing of the answer follows, and reading on lets the connection be used again.
+    if (this.done) void drain(this.bytes);
+    return events;
+  }
+
+  /** What the bytes ended in: an event whose blank line is missing, or else nothing, which is a fault. */
+  private async readEnd(): Promise<readonly string[]> {
+    await this.feed(`${this.decoder.end()}\n\n`);
+    const events = this.taken();
+    if (events.length > 0 || this.done) return events;
+    this.done = true;
+    throw new Problem('INFERENCE_FAILED', { cause: new Error('the stream ended before its [DONE]') });
+  }
+
+  /** Once it has thrown for an event over the limit it throws for good. */
+  private async feed(text: string): Promise<void> {
+    try {
+      this.parser.feed(text);
+    } catch (error) {
+      await this.return();
+      throw new Problem('INFERENCE_FAILED', { cause: error });
+    }
+  }
+
+  /** The events that have arrived, up to the end of the answer. */
+  private taken(): readonly string[] {
+    const events = this.arrived;
+    this.arrived = [];
+    const end = events.indexOf(DONE);
+    if (end === -1) return events;
+    this.done = true;
+    return events.slice(0, end);
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  return parts.length === 1 && only ? only : Buffer.concat(parts);
+}
+
+/** Reads on to the end of the connection, within bounds. */
+async function drain(bytes: AsyncIterator<readonly Uint8Array[]>): Promise<void> {
+  const close = (): void => void bytes.return?.();
+  const timer = setTimeout(close, DRAIN_MS);
+  try {
+    let size = 0;
+    for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
+      for (const part of next.value) size += part.length;
+      if (size > DRAIN_LIMIT_BYTES) close();
+    }
+  } catch {
+    // The answer is whole; how its connection ends does not matter.
+  } finally {
+    clearTimeout(timer);
+  }
+}

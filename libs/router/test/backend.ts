@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** What was asked of a backend. */
+export interface Asked {
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export type Reply = (response: ServerResponse, asked: Asked) => void | Promise<void>;
+
+/** A server that answers as a test tells it to. */
+export class TestBackend {
+  readonly asked: Asked[] = [];
+  /** Answers whose connection ended before they did. */
+  cut = 0;
+
+  private constructor(
+    private readonly server: Server,
+    public reply: Reply,
+  ) {}
+
+  static async start(reply: Reply): Promise<TestBackend> {
+    const server = createServer((request, response) => void backend.answer(request, response));
+    const backend = new TestBackend(server, reply);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return backend;
+  }
+
+  /** The base of its API. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.once('close', () => {
+      if (!response.writableFinished) this.cut += 1;
+    });
+    const body = await text(request).catch(() => '');
+    const asked = { url: request.url ?? '', headers: request.headers, body };
+    this.asked.push(asked);
+    await this.reply(response, asked);
+  }
+}
+
+/** Answers with a stream of this text. */
+export function streaming(body: string): Reply {
+  return (response) => void response.setHeader('content-type', 'text/event-stream').end(body);
+}
+
+/** Answers with this body. */
+export function saying(body: object, status = 200): Reply {
+  return (response) => {
+    response.statusCode = status;
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+  };
+}
+
+/** Never answers. */
+export const silent: Reply = () => undefined;

@@ -1,0 +1,355 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChunkStream, type InferenceCall, type InferenceRouter, Problem } from '@svc/contracts';
+import type { Catalog } from '@svc/runtime';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Reply, TestBackend, saying, silent, streaming } from './backend.js';
+import { catalogOf, deadUrl, eventually } from './routing.js';
+
+/** A router as the suite uses it. */
+interface RouterSubject {
+  readonly router: InferenceRouter;
+  stop(): Promise<void>;
+}
+
+/** Starts one over a catalogue; a backend has 500 ms to begin and may pause for 250 ms. */
+export type StartRouter = (catalog: Catalog) => Promise<RouterSubject>;
+
+const DONE = 'data: [DONE]\n\n';
+const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"é🙂"}}]}\n\n';
+const ANSWER = { choices: [{ index: 0, message: { content: 'hi' } }] };
+
+const CALL: InferenceCall = { requestId: 'r-1', model: 'm', body: '{"messages":[],"seed":9007199254740993}' };
+
+let backends: TestBackend[];
+let stops: (() => Promise<void>)[];
+let router: InferenceRouter;
+
+async function collect({ bytes }: ChunkStream): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const arrived of bytes) {
+    expect(arrived.length).toBeGreaterThan(0);
+    parts.push(...arrived);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+const complete = (call: Partial<InferenceCall> = {}): ReturnType<InferenceRouter['complete']> =>
+  router.complete({ ...CALL, ...call }, new AbortController().signal);
+
+const stream = (call: Partial<InferenceCall> = {}): Promise<ChunkStream> =>
+  router.stream({ ...CALL, ...call }, new AbortController().signal);
+
+/** What every adapter of the port `InferenceRouter` keeps. */
+export function routerConformance(name: string, start: StartRouter): void {
+  /** A router whose model has these backends, the first of them preferred. */
+  const given = async (...replies: readonly (Reply | 'dead')[]): Promise<TestBackend[]> => {
+    const urls: string[] = [];
+    for (const reply of replies) {
+      const backend = reply === 'dead' ? undefined : await TestBackend.start(reply);
+      if (backend) backends.push(backend);
+      urls.push(backend?.url ?? (await deadUrl()));
+    }
+    const subject = await start(catalogOf(urls));
+    stops.push(() => subject.stop());
+    ({ router } = subject);
+    return backends;
+  };
+
+  describe(`${name}`, () => {
+    beforeEach(() => {
+      backends = [];
+      stops = [];
+    });
+
+    afterEach(async () => {
+      for (const stop of stops) await stop();
+      for (const backend of backends) await backend.close();
+    });
+
+    describe('a whole answer', () => {
+      wholeAnswers(given);
+    });
+    describe('a streamed answer', () => {
+      streamedAnswers(given);
+    });
+    describe('a refusal', () => {
+      refusals(given);
+    });
+    describe('an error in place of an answer', () => {
+      failovers(given);
+    });
+    describe('the end of a call', () => {
+      endings(given);
+    });
+  });
+}
+
+type Given = (...replies: readonly (Reply | 'dead')[]) => Promise<TestBackend[]>;
+
+function wholeAnswers(given: Given): void {
+  it('is what the backend wrote, and the backend got what it was sent under its own name', async () => {
+    const [backend] = await given(saying(ANSWER));
+    const { host } = new URL(backend?.url ?? '');
+    expect(await complete()).toEqual({ backend: host, retries: 0, body: JSON.stringify(ANSWER) });
+    expect(backend?.asked).toMatchObject([
+      {
+        url: '/v1/chat/completions',
+        body: '{"model":"backend-0","messages":[],"seed":9007199254740993}',
+        headers: { 'x-request-id': 'r-1', 'content-type': 'application/json' },
+      },
+    ]);
+  });
+
+  it('has any text, as the request may', async () => {
+    const text = 'é🙂"\\\n\u2028'.repeat(300_000);
+    const [backend] = await given(saying({ text }));
+    const { body } = await complete({ body: JSON.stringify({ text }) });
+    expect(body === JSON.stringify({ text })).toBe(true);
+    expect(backend?.asked[0]?.body === JSON.stringify({ model: 'backend-0', text })).toBe(true);
+  });
+
+  it('refuses one over its limit, and lets the backend go', async () => {
+    const [backend] = await given((response) => {
+      const write = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
+      };
+      response.on('drain', write);
+      write();
+    });
+    await expect(complete()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+    await eventually('the backend is let go', () => backend?.cut === 1);
+  });
+}
+
+function streamedAnswers(given: Given): void {
+  it('has the bytes of the backend, its end included', async () => {
+    const text = `: hi\n\nevent: x\r\ndata: 1\r\n\r\n${CHUNK.repeat(1_000)}${DONE}: and more\n\n`;
+    const [backend] = await given(streaming(text));
+    const { host } = new URL(backend?.url ?? '');
+    const answer = await stream();
+    expect(answer).toMatchObject({ backend: host, retries: 0 });
+    expect(await collect(answer)).toBe(text);
+  });
+
+  it('has them as they come, characters in two included', async () => {
+    const bytes = Buffer.from(CHUNK + DONE);
+    await given(async (response) => {
+      for (const byte of bytes) {
+        response.write(Buffer.from([byte]));
+        await sleep(1);
+      }
+      response.end();
+    });
+    expect(await collect(await stream())).toBe(CHUNK + DONE);
+  });
+
+  it('is given before its second event is there', async () => {
+    let goOn: (() => void) | undefined;
+    await given((response) => {
+      response.write(CHUNK);
+      goOn = () => response.end(DONE);
+    });
+    const answer = await stream();
+    goOn?.();
+    expect(await collect(answer)).toBe(CHUNK + DONE);
+  });
+
+  it('ends where the backend ends it, with a [DONE] or without', async () => {
+    await given(streaming(CHUNK));
+    expect(await collect(await stream())).toBe(CHUNK);
+  });
+
+  it('fails where the connection breaks, after what came before', async () => {
+    await given((response) => {
+      response.write(CHUNK);
+      setTimeout(() => response.destroy(), 50);
+    });
+    const pieces = (await stream()).bytes[Symbol.asyncIterator]();
+    const first = await pieces.next();
+    expect(first.done === true ? '' : Buffer.concat(first.value).toString()).toBe(CHUNK);
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+  });
+
+  it('fails where the backend falls silent, and lets it go', async () => {
+    const [backend] = await given((response) => void response.write(CHUNK));
+    await expect(collect(await stream())).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+    await eventually('the backend is let go', () => backend?.cut === 1);
+  });
+
+  it('slows its backend when it is read slowly, and is whole in the end', async () => {
+    const block = Buffer.from(`data: ${'x'.repeat(65_528)}\n\n`);
+    const blocks = 800;
+    let written = 0;
+    await given(async (response) => {
+      for (; written < blocks; written += 1) if (!response.write(block)) await once(response, 'drain');
+      response.end();
+    });
+    const pieces = (await stream()).bytes[Symbol.asyncIterator]();
+    let before = -1;
+    while (before !== written) {
+      before = written;
+      await sleep(200);
+    }
+    expect(written).toBeLessThan(blocks / 2);
+    let size = 0;
+    for (let next = await pieces.next(); !next.done; next = await pieces.next())
+      for (const part of next.value) size += part.length;
+    expect(size).toBe(blocks * block.length);
+  });
+}
+
+const error = (members: object): object => ({ error: members });
+
+function refusals(given: Given): void {
+  it.each([
+    [400, error({ message: 'no', param: 'top_k' }), { code: 'INVALID_REQUEST', param: 'top_k' }],
+    [400, error({ code: 'context_length_exceeded' }), { code: 'TOO_MANY_TOKENS', param: 'messages' }],
+    [422, {}, { code: 'INVALID_REQUEST', param: null }],
+    [429, {}, { code: 'MODEL_AT_CAPACITY', retryAfterSeconds: 5 }],
+    [503, error({ message: 'busy' }), { code: 'MODEL_AT_CAPACITY' }],
+    [401, {}, { code: 'INFERENCE_FAILED' }],
+    [302, {}, { code: 'INFERENCE_FAILED' }],
+    [500, {}, { code: 'INFERENCE_FAILED' }],
+    [504, {}, { code: 'REQUEST_TIMEOUT' }],
+  ])('is a problem: %s %j', async (status, body, problem) => {
+    await given(saying(body, status));
+    for (const asked of [complete(), stream()]) {
+      const refusal: unknown = await asked.catch((caught: unknown) => caught);
+      expect(refusal).toBeInstanceOf(Problem);
+      expect(refusal).toMatchObject(problem);
+    }
+  });
+
+  it('says when to come again', async () => {
+    await given((response) => void response.writeHead(429, { 'retry-after': '17' }).end());
+    await expect(complete()).rejects.toMatchObject({ retryAfterSeconds: 17, code: 'MODEL_AT_CAPACITY' });
+  });
+
+  it('comes when no backend is there', async () => {
+    await given('dead');
+    await expect(stream()).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
+    await expect(stream({ model: 'unknown' })).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
+  });
+
+  it('comes in time when a backend says nothing, or nothing but comments', async () => {
+    const [backend] = await given(async (response) => {
+      while (!response.destroyed) {
+        response.write(': wait\n\n');
+        await sleep(20);
+      }
+    });
+    await expect(stream()).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+    if (backend) backend.reply = silent;
+    await expect(stream()).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+    await eventually('the backend is let go', () => backend?.cut === 2);
+  });
+}
+
+function failovers(given: Given): void {
+  const wholes = [
+    error({ message: 'slow down', code: 429 }),
+    error({ message: 'busy', type: 'overloaded_error' }),
+    { object: 'error', message: 'busy', code: 503 },
+    { error: 'out of memory' },
+  ];
+  const firsts = [
+    ...wholes.map((body) => `data: ${JSON.stringify(body)}\n\n`),
+    `: hi\n\ndata: { "id": 1, "error": {"code": "rate_limit_exceeded"} }\r\n\r\n`,
+    'event: error\ndata: {"message":"busy"}\n\n',
+    `data: {"error":\ndata: {"code":503}}\n\n${DONE}`,
+    '{"error":{"code":503}}',
+    DONE,
+    ': nothing\n\n',
+    '',
+  ];
+
+  it.each(wholes)('makes the next backend be asked for a whole answer: %j', async (body) => {
+    await given(saying(body), saying(ANSWER));
+    expect(await complete()).toMatchObject({ retries: 1, body: JSON.stringify(ANSWER) });
+  });
+
+  it.each(firsts)('makes the next backend be asked for a streamed one: %j', async (text) => {
+    await given(streaming(text), streaming(CHUNK + DONE));
+    const answer = await stream();
+    expect(answer.retries).toBe(1);
+    expect(await collect(answer)).toBe(CHUNK + DONE);
+  });
+
+  it('is a refusal when no backend is left', async () => {
+    await given(streaming(firsts[0] ?? ''), streaming(firsts[1] ?? ''));
+    await expect(stream()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
+    for (const backend of backends) backend.reply = saying(wholes[1] ?? {});
+    await expect(complete()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
+  });
+
+  it('is the caller’s when it would be one everywhere', async () => {
+    await given(streaming('data: {"error":{"code":400,"param":"seed"}}\n\n'), streaming(CHUNK + DONE));
+    await expect(stream()).rejects.toMatchObject({ code: 'INVALID_REQUEST', param: 'seed' });
+  });
+
+  it('is not taken for one when an answer speaks of errors', async () => {
+    const body = { choices: [{ delta: { content: 'an "error"' } }], error: null };
+    await given(streaming(`data: ${JSON.stringify(body)}\n\n${DONE}`));
+    expect(await collect(await stream())).toContain('an \\"error\\"');
+  });
+
+  it('counts every backend that was asked in vain', async () => {
+    await given('dead', saying({}, 500), saying({}, 429), streaming(CHUNK + DONE));
+    expect(await stream()).toMatchObject({ retries: 3 });
+  });
+
+  it('comes too late once an answer has begun', async () => {
+    const text = `${CHUNK}data: {"error":{"code":503}}\n\n`;
+    await given(streaming(text), streaming(CHUNK + DONE));
+    expect(await collect(await stream())).toBe(text);
+  });
+
+  it('is not the same as an encoding that nobody asked for', async () => {
+    const packed: Reply = (response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from('1f8b0800', 'hex'));
+    };
+    await given(packed, saying(ANSWER));
+    expect(await complete()).toMatchObject({ retries: 1 });
+  });
+}
+
+function endings(given: Given): void {
+  it('closes the connection when the reader stops', async () => {
+    const [backend] = await given((response) => void response.write(CHUNK));
+    for await (const arrived of (await stream()).bytes) {
+      expect(arrived.length).toBe(1);
+      break;
+    }
+    await eventually('the backend is let go', () => backend?.cut === 1);
+  });
+
+  it('closes the connection at an abort, whatever is under way', async () => {
+    const [backend] = await given(silent);
+    const abort = new AbortController();
+    const whole = router.complete(CALL, abort.signal);
+    const streamed = router.stream(CALL, abort.signal);
+    await eventually('both are asked', () => backend?.asked.length === 2);
+    abort.abort();
+    await expect(whole).rejects.toThrow(Problem);
+    await expect(streamed).rejects.toThrow(Problem);
+    await eventually('the backend is let go', () => backend?.cut === 2);
+  });
+
+  it('closes the connection at an abort in mid-stream', async () => {
+    const [backend] = await given((response) => void response.write(CHUNK));
+    const abort = new AbortController();
+    const pieces = (await router.stream(CALL, abort.signal)).bytes[Symbol.asyncIterator]();
+    await pieces.next();
+    const next = pieces.next();
+    abort.abort();
+    await expect(next).rejects.toThrow(Problem);
+    await eventually('the backend is let go', () => backend?.cut === 1);
+  });
+
+  it('comes before the call when it was aborted before', async () => {
+    const [backend] = await given(streaming(DONE));
+    await expect(router.stream(CALL, AbortSignal.abort())).rejects.toThrow(Problem);
+    expect(backend?.asked).toEqual([]);
+  });
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { CatalogFile } from '@svc/contracts';
+import { Catalog } from '@svc/runtime';
+import { BackendPool } from '../src/backend-pool.js';
+import { LocalRouter, type RouterSettings } from '../src/local-router.js';
+
+interface TestModel {
+  readonly id: string;
+  readonly backends: readonly object[];
+}
+
+function catalogFile(...models: readonly TestModel[]): CatalogFile {
+  const limits = { requestsPerMinute: 1, tokensPerMinute: 1 };
+  return CatalogFile.parse({
+    models: models.map((model) => ({
+      name: model.id,
+      contextTokens: 1_000,
+      maxCompletionTokens: 100,
+      pricing: { input: 1, output: 1 },
+      ...model,
+    })),
+    tiers: { L: { standard: limits } },
+  });
+}
+
+/** A catalogue with a model `m` whose backends are asked in this order, nearly for sure. */
+export function catalogOf(urls: readonly string[]): Catalog {
+  const backends = urls.map((url, at) => ({ url, model: `backend-${at}`, weight: 1e-9 ** at }));
+  return new Catalog(catalogFile({ id: 'm', backends }));
+}
+
+/** Where nobody listens. */
+export async function deadUrl(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+/** A router with short deadlines. */
+export function quickRouter(
+  catalog: Catalog,
+  settings: Partial<RouterSettings> = {},
+): { router: LocalRouter; stop: () => Promise<void> } {
+  const pool = new BackendPool(1_000, undefined);
+  const router = new LocalRouter(catalog, pool, {
+    ROUTER_CONNECT_TIMEOUT_MS: 1_000,
+    ROUTER_FIRST_CHUNK_TIMEOUT_MS: 500,
+    ROUTER_STALL_TIMEOUT_MS: 250,
+    ROUTER_STREAM_TIMEOUT_MS: 60_000,
+    ROUTER_COMPLETE_TIMEOUT_MS: 5_000,
+    ROUTER_COOL_DOWN_MS: 60_000,
+    ROUTER_ANSWER_LIMIT_BYTES: 16 * 1024 * 1024,
+    secret: () => undefined,
+    ...settings,
+  });
+  return { router, stop: () => pool.close() };
+}
+
+export async function eventually(what: string, holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
