@@ -19,7 +19,7 @@ delete env.FORCE_COLOR;
 /** Checks in the order of their start. `after` names one that must have ended, whatever its result. */
 const checks = [
   { name: 'types', commands: ['node tools/build.mjs', 'tsc -p tsconfig.json'] },
-  { name: 'format', commands: ['prettier --check --log-level warn .'] },
+  { name: 'format', commands: ['prettier --check --cache --log-level warn .'] },
   { name: 'boundaries', commands: ['node tools/check-boundaries.mjs'] },
   { name: 'rooms', commands: ['node tools/check-rooms.mjs'] },
   { name: 'names', commands: ['node tools/check-names.mjs'] },
