@@ -80,11 +80,7 @@ export const rooms = {
     api: ['counting'],
   },
   retrieval: {
-    '.': ['retrieval.config'],
-    job: [],
-    documents: ['job'],
-    images: ['job'],
-    threads: ['job', 'documents', 'images'],
+    documents: [],
   },
   runtime: {
     logging: [],

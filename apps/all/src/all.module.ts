@@ -5,6 +5,7 @@ import { type GatewayConfig, GatewayModule, type GatewaySettings } from '@svc/ga
 import { type LedgerConfig, LedgerModule } from '@svc/ledger';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { JobsModule } from '@svc/jobs';
+import { type ImagesConfig, ImagesModule } from '@svc/media';
 import { LimitLogModule, LimiterModule } from '@svc/limiter';
 import { type RetrievalConfig, RetrievalModule } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
@@ -20,6 +21,7 @@ export interface AllParts {
   readonly router: RouterSettings;
   readonly ledger: LedgerConfig;
   readonly retrieval: RetrievalConfig;
+  readonly images: ImagesConfig;
 }
 
 /** Introduces the services to each other, all in this process. */
@@ -34,6 +36,7 @@ export class AllModule {
         StorageModule.at({ url: parts.databaseUrl, logger: parts.logger }),
         EventsModule.postgres({ url: parts.databaseUrl, logger: parts.logger }),
         JobsModule.postgres({ url: parts.databaseUrl }),
+        ImagesModule.with(parts.images),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(parts.gateway.config) }),
         GatewayModule.with(parts.gateway, [
           LedgerModule.with(parts.ledger),

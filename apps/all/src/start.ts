@@ -2,6 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { DevelopmentAccount, type FirstAccount, gatewayConfig } from '@svc/gateway';
 import { ledgerConfig } from '@svc/ledger';
+import { imagesConfig } from '@svc/media';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
 import {
@@ -41,6 +42,7 @@ export const settings = {
   ...routerConfig,
   ...ledgerConfig,
   ...retrievalConfig,
+  ...imagesConfig,
 };
 
 type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
@@ -65,6 +67,7 @@ export async function start(starting: Starting): Promise<string> {
       router: { ...router, secret: (name) => env[name] },
       ledger: config,
       retrieval: config,
+      images: config,
     }),
     operator: { host: config.HOST, port: config.OPERATOR_PORT },
     events: AllModule.events,

@@ -180,14 +180,16 @@ export {
   errorBody,
 } from './problems/problem.js';
 export { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems/problems.js';
+export { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from './ports/retrieval.js';
 export {
-  type ExtractedText,
-  ExtractionFailed,
-  type ImageFacts,
-  ImageRejected,
-  Retrieval,
-  type SourceFile,
-} from './ports/retrieval.js';
+  ExtractionReply,
+  FILE_HEADER,
+  RETRIEVAL_PATHS,
+  decodeExtraction,
+  decodeFile,
+  encodeExtraction,
+  encodeFileHead,
+} from './ports/retrieval-wire.js';
 export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
 export { type Access, type RouteDefinition } from './http/route/route-definition.js';
 export { routes } from './http/routes.js';

@@ -19,6 +19,7 @@ import {
   workbookFile,
 } from '../test/sample-files.js';
 
+const me = { accountId: 'account' };
 const opened: LocalRetrieval[] = [];
 
 function open(changes: Partial<RetrievalConfig> = {}): LocalRetrieval {
@@ -29,9 +30,11 @@ function open(changes: Partial<RetrievalConfig> = {}): LocalRetrieval {
 
 const retrieval = open({ RETRIEVAL_TIMEOUT_MS: 25_000 });
 const textOf = async (bytes: Uint8Array, name?: string): Promise<string> =>
-  (await retrieval.extractText({ bytes, name })).text;
+  (await retrieval.extractText({ ...me, bytes, name })).text;
 const reasonOf = async (bytes: Uint8Array, name?: string): Promise<string> => {
-  const failure: unknown = await retrieval.extractText({ bytes, name }).catch((error: unknown) => error);
+  const failure: unknown = await retrieval
+    .extractText({ ...me, bytes, name })
+    .catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ExtractionFailed);
   return failure instanceof ExtractionFailed ? failure.reason : '';
 };
@@ -43,6 +46,7 @@ afterAll(async () => {
 describe('extractText', () => {
   it('gives the pages of a PDF in order as plain text', async () => {
     const answer = await retrieval.extractText({
+      ...me,
       bytes: pdfFile(['One', 'Two']),
       mediaType: 'application/pdf',
     });
@@ -75,7 +79,7 @@ describe('extractText', () => {
   });
 
   it('gives text as it is', async () => {
-    expect(await retrieval.extractText({ bytes: Buffer.from('{"a": 1}\n'), name: 'x.json' })).toEqual({
+    expect(await retrieval.extractText({ ...me, bytes: Buffer.from('{"a": 1}\n'), name: 'x.json' })).toEqual({
       text: '{"a": 1}\n',
       kind: 'json',
     });
@@ -83,9 +87,12 @@ describe('extractText', () => {
 
   it('cuts what is over the limit and says so', async () => {
     const small = open({ RETRIEVAL_TEXT_LIMIT_CHARACTERS: 1_000 });
-    const { text } = await small.extractText({ bytes: Buffer.from('🙂'.repeat(600)) });
+    const { text } = await small.extractText({ ...me, bytes: Buffer.from('🙂'.repeat(600)) });
     expect(text).toMatch(/^(🙂){500}\n\n\[The file goes on; only its first 1000 characters are here\.\]$/u);
-    const pages = await small.extractText({ bytes: pdfFile(Array.from({ length: 300 }, () => 'page')) });
+    const pages = await small.extractText({
+      ...me,
+      bytes: pdfFile(Array.from({ length: 300 }, () => 'page')),
+    });
     expect(pages.text.length).toBeLessThan(1_100);
   });
 
@@ -104,8 +111,8 @@ describe('extractText, of files that can not be read', () => {
   const hidden = '<enc><CipherData><CipherReference URI="OPS/text/two.xhtml"/></CipherData></enc>';
   it.each([
     ['empty', new Uint8Array(), 'the file is empty'],
-    ['over the limit', new Uint8Array(26_214_401), 'the file is over 25 MB'],
-    ['junk', randomBytes(26_214_400), 'it is neither text nor of a supported type'],
+    ['over the limit', new Uint8Array(25_000_001), 'the file is over 25 MB'],
+    ['junk', randomBytes(25_000_000), 'it is neither text nor of a supported type'],
     [
       'a PDF of junk',
       Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(1_000_000)]),
@@ -146,9 +153,9 @@ describe('extractText, of hostile files', () => {
 
   it('ends a PDF whose content unpacks to more memory than allowed, and reads the next file', async () => {
     const tight = open({ RETRIEVAL_THREADS: 1, RETRIEVAL_THREAD_BUFFERS_MB: 64 });
-    const bomb = { bytes: pdfBomb(400, ' ') };
+    const bomb = { ...me, bytes: pdfBomb(400, ' ') };
     await expect(tight.extractText(bomb)).rejects.toThrow('reading it took too much memory');
-    expect((await tight.extractText({ bytes: pdfFile(['ok']) })).text).toContain('ok');
+    expect((await tight.extractText({ ...me, bytes: pdfFile(['ok']) })).text).toContain('ok');
   });
 
   it('ends a PDF of millions of operators at the deadline; the event loop turns meanwhile', async () => {
@@ -156,7 +163,7 @@ describe('extractText, of hostile files', () => {
     const bytes = pdfBomb(100, 'BT ET ');
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 5);
-    await expect(hasty.extractText({ bytes })).rejects.toThrow('reading it took too long');
+    await expect(hasty.extractText({ ...me, bytes })).rejects.toThrow('reading it took too long');
     clearInterval(turning);
     expect(turns).toBeGreaterThan(20);
   });
@@ -186,7 +193,9 @@ describe('extractText, of hostile files', () => {
       fc.asyncProperty(fc.constantFrom(...samples), damage, async (sample, changes) => {
         const bytes = Uint8Array.from(sample);
         for (const [position, byte] of changes) bytes[position % bytes.length] = byte;
-        const outcome: unknown = await retrieval.extractText({ bytes }).catch((error: unknown) => error);
+        const outcome: unknown = await retrieval
+          .extractText({ ...me, bytes })
+          .catch((error: unknown) => error);
         const isReason = outcome instanceof ExtractionFailed && outcome.reason !== 'it could not be read';
         expect(isReason || !(outcome instanceof Error)).toBe(true);
       }),

@@ -10,7 +10,7 @@ it('serves the port with the defaults, and after shutdown refuses as not the fau
   const config = z.object(retrievalConfig).parse({});
   const app = await NestFactory.createApplicationContext(RetrievalModule.with(config), { logger: false });
   const retrieval = app.get(Retrieval);
-  const file = { bytes: Buffer.from('hello'), mediaType: 'text/plain' };
+  const file = { accountId: 'account', bytes: Buffer.from('hello'), mediaType: 'text/plain' };
   expect(await retrieval.extractText(file)).toEqual({ text: 'hello', kind: 'text' });
   await app.close();
   await expect(retrieval.extractText(file)).rejects.toMatchObject({ retryable: true });

@@ -12,7 +12,7 @@ class ThreadCloser implements OnApplicationShutdown {
   }
 }
 
-/** Reads files and images in threads of this process. */
+/** Reads files in threads of this process. */
 @Module({})
 export class RetrievalModule {
   static with(config: RetrievalConfig): DynamicModule {

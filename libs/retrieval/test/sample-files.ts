@@ -264,14 +264,3 @@ export function compoundFile(stream: string): Uint8Array {
   compound.utils.cfb_add(file, `/${stream}`, Buffer.alloc(8_192, 7));
   return compound.write(file, { type: 'buffer' });
 }
-
-/** 80 by 70 pixels. */
-export const heicImage = (): Uint8Array => Buffer.from(HEIC, 'base64');
-
-const HEIC =
-  'AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUJtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA' +
-  'AA5waXRtAAAAAAABAAAAImlsb2MAAAAAREAAAQABAAAAAAFmAAEAAAAAAAAAIQAAACNpaW5mAAAAAAABAAAAFWluZmUCAAAAAAEA' +
-  'AGh2YzEAAAAAwmlwcnAAAACkaXBjbwAAAHhodmNDAQNwAAAAAAAAAAAAHvAA/P34+AAADwMgAAEAGEABDAH//wNwAAADAJAAAAMA' +
-  'AAMAHroCQCEAAQArQgEBA3AAAAMAkAAAAwAAAwAeoCiBJ9ZbqSSmubgQEDAgAAADACAAAAMAISIAAQAHRAHBcrAiQAAAABRpc3Bl' +
-  'AAAAAAAAAFAAAABGAAAAEHBpeGkAAAAAAwgICAAAABZpcG1hAAAAAAAAAAEAAQOBAoMAAAApbWRhdAAAAB0oAa8ZgPd8hTf/+e5X' +
-  '/clb+wBXitCB6DuTAAHjRA==';

@@ -50,6 +50,8 @@ let filesUrl: string;
 beforeAll(async () => {
   files = createServer((request, response) => {
     if (request.url === '/image.png') response.setHeader('content-type', 'image/png').end(png(80, 70));
+    else if (request.url === '/image.bin')
+      response.setHeader('content-type', 'application/octet-stream').end(png(80, 70));
     else if (request.url === '/notes.md')
       response.setHeader('content-type', 'text/markdown').end('# Notes\nfetched text');
     else response.writeHead(404).end();
@@ -64,6 +66,7 @@ beforeAll(async () => {
         id: 'seer',
         capabilities: { supportsVision: true, supportsVideoInput: true, supportsAudioInput: true },
       },
+      { id: 'one-eyed', capabilities: { supportsVision: true, maxImages: 1 } },
       { id: 'dear', pricing: { input: 1_000, output: 1_000 }, maxCompletionTokens: 10 },
     ],
     env: { GATEWAY_PRIVATE_HOSTS: `127.0.0.1:${port}` },
@@ -132,6 +135,46 @@ describe('200', () => {
     }
   });
 
+  it('turns an image file of any media type into an image, by data and by URL', async () => {
+    const url = pngUrl(64).replace('image/png', 'application/octet-stream');
+    const { sent } = await send([file(url, 'picture'), file(`${filesUrl}/image.bin`)]);
+    expect(sent).toEqual([image(pngUrl(64)), image(pngUrl(80, 70))]);
+  });
+
+  it('tells a model that takes no images what was in the place of an image file', async () => {
+    const { sent } = await send([file(pngUrl(64), 'a.png')], 'blind');
+    expect(sent).toEqual([
+      { type: 'text', text: '[Error processing file a.png: this model does not take images]' },
+    ]);
+  });
+
+  it('gives a model that takes one image those of the last message that has any', async () => {
+    const { apiKey } = await platform.account();
+    platform.simulator.clearLog();
+    const ask = (parts: object[]) => ({ role: 'user', content: parts });
+    const messages = [
+      ask([image(`${filesUrl}/gone.png`), { type: 'text', text: 'one' }]),
+      ask([image(pngUrl(64))]),
+      ask([image(pngUrl(65))]),
+      { role: 'user', content: 'and now?' },
+    ];
+    const response = await platform.chat(apiKey, { model: 'one-eyed', messages });
+    expect(response.status).toBe(200);
+    expect(JSON.parse(platform.simulator.requests().at(-1)?.body ?? '')).toMatchObject({
+      messages: [
+        ask([{ type: 'text', text: 'one' }]),
+        ask([{ type: 'text', text: '[left out]' }]),
+        ask([image(pngUrl(65))]),
+        { role: 'user', content: 'and now?' },
+      ],
+    });
+  });
+
+  it('says that audio without a format is WAV', async () => {
+    const { sent } = await send([{ type: 'input_audio', input_audio: { data: 'AAAA' } }]);
+    expect(sent).toEqual([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]);
+  });
+
   it('takes videos of the known formats, and audio', async () => {
     const parts = [
       video('\0\0\0\x18ftypmp42'),
@@ -145,18 +188,25 @@ describe('200', () => {
 
 describe('400', () => {
   it.each([
-    ['too small', pngUrl(63, 64)],
-    ['cut off', `data:image/png;base64,${png(80, 80).subarray(0, 60).toString('base64')}`],
-    ['no image', textUrl('hello')],
-    ['broken base64', 'data:image/png;base64,!!!'],
-    ['not there', 'http://127.0.0.1:1/a.png'],
-    ['of a private network', 'http://169.254.169.254/latest/meta-data'],
-  ])('refuses an image that is %s', async (_what, url) => {
-    const { response, sent } = await send([image(url)]);
+    ['too small', pngUrl(63, 64), 'It has 63×64 pixels, and needs at least 64×64.'],
+    [
+      'cut off',
+      `data:image/png;base64,${png(80, 80).subarray(0, 60).toString('base64')}`,
+      'The image does not decode.',
+    ],
+    ['no image', textUrl('hello'), 'It is not an image of a supported format.'],
+    ['broken base64', 'data:image/png;base64,!!!', 'The data URL is not valid.'],
+    ['not there', 'http://127.0.0.1:1/a.png', 'The URL could not be reached.'],
+    ['of a private network', 'http://169.254.169.254/latest/meta-data', 'The URL could not be reached.'],
+  ])('refuses an image that is %s, naming it and saying why', async (_what, url, why) => {
+    const { response, sent } = await send([{ type: 'text', text: 'what?' }, image(url)]);
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({
       code: 'INVALID_REQUEST',
-      error: { message: 'Supplied image did not pass validation checks.' },
+      error: {
+        message: `messages.0.content.1.image_url.url: Supplied image did not pass validation checks. ${why}`,
+        param: 'messages.0.content.1.image_url.url',
+      },
     });
     expect(sent).toEqual([]);
   });
@@ -164,7 +214,9 @@ describe('400', () => {
   it('refuses a video of no known format', async () => {
     const { response } = await send([video('not a video')]);
     expect(response.status).toBe(400);
-    expect((await errorOf(response)).error.message).toBe('Supplied video did not pass validation checks.');
+    expect((await errorOf(response)).error.message).toBe(
+      'messages.0.content.0.video_url.url: Supplied video did not pass validation checks. It is not MP4, MPEG, QuickTime or WebM.',
+    );
   });
 
   it('refuses what the model can not take, naming the field', async () => {

@@ -1,5 +1,7 @@
 /** A file that a caller sent, decoded. What it is shows in its bytes first, then in its media type, then in its name. */
 export interface SourceFile {
+  /** On whose behalf it is read: accounts take turns. */
+  readonly accountId: string;
   readonly name?: string;
   /** As in a data URL, such as `text/csv;charset=utf-8`. */
   readonly mediaType?: string;
@@ -11,13 +13,6 @@ export interface ExtractedText {
   readonly text: string;
   /** What the file was: `pdf`, `epub`, `docx`, `pptx`, `xlsx`, `xls`, `csv`, `json`, `markdown`, `text` or `code`. */
   readonly kind: string;
-}
-
-export interface ImageFacts {
-  /** In pixels, as stored. */
-  readonly width: number;
-  readonly height: number;
-  readonly format: 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'heic';
 }
 
 /** Why a file gave no text. */
@@ -35,22 +30,8 @@ export class ExtractionFailed extends Error {
   }
 }
 
-/** Why bytes are not an image that a model can be given. The fields are those of `ExtractionFailed`. */
-export class ImageRejected extends Error {
-  constructor(
-    readonly reason: string,
-    readonly retryable = false,
-  ) {
-    super(reason);
-    this.name = 'ImageRejected';
-  }
-}
-
-/** Reads what callers attach. Each call has a deadline of its own, and an abort of the signal ends it at once. */
+/** Reads the files that callers attach. A call has a deadline of its own, and an abort of the signal ends it at once. */
 export abstract class Retrieval {
   /** Throws ExtractionFailed. The bytes stay the caller's. */
   abstract extractText(file: SourceFile, signal?: AbortSignal): Promise<ExtractedText>;
-
-  /** Decodes every pixel of the image, of an animation the first frame's. Throws ImageRejected. */
-  abstract inspectImage(bytes: Uint8Array, signal?: AbortSignal): Promise<ImageFacts>;
 }

@@ -24,6 +24,9 @@ export function invalidRequest(raw: readonly RawIssue[]): Problem {
     path: (issue.path ?? []).map((step) => (typeof step === 'number' ? step : String(step))),
     message: issue.message,
   }));
-  const first = issues[0];
-  return new Problem('INVALID_REQUEST', { issues, param: first?.path.join('.') || undefined });
+  const [first] = issues;
+  const param = first?.path.join('.') || undefined;
+  // Most clients print the message and nothing else, so it holds the first issue.
+  const message = first && (param === undefined ? first.message : `${param}: ${first.message}`);
+  return new Problem('INVALID_REQUEST', { issues, param, message });
 }

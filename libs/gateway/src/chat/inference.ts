@@ -30,14 +30,14 @@ export class Inference {
    */
   async infer(asked: Asked): Promise<ChatAnswer> {
     const { plan, record, requestId, signal, ticket } = asked;
-    const messages = await this.preparation.ready(plan, signal);
-    const context = { ...asked, ...this.prompt(plan, messages) };
+    const ready = await this.preparation.ready(plan, signal);
+    const context = { ...asked, ...this.prompt(plan, ready?.messages) };
     const { promptTokens } = context.plan;
     if (promptTokens > plan.promptTokens) await ticket.coverPrompt(promptTokens);
     record.stream = plan.stream;
     // An answer that may cost more than is held is streamed by the backend, so that more can be held on the way.
     const stream = plan.stream || !ticket.coversWholeAnswer;
-    const call = inferenceCall(plan, requestId, { stream, messages });
+    const call = inferenceCall(plan, requestId, { stream, messages: ready?.text });
     if (!stream) {
       const completion = await this.router.complete(call, signal);
       record.backend = completion.backend;

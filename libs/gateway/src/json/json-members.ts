@@ -27,6 +27,18 @@ export function jsonMembers(text: string): Map<string, string> {
   return members;
 }
 
+/** The elements of a JSON array, each as the text it was written in. The text is known to parse as an array. */
+export function jsonElements(text: string): string[] {
+  const elements: string[] = [];
+  let at = skipSpace(text, text.indexOf('[') + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACKET) {
+    const end = valueEnd(text, at);
+    elements.push(text.slice(at, end).trimEnd());
+    at = skipSpace(text, text.charCodeAt(end) === COMMA ? end + 1 : end);
+  }
+  return elements;
+}
+
 /** Members as the text of an object again. */
 export function jsonObject(members: ReadonlyMap<string, string>): string {
   const parts: string[] = [];
@@ -45,14 +57,14 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** The index of the comma or brace that ends the value that begins at `start`. */
+/** The index of the comma or bracket that ends the value that begins at `start`. */
 function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = stringEnd(text, at) - 1;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
-    else if ((code === COMMA || code === CLOSE_BRACE) && depth === 0) return at;
+    else if ((code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) && depth === 0) return at;
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
   }
   return text.length;

@@ -1,7 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { type ContentPart, ExtractionFailed, ImageRejected, Problem, Retrieval } from '@svc/contracts';
+import {
+  type ContentPart,
+  ExtractionFailed,
+  type Issue,
+  Problem,
+  Retrieval,
+  invalidRequest,
+} from '@svc/contracts';
 import { FetchRefused, GuardedFetcher } from '@svc/guarded-fetch';
-import { dataUrl, parseDataUrl } from './data-url.js';
+import {
+  type DataUrlHead,
+  ImageRejected,
+  Images,
+  base64Bytes,
+  dataUrl,
+  dataUrlBytes,
+  dataUrlHead,
+  imageFormat,
+} from '@svc/media';
+import { videoType } from './video-type.js';
 
 /** The most bytes of an image or a file, decoded (25 MB, the contract's limit), and of a video. */
 const ATTACHMENT_LIMIT_BYTES = 25_000_000;
@@ -19,104 +36,136 @@ interface Source {
 
 type Part<Type extends ContentPart['type']> = Extract<ContentPart, { type: Type }>;
 
-/** Makes the parts of a message ready for a model: files become text, and nothing is left for a backend to fetch. */
+/** Where an attachment stands and for whom it is read. */
+export interface AttachmentContext {
+  /** Of the part in the request. */
+  readonly path: Issue['path'];
+  readonly accountId: string;
+  /** Whether the model can be given images. */
+  readonly takesImages: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes the parts of a message ready for a model: files become text, and nothing is left for a backend to fetch. Files
+ * are read by the port `Retrieval`, images and videos here, where they are.
+ */
 @Injectable()
 export class Attachments {
   constructor(
     private readonly retrieval: Retrieval,
+    private readonly images: Images,
     private readonly fetcher: GuardedFetcher,
   ) {}
 
-  /** A part as the backend gets it. Refuses: INVALID_REQUEST on an image or a video that is none. */
-  async ready(part: ContentPart, signal: AbortSignal): Promise<ContentPart> {
+  /**
+   * A part as the backend gets it; the same object where nothing needs to change. Refuses: INVALID_REQUEST on an image,
+   * a video or audio that is none, UNAVAILABLE while too many others are being read.
+   */
+  async ready(part: ContentPart, context: AttachmentContext): Promise<ContentPart> {
     switch (part.type) {
       case 'text':
-      case 'input_audio':
         return part;
+      case 'input_audio':
+        return this.audio(part, context);
       case 'image_url':
-        return this.image(part, signal);
+        return this.image(part, context);
       case 'video_url':
-        return this.video(part, signal);
+        return this.video(part, context);
       case 'file':
-        return this.file(part, signal);
+        return this.file(part, context);
     }
   }
 
-  private async image(part: Part<'image_url'>, signal: AbortSignal): Promise<ContentPart> {
-    const refuse = (cause: unknown): Problem =>
-      new Problem('INVALID_REQUEST', {
-        message: 'Supplied image did not pass validation checks.',
-        param: 'messages',
-        cause,
-      });
+  private async image(
+    part: Part<'image_url'>,
+    context: AttachmentContext,
+    bytes?: Buffer,
+  ): Promise<ContentPart> {
+    const { url } = part.image_url;
+    const refuse = (why: string): Problem =>
+      refusal([...context.path, 'image_url', 'url'], `Supplied image did not pass validation checks. ${why}`);
     try {
-      const { bytes } = await this.source(part.image_url.url, signal);
-      const { width, height, format } = await this.retrieval.inspectImage(bytes, signal);
-      if (width < LEAST_PIXELS || height < LEAST_PIXELS) throw refuse(new Error(`${width}×${height} pixels`));
-      return { ...part, image_url: { ...part.image_url, url: dataUrl(`image/${format}`, bytes) } };
+      const source = bytes ?? (isDataUrl(url) ? url : (await this.fetched(url, context)).bytes);
+      const read = await this.images.read(source, { account: context.accountId, signal: context.signal });
+      const { width, height } = read;
+      if (width < LEAST_PIXELS || height < LEAST_PIXELS)
+        throw refuse(`It has ${width}×${height} pixels, and needs at least ${LEAST_PIXELS}×${LEAST_PIXELS}.`);
+      return read.url === undefined ? part : { ...part, image_url: { ...part.image_url, url: read.url } };
     } catch (error) {
-      if (error instanceof ImageRejected && error.retryable)
-        throw new Problem('UNAVAILABLE', { cause: error });
-      if (error instanceof ImageRejected || error instanceof FetchRefused || error instanceof BadSource)
-        throw refuse(error);
+      if (error instanceof ImageRejected && error.retryable) throw tooBusy(error);
+      if (error instanceof ImageRejected) throw refuse(sentence(error.reason));
+      if (error instanceof FetchRefused) throw refuse(sentence(error.message));
       throw error;
     }
   }
 
-  private async video(part: Part<'video_url'>, signal: AbortSignal): Promise<ContentPart> {
-    const refuse = (cause: unknown): Problem =>
-      new Problem('INVALID_REQUEST', {
-        message: 'Supplied video did not pass validation checks.',
-        param: 'messages',
-        cause,
-      });
+  /** Only the first bytes of a video are looked at, and that its base64 is sound. */
+  private async video(part: Part<'video_url'>, context: AttachmentContext): Promise<ContentPart> {
+    const { url } = part.video_url;
+    const refuse = (why: string): Problem =>
+      refusal([...context.path, 'video_url', 'url'], `Supplied video did not pass validation checks. ${why}`);
     try {
-      const { bytes } = await this.source(part.video_url.url, signal);
+      const head = dataUrlHead(url);
+      const { bytes, isPlain } = head
+        ? await decoded(url, head)
+        : { ...(await this.fetched(url, context)), isPlain: false };
       const mediaType = videoType(bytes);
-      if (!mediaType) throw refuse(new Error('not in a format that is taken'));
-      return { ...part, video_url: { ...part.video_url, url: dataUrl(mediaType, bytes) } };
+      if (!mediaType) throw refuse('It is not MP4, MPEG, QuickTime or WebM.');
+      if (isPlain && url.startsWith(`data:${mediaType};base64,`)) return part;
+      return { ...part, video_url: { ...part.video_url, url: await dataUrl(mediaType, bytes) } };
     } catch (error) {
-      if (error instanceof FetchRefused || error instanceof BadSource) throw refuse(error);
+      if (error instanceof FetchRefused || error instanceof BadSource) throw refuse(sentence(error.message));
       throw error;
     }
+  }
+
+  private async audio(part: Part<'input_audio'>, context: AttachmentContext): Promise<ContentPart> {
+    const { data, format } = part.input_audio;
+    if (!(await base64Bytes(data))?.isPlain)
+      throw refusal([...context.path, 'input_audio', 'data'], 'Invalid base64-encoded string');
+    return format ? part : { ...part, input_audio: { ...part.input_audio, format: 'wav' } };
   }
 
   /** A file that can't be read says so in its place, and the request goes on. */
-  private async file(part: Part<'file'>, signal: AbortSignal): Promise<ContentPart> {
+  private async file(part: Part<'file'>, context: AttachmentContext): Promise<ContentPart> {
     const { file_data: data, filename } = part.file;
     const name = filename ?? nameFrom(data);
     const rest = part.cache_control && { cache_control: part.cache_control };
+    const unread = (why: string): ContentPart => ({
+      type: 'text',
+      text: `[Error processing file ${name}: ${why}]`,
+      ...rest,
+    });
     try {
-      const { bytes, mediaType } = await this.source(data, signal);
-      if (mediaType.startsWith('image/')) {
-        return await this.image(
-          { type: 'image_url', image_url: { url: dataUrl(mediaType, bytes) }, ...rest },
-          signal,
-        );
+      const { bytes, mediaType } = await this.source(data, context);
+      if (isImage(bytes, mediaType)) {
+        if (!context.takesImages) return unread('this model does not take images');
+        return await this.image({ type: 'image_url', image_url: { url: data }, ...rest }, context, bytes);
       }
-      const named = filename === undefined && /^data:/i.test(data) ? {} : { name };
-      const { text } = await this.retrieval.extractText({ ...named, mediaType, bytes }, signal);
+      const named = filename === undefined && isDataUrl(data) ? {} : { name };
+      const file = { ...named, mediaType, bytes, accountId: context.accountId };
+      const { text } = await this.retrieval.extractText(file, context.signal);
       return { type: 'text', text: `[File ${name}]\n${text}\n[End of file ${name}]`, ...rest };
     } catch (error) {
-      if (error instanceof ExtractionFailed || error instanceof FetchRefused || error instanceof BadSource) {
-        const why = error instanceof ExtractionFailed ? error.reason : error.message;
-        return { type: 'text', text: `[Error processing file ${name}: ${why}]`, ...rest };
-      }
+      if (error instanceof ExtractionFailed && error.retryable) throw tooBusy(error);
+      if (error instanceof ExtractionFailed) return unread(error.reason);
+      if (error instanceof FetchRefused || error instanceof BadSource) return unread(error.message);
       throw error;
     }
   }
 
   /** The bytes of a data URL or a public URL. */
-  private async source(url: string, signal: AbortSignal): Promise<Source> {
-    if (!/^data:/i.test(url)) {
-      const limits = { limitBytes: ATTACHMENT_LIMIT_BYTES, timeoutMs: FETCH_MS, signal };
-      const { bytes, contentType } = await this.fetcher.fetch(url, limits);
-      return { bytes, mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase() };
-    }
-    const parsed = parseDataUrl(url);
-    if (!parsed) throw new BadSource('the data URL is not valid');
-    if (parsed.bytes.length > ATTACHMENT_LIMIT_BYTES) throw new BadSource('it is larger than 25 MB');
-    return parsed;
+  private async source(url: string, context: AttachmentContext): Promise<Source> {
+    const head = dataUrlHead(url);
+    if (!head) return this.fetched(url, context);
+    return { ...(await decoded(url, head)), mediaType: head.mediaType };
+  }
+
+  private async fetched(url: string, { signal }: AttachmentContext): Promise<Source> {
+    const limits = { limitBytes: ATTACHMENT_LIMIT_BYTES, timeoutMs: FETCH_MS, signal };
+    const { bytes, contentType } = await this.fetcher.fetch(url, limits);
+    return { bytes, mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase() };
   }
 }
 
@@ -125,8 +174,36 @@ class BadSource extends Error {
   override readonly name = 'BadSource';
 }
 
+async function decoded(url: string, head: DataUrlHead): Promise<{ bytes: Buffer; isPlain: boolean }> {
+  const found = await dataUrlBytes(url, head);
+  if (!found) throw new BadSource('the data URL is not valid');
+  if (found.bytes.length > ATTACHMENT_LIMIT_BYTES) throw new BadSource('it is larger than 25 MB');
+  return found;
+}
+
+const isDataUrl = (url: string): boolean => /^data:/i.test(url);
+
+/** SVG is text. */
+function isImage(bytes: Buffer, mediaType: string): boolean {
+  return (
+    imageFormat(bytes) !== undefined || (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml')
+  );
+}
+
+const refusal = (path: Issue['path'], message: string): Problem =>
+  invalidRequest([{ code: 'custom', path, message }]);
+
+function tooBusy(cause: ExtractionFailed | ImageRejected): Problem {
+  return new Problem('UNAVAILABLE', { message: `${sentence(cause.reason)} Please try again.`, cause });
+}
+
+/** A clause with a capital and a full stop. */
+function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1).replace(/\.$/, '')}.`;
+}
+
 function nameFrom(url: string): string {
-  if (/^data:/i.test(url)) return 'file';
+  if (isDataUrl(url)) return 'file';
   return URL.canParse(url)
     ? decodeURIComponentSafely(new URL(url).pathname.split('/').at(-1) ?? '') || 'file'
     : 'file';
@@ -138,16 +215,4 @@ function decodeURIComponentSafely(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** The media type of a video by its first bytes: MP4, QuickTime, WebM or MPEG. */
-function videoType(bytes: Buffer): string | undefined {
-  const brand = bytes.toString('latin1', 4, 12);
-  if (brand.startsWith('ftyp')) return brand.startsWith('ftypqt') ? 'video/quicktime' : 'video/mp4';
-  if (/^(moov|mdat|wide|free)/.test(brand)) return 'video/quicktime';
-  const first = bytes.length >= 4 ? bytes.readUInt32BE(0) : 0;
-  if (first === 0x1a45dfa3) return 'video/webm';
-  // A program stream, an elementary stream, or a transport stream with its sync byte every 188 bytes.
-  if (first === 0x000001ba || first === 0x000001b3) return 'video/mpeg';
-  return bytes[0] === 0x47 && bytes[188] === 0x47 ? 'video/mpeg' : undefined;
 }

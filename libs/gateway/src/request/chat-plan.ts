@@ -3,7 +3,6 @@ import {
   type Caller,
   type ChatRequest,
   type InferenceCall,
-  type Message,
   Problem,
   type SvcParametersEcho,
 } from '@svc/contracts';
@@ -20,6 +19,7 @@ import { tellTools } from './tool-members.js';
 
 /** What a request comes to: which model, under which options, at what size. */
 export interface ChatPlan {
+  readonly accountId: string;
   readonly model: Model;
   /** What a client is told when it asked for a model that goes or has gone. */
   readonly deprecation: DeprecationNotice | undefined;
@@ -61,6 +61,7 @@ export function planChat(
   const stream = request.stream ?? false;
   const thinking = planThinking({ request, parameters, model });
   return {
+    accountId: from.caller.accountId,
     model,
     deprecation,
     limits: limitsOf(from.caller, model, catalog),
@@ -79,8 +80,8 @@ export function planChat(
 /** How a backend is asked. */
 export interface BackendRequest {
   readonly stream: boolean;
-  /** In place of the client's, where something was made of them. */
-  readonly messages: readonly Message[] | undefined;
+  /** JSON in place of the client's, where something was made of them. */
+  readonly messages: string | undefined;
 }
 
 /** A plan as the router wants it. */
@@ -98,7 +99,7 @@ function outputLimit(request: ChatRequest): number | undefined {
 /** The request as the backend gets it: every member that is not ours, in the bytes it came in. */
 function backendBody(plan: ChatPlan, { stream, messages }: BackendRequest): string {
   const members = jsonMembers(plan.text);
-  if (messages) members.set('messages', JSON.stringify(messages));
+  if (messages) members.set('messages', messages);
   for (const name of OWN_MEMBERS) members.delete(name);
   for (const name of ['max_tokens', 'max_completion_tokens']) {
     if (!(Number(members.get(name)) > 0)) members.delete(name);

@@ -1,11 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import type { ContentPart, Message } from '@svc/contracts';
+import { type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
+import pLimit from 'p-limit';
+import { jsonMembers } from '../json/json-members.js';
 import { Attachments } from './attachments.js';
 import type { ChatPlan } from './chat-plan.js';
+import { type MessageList, editMessages } from './message-edits.js';
 import { Prompts } from './prompts.js';
 
 /** Attachments of one request that are read at once. */
 const AT_ONCE = 4;
+
+interface PlacedPart {
+  readonly part: ContentPart;
+  readonly path: Issue['path'];
+}
 
 /** Makes the messages of a request ready for a backend. */
 @Injectable()
@@ -16,62 +24,78 @@ export class Preparation {
   ) {}
 
   /**
-   * The messages with their files as text, their images and videos checked, and the prompts before them; `undefined`
-   * when there is nothing to do. Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND.
+   * The messages with their files as text, their images, videos and audio checked, the prompts before them, and without
+   * those that say nothing; `undefined` when there is nothing to do. Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND,
+   * UNAVAILABLE.
    */
-  async ready(plan: ChatPlan, signal: AbortSignal): Promise<readonly Message[] | undefined> {
+  async ready(plan: ChatPlan, signal: AbortSignal): Promise<MessageList | undefined> {
     const { messages } = plan.request;
-    const prompts = this.prompts.for(plan.parameters, plan.model);
-    const prompted = prompts.length === 0 ? messages : withPrompts(messages, prompts);
-    const parts = prompted
-      .flatMap(({ content }) => (Array.isArray(content) ? content : []))
-      .filter(needsWork);
-    if (parts.length === 0) return prompted === messages ? undefined : prompted;
-    const done = await this.readyAll(parts, signal);
-    return prompted.map((message) =>
-      message.role === 'user' && Array.isArray(message.content)
-        ? { ...message, content: message.content.map((part) => done.get(part) ?? part) }
-        : message,
+    const prompt = this.prompts.for(plan.parameters, plan.model).join('\n\n');
+    const dropped = new Set(messages.filter(isEmpty));
+    if (dropped.size === messages.length)
+      throw invalidRequest([{ code: 'custom', path: ['messages'], message: 'Every message is empty' }]);
+    const placed = partsOf(messages);
+    const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : new Set<ContentPart>();
+    const parts = await this.readyAll(
+      placed.filter(({ part }) => part.type !== 'text' && !left.has(part)),
+      plan,
+      signal,
     );
+    for (const part of left) parts.set(part, undefined);
+    if (prompt === '' && dropped.size === 0 && parts.size === 0) return undefined;
+    const text = jsonMembers(plan.text).get('messages') ?? '[]';
+    return editMessages({ messages, text }, { prompt, dropped, parts });
   }
 
+  /** The parts that change, and what they become. */
   private async readyAll(
-    parts: readonly ContentPart[],
+    placed: readonly PlacedPart[],
+    plan: ChatPlan,
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<ContentPart, ContentPart>> {
-    const done = new Map<ContentPart, ContentPart>();
+  ): Promise<Map<ContentPart, ContentPart | undefined>> {
+    const { accountId, model } = plan;
+    const takesImages = model.capabilities.supportsVision === true;
+    const changed = new Map<ContentPart, ContentPart | undefined>();
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
-    const waiting = parts.values();
-    const work = async (): Promise<void> => {
-      for (const part of waiting) done.set(part, await this.attachments.ready(part, either));
+    const limit = pLimit(AT_ONCE);
+    const readyOne = async ({ part, path }: PlacedPart): Promise<void> => {
+      const context = { path, accountId, takesImages, signal: either };
+      const ready = await this.attachments.ready(part, context);
+      if (ready !== part) changed.set(part, ready);
     };
     try {
-      await Promise.all(Array.from({ length: Math.min(AT_ONCE, parts.length) }, work));
-      return done;
+      await Promise.all(placed.map((each) => limit(readyOne, each)));
+      return changed;
     } finally {
       // One that fails ends the work on the others.
+      limit.clearQueue();
       failed.abort();
     }
   }
 }
 
-function needsWork({ type }: ContentPart): boolean {
-  return type === 'image_url' || type === 'video_url' || type === 'file';
+/** Assistants that say and call nothing come from clients that keep what a stopped answer left. */
+function isEmpty(message: Message): boolean {
+  if (message.role !== 'assistant') return false;
+  const { content, tool_calls: calls } = message;
+  return (content === undefined || content === null || content.length === 0) && !(calls && calls.length > 0);
 }
 
-/**
- * Prompts before the caller's. They become one with a system prompt that the caller begins with, since the chat
- * templates of many models take a single one.
- */
-function withPrompts(messages: readonly Message[], prompts: readonly string[]): Message[] {
-  const text = prompts.join('\n\n');
-  const [first, ...rest] = messages;
-  if (first?.role !== 'system' && first?.role !== 'developer')
-    return [{ role: 'system', content: text }, ...messages];
-  const content =
-    typeof first.content === 'string'
-      ? `${text}\n\n${first.content}`
-      : [{ type: 'text' as const, text }, ...first.content];
-  return [{ ...first, content }, ...rest];
+function partsOf(messages: readonly Message[]): PlacedPart[] {
+  const placed: PlacedPart[] = [];
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role !== 'user' || !Array.isArray(content)) continue;
+    for (const [at, part] of content.entries())
+      placed.push({ part, path: ['messages', index, 'content', at] });
+  }
+  return placed;
+}
+
+/** A model that takes one image is given those of the last message that has any. */
+function imagesLeftOut(messages: readonly Message[]): Set<ContentPart> {
+  const byMessage = messages
+    .map(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'image_url') : []))
+    .filter(({ length }) => length > 0);
+  return new Set(byMessage.slice(0, -1).flat());
 }

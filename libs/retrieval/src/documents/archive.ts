@@ -1,5 +1,5 @@
 import { type UnzipFileInfo, unzipSync, zipSync } from 'fflate';
-import { DAMAGED, TOO_COMPLEX, Unreadable } from '../job/job.js';
+import { DAMAGED, TOO_COMPLEX, Unreadable } from '@svc/threads';
 
 const maxEntries = 20_000;
 /** Unpacked, over all reads of one archive. The text of a book of 10,000 pages has a tenth of that. */

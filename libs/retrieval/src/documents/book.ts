@@ -1,6 +1,6 @@
 import { Archive } from './archive.js';
 import { decodeText } from './decode-text.js';
-import { DAMAGED, Unreadable } from '../job/job.js';
+import { DAMAGED, Unreadable } from '@svc/threads';
 import { markdownOf } from './markdown.js';
 import { elementsOf, resolvePart } from './xml.js';
 

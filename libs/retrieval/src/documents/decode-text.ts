@@ -1,4 +1,4 @@
-import { Unreadable } from '../job/job.js';
+import { Unreadable } from '@svc/threads';
 
 const bom = (bytes: Uint8Array): string | undefined => {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';

@@ -1,6 +1,6 @@
 import { Archive } from './archive.js';
 import { type FileKind, kindByEnding } from './file-extensions.js';
-import { DAMAGED, Unreadable } from '../job/job.js';
+import { DAMAGED, Unreadable } from '@svc/threads';
 import { elementsOf } from './xml.js';
 
 export interface FileClues {

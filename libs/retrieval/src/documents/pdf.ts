@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
-import { Unreadable } from '../job/job.js';
+import { Unreadable } from '@svc/threads';
 
 /** Text of the pages in order, an empty line between them. Stops at a page that ends beyond the limit. */
 export async function pdfText(bytes: Uint8Array, limit: number): Promise<string> {

@@ -1,6 +1,6 @@
 import { type CellObject, type WorkBook, read } from '@e965/xlsx';
 import { Archive, repack } from './archive.js';
-import { Unreadable } from '../job/job.js';
+import { Unreadable } from '@svc/threads';
 import { markdownTable } from './markdown.js';
 
 /** XLSX: a heading and a table for each sheet, cells as the spreadsheet shows them. */

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { decodeText } from './decode-text.js';
-import { DAMAGED, Unreadable } from '../job/job.js';
+import { DAMAGED, Unreadable } from '@svc/threads';
 
 export interface XmlElement {
   /** Without its namespace prefix. */

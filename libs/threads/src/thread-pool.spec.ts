@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ThreadBounds, ThreadPool } from './thread-pool.js';
 
 interface Command {
-  readonly what: 'echo' | 'spin' | 'heap' | 'buffers' | 'exit' | 'throw' | 'env';
+  readonly what: 'echo' | 'spin' | 'heap' | 'buffers' | 'exit' | 'throw' | 'env' | 'refuse';
   readonly bytes: Uint8Array;
 }
 
@@ -17,8 +17,9 @@ const entry = new URL(
       if (what === 'buffers') for (;;) kept.push(new Uint8Array(1_000_000).fill(1));
       if (what === 'exit') process.exit(0);
       if (what === 'throw') throw new Error('broken');
-      if (what === 'env') parentPort.postMessage(Object.keys(process.env));
-      else parentPort.postMessage({ threadId, bytes: [...bytes], shared: bytes.buffer.byteLength });
+      if (what === 'env') parentPort.postMessage({ value: Object.keys(process.env) });
+      else if (what === 'refuse') parentPort.postMessage({ refused: 'it is broken' });
+      else parentPort.postMessage({ value: { threadId, bytes: [...bytes], shared: bytes.buffer.byteLength } });
     });`)}`,
 );
 
@@ -37,6 +38,8 @@ function poolOf(changes: Partial<ThreadBounds> = {}): ThreadPool<Command, unknow
   return pool;
 }
 
+const me = { account: 'me' };
+
 const command = (what: Command['what'], ...bytes: number[]): Command => ({
   what,
   bytes: Uint8Array.from(bytes),
@@ -49,19 +52,22 @@ afterEach(async () => {
 describe('ThreadPool', () => {
   it('gives a thread the bytes of the view alone and leaves the caller its own', async () => {
     const whole = Uint8Array.from([1, 2, 3, 4]);
-    const answer = await poolOf().run({ what: 'echo', bytes: whole.subarray(1, 3) });
+    const answer = await poolOf().run({ what: 'echo', bytes: whole.subarray(1, 3) }, me);
     expect(answer).toMatchObject({ bytes: [2, 3], shared: 2 });
     expect(whole).toEqual(Uint8Array.from([1, 2, 3, 4]));
     const pooled = Buffer.from('ab');
-    expect(await poolOf().run({ what: 'echo', bytes: pooled })).toMatchObject({ bytes: [97, 98], shared: 2 });
+    expect(await poolOf().run({ what: 'echo', bytes: pooled }, me)).toMatchObject({
+      bytes: [97, 98],
+      shared: 2,
+    });
     expect(pooled.toString()).toBe('ab');
   });
 
   it('ends a job that never ends at its deadline; the next job gets a new thread', async () => {
     const pool = poolOf({ timeoutMs: 1_000 });
-    const first = await pool.run(command('echo'));
-    await expect(pool.run(command('spin'))).rejects.toMatchObject({ kind: 'timeout' });
-    const next = await pool.run(command('echo', 9));
+    const first = await pool.run(command('echo'), me);
+    await expect(pool.run(command('spin'), me)).rejects.toMatchObject({ kind: 'timeout' });
+    const next = await pool.run(command('echo', 9), me);
     expect(next).toMatchObject({ bytes: [9] });
     expect(next).not.toMatchObject({ threadId: (first as { threadId: number }).threadId });
   });
@@ -70,7 +76,7 @@ describe('ThreadPool', () => {
     const pool = poolOf({ threads: 2, timeoutMs: 1_500 });
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 5);
-    const stuck = await Promise.allSettled([pool.run(command('spin')), pool.run(command('spin'))]);
+    const stuck = await Promise.allSettled([pool.run(command('spin'), me), pool.run(command('spin'), me)]);
     clearInterval(turning);
     expect(stuck.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     // Blocked for as long as a thread spins, it would turn once or twice.
@@ -80,25 +86,48 @@ describe('ThreadPool', () => {
   it.each(['heap', 'buffers'] as const)('fails only the job that fills its thread with %s', async (what) => {
     const pool = poolOf({ threads: 2 });
     const [greedy, modest] = await Promise.allSettled([
-      pool.run(command(what)),
-      pool.run(command('echo', 1)),
+      pool.run(command(what), me),
+      pool.run(command('echo', 1), me),
     ]);
     expect(greedy).toMatchObject({ status: 'rejected', reason: { kind: 'memory' } });
     expect(modest).toMatchObject({ status: 'fulfilled', value: { bytes: [1] } });
-    expect(await pool.run(command('echo', 2))).toMatchObject({ bytes: [2] });
+    expect(await pool.run(command('echo', 2), me)).toMatchObject({ bytes: [2] });
   });
 
   it.each(['exit', 'throw'] as const)('fails only the job whose thread breaks by %s', async (what) => {
     const pool = poolOf();
-    await expect(pool.run(command(what))).rejects.toMatchObject({ kind: 'crash' });
-    expect(await pool.run(command('echo', 2))).toMatchObject({ bytes: [2] });
+    await expect(pool.run(command(what), me)).rejects.toMatchObject({ kind: 'crash' });
+    expect(await pool.run(command('echo', 2), me)).toMatchObject({ bytes: [2] });
+  });
+
+  it('tells why a job was refused, and goes on with the same thread', async () => {
+    const pool = poolOf();
+    await expect(pool.run(command('refuse'), me)).rejects.toMatchObject({
+      kind: 'refused',
+      reason: 'it is broken',
+    });
+    expect(await pool.run(command('echo', 2), me)).toMatchObject({ bytes: [2] });
+  });
+
+  it('does the one job of an account before the many that another has waiting', async () => {
+    const pool = poolOf({ queueLimit: 100 });
+    const order: string[] = [];
+    const run = async (account: string): Promise<void> => {
+      await pool.run(command('echo'), { account });
+      order.push(account);
+    };
+    await Promise.all([...Array.from({ length: 20 }, () => run('many')), run('one')]);
+    expect(order.indexOf('one')).toBeLessThan(3);
   });
 
   it('refuses at once what neither a thread nor the queue has room for', async () => {
     const pool = poolOf({ queueLimit: 1 });
     const leaving = new AbortController();
-    const taken = Promise.allSettled([pool.run(command('spin'), leaving.signal), pool.run(command('echo'))]);
-    await expect(pool.run(command('echo'))).rejects.toMatchObject({ kind: 'busy' });
+    const taken = Promise.allSettled([
+      pool.run(command('spin'), { ...me, signal: leaving.signal }),
+      pool.run(command('echo'), me),
+    ]);
+    await expect(pool.run(command('echo'), me)).rejects.toMatchObject({ kind: 'busy' });
     leaving.abort();
     expect((await taken).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
@@ -106,9 +135,9 @@ describe('ThreadPool', () => {
   it('refuses a job that has waited for as long as a job may run', async () => {
     const pool = poolOf({ timeoutMs: 500 });
     const jobs = Promise.allSettled([
-      pool.run(command('spin')),
-      pool.run(command('spin')),
-      pool.run(command('spin')),
+      pool.run(command('spin'), me),
+      pool.run(command('spin'), me),
+      pool.run(command('spin'), me),
     ]);
     expect(await jobs).toMatchObject([
       { reason: { kind: 'timeout' } },
@@ -121,9 +150,9 @@ describe('ThreadPool', () => {
     const pool = poolOf();
     const [running, waiting] = [new AbortController(), new AbortController()];
     const jobs = Promise.allSettled([
-      pool.run(command('spin'), running.signal),
-      pool.run(command('echo'), waiting.signal),
-      pool.run(command('echo', 3)),
+      pool.run(command('spin'), { ...me, signal: running.signal }),
+      pool.run(command('echo'), { ...me, signal: waiting.signal }),
+      pool.run(command('echo', 3), me),
     ]);
     waiting.abort(new Error('left the queue'));
     running.abort(new Error('left'));
@@ -132,18 +161,20 @@ describe('ThreadPool', () => {
       { reason: { message: 'left the queue' } },
       { value: { bytes: [3] } },
     ]);
-    await expect(pool.run(command('echo'), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    await expect(
+      pool.run(command('echo'), { ...me, signal: AbortSignal.abort(new Error('gone')) }),
+    ).rejects.toThrow('gone');
   });
 
   it('shows a thread none of the process environment', async () => {
-    expect(await poolOf().run(command('env'))).toEqual([]);
+    expect(await poolOf().run(command('env'), me)).toEqual([]);
   });
 
   it('ends all threads on close; jobs that run, wait or come later fail', async () => {
     const pool = poolOf();
-    const jobs = Promise.allSettled([pool.run(command('spin')), pool.run(command('echo'))]);
+    const jobs = Promise.allSettled([pool.run(command('spin'), me), pool.run(command('echo'), me)]);
     await pool.close();
     expect(await jobs).toMatchObject([{ reason: { kind: 'closed' } }, { reason: { kind: 'closed' } }]);
-    await expect(pool.run(command('echo'))).rejects.toMatchObject({ kind: 'closed' });
+    await expect(pool.run(command('echo'), me)).rejects.toMatchObject({ kind: 'closed' });
   });
 });

@@ -1,7 +1,8 @@
-import type { ImageFacts } from '@svc/contracts';
 import sharp from 'sharp';
 import { heicFacts } from './heic.js';
-import { type ImageJob, Unreadable, refuseOversized } from '../job/job.js';
+import { Unreadable } from '@svc/threads';
+import { imageFormat } from './image-format.js';
+import { type ImageFacts, type ImageToRead, refuseOversized } from './image-job.js';
 
 // One image takes one core and leaves nothing behind; loaders for anything but the formats below are shut.
 sharp.cache(false);
@@ -12,8 +13,8 @@ sharp.unblock({
 });
 
 /** Decodes the whole image; damage anywhere in it is found. */
-export async function inspectImage(job: ImageJob): Promise<ImageFacts> {
-  const format = formatOf(job.bytes);
+export async function inspectImage(job: ImageToRead): Promise<ImageFacts> {
+  const format = imageFormat(job.bytes);
   if (!format) throw new Unreadable('it is not an image of a supported format');
   try {
     return format === 'heic' ? await heicFacts(job) : await sharpFacts(job, format);
@@ -22,19 +23,7 @@ export async function inspectImage(job: ImageJob): Promise<ImageFacts> {
   }
 }
 
-function formatOf(bytes: Uint8Array): ImageFacts['format'] | undefined {
-  const start = Buffer.from(bytes.subarray(0, 64)).toString('latin1');
-  if (start.startsWith('\u0089PNG\r\n\u001a\n')) return 'png';
-  if (start.startsWith('\u00ff\u00d8\u00ff')) return 'jpeg';
-  if (start.startsWith('GIF8')) return 'gif';
-  if (start.startsWith('RIFF') && start.startsWith('WEBP', 8)) return 'webp';
-  if (!start.startsWith('ftyp', 4)) return undefined;
-  const brands = start.slice(8, Math.min(64, Buffer.from(start, 'latin1').readUInt32BE(0)));
-  if (/avi[fs]/.test(brands)) return 'avif';
-  return /hei[cxms]|hev[cxms]|mif1|msf1/.test(brands) ? 'heic' : undefined;
-}
-
-async function sharpFacts(job: ImageJob, format: ImageFacts['format']): Promise<ImageFacts> {
+async function sharpFacts(job: ImageToRead, format: ImageFacts['format']): Promise<ImageFacts> {
   const { width, height } = await sharp(job.bytes, { limitInputPixels: false }).metadata();
   refuseOversized(width, height, job);
   const image = sharp(job.bytes, {

@@ -1,14 +1,17 @@
-import { ImageRejected } from '@svc/contracts';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { LocalRetrieval } from '../local-retrieval.js';
-import { retrievalConfig } from '../retrieval.config.js';
-import { heicImage } from '../../test/sample-files.js';
+import { heicImage } from '../test/heic-image.js';
+import { dataUrl } from './data-url.js';
+import { imagesConfig } from './images.config.js';
+import { ImageRejected, Images } from './images.js';
 
-const config = z.object(retrievalConfig).parse({});
-const retrieval = new LocalRetrieval(config);
-afterAll(() => retrieval.close());
+const config = z.object(imagesConfig).parse({});
+const images = new Images(config);
+afterAll(() => images.close());
+
+const me = { account: 'me' };
+const read = (image: string | Uint8Array) => images.read(image, me);
 
 const noise = sharp({
   create: {
@@ -21,20 +24,25 @@ const noise = sharp({
 });
 const formats = ['png', 'jpeg', 'webp', 'gif', 'avif'] as const;
 
-describe('inspectImage', () => {
+describe('Images', () => {
   it.each(formats)('measures a %s', async (format) => {
     const bytes = await noise.clone().toFormat(format).toBuffer();
-    expect(await retrieval.inspectImage(bytes)).toEqual({ width: 80, height: 70, format });
+    expect(await read(bytes)).toEqual({
+      width: 80,
+      height: 70,
+      format,
+      url: await dataUrl(`image/${format}`, bytes),
+    });
   });
 
   it('measures a HEIC', async () => {
-    expect(await retrieval.inspectImage(heicImage())).toEqual({ width: 80, height: 70, format: 'heic' });
+    expect(await read(heicImage())).toMatchObject({ width: 80, height: 70, format: 'heic' });
   });
 
   it.each([...formats, 'heic'] as const)('rejects a %s whose last bytes are missing', async (format) => {
     const bytes = format === 'heic' ? heicImage() : await noise.clone().toFormat(format).toBuffer();
     const short = bytes.subarray(0, bytes.length - Math.ceil(bytes.length / 50));
-    await expect(retrieval.inspectImage(short)).rejects.toBeInstanceOf(ImageRejected);
+    await expect(read(short)).rejects.toBeInstanceOf(ImageRejected);
   });
 
   it('measures an image that is very tall', async () => {
@@ -42,7 +50,7 @@ describe('inspectImage', () => {
     const bytes = await sharp({ create: { width, height, channels: 3, background: 'red' } })
       .png()
       .toBuffer();
-    expect(await retrieval.inspectImage(bytes)).toEqual({ width, height, format: 'png' });
+    expect(await read(bytes)).toMatchObject({ width, height, format: 'png' });
   });
 
   it('rejects a large image that breaks off in its last rows', async () => {
@@ -50,9 +58,9 @@ describe('inspectImage', () => {
     const bytes = await sharp({ create: { width, height, channels: 3, background: 'red' } })
       .jpeg()
       .toBuffer();
-    expect(await retrieval.inspectImage(bytes)).toMatchObject({ width, height });
+    expect(await read(bytes)).toMatchObject({ width, height });
     const short = bytes.subarray(0, Math.floor(bytes.length * 0.999));
-    await expect(retrieval.inspectImage(short)).rejects.toThrow('the image does not decode');
+    await expect(read(short)).rejects.toThrow('the image does not decode');
   });
 
   it('rejects more pixels than allowed before it decodes them', async () => {
@@ -61,7 +69,7 @@ describe('inspectImage', () => {
     })
       .png()
       .toBuffer();
-    await expect(retrieval.inspectImage(bytes)).rejects.toThrow('more than 100 megapixels');
+    await expect(read(bytes)).rejects.toThrow('more than 100 megapixels');
   });
 
   it('rejects what is no image of these formats, pictures in other formats included', async () => {
@@ -74,12 +82,30 @@ describe('inspectImage', () => {
       new Uint8Array(),
       Buffer.from('\u00ff\u00d8\u00ff', 'latin1'),
     ])
-      await expect(retrieval.inspectImage(bytes)).rejects.toBeInstanceOf(ImageRejected);
+      await expect(read(bytes)).rejects.toBeInstanceOf(ImageRejected);
   });
 
   it('rejects a HEIC that needs more memory than allowed, and goes on', async () => {
-    const tight = new LocalRetrieval({ ...config, RETRIEVAL_THREADS: 1, RETRIEVAL_THREAD_BUFFERS_MB: 1 });
-    await expect(tight.inspectImage(heicImage())).rejects.toBeInstanceOf(ImageRejected);
+    const tight = new Images({ ...config, IMAGES_THREADS: 1, IMAGES_THREAD_BUFFERS_MB: 1 });
+    await expect(tight.read(heicImage(), me)).rejects.toBeInstanceOf(ImageRejected);
     await tight.close();
+  });
+
+  it('says nothing of the URL of an image that needs no change, and writes any other anew', async () => {
+    const bytes = await noise.clone().png().toBuffer();
+    const plain = await dataUrl('image/png', bytes);
+    const facts = { width: 80, height: 70, format: 'png' };
+    expect(await read(plain)).toEqual(facts);
+    const others = [
+      plain.replace('image/png', 'image/jpeg'),
+      plain.replace('data:', 'DATA:'),
+      plain.replace(';base64', ';name=a;base64'),
+      plain.replace(/.{1000}/, '$&\n'),
+    ];
+    for (const other of others) expect(await read(other)).toEqual({ ...facts, url: plain });
+  });
+
+  it('rejects a URL that holds nothing', async () => {
+    await expect(read('data:image/png;base64,!!')).rejects.toThrow('the data URL is not valid');
   });
 });

@@ -1,12 +1,12 @@
-import type { ImageFacts } from '@svc/contracts';
 import createLibheif from 'libheif-js/libheif-wasm/libheif-bundle.mjs';
-import { type ImageJob, Unreadable, refuseOversized } from '../job/job.js';
+import { Unreadable } from '@svc/threads';
+import { type ImageFacts, type ImageToRead, refuseOversized } from './image-job.js';
 
 const pageBytes = 65_536;
 const grow = WebAssembly.Memory.prototype.grow;
 
 /** Decodes HEVC in WebAssembly: sharp's library comes without it. */
-export async function heicFacts(job: ImageJob): Promise<ImageFacts> {
+export async function heicFacts(job: ImageToRead): Promise<ImageFacts> {
   boundMemory(job.memoryLimitBytes);
   // A new decoder for each image: WebAssembly never gives memory back.
   const images = new (createLibheif().HeifDecoder)().decode(job.bytes);

@@ -1,4 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import type { Answer } from './answer-jobs.js';
+import { FairQueue } from './fair-queue.js';
+import { JobFailed } from './job-failed.js';
 
 export interface ThreadBounds {
   readonly threads: number;
@@ -11,22 +14,17 @@ export interface ThreadBounds {
   readonly buffersLimitMb: number;
 }
 
-export type ThreadFailureKind = 'busy' | 'closed' | 'timeout' | 'memory' | 'crash';
-
-/** Why a job has no answer. `busy` and `closed`: it never began. */
-export class ThreadFailure extends Error {
-  constructor(
-    readonly kind: ThreadFailureKind,
-    cause?: unknown,
-  ) {
-    super(`thread: ${kind}`, { cause });
-    this.name = 'ThreadFailure';
-  }
+/** For whom a job is done, and until when it is wanted. */
+export interface JobCaller {
+  /** Accounts take turns. */
+  readonly account: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
-interface Task<Job, Answer> {
+interface Task<Job, Value> {
   readonly job: Job;
-  readonly resolve: (answer: Answer) => void;
+  readonly account: string;
+  readonly resolve: (value: Value) => void;
   readonly reject: (error: unknown) => void;
   /** Set while a thread runs it: ends that thread. */
   stop?: (error: unknown) => void;
@@ -36,14 +34,14 @@ const megabyte = 1_048_576;
 const memoryCheckMs = 50;
 
 /**
- * Runs each job alone in a thread. A thread that misses the deadline, takes too much memory or breaks is ended and
- * replaced; only its job fails. The thread's module answers every message with exactly one message.
+ * Runs each job alone in a thread, those of several accounts in turns. A thread that misses the deadline, takes too much
+ * memory or breaks is ended and replaced; only its job fails. The thread's module calls `answerJobs`.
  */
-export class ThreadPool<Job extends { readonly bytes: Uint8Array }, Answer> {
+export class ThreadPool<Job extends object, Value> {
   readonly #idle: Worker[] = [];
   readonly #threads = new Map<Worker, Promise<void>>();
-  readonly #queue: Task<Job, Answer>[] = [];
-  readonly #running = new Set<Task<Job, Answer>>();
+  readonly #queue = new FairQueue<Task<Job, Value>>();
+  readonly #running = new Set<Task<Job, Value>>();
   #closed = false;
 
   constructor(
@@ -51,19 +49,20 @@ export class ThreadPool<Job extends { readonly bytes: Uint8Array }, Answer> {
     private readonly bounds: ThreadBounds,
   ) {}
 
-  /** Resolves with the thread's answer. Throws ThreadFailure, or the signal's reason. */
-  async run(job: Job, signal?: AbortSignal): Promise<Answer> {
+  /**
+   * Resolves with what the thread made of the job. Bytes under `bytes` are copied and stay the caller's. Throws
+   * JobFailed, or the signal's reason.
+   */
+  async run(job: Job, { account, signal }: JobCaller): Promise<Value> {
     signal?.throwIfAborted();
-    if (this.#closed) throw new ThreadFailure('closed');
-    const free = this.#idle.length + this.bounds.threads - this.#threads.size;
-    if (this.#queue.length >= free + this.bounds.queueLimit) throw new ThreadFailure('busy');
-
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const task: Task<Job, Answer> = { job, resolve, reject };
+    if (this.#closed) throw new JobFailed('closed');
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
+    const task: Task<Job, Value> = { job, account, resolve, reject };
     const abort = (): void => this.#abort(task, signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    const patience = setTimeout(() => this.#leave(task, new ThreadFailure('busy')), this.bounds.timeoutMs);
-    this.#queue.push(task);
+    const patience = setTimeout(() => this.#leave(task, new JobFailed('busy')), this.bounds.timeoutMs);
+    const free = this.#idle.length + this.bounds.threads - this.#threads.size;
+    this.#queue.push(task, free + this.bounds.queueLimit)?.reject(new JobFailed('busy'));
     this.#startNext();
     try {
       return await promise;
@@ -76,31 +75,29 @@ export class ThreadPool<Job extends { readonly bytes: Uint8Array }, Answer> {
   /** Ends every thread; jobs that wait or run fail. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const task of this.#queue.splice(0)) task.reject(new ThreadFailure('closed'));
-    for (const task of this.#running) task.stop?.(new ThreadFailure('closed'));
+    for (const task of this.#queue.drain()) task.reject(new JobFailed('closed'));
+    for (const task of this.#running) task.stop?.(new JobFailed('closed'));
     for (const worker of this.#idle.splice(0)) void worker.terminate(); // awaited through its exit below
     await Promise.all(this.#threads.values());
   }
 
-  #abort(task: Task<Job, Answer>, reason: unknown): void {
+  #abort(task: Task<Job, Value>, reason: unknown): void {
     if (task.stop) task.stop(reason);
     else this.#leave(task, reason);
   }
 
   /** Takes a task that waits out of the queue. */
-  #leave(task: Task<Job, Answer>, reason: unknown): void {
-    const position = this.#queue.indexOf(task);
-    if (position === -1) return;
-    this.#queue.splice(position, 1);
-    task.reject(reason);
+  #leave(task: Task<Job, Value>, reason: unknown): void {
+    if (this.#queue.remove(task)) task.reject(reason);
   }
 
   #startNext(): void {
-    while (this.#queue.length > 0 && !this.#closed) {
+    while (this.#queue.size > 0 && !this.#closed) {
       const worker = this.#idle.pop() ?? this.#spawn();
       if (!worker) return;
       const task = this.#queue.shift();
       if (task) this.#start(task, worker);
+      else this.#idle.push(worker);
     }
   }
 
@@ -129,18 +126,20 @@ export class ThreadPool<Job extends { readonly bytes: Uint8Array }, Answer> {
     return worker;
   }
 
-  #start(task: Task<Job, Answer>, worker: Worker): void {
+  #start(task: Task<Job, Value>, worker: Worker): void {
     const done = (): void => {
       clearTimeout(deadline);
       clearInterval(memoryWatch);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       this.#running.delete(task);
+      this.#queue.done(task);
       delete task.stop;
     };
-    const onMessage = (answer: Answer): void => {
+    const onMessage = (answer: Answer<Value>): void => {
       done();
       this.#idle.push(worker);
-      task.resolve(answer);
+      if ('value' in answer) task.resolve(answer.value);
+      else task.reject(new JobFailed('refused', { reason: answer.refused }));
       this.#startNext();
     };
     // The thread counts as taken until it has really exited, so that the bound on threads holds.
@@ -150,15 +149,15 @@ export class ThreadPool<Job extends { readonly bytes: Uint8Array }, Answer> {
       task.reject(error);
     };
     const onError = (error: unknown): void =>
-      stop(new ThreadFailure(isOutOfMemory(error) ? 'memory' : 'crash', error));
-    const onExit = (): void => stop(new ThreadFailure('crash'));
-    const deadline = setTimeout(() => stop(new ThreadFailure('timeout')), this.bounds.timeoutMs);
+      stop(new JobFailed(isOutOfMemory(error) ? 'memory' : 'crash', { cause: error }));
+    const onExit = (): void => stop(new JobFailed('crash'));
+    const deadline = setTimeout(() => stop(new JobFailed('timeout')), this.bounds.timeoutMs);
     const memoryWatch = setInterval(() => {
       // A thread in a busy loop answers too; one that has just ended does not, and needs no watch.
       worker.getHeapStatistics().then(
         ({ external_memory: bytes }) => {
           const isOver = bytes > this.bounds.buffersLimitMb * megabyte;
-          if (isOver && task.stop === stop) stop(new ThreadFailure('memory'));
+          if (isOver && task.stop === stop) stop(new JobFailed('memory'));
         },
         () => undefined,
       );
@@ -167,10 +166,18 @@ export class ThreadPool<Job extends { readonly bytes: Uint8Array }, Answer> {
     task.stop = stop;
     this.#running.add(task);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-    // The copy leaves the caller its bytes and hands the thread no more than them. `slice` of a Buffer is none.
-    const bytes = new Uint8Array(task.job.bytes);
-    worker.postMessage({ ...task.job, bytes }, [bytes.buffer]);
+    post(worker, task.job);
   }
+}
+
+function post(worker: Worker, job: object): void {
+  if (!('bytes' in job && job.bytes instanceof Uint8Array)) {
+    worker.postMessage(job);
+    return;
+  }
+  // The copy leaves the caller its bytes and hands the thread no more than them. `slice` of a Buffer is none.
+  const bytes = new Uint8Array(job.bytes);
+  worker.postMessage({ ...job, bytes }, [bytes.buffer]);
 }
 
 function isOutOfMemory(error: unknown): boolean {

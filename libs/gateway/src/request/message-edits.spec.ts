@@ -1,0 +1,73 @@
+import type { ContentPart, Message } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import { type MessageEdits, editMessages } from './message-edits.js';
+
+const nothing: MessageEdits = { prompt: '', dropped: new Set(), parts: new Map() };
+
+/** Edits the messages of a JSON text. Edits are chosen by what was read from it. */
+function edit(text: string, choose: (messages: Message[]) => Partial<MessageEdits>) {
+  const messages = JSON.parse(text) as Message[];
+  const edited = editMessages({ messages, text }, { ...nothing, ...choose(messages) });
+  expect(JSON.parse(edited.text)).toEqual(edited.messages);
+  return edited;
+}
+
+describe('editMessages', () => {
+  const big = '{"role":"user","content":"a","seen":12345678901234567890.00}';
+
+  it('keeps the bytes of what it does not edit', () => {
+    const text = `[ ${big} , {"role":"assistant","content":null}]`;
+    expect(editMessages({ messages: JSON.parse(text) as Message[], text }, nothing).text).toBe(
+      `[${big},{"role":"assistant","content":null}]`,
+    );
+  });
+
+  it.each([
+    ['a system prompt', '{"role":"user","content":"a"}', 'house'],
+    ["one text with the caller's system prompt", '{"role":"system","content":"b\\u0041"}', 'house\n\nbA'],
+    [
+      'one list with it',
+      '{"role":"system","content":[{"type":"text","text":"b"}]}',
+      [
+        { type: 'text', text: 'house' },
+        { type: 'text', text: 'b' },
+      ],
+    ],
+    ["a message before a developer's", '{"role":"developer","content":"b"}', 'house'],
+  ])('puts a prompt first, as %s', (_, first, content) => {
+    const { messages, text } = edit(`[${first},${big}]`, () => ({ prompt: 'house' }));
+    expect(messages[0]).toEqual({ role: 'system', content });
+    expect(text).toContain('12345678901234567890.00');
+  });
+
+  it('keeps the role of a developer behind a prompt', () => {
+    const { messages } = edit('[{"role":"developer","content":"b"}]', () => ({ prompt: 'house' }));
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'developer']);
+  });
+
+  it('leaves messages out', () => {
+    const { text } = edit(`[{"role":"assistant","content":""},${big}]`, ([first]) => ({
+      dropped: new Set(first ? [first] : []),
+    }));
+    expect(text).toBe(`[${big}]`);
+  });
+
+  const url = 'data:image/png;base64,AAAA';
+  const parts = `[{"type":"text","text":"x","n":1e400},{"type":"file","file":{"file_data":"${url}"}}]`;
+  const part: ContentPart = { type: 'image_url', image_url: { url: `${url}$&` } };
+
+  it('puts other parts in place of parts', () => {
+    const { text } = edit(`[{"role":"user","content":${parts}}]`, ([message]) => ({
+      parts: new Map([[message?.content?.[1] as ContentPart, part]]),
+    }));
+    expect(text).toContain('"n":1e400');
+    expect(text).toContain(`"url":"${url}$&"`);
+  });
+
+  it('says so where nothing is left of a message', () => {
+    const { messages } = edit(`[{"role":"user","content":${parts}}]`, ([message]) => ({
+      parts: new Map(((message?.content ?? []) as ContentPart[]).map((each) => [each, undefined])),
+    }));
+    expect(messages[0]?.content).toEqual([{ type: 'text', text: '[left out]' }]);
+  });
+});

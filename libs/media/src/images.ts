@@ -1,0 +1,62 @@
+import { JobFailed, type JobCaller, ThreadPool } from '@svc/threads';
+// Loaded here as well as in the threads: its native library must outlive each of them.
+import 'sharp';
+import type { ImageJob, ReadImage } from './image-job.js';
+import type { ImagesConfig } from './images.config.js';
+
+/** The compiled thread, also when this file runs from its TypeScript source: threads load plain JavaScript only. */
+const entry = new URL('../dist/thread.js', import.meta.url);
+
+/** Why something is not an image that a model can be given. */
+export class ImageRejected extends Error {
+  /**
+   * @param reason Plain words for the client, a clause without a full stop: `the image does not decode`.
+   * @param retryable True when the image is not at fault: too many others are being read.
+   */
+  constructor(
+    readonly reason: string,
+    readonly retryable = false,
+  ) {
+    super(reason);
+    this.name = 'ImageRejected';
+  }
+}
+
+/** Checks images, in threads of this process: they are read where they are. */
+export class Images {
+  readonly #pool: ThreadPool<ImageJob, ReadImage>;
+
+  constructor(private readonly config: ImagesConfig) {
+    this.#pool = new ThreadPool(entry, {
+      threads: config.IMAGES_THREADS,
+      queueLimit: config.IMAGES_QUEUE_LIMIT,
+      timeoutMs: config.IMAGES_TIMEOUT_MS,
+      heapLimitMb: config.IMAGES_THREAD_HEAP_MB,
+      buffersLimitMb: config.IMAGES_THREAD_BUFFERS_MB,
+    });
+  }
+
+  /**
+   * Decodes every pixel of an image, of an animation the first frame's, and says what it is. A data URL is decoded in
+   * the thread, never here. Throws ImageRejected. Has a deadline of its own; an abort of the signal ends it at once.
+   */
+  async read(image: string | Uint8Array, caller: JobCaller): Promise<ReadImage> {
+    const job: ImageJob = {
+      ...(typeof image === 'string' ? { url: image } : { bytes: image }),
+      bytesLimit: this.config.IMAGES_LIMIT_BYTES,
+      pixelLimit: this.config.IMAGES_LIMIT_PIXELS,
+      timeoutMs: this.config.IMAGES_TIMEOUT_MS,
+      memoryLimitBytes: this.config.IMAGES_THREAD_BUFFERS_MB * 1_048_576,
+    };
+    try {
+      return await this.#pool.run(job, caller);
+    } catch (error) {
+      if (error instanceof JobFailed) throw new ImageRejected(error.reason, error.retryable);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}

@@ -1,0 +1,19 @@
+// What a thread of the pool runs: one image after the other.
+import { Unreadable, answerJobs } from '@svc/threads';
+import { dataUrl, dataUrlBytes, dataUrlHead } from './data-url.js';
+import type { ImageFacts, ImageJob, ReadImage } from './image-job.js';
+import { inspectImage } from './image.js';
+
+answerJobs(async (job: ImageJob): Promise<ReadImage> => {
+  const { url = '' } = job;
+  const head = dataUrlHead(url);
+  const decoded = job.bytes ? { bytes: job.bytes, isPlain: false } : head && (await dataUrlBytes(url, head));
+  if (!decoded) throw new Unreadable('the data URL is not valid');
+  const { bytes, isPlain } = decoded;
+  if (bytes.length > job.bytesLimit)
+    throw new Unreadable(`it is over ${Math.floor(job.bytesLimit / 1_000_000)} MB`);
+  const facts: ImageFacts = await inspectImage({ ...job, bytes });
+  const mediaType = `image/${facts.format}`;
+  if (isPlain && url.startsWith(`data:${mediaType};base64,`)) return facts;
+  return { ...facts, url: await dataUrl(mediaType, bytes) };
+});

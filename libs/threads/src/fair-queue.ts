@@ -1,0 +1,89 @@
+/** What waits on behalf of an account. */
+export interface Waiting {
+  readonly account: string;
+}
+
+/**
+ * A bounded queue in which accounts take turns, so that none waits behind another's hundred. The next is the oldest of
+ * the account that has the fewest under way; of several such, of the one whose turn is longest ago.
+ */
+export class FairQueue<Task extends Waiting> {
+  readonly #waiting = new Map<string, Task[]>();
+  readonly #running = new Map<string, number>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Adds a task. Returns the one that has to leave where there is no room: the newest of the account with the most
+   * waiting, which is the added one itself when that account is its own.
+   */
+  push(task: Task, limit: number): Task | undefined {
+    this.#listOf(task.account).push(task);
+    this.#size += 1;
+    if (this.#size <= limit) return undefined;
+    const newest = this.#longest(task.account).at(-1);
+    if (newest) this.remove(newest);
+    return newest;
+  }
+
+  /** Takes the next task; it counts as under way until `done`. */
+  shift(): Task | undefined {
+    let chosen: string | undefined;
+    for (const account of this.#waiting.keys())
+      if (chosen === undefined || this.#underWay(account) < this.#underWay(chosen)) chosen = account;
+    if (chosen === undefined) return undefined;
+    const list = this.#listOf(chosen);
+    const task = list.shift();
+    this.#size -= 1;
+    // The account goes to the end of the line.
+    this.#waiting.delete(chosen);
+    if (list.length > 0) this.#waiting.set(chosen, list);
+    this.#running.set(chosen, this.#underWay(chosen) + 1);
+    return task;
+  }
+
+  done({ account }: Task): void {
+    const left = this.#underWay(account) - 1;
+    if (left > 0) this.#running.set(account, left);
+    else this.#running.delete(account);
+  }
+
+  /** False when the task does not wait. */
+  remove(task: Task): boolean {
+    const list = this.#waiting.get(task.account);
+    const position = list?.indexOf(task) ?? -1;
+    if (!list || position === -1) return false;
+    list.splice(position, 1);
+    this.#size -= 1;
+    if (list.length === 0) this.#waiting.delete(task.account);
+    return true;
+  }
+
+  /** Empties the queue. */
+  drain(): Task[] {
+    const tasks = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    this.#size = 0;
+    return tasks;
+  }
+
+  #underWay(account: string): number {
+    return this.#running.get(account) ?? 0;
+  }
+
+  #listOf(account: string): Task[] {
+    let list = this.#waiting.get(account);
+    if (!list) this.#waiting.set(account, (list = []));
+    return list;
+  }
+
+  /** The longest list; of several, that of `account`. */
+  #longest(account: string): Task[] {
+    let longest = this.#listOf(account);
+    for (const list of this.#waiting.values()) if (list.length > longest.length) longest = list;
+    return longest;
+  }
+}

@@ -1,0 +1,3 @@
+export { answerJobs } from './answer-jobs.js';
+export { DAMAGED, JobFailed, type JobFailure, TOO_COMPLEX, Unreadable } from './job-failed.js';
+export { type JobCaller, type ThreadBounds, ThreadPool } from './thread-pool.js';
