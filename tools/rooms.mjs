@@ -22,7 +22,7 @@ export const rooms = {
     'http/characters': [],
     'http/keys': ['money', 'ports', 'http/route'],
     'http/billing': ['http/route'],
-    'http/limits': ['messages', 'http/route'],
+    'http/limits': ['messages', 'ports', 'http/route'],
     'http/operator': ['money', 'http/route', 'http/keys'],
     http: [
       'http/route',
@@ -53,15 +53,15 @@ export const rooms = {
     limits: [],
     auth: ['limits'],
     keys: ['limits', 'auth'],
-    models: ['auth'],
+    models: [],
     http: ['models'],
     request: ['json', 'tokens', 'limits', 'models'],
     holds: ['tokens', 'limits', 'http', 'request'],
     answer: ['json', 'tokens', 'request', 'holds'],
-    chat: ['tokens', 'auth', 'http', 'request', 'holds', 'answer'],
+    chat: ['tokens', 'http', 'request', 'holds', 'answer'],
     billing: ['auth'],
     operator: ['limits', 'auth', 'keys'],
-    docs: ['auth', 'http'],
+    docs: ['http'],
   },
   ledger: {
     '.': ['ledger.config', 'clock', 'deadline'],
@@ -85,7 +85,8 @@ export const rooms = {
   runtime: {
     logging: [],
     catalog: ['logging'],
-    http: ['logging'],
+    '.': ['logging', 'start-fault', 'version'],
+    http: [],
     process: ['logging', 'catalog', 'http'],
   },
   simulator: {

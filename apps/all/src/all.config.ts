@@ -1,4 +1,4 @@
-import { port, processConfig } from '@svc/runtime';
+import { SECRET_LENGTH, port, processConfig } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the single process. */
@@ -13,7 +13,7 @@ export const allConfig = {
     .describe('The file of characters; without it, characters.yaml if there is one'),
   SVC_OPERATOR_TOKEN: z
     .string()
-    .min(16)
+    .min(SECRET_LENGTH)
     .optional()
     .describe("The operator's secret; without it, one is made and kept in the data directory"),
   DATABASE_URL: z

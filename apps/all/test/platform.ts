@@ -10,7 +10,7 @@ import { stringify } from 'yaml';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-export const OPERATOR_TOKEN = 'operator-token-of-the-tests';
+export const OPERATOR_TOKEN = 'operator-token-of-the-tests-of-the-platform';
 
 /** A model as the tests offer it; what a test does not say has these values. */
 export const TEST_MODEL = {

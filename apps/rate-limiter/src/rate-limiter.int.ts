@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { LIMITER_PATHS } from '@svc/contracts';
+import { routes } from '@svc/contracts';
 import { HttpLimiter } from '@svc/limiter';
 import { admitRequest, limiterConformance } from '@svc/limiter/testing';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
@@ -9,7 +9,7 @@ import { RunningProcess } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-const TOKEN = 'internal-token-of-the-tests';
+const TOKEN = 'internal-token-of-the-tests-of-the-limiter';
 
 let redis: TestRedis;
 
@@ -87,12 +87,12 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       ['a token with something after it', `Bearer ${TOKEN}x`],
     ])('refuses %s with a 401 that says so, and counts nothing', async (_what, authorization) => {
       const request = admitRequest();
-      const response = await post(LIMITER_PATHS.admit, request, authorization);
+      const response = await post(routes.admitToLimits.path, request, authorization);
       expect(response.status).toBe(401);
       expect(await response.json()).toMatchObject({
         error: { message: 'The internal token is missing or wrong.' },
       });
-      expect((await fetch(url + LIMITER_PATHS.state)).status).toBe(401);
+      expect((await fetch(url + routes.limitsState.path)).status).toBe(401);
       const limiter = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
       const { requests } = await limiter.admit(request);
       expect(requests.limit - requests.remaining).toBe(1);
@@ -100,13 +100,13 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
     });
 
     it.each([
-      [LIMITER_PATHS.admit, { ...admitRequest(), tokens: -1 }],
-      [LIMITER_PATHS.admit, { ...admitRequest(), tokens: 1.5 }],
-      [LIMITER_PATHS.admit, { ...admitRequest(), accountId: '' }],
-      [LIMITER_PATHS.settle, { request: admitRequest() }],
-      [LIMITER_PATHS.release, {}],
-      [LIMITER_PATHS.renew, { live: Array(1_001).fill({ requestId: 'a', accountId: 'b' }) }],
-      [LIMITER_PATHS.failed, { subject: 'x'.repeat(301) }],
+      [routes.admitToLimits.path, { ...admitRequest(), tokens: -1 }],
+      [routes.admitToLimits.path, { ...admitRequest(), tokens: 1.5 }],
+      [routes.admitToLimits.path, { ...admitRequest(), accountId: '' }],
+      [routes.settleLimits.path, { request: admitRequest() }],
+      [routes.releaseLimits.path, {}],
+      [routes.renewLimits.path, { live: Array(1_001).fill({ requestId: 'a', accountId: 'b' }) }],
+      [routes.countFailure.path, { subject: 'x'.repeat(301) }],
     ])('refuses a faulty call of %s with a 400 that names the field', async (path, body) => {
       const response = await post(path, body, `Bearer ${TOKEN}`);
       expect(response.status).toBe(400);

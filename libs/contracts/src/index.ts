@@ -116,7 +116,6 @@ export {
   AdmissionReply,
   AdmitCall,
   FailureBlockReply,
-  LIMITER_PATHS,
   LimitsState,
   ReleaseCall,
   RenewCall,

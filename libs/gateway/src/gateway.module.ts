@@ -3,7 +3,6 @@ import { AccountStore } from './operator/account.store.js';
 import { AccountLimitsController } from './operator/account-limits.controller.js';
 import { AccountLimitsStore } from './operator/account-limits.store.js';
 import { AccountsController } from './operator/accounts.controller.js';
-import { AdminGuard } from './auth/admin-guard.js';
 import { Admission } from './holds/admission.js';
 import { AnswerWriter } from './chat/answer-writer.js';
 import { ApiKeys } from './keys/api-keys.js';
@@ -14,11 +13,11 @@ import { BalanceHeaders } from './http/balance-headers.js';
 import { BillingAnalyticsController } from './billing/billing-analytics.controller.js';
 import { BillingUsageController } from './billing/billing-usage.controller.js';
 import { BillingController } from './billing/billing.controller.js';
-import { CallerEntry } from './auth/caller-entry.js';
-import { CallerGate } from './auth/caller-gate.js';
-import { CallerGuard, VisitorGuard } from './auth/caller-guard.js';
+import { AccessGates } from '@svc/runtime';
+import { GatewayAccess, OperatorToken } from './auth/access.js';
+import { Callers } from './auth/callers.js';
+import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
-import { ChatDoor } from './chat/chat-door.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatPipeline } from './chat/chat.pipeline.js';
 import { DevelopmentAccount } from './operator/development-account.js';
@@ -38,7 +37,6 @@ import { LimitGate } from './limits/limit-gate.js';
 import { LimitReports } from './limits/limit-reports.js';
 import { RateLimitsView } from './keys/rate-limits-view.js';
 import { RateLimitsController } from './keys/rate-limits.controller.js';
-import { OperatorGate } from './auth/operator-gate.js';
 import { Preparation } from './request/preparation.js';
 import { Prompts } from './request/prompts.js';
 import { StakesController } from './operator/stakes.controller.js';
@@ -73,18 +71,17 @@ export class GatewayModule {
       ],
       providers: [
         { provide: GatewaySettings, useValue: settings },
+        { provide: OperatorToken, useValue: new OperatorToken(settings.operatorToken) },
+        { provide: AccessGates, useClass: GatewayAccess },
         AccountLimitsStore,
         AccountStore,
-        AdminGuard,
         Admission,
         AnswerWriter,
         ApiKeys,
         Attachments,
         BalanceHeaders,
-        CallerEntry,
-        CallerGate,
-        CallerGuard,
-        ChatDoor,
+        Callers,
+        KeyCache,
         ChatPipeline,
         DevelopmentAccount,
         FailureGate,
@@ -96,12 +93,10 @@ export class GatewayModule {
         KeyUses,
         LimitGate,
         LimitReports,
-        OperatorGate,
         Preparation,
         Prompts,
         RateLimitsView,
         Tokenizers,
-        VisitorGuard,
         UsageKeysStore,
       ],
       exports: [DevelopmentAccount],

@@ -15,7 +15,7 @@ import { LimiterModule } from './limiter.module.js';
 import { LimitsApiModule } from './limits-api.module.js';
 
 const LEASE_MS = 2_000;
-const TOKEN = 'internal-token-of-the-tests';
+const TOKEN = 'internal-token-of-the-tests-of-the-limiter';
 const logger = createLogger('silent');
 
 /** Nest looks at a decorated class only. */

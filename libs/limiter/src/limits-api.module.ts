@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { InternalGate, InternalToken } from './api/internal-gate.js';
+import { InternalToken } from '@svc/runtime';
 import type { LimiterConfig } from './limiter.config.js';
 import { LimitsController } from './api/limits.controller.js';
 import { redisLimiter } from './redis-provider.js';
@@ -20,7 +20,6 @@ export class LimitsApiModule {
       providers: [
         redisLimiter(config),
         { provide: InternalToken, useFactory: () => new InternalToken(token) },
-        InternalGate,
       ],
     };
   }

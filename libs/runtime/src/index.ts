@@ -5,12 +5,14 @@ export { CharactersModule } from './characters.module.js';
 export { ConfigError, durationMs, loadConfig, port, whole } from './config.js';
 export { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.js';
 export { HealthModule, Readiness } from './health.js';
-export { BODY_LIMIT_BYTES, sendProblem } from './http-adapter.js';
+export { AccessGates, type GatedAccess, isFromClients } from './http/access.js';
+export { sendProblem } from './http/http-adapter.js';
 export { LOG_LEVELS, type LogLevel, type Logger, createLogger, flushLog } from './logging.js';
 export { LoggerModule, RootLogger } from './logger.module.js';
-export { type RequestRecord } from './request-record.js';
-export { newId } from './request-id.js';
-export { Answers } from './route.js';
+export { type RequestRecord } from './http/request-record.js';
+export { newId } from './http/request-id.js';
+export { Answers, routeOf } from './http/route.js';
+export { InternalToken, SECRET_LENGTH, SharedSecret, bearer } from './http/secrets.js';
 export {
   type Environment,
   type ProcessOptions,
@@ -20,6 +22,5 @@ export {
 } from './run-process.js';
 export { type Listener, type Running, type ServeOptions, serve } from './serve.js';
 export { StartFault } from './start-fault.js';
-export { Valid } from './valid.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';

@@ -1,14 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { type Abstract, type DynamicModule, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { UnknownElementException } from '@nestjs/core/errors/exceptions/unknown-element.exception.js';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createHttpAdapter } from './http-adapter.js';
+import { AccessControl, AccessGates } from './http/access.js';
+import { createHttpAdapter } from './http/http-adapter.js';
+import { ProblemFilter } from './http/problem-filter.js';
+import { InternalToken } from './http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
 import { LoggerModule } from './logger.module.js';
 import { type Logger, nestLogger } from './logging.js';
-import { ProblemFilter } from './problem-filter.js';
 import { within } from './within.js';
 
 /** Streams under way get this long to end once a process is told to stop. Kubernetes kills at 30 s by default. */
@@ -57,8 +60,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
     stopping: false,
     operatorPort: undefined,
   };
+  const access = new AccessControl();
   const adapter = createHttpAdapter({
     logger: options.logger,
+    access,
     isOperatorPort: (port) => port !== undefined && port === state.operatorPort,
     isStopping: () => state.stopping,
     trustedProxies: options.trustedProxies,
@@ -76,6 +81,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   try {
     await app.startAllMicroservices();
     await app.init();
+    access.decideWith({ gates: provided(app, AccessGates), internalToken: provided(app, InternalToken) });
     const fastify = app.getHttpAdapter().getInstance();
     await fastify.ready();
     if (options.operator) {
@@ -102,6 +108,16 @@ export async function serve(options: ServeOptions): Promise<Running> {
       await app.close();
     },
   };
+}
+
+/** What a service of the process brings under a token, if any does. */
+function provided<Value>(app: NestFastifyApplication, token: Abstract<Value>): Value | undefined {
+  try {
+    return app.get<Value>(token, { strict: false });
+  } catch (error) {
+    if (error instanceof UnknownElementException) return undefined;
+    throw error;
+  }
 }
 
 function listen(server: Server, { host, port }: Listener): Promise<void> {

@@ -16,7 +16,7 @@ const POSTING_MS = 20_000;
 /** Starts the service in front of both backends: `{ child, url, headers, operator }`. */
 export async function startOurs(place, { instantUrl, streamUrl, profile }) {
   const [port, operatorPort] = [await freePort(), await freePort()];
-  const token = randomBytes(24).toString('base64url');
+  const token = randomBytes(32).toString('base64url');
   const catalogPath = join(place.dir, 'catalog.yaml');
   // JSON is YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl })));

@@ -154,7 +154,8 @@ describe('200', () => {
   });
 
   it('can be read by the openai client', async () => {
-    const openai = new OpenAI({ apiKey: 'none', baseURL: platform.apiUrl });
+    const { apiKey } = await platform.account();
+    const openai = new OpenAI({ apiKey, baseURL: platform.apiUrl });
     const { data } = await openai.models.list();
     expect(data.map(({ id }) => id)).toContain('test-model');
     expect(await openai.models.retrieve('lab/rich-1.5')).toMatchObject({
@@ -197,6 +198,18 @@ describe('400', () => {
       expect(body).toMatchObject({ code: 'INVALID_REQUEST', error: { param: 'type' } });
       expect(body.issues?.[0]?.path).toEqual(['type']);
       expect(body.details).toHaveProperty('type._errors');
+    },
+  );
+});
+
+describe('401', () => {
+  it.each(['Bearer none', 'Bearer SVC_INFERENCE_KEY_wrong', 'Bearer ', 'Basic bm9uZTpub25l', ''])(
+    'needs no credentials, but refuses the wrong ones of %j',
+    async (authorization) => {
+      for (const path of ['/models', '/models/traits', '/models/test-model', '/openapi.yaml']) {
+        const { status } = await fetch(platform.apiUrl + path, { headers: { authorization } });
+        expect([path, status]).toEqual([path, 401]);
+      }
     },
   );
 });

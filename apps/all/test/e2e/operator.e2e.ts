@@ -114,7 +114,7 @@ describe('404', () => {
   });
 
   it('serves the operator on its own port only, and clients on theirs only', async () => {
-    const headers = { authorization: 'Bearer operator-token-of-the-tests' };
+    const headers = { authorization: 'Bearer operator-token-of-the-tests-of-the-platform' };
     expect((await fetch(`${platform.rootUrl}/operator/v1/ledger/audit`, { headers })).status).toBe(404);
     expect((await fetch(platform.operatorUrl.replace('/operator/v1', '/api/v1/models'))).status).toBe(404);
     for (const url of [platform.rootUrl, platform.operatorUrl.replace('/operator/v1', '')]) {

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { chunksOf, eventually } from '../answers.js';
@@ -75,6 +75,14 @@ describe('a start that can not be', () => {
     expect(fault).toMatch(/it ended with 1:/);
     expect(fault).toContain('models.0.contextTokens');
     expect(fault).toContain('models.0.pricing.output');
+  });
+
+  it('refuses an operator token file that was cut short', { timeout: 120_000 }, async () => {
+    const platform = await start({ env: { SVC_OPERATOR_TOKEN: '' } });
+    expect(await platform.service.stop()).toBe(0);
+    await writeFile(join(platform.dataDir, 'operator-token'), '\n');
+    const fault = await platform.restart().then(() => 'it started', String);
+    expect(fault).toMatch(/operator-token holds fewer than 32 characters/);
   });
 
   it('names every fault of the environment', async () => {

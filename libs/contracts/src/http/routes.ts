@@ -5,6 +5,7 @@ import { ChatCompletionChunk } from './chat/chat-chunk.js';
 import { ChatRequest } from './chat/chat-request.js';
 import { ChatCompletion } from './chat/chat-response.js';
 import { keyRoutes } from './keys/key-routes.js';
+import { limiterRoutes } from './limits/limiter-routes.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
 import { operatorRoutes } from './operator/operator-routes.js';
 import { stakeRoutes } from './operator/operator-stake.js';
@@ -29,7 +30,10 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
 \`<model>:<parameter>=<value>[&<parameter>=<value>…]\`. They win over the body's.`,
     access: 'key-or-wallet',
     status: 200,
+    // The id of the request is also the id in the answer's body, so it looks as OpenAI's do.
+    idPrefix: 'chatcmpl-',
     body: ChatRequest,
+    bodyLimitBytes: 35_000_000,
     reply: ChatCompletion,
     event: ChatCompletionChunk,
     headers: ['model', 'limits', 'balances', 'encoding'],
@@ -62,12 +66,12 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     tag: 'Models',
     summary: 'Lists the models on offer',
     description: 'Needs no key. With one, models that its `modelPrivacy` forbids are left out.',
-    access: 'open',
+    access: 'public',
     status: 200,
     query: ModelQuery,
     reply: ModelList,
     headers: ['balances'],
-    refusals: ['INVALID_REQUEST', 'AUTHENTICATION_FAILED'],
+    refusals: ['INVALID_REQUEST'],
   },
   modelTraits: {
     method: 'GET',
@@ -76,12 +80,12 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     tag: 'Models',
     summary: 'Lists the traits and the model that each means for now',
     description: 'A trait can stand wherever a model id can, and follows the best model for its purpose.',
-    access: 'open',
+    access: 'public',
     status: 200,
     query: ModelQuery,
     reply: ModelNames,
     headers: ['balances'],
-    refusals: ['INVALID_REQUEST', 'AUTHENTICATION_FAILED'],
+    refusals: ['INVALID_REQUEST'],
   },
   modelAliases: {
     method: 'GET',
@@ -89,12 +93,12 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     operationId: 'listModelCompatibilityMapping',
     tag: 'Models',
     summary: 'Lists the names of models of other services and the model that each means here',
-    access: 'open',
+    access: 'public',
     status: 200,
     query: ModelQuery,
     reply: ModelNames,
     headers: ['balances'],
-    refusals: ['INVALID_REQUEST', 'AUTHENTICATION_FAILED'],
+    refusals: ['INVALID_REQUEST'],
   },
   model: {
     method: 'GET',
@@ -102,12 +106,12 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     operationId: 'getModel',
     tag: 'Models',
     summary: 'Shows a model',
-    access: 'open',
+    access: 'public',
     status: 200,
     params: ModelParams,
     reply: ModelView,
     headers: ['balances'],
-    refusals: ['AUTHENTICATION_FAILED', 'MODEL_NOT_FOUND'],
+    refusals: ['MODEL_NOT_FOUND'],
   },
   characters: {
     method: 'GET',
@@ -141,7 +145,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     operationId: 'getOpenApi',
     tag: 'Description',
     summary: 'Describes this API in OpenAPI 3.1',
-    access: 'open',
+    access: 'public',
     status: 200,
     reply: z.string(),
     replyType: 'application/yaml',
@@ -153,7 +157,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     operationId: 'getDocs',
     tag: 'Description',
     summary: 'Shows this API as a page',
-    access: 'open',
+    access: 'public',
     status: 200,
     reply: z.string(),
     replyType: 'text/html; charset=utf-8',
@@ -165,7 +169,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     operationId: 'getDocsAsset',
     tag: 'Description',
     summary: 'A script or a style of that page',
-    access: 'open',
+    access: 'public',
     status: 200,
     params: z.object({ name: z.string() }),
     reply: z.string(),
@@ -179,6 +183,7 @@ export const routes = {
   ...publicRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,
+  ...limiterRoutes,
   ...billingRoutes,
   ...operatorRoutes,
   ...stakeRoutes,

@@ -50,10 +50,13 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
 
 /** What every route of a kind of access may refuse with. */
 const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
-  open: ['UNKNOWN_ERROR', 'UNAVAILABLE'],
+  probe: ['UNKNOWN_ERROR'],
+  public: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
   'key-or-wallet': ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
   key: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
+  admin: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
   operator: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
+  internal: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
 };
 
 /** The codes that a route may refuse with, by status. */

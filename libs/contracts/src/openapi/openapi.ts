@@ -48,10 +48,13 @@ const SECURITY_SCHEMES = {
 } as const;
 
 const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
-  open: [],
+  probe: [],
+  public: [],
   'key-or-wallet': ['apiKey', 'wallet'],
   key: ['apiKey'],
+  admin: ['apiKey'],
   operator: ['operatorToken'],
+  internal: [],
 };
 
 /** The description of an API in OpenAPI 3.1, made from the catalogue of routes and the schemas that validate. */
@@ -92,9 +95,9 @@ export function openApiDocument(of: { audience: OpenApiAudience; version: string
 }
 
 /** Who a route is described to, if anybody. */
-function audienceOf({ path, access, tag }: RouteDefinition): OpenApiAudience | undefined {
-  if (path.startsWith(`${PUBLIC_BASE}/`)) return 'public';
-  return access === 'operator' || tag === 'Health' ? 'operator' : undefined;
+function audienceOf({ path, access }: RouteDefinition): OpenApiAudience | undefined {
+  if (access === 'operator' || access === 'probe') return 'operator';
+  return access !== 'internal' && path.startsWith(`${PUBLIC_BASE}/`) ? 'public' : undefined;
 }
 
 function pathOf({ path, params }: RouteDefinition, audience: OpenApiAudience): string {
@@ -116,7 +119,7 @@ function operation(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject 
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
-        required: true,
+        required: !body.safeParse(undefined).success,
         content: json(schemas.ref(body, 'input'), EXAMPLES[operationId]?.request),
       },
     }),

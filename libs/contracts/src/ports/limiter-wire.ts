@@ -1,16 +1,5 @@
 import { z } from 'zod';
 
-/** Where a process that serves the port `Limiter` is asked; all but `state` by POST. */
-export const LIMITER_PATHS = {
-  admit: '/internal/v1/limits/admit',
-  settle: '/internal/v1/limits/settle',
-  release: '/internal/v1/limits/release',
-  renew: '/internal/v1/limits/renew',
-  blocked: '/internal/v1/limits/blocked',
-  failed: '/internal/v1/limits/failed',
-  state: '/internal/v1/limits/state',
-} as const;
-
 const name = z.string().min(1).max(300);
 const count = z.int().min(0);
 const limitType = z.enum(['user', 'api_key', 'global']);

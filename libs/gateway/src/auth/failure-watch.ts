@@ -1,11 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Limiter } from '@svc/contracts';
+import { isFromClients } from '@svc/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { subjectOf } from './failure-gate.js';
 import { GatewaySettings } from '../gateway.config.js';
-
-const PUBLIC_PATH = '/api/v1/';
 
 /** Counts failures, each before its answer is sent, so that the request after it is looked at with it. */
 @Injectable()
@@ -26,7 +25,7 @@ export class FailureWatch implements OnModuleInit {
 }
 
 /** What the service refused because of a limit is no failure, nor is asking how to pay. */
-function isFailure({ url, caller }: FastifyRequest, status: number): boolean {
-  if (status < 400 || status === 429 || !url.startsWith(PUBLIC_PATH)) return false;
-  return status !== 402 || caller !== undefined;
+function isFailure(request: FastifyRequest, status: number): boolean {
+  if (status < 400 || status === 429 || !isFromClients(request)) return false;
+  return status !== 402 || request.caller !== undefined;
 }

@@ -1,4 +1,4 @@
-import { Controller, Query, UseGuards } from '@nestjs/common';
+import { Controller, Query } from '@nestjs/common';
 import {
   type BillingAnalytics,
   BillingAnalyticsQuery,
@@ -6,9 +6,8 @@ import {
   UsageHistory,
   routes,
 } from '@svc/contracts';
-import { Answers, Catalog, Valid } from '@svc/runtime';
-import { AdminGuard } from '../auth/admin-guard.js';
-import { CallerOf } from '../auth/caller-of.js';
+import { Answers, Catalog } from '@svc/runtime';
+import { CallerOf } from '../auth/access.js';
 import { keyNames } from './usage-key-names.js';
 import { UsageKeysStore } from './usage-keys.store.js';
 import { daysOfAnalytics } from './usage-period.js';
@@ -16,7 +15,6 @@ import { usageReport } from './usage-report.js';
 
 /** What an account used, summed up. */
 @Controller()
-@UseGuards(AdminGuard)
 export class BillingAnalyticsController {
   constructor(
     private readonly history: UsageHistory,
@@ -27,7 +25,7 @@ export class BillingAnalyticsController {
   @Answers(routes.billingUsageAnalytics)
   async analytics(
     @CallerOf() { accountId }: Caller,
-    @Query(new Valid(BillingAnalyticsQuery)) query: BillingAnalyticsQuery,
+    @Query() query: BillingAnalyticsQuery,
   ): Promise<BillingAnalytics> {
     const days = daysOfAnalytics(query, new Date());
     const sums = await this.history.days(accountId, days.from, days.until);

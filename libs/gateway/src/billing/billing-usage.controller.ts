@@ -1,4 +1,4 @@
-import { Controller, Query, Res, UseGuards } from '@nestjs/common';
+import { Controller, Query, Res } from '@nestjs/common';
 import {
   type BillingUsage,
   type BillingUsageHistory,
@@ -10,24 +10,22 @@ import {
   invalidRequest,
   routes,
 } from '@svc/contracts';
-import { Answers, Valid } from '@svc/runtime';
+import { Answers } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
-import { AdminGuard } from '../auth/admin-guard.js';
-import { CallerOf } from '../auth/caller-of.js';
+import { CallerOf } from '../auth/access.js';
 import { readCursor, writeCursor } from './usage-cursor.js';
 import { prefersCsv, usageCsv, usageEntryView } from './usage-entry-view.js';
 import { spanOfHistory, spanOfUsage } from './usage-period.js';
 
 /** What an account used, entry by entry, as JSON or CSV. */
 @Controller()
-@UseGuards(AdminGuard)
 export class BillingUsageController {
   constructor(private readonly history: UsageHistory) {}
 
   @Answers(routes.billingUsage)
   async usage(
     @CallerOf() { accountId }: Caller,
-    @Query(new Valid(BillingUsageQuery)) query: BillingUsageQuery,
+    @Query() query: BillingUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BillingUsage | string> {
     const { currency, limit, page, sortOrder: order } = query;
@@ -51,7 +49,7 @@ export class BillingUsageController {
   @Answers(routes.billingUsageHistory)
   async usageHistory(
     @CallerOf() { accountId }: Caller,
-    @Query(new Valid(BillingUsageHistoryQuery)) query: BillingUsageHistoryQuery,
+    @Query() query: BillingUsageHistoryQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BillingUsageHistory | string> {
     const { filter, pageSize, after } = stepOf(query, accountId);

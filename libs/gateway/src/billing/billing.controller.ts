@@ -1,4 +1,4 @@
-import { Controller, UseGuards } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   type Balances,
   type BillingBalance,
@@ -10,12 +10,10 @@ import {
   usdNumber,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
-import { AdminGuard } from '../auth/admin-guard.js';
-import { CallerOf } from '../auth/caller-of.js';
+import { CallerOf } from '../auth/access.js';
 
 /** What an account has. */
 @Controller()
-@UseGuards(AdminGuard)
 export class BillingController {
   constructor(
     private readonly books: Books,

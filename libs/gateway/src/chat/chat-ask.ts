@@ -1,4 +1,4 @@
-import type { Caller } from '@svc/contracts';
+import type { Caller, ChatRequest } from '@svc/contracts';
 import type { RequestRecord } from '@svc/runtime';
 import type { AnswerHeaders } from '../http/answer-headers.js';
 
@@ -6,8 +6,8 @@ import type { AnswerHeaders } from '../http/answer-headers.js';
 export interface ChatAsk {
   readonly requestId: string;
   readonly caller: Caller;
-  /** The body, parsed and as it came. */
-  readonly value: unknown;
+  /** The body, as its schema reads it and as it came. */
+  readonly asked: ChatRequest;
   readonly text: string;
   readonly record: RequestRecord;
   readonly headers: AnswerHeaders;

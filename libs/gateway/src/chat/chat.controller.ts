@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
-import { routes } from '@svc/contracts';
+import { type ChatRequest, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AnswerHeaders } from '../http/answer-headers.js';
@@ -16,11 +16,12 @@ export class ChatController {
 
   @Answers(routes.chatCompletions)
   async answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { id: requestId, record, body: value, bodyText: text, caller } = request;
-    assert(caller, 'nobody comes in past the door');
+    const { id: requestId, record, bodyText: text, caller } = request;
+    const asked = request.body as ChatRequest;
+    assert(caller, 'the route lets nobody in without a key');
     await this.writer.write({ request, reply }, (signal) => {
       const headers = new AnswerHeaders(reply.raw);
-      return this.pipeline.answer({ requestId, caller, value, text, record, headers, signal });
+      return this.pipeline.answer({ requestId, caller, asked, text, record, headers, signal });
     });
   }
 }

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { ChatRequest, validate } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
 import { Admission } from '../holds/admission.js';
 import type { ChatAsk } from './chat-ask.js';
 import { planChat } from '../request/chat-plan.js';
 import { type ChatAnswer, Inference } from './inference.js';
-import { refuseExcess } from '../request/request-bounds.js';
 
 /**
  * The life of a chat completion from top to bottom; on the right, what each step may refuse with. It returns a
@@ -22,9 +20,7 @@ export class ChatPipeline {
 
   async answer(ask: ChatAsk): Promise<ChatAnswer> {
     const { requestId, caller, record, signal, headers } = ask;
-    refuseExcess(ask.text, ask.value); //                         INVALID_REQUEST
-    const request = validate(ChatRequest, ask.value); //          INVALID_REQUEST
-    const plan = planChat(request, ask, this.catalog); //         MODEL_NOT_FOUND, PRO_ONLY_MODEL, NOT_AVAILABLE, …
+    const plan = planChat(ask.asked, ask, this.catalog); //         MODEL_NOT_FOUND, PRO_ONLY_MODEL, NOT_AVAILABLE, …
     record.model = plan.model.id;
     headers.model(plan.model, plan.deprecation);
     const entrant = { requestId, caller, plan, headers };

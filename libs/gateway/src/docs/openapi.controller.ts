@@ -1,9 +1,8 @@
-import { Controller, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import { type OpenApiAudience, openApiDocument, routes } from '@svc/contracts';
 import { Answers, VERSION } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
-import { OperatorGate } from '../auth/operator-gate.js';
 import { PublishedText } from '../http/published-text.js';
 
 /** Serves the descriptions of the API. */
@@ -17,7 +16,6 @@ export class OpenApiController {
   }
 
   @Answers(routes.operatorOpenApi)
-  @UseGuards(OperatorGate)
   async forOperator(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.text('operator').send(request, reply);
   }

@@ -20,7 +20,6 @@ export class BalanceHeaders implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.decorateRequest('caller', undefined);
     fastify.addHook('onSend', async ({ caller }, reply) => {
       if (caller && !reply.raw.hasHeader(BALANCE_HEADERS.usd)) await this.tell(caller.accountId, reply);
     });

@@ -1,8 +1,7 @@
-import { Body, Controller, Param, Query, Req, UseGuards } from '@nestjs/common';
+import { Body, Controller, Param, Query, Req } from '@nestjs/common';
 import {
   ApiKeyChange,
   type ApiKeyList,
-  ApiKeyParams,
   ApiKeyQuery,
   type ApiKeyReply,
   type Caller,
@@ -13,17 +12,15 @@ import {
   invalidRequest,
   routes,
 } from '@svc/contracts';
-import { Answers, Valid } from '@svc/runtime';
+import { Answers } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
-import { AdminGuard } from '../auth/admin-guard.js';
 import { apiKeyView, newApiKeyView, plainApiKeyView } from './api-key-views.js';
 import { ApiKeys } from './api-keys.js';
-import { CallerOf } from '../auth/caller-of.js';
+import { CallerOf } from '../auth/access.js';
 import { KeyCreationLimit } from './key-creation-limit.js';
 
 /** An account's keys, in the hands of whoever holds one of its ADMIN keys. */
 @Controller()
-@UseGuards(AdminGuard)
 export class ApiKeysController {
   constructor(
     private readonly keys: ApiKeys,
@@ -40,7 +37,7 @@ export class ApiKeysController {
   async create(
     @CallerOf() caller: Caller,
     @Req() { id: requestId }: FastifyRequest,
-    @Body(new Valid(NewApiKey)) request: NewApiKey,
+    @Body() request: NewApiKey,
   ): Promise<NewApiKeyReply> {
     await this.limit.take(caller, requestId);
     return { success: true, data: newApiKeyView(await this.keys.create(caller.accountId, request)) };
@@ -49,7 +46,7 @@ export class ApiKeysController {
   @Answers(routes.changeApiKey)
   async change(
     @CallerOf() { accountId }: Caller,
-    @Body(new Valid(ApiKeyChange)) request: ApiKeyChange,
+    @Body() request: ApiKeyChange,
   ): Promise<ChangedApiKeyReply> {
     return { success: true, data: plainApiKeyView(await this.keys.change(accountId, request)) };
   }
@@ -57,8 +54,8 @@ export class ApiKeysController {
   @Answers(routes.revokeApiKey)
   async revoke(
     @CallerOf() { accountId }: Caller,
-    @Query(new Valid(ApiKeyQuery)) query: ApiKeyQuery,
-    @Body(new Valid(ApiKeyQuery.optional())) body: ApiKeyQuery | undefined,
+    @Query() query: ApiKeyQuery,
+    @Body() body: ApiKeyQuery | undefined,
   ): Promise<RevokedApiKeyReply> {
     const id = query.id ?? body?.id;
     if (id === undefined)
@@ -68,10 +65,7 @@ export class ApiKeysController {
   }
 
   @Answers(routes.getApiKey)
-  async get(
-    @CallerOf() { accountId }: Caller,
-    @Param(new Valid(ApiKeyParams)) { id }: { id: string },
-  ): Promise<ApiKeyReply> {
+  async get(@CallerOf() { accountId }: Caller, @Param() { id }: { id: string }): Promise<ApiKeyReply> {
     const { key, spend } = await this.keys.get(accountId, id);
     return { data: apiKeyView(key, spend) };
   }

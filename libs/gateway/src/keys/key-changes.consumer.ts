@@ -1,12 +1,12 @@
 import { Controller } from '@nestjs/common';
 import { type KeyChanged, keyChanged } from '@svc/contracts';
 import { type Broadcast, OnEveryProcess } from '@svc/events';
-import { CallerGate } from '../auth/caller-gate.js';
+import { KeyCache } from '../auth/key-cache.js';
 
 /** Hears in every process that keys have changed. */
 @Controller()
 export class KeyChangesConsumer {
-  constructor(private readonly gate: CallerGate) {}
+  constructor(private readonly gate: KeyCache) {}
 
   @OnEveryProcess(keyChanged)
   hear({ events, missed }: Broadcast<KeyChanged>): Promise<void> {

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { AccountLimitsStore } from '../operator/account-limits.store.js';
 import { AccountStore } from '../operator/account.store.js';
 import { ApiKeys } from './api-keys.js';
-import { CallerGate } from '../auth/caller-gate.js';
+import { KeyCache } from '../auth/key-cache.js';
 import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
 import { KeyChanges } from './key-changes.js';
 import { KeyChangesConsumer } from './key-changes.consumer.js';
@@ -74,7 +74,7 @@ class Line {
 /** A process that knows keys: its ways to the database and to the log, and what it does with them. */
 interface Gateway {
   readonly app: NestFastifyApplication;
-  readonly gate: CallerGate;
+  readonly gate: KeyCache;
   readonly keys: ApiKeys;
   readonly data: Line;
   readonly log: Line;
@@ -100,7 +100,7 @@ async function startGateway(): Promise<Gateway> {
         AccountLimitsStore,
         AccountStore,
         ApiKeys,
-        CallerGate,
+        KeyCache,
         KeyChanges,
         KeyStore,
       ],
@@ -111,7 +111,7 @@ async function startGateway(): Promise<Gateway> {
   app.connectMicroservice({ strategy: app.get(EventStrategy) });
   await app.startAllMicroservices();
   await app.init();
-  const gateway = { app, gate: app.get(CallerGate), keys: app.get(ApiKeys), data, log };
+  const gateway = { app, gate: app.get(KeyCache), keys: app.get(ApiKeys), data, log };
   gateways.push(gateway);
   return gateway;
 }

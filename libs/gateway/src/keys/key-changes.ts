@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { EventLog, type KeyChanged, Problem, keyChanged } from '@svc/contracts';
-import { CallerGate } from '../auth/caller-gate.js';
+import { KeyCache } from '../auth/key-cache.js';
 
 /** Makes a change of a key, or of what its account may, take effect in every process. */
 @Injectable()
 export class KeyChanges {
   constructor(
-    private readonly gate: CallerGate,
+    private readonly gate: KeyCache,
     private readonly log: EventLog,
   ) {}
 

@@ -1,13 +1,11 @@
-import { Controller, UseGuards } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { type Caller, LimitLog, type RateLimitLog, type RateLimits, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
-import { CallerGuard } from '../auth/caller-guard.js';
-import { CallerOf } from '../auth/caller-of.js';
+import { CallerOf } from '../auth/access.js';
 import { RateLimitsView } from './rate-limits-view.js';
 
 /** Tells callers of their limits, and of the requests that ran into them. */
 @Controller()
-@UseGuards(CallerGuard)
 export class RateLimitsController {
   constructor(
     private readonly view: RateLimitsView,

@@ -1,4 +1,4 @@
-import { Controller, Param, Query, Req, UseGuards } from '@nestjs/common';
+import { Controller, Param, Query, Req } from '@nestjs/common';
 import {
   type CatalogEntry,
   type ModelList,
@@ -7,23 +7,19 @@ import {
   type ModelView,
   routes,
 } from '@svc/contracts';
-import { Answers, Catalog, Valid } from '@svc/runtime';
+import { Answers, Catalog } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
-import { VisitorGuard } from '../auth/caller-guard.js';
 import { isRemoved, modelNotFound, servingModel } from './model-lookup.js';
 import { mayUse } from './model-privacy.js';
 import { modelView } from './model-view.js';
 
-const query = new Valid(ModelQuery);
-
 /** Tells what is offered. Open to everybody; who shows a key sees what the key may use. */
 @Controller()
-@UseGuards(VisitorGuard)
 export class ModelsController {
   constructor(private readonly catalog: Catalog) {}
 
   @Answers(routes.models)
-  list(@Req() { caller }: FastifyRequest, @Query(query) { type }: ModelQuery): ModelList {
+  list(@Req() { caller }: FastifyRequest, @Query() { type }: ModelQuery): ModelList {
     const offered = this.offered(type);
     const usable = caller ? offered.filter((entry) => mayUse(caller.modelPrivacy, entry)) : offered;
     return { object: 'list', type, data: usable.map(modelView) };
@@ -31,19 +27,19 @@ export class ModelsController {
 
   /** Which model each trait means: the first that has it. */
   @Answers(routes.modelTraits)
-  traits(@Query(query) { type }: ModelQuery): ModelNames {
+  traits(@Query() { type }: ModelQuery): ModelNames {
     return this.names(type, ({ traits }) => traits);
   }
 
   /** Which model each foreign name means. */
   @Answers(routes.modelAliases)
-  aliases(@Query(query) { type }: ModelQuery): ModelNames {
+  aliases(@Query() { type }: ModelQuery): ModelNames {
     return this.names(type, ({ aliases }) => aliases);
   }
 
   /** The parameter is all of the path that is left, since ids may contain slashes. */
   @Answers(routes.model)
-  one(@Param('*') name: string): ModelView {
+  one(@Param() { model: name }: { model: string }): ModelView {
     const entry = this.offered('all').find(({ id }) => id === name) ?? this.serving(this.catalog.find(name));
     if (!entry) throw modelNotFound(name, this.catalog);
     return modelView(entry);

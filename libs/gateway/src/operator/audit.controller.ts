@@ -1,16 +1,14 @@
-import { Controller, Query, UseGuards } from '@nestjs/common';
+import { Controller, Query } from '@nestjs/common';
 import { AuditQuery, type AuditView, Books, formatUsd, routes } from '@svc/contracts';
-import { Answers, Valid } from '@svc/runtime';
-import { OperatorGate } from '../auth/operator-gate.js';
+import { Answers } from '@svc/runtime';
 
 /** The operator's proof that the books are right. */
 @Controller()
-@UseGuards(OperatorGate)
 export class AuditController {
   constructor(private readonly books: Books) {}
 
   @Answers(routes.auditLedger)
-  async audit(@Query(new Valid(AuditQuery)) { scope: asked }: AuditQuery): Promise<AuditView> {
+  async audit(@Query() { scope: asked }: AuditQuery): Promise<AuditView> {
     const { ok, scope, since, accounts, transfers, charges, mismatches, ...imbalance } =
       await this.books.audit(asked);
     return {

@@ -4,8 +4,8 @@ import {
   type AdmitRequest,
   type FailureBlock,
   FailureBlockReply,
-  LIMITER_PATHS,
   LimitsState,
+  routes,
 } from '@svc/contracts';
 import { Pool } from 'undici';
 import { SharedLimiter, type UnderWay } from '../counting/leasing-limiter.js';
@@ -52,32 +52,32 @@ export class HttpLimiter extends SharedLimiter {
   }
 
   override async admit(request: AdmitRequest): Promise<Admission> {
-    return AdmissionReply.parse(await this.post(LIMITER_PATHS.admit, request));
+    return AdmissionReply.parse(await this.post(routes.admitToLimits, request));
   }
 
   override async settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
-    await this.post(LIMITER_PATHS.settle, { request, admission, tokensUsed });
+    await this.post(routes.settleLimits, { request, admission, tokensUsed });
   }
 
   override async release(request: AdmitRequest, admission: Admission): Promise<void> {
-    await this.post(LIMITER_PATHS.release, { request, admission });
+    await this.post(routes.releaseLimits, { request, admission });
   }
 
   override async renew(live: readonly UnderWay[]): Promise<void> {
-    await this.post(LIMITER_PATHS.renew, { live });
+    await this.post(routes.renewLimits, { live });
   }
 
   override async blocked(subject: string): Promise<FailureBlock> {
-    return FailureBlockReply.parse(await this.post(LIMITER_PATHS.blocked, { subject }));
+    return FailureBlockReply.parse(await this.post(routes.failureBlock, { subject }));
   }
 
   override async failed(subject: string): Promise<FailureBlock> {
-    return FailureBlockReply.parse(await this.post(LIMITER_PATHS.failed, { subject }));
+    return FailureBlockReply.parse(await this.post(routes.countFailure, { subject }));
   }
 
   /** What the other process says of itself. */
   async state(): Promise<LimitsState> {
-    return LimitsState.parse(await this.ask({ method: 'GET', path: LIMITER_PATHS.state }));
+    return LimitsState.parse(await this.ask({ method: 'GET', path: routes.limitsState.path }));
   }
 
   override async probe(): Promise<void> {
@@ -88,7 +88,7 @@ export class HttpLimiter extends SharedLimiter {
     return this.pool.destroy();
   }
 
-  private post(path: string, body: unknown): Promise<unknown> {
+  private post({ path }: { path: string }, body: unknown): Promise<unknown> {
     return this.ask({ method: 'POST', path, body: JSON.stringify(body) });
   }
 

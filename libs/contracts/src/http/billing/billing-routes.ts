@@ -21,7 +21,7 @@ export const billingRoutes = {
     tag: 'Billing',
     summary: 'Shows what the account has',
     description: 'Needs an ADMIN key.',
-    access: 'key',
+    access: 'admin',
     status: 200,
     reply: BillingBalance,
     headers: ['balances'],
@@ -36,7 +36,7 @@ export const billingRoutes = {
     description: `Needs an ADMIN key. JSON, or CSV where \`Accept\` prefers it.
 
 Numbered pages move while requests go on; to export a history use \`/billing/usage-history\`. ${CSV_COLUMNS}`,
-    access: 'key',
+    access: 'admin',
     status: 200,
     query: BillingUsageQuery,
     reply: BillingUsage,
@@ -54,7 +54,7 @@ Numbered pages move while requests go on; to export a history use \`/billing/usa
 
 A walk finds every entry that was there when it began, once. What ends while it goes on may be behind it or before it:
 let the next walk begin some minutes earlier. ${CSV_COLUMNS}`,
-    access: 'key',
+    access: 'admin',
     status: 200,
     query: BillingUsageHistoryQuery,
     reply: BillingUsageHistory,
@@ -69,7 +69,7 @@ let the next walk begin some minutes earlier. ${CSV_COLUMNS}`,
     tag: 'Billing',
     summary: 'Sums up what the account used, by day, model and key',
     description: 'Needs an ADMIN key. Days are UTC days.',
-    access: 'key',
+    access: 'admin',
     status: 200,
     query: BillingAnalyticsQuery,
     reply: BillingAnalytics,

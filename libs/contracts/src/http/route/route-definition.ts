@@ -2,9 +2,14 @@ import type { z } from 'zod';
 import type { ProblemCode } from '../../problems/problems.js';
 
 /**
- * Who may use a route: anybody; the holder of an API key or a wallet; the holder of an API key; the operator.
+ * Who may use a route:
+ * - `probe`: anybody on any port, without being asked who they are;
+ * - `public`: anybody, but credentials that are shown must be right;
+ * - `key`: the holder of an API key; `admin`: of an ADMIN key; `key-or-wallet`: of an API key or a wallet;
+ * - `operator`: the operator, on a port of its own;
+ * - `internal`: the processes of the same deployment.
  */
-export type Access = 'open' | 'key-or-wallet' | 'key' | 'operator';
+export type Access = 'probe' | 'public' | 'key' | 'admin' | 'key-or-wallet' | 'operator' | 'internal';
 
 /** The groups that the published description is divided into, in its order. */
 export const TAGS = {
@@ -18,6 +23,7 @@ export const TAGS = {
   Accounts: 'Accounts, their credit and their keys.',
   Ledger: 'The books.',
   Health: 'Whether the process lives and can serve.',
+  Limits: 'What requests take from limits, between processes.',
 } as const;
 
 /** Headers that an answer may have beside those of every answer. */
@@ -34,9 +40,14 @@ export interface RouteDefinition {
   readonly description?: string;
   readonly access: Access;
   readonly status: number;
+  /** What the ids of its requests begin with; default: `req-`. */
+  readonly idPrefix?: `${string}-`;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
+  /** A route without one reads no body. */
   readonly body?: z.ZodType;
+  /** The most bytes of a body, as sent and as decoded; default: 64 KiB. */
+  readonly bodyLimitBytes?: number;
   readonly reply: z.ZodType;
   /** The content type of a reply that is not JSON. */
   readonly replyType?: string;

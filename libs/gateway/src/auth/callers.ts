@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
-import { CallerGate } from './caller-gate.js';
 import { FailureGate } from './failure-gate.js';
+import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
 
 declare module 'fastify' {
@@ -12,17 +12,20 @@ declare module 'fastify' {
   }
 }
 
-/** Finds out who a request is from, and notes it on the request, in its log line and for the key's last use. */
+/** Finds out who a request is from. Turns away who failed too often, whatever they show. */
 @Injectable()
-export class CallerEntry {
+export class Callers {
   constructor(
-    private readonly gate: CallerGate,
+    private readonly keys: KeyCache,
     private readonly uses: KeyUses,
     private readonly failures: FailureGate,
   ) {}
 
-  /** Refuses: AUTHENTICATION_FAILED, RATE_LIMIT_EXCEEDED for one who failed too often, UNAVAILABLE. */
-  async enter(request: FastifyRequest): Promise<Caller> {
+  /**
+   * Notes who asks on the request, in its log line and for the key's last use.
+   * Refuses: AUTHENTICATION_FAILED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
+   */
+  async known(request: FastifyRequest): Promise<Caller> {
     const { headers, record } = request;
     const caller = await this.identify(request, headers.authorization);
     request.caller = caller;
@@ -33,14 +36,14 @@ export class CallerEntry {
     return caller;
   }
 
-  /** Lets one through who shows no key. Refuses: RATE_LIMIT_EXCEEDED. */
-  async enterUnknown(request: FastifyRequest): Promise<void> {
+  /** One who shows no key. Refuses: RATE_LIMIT_EXCEEDED. */
+  async unknown(request: FastifyRequest): Promise<void> {
     await this.failures.refuseBlocked(request);
   }
 
   private async identify(request: FastifyRequest, authorization: string | undefined): Promise<Caller> {
     try {
-      return await this.gate.identify(authorization);
+      return await this.keys.identify(authorization);
     } catch (error) {
       // A blocked address hears of its block, and not whether a key is right.
       await this.failures.refuseBlocked(request);

@@ -2,10 +2,14 @@ import { hostname } from 'node:os';
 import { Problem, errorBody } from '@svc/contracts';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from './logging.js';
+import type { Logger } from '../logging.js';
+import { type AccessControl, isServedOn } from './access.js';
+import { readJson } from './json-body.js';
 import { newId } from './request-id.js';
 import { type RequestRecord, requestLine } from './request-record.js';
-import { VERSION } from './version.js';
+import { routeOf } from './route.js';
+import { validateRequest } from './validation.js';
+import { VERSION } from '../version.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,14 +17,17 @@ declare module 'fastify' {
     bodyText: string;
     /** What the log line of this request will say. */
     record: RequestRecord;
+    /** Whether it came in on the operator's port. */
+    operatorSide: boolean;
   }
 }
 
-/** The body of a request may have this many bytes (35 MB, the contract's limit). */
-export const BODY_LIMIT_BYTES = 35_000_000;
+/** A body may have this many bytes where its route says nothing else. */
+const BODY_LIMIT_BYTES = 65_536;
 
 export interface HttpOptions {
   readonly logger: Logger;
+  readonly access: AccessControl;
   /** Whether a request came in on the operator's port. */
   readonly isOperatorPort: (port: number | undefined) => boolean;
   /** Addresses of proxies, by commas, that are believed about who the client is. */
@@ -30,19 +37,13 @@ export interface HttpOptions {
 }
 
 const hostName = hostname();
-const CHAT_PATH = '/api/v1/chat/completions';
-
-/** A request's id. A chat completion's is also the id in its body, so it looks as OpenAI's do. */
-function requestId(request: { url?: string | undefined }): string {
-  return `${request.url?.startsWith(CHAT_PATH) ? 'chatcmpl-' : 'req-'}${newId()}`;
-}
 
 /** Fastify under Nest, with what every request of every process goes through. */
 export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    genReqId: requestId,
+    genReqId: newId,
     requestIdHeader: false,
     trustProxy: options.trustedProxies === undefined ? false : options.trustedProxies.split(','),
     forceCloseConnections: true,
@@ -53,52 +54,55 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
   });
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.decorateRequest('bodyText', '');
+  fastify.decorateRequest('operatorSide', false);
   // Every request gets its own record in the first hook.
   fastify.decorateRequest('record', null as unknown as RequestRecord);
   addHooks(fastify, options);
-  addBodyParser(fastify);
+  addBodyParsers(fastify);
   return adapter;
 }
 
 function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
+  fastify.addHook('onRoute', (route) => {
+    options.access.onRoute(route);
+    const { bodyLimitBytes } = route.config?.route ?? {};
+    if (bodyLimitBytes !== undefined) route.bodyLimit = bodyLimitBytes;
+  });
+  // Who may pass is settled before a body is read: what a stranger sends costs more to read than to turn away.
   fastify.addHook('onRequest', (request, reply, next) => {
-    request.record = { startedMs: performance.now() };
-    const { raw } = reply;
-    raw.setHeader('x-svc-version', VERSION);
-    raw.setHeader('CF-RAY', request.id);
-    raw.setHeader('x-request-id', request.id);
-    request.socket.setNoDelay(true);
+    const route = routeOf(request);
+    begin(request, reply);
     if (options.isStopping()) {
-      raw.setHeader('connection', 'close');
+      reply.raw.setHeader('connection', 'close');
       next(new Problem('UNAVAILABLE'));
       return;
     }
-    const operatorPath = request.url.startsWith('/operator/');
-    const operatorSide = options.isOperatorPort(request.socket.localPort);
-    const anywhere = request.url === '/healthz' || request.url === '/readyz';
-    next(operatorPath === operatorSide || anywhere ? undefined : new Problem('NOT_FOUND'));
+    request.operatorSide = options.isOperatorPort(request.socket.localPort);
+    if (!route || !isServedOn(route.access, request.operatorSide)) next(new Problem('NOT_FOUND'));
+    else options.access.enter(route, { request, reply, next });
   });
+  fastify.addHook('preHandler', validateRequest);
   fastify.addHook('onResponse', (request, reply, next) => {
     options.logger.info(requestLine(request, reply.raw.statusCode), 'request');
     next();
   });
 }
 
-/** JSON is the one content type that is taken. */
-function addBodyParser(fastify: FastifyInstance): void {
+/** Gives a request its id and its record, and its answer the headers of every answer. */
+function begin(request: FastifyRequest, { raw }: FastifyReply): void {
+  request.record = { startedMs: performance.now() };
+  request.id = `${routeOf(request)?.idPrefix ?? 'req-'}${request.id}`;
+  raw.setHeader('x-svc-version', VERSION);
+  raw.setHeader('CF-RAY', request.id);
+  raw.setHeader('x-request-id', request.id);
+  request.socket.setNoDelay(true);
+}
+
+/** JSON is the one content type that is taken, and only where a route has a body. */
+function addBodyParsers(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    request.bodyText = String(body);
-    // Who deletes often names the type of a body that is not there.
-    if (request.bodyText === '' && request.method === 'DELETE') {
-      done(null);
-      return;
-    }
-    try {
-      done(null, JSON.parse(request.bodyText));
-    } catch (error) {
-      done(new Problem('INVALID_JSON', { cause: error }));
-    }
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    readJson(request, body as Buffer, done);
   });
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Caller, KEY_PREFIX, Problem } from '@svc/contracts';
+import { bearer } from '@svc/runtime';
 import { GatewaySettings } from '../gateway.config.js';
 import { type KeyFound, KeyStore } from './key.store.js';
 
@@ -25,7 +26,7 @@ interface Cached {
 
 /** Tells who asks. Keys are looked up by the SHA-256 of their secret and remembered until they change. */
 @Injectable()
-export class CallerGate {
+export class KeyCache {
   private readonly cache = new Map<string, Cached>();
   private readonly digests = new Map<string, Set<string>>();
   /** One for each digest, shared by all who ask meanwhile. */
@@ -140,14 +141,7 @@ export class CallerGate {
 }
 
 /** What looks like a key of this service in an `Authorization` header. */
-export function keyIn(authorization: string | undefined): string | undefined {
+function keyIn(authorization: string | undefined): string | undefined {
   const secret = bearer(authorization);
   return Object.values(KEY_PREFIX).some((prefix) => secret?.startsWith(prefix)) ? secret : undefined;
-}
-
-/** The token of a Bearer header. */
-export function bearer(authorization: string | undefined): string | undefined {
-  return authorization !== undefined && /^bearer /i.test(authorization)
-    ? authorization.slice(7).trim()
-    : undefined;
 }

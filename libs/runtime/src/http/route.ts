@@ -1,0 +1,26 @@
+import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { RouteDefinition } from '@svc/contracts';
+import type { FastifyRequest } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the catalogue says of the route. */
+    route?: RouteDefinition;
+  }
+}
+
+const VERBS = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
+
+/**
+ * Makes a controller's method answer a route of the catalogue, with the catalogue's status. Who may pass, what body is
+ * read and what it must look like follow from the route.
+ */
+export function Answers(route: RouteDefinition): MethodDecorator {
+  return applyDecorators(VERBS[route.method](route.path), HttpCode(route.status), RouteConfig({ route }));
+}
+
+/** The route that a request has come to, if there is one for its path and method. */
+export function routeOf(request: FastifyRequest): RouteDefinition | undefined {
+  return request.routeOptions.config.route;
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { SECRET_LENGTH, SharedSecret, bearer } from './secrets.js';
+
+const secret = 's'.repeat(SECRET_LENGTH);
+
+describe('SharedSecret', () => {
+  it('equals itself and nothing else, least of all nothing', () => {
+    const shared = new SharedSecret(secret);
+    expect(shared.isEqual(secret)).toBe(true);
+    for (const other of ['', ' ', undefined, `${secret} `, secret.slice(1), secret.toUpperCase()])
+      expect(shared.isEqual(other)).toBe(false);
+  });
+
+  it.each(['', ' ', 's'.repeat(SECRET_LENGTH - 1)])('is not made of %j', (short) => {
+    expect(() => new SharedSecret(short)).toThrow(/at least 32 characters/);
+  });
+});
+
+describe('bearer', () => {
+  it.each([
+    ['Bearer abc', 'abc'],
+    ['bearer  abc ', 'abc'],
+    ['Bearer \u00a0', ''],
+    ['Basic abc', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('reads %j as %j', (header, token) => {
+    expect(bearer(header)).toBe(token);
+  });
+});
