@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { Backend } from '@svc/contracts';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
 
-/** A backend as this process sees it: where it is, how busy it is, and whether it failed lately. */
+/** How busy a URL and model is in this process, whoever asks it, and whether it failed lately. */
+interface Load {
+  inFlight: number;
+  coolUntilMs: number;
+}
+
+/** An entry of the catalogue with the load of where it points to. */
 export class LiveBackend {
   /** What clients and logs may call it. */
   readonly name: string;
   readonly origin: string;
   readonly path: string;
-  inFlight = 0;
-  private coolUntilMs = 0;
 
   constructor(
-    url: string,
+    { host, origin, pathname }: URL,
     readonly backend: Backend,
-    readonly dispatcher: Dispatcher,
+    private readonly load: Load,
   ) {
-    const { host, origin, pathname } = new URL(url);
     this.name = host;
     this.origin = origin;
     this.path = `${pathname.replace(/\/$/, '')}/chat/completions`;
@@ -24,23 +27,34 @@ export class LiveBackend {
 
   /** Whether it has room for one more request. */
   get hasRoom(): boolean {
-    return this.inFlight < this.backend.maxInFlight;
+    return this.load.inFlight < this.backend.maxInFlight;
+  }
+
+  /** Takes a place; what it returns is called once, to give it back. */
+  take(): () => void {
+    const { load } = this;
+    load.inFlight += 1;
+    return () => {
+      load.inFlight -= 1;
+    };
   }
 
   /** Asks it last until then. */
   coolDown(untilMs: number): void {
-    this.coolUntilMs = untilMs;
+    this.load.coolUntilMs = untilMs;
   }
 
   isCooling(nowMs: number): boolean {
-    return nowMs < this.coolUntilMs;
+    return nowMs < this.load.coolUntilMs;
   }
 }
 
-/** The backends of all models, one state each for as long as the catalogue names it. */
+/** The backends of all models. A load outlives the catalogue that names it, entries come and go with theirs. */
 export class BackendPool {
-  private readonly live = new Map<string, LiveBackend>();
-  private readonly agent: Agent;
+  private readonly loads = new Map<string, Load>();
+  private readonly live = new WeakMap<Backend, LiveBackend>();
+  /** Makes the calls to all of them. */
+  readonly agent: Agent;
 
   constructor(
     connectTimeoutMs: number,
@@ -68,20 +82,37 @@ export class BackendPool {
       .map(({ live }) => live);
   }
 
+  /** Forgets the load of what is not among these, unless it is in use. */
+  keep(backends: readonly Backend[]): void {
+    const named = new Set(backends.flatMap((backend) => this.keyOf(backend) ?? []));
+    for (const [key, { inFlight }] of this.loads)
+      if (inFlight === 0 && !named.has(key)) this.loads.delete(key);
+  }
+
   close(): Promise<void> {
     return this.agent.destroy();
   }
 
   private resolve(backend: Backend): LiveBackend[] {
-    const url = backend.url ?? this.simulatorUrl;
-    if (url === undefined) return [];
-    const key = `${url} ${backend.model}`;
-    const known = this.live.get(key);
-    if (known && known.backend.maxInFlight === backend.maxInFlight) return [known];
-    const fresh = new LiveBackend(url, backend, this.agent);
-    fresh.inFlight = known?.inFlight ?? 0;
-    this.live.set(key, fresh);
-    return [fresh];
+    const known = this.live.get(backend);
+    if (known) return [known];
+    const url = this.urlOf(backend);
+    const key = this.keyOf(backend);
+    if (url === undefined || key === undefined) return [];
+    const load = this.loads.get(key) ?? { inFlight: 0, coolUntilMs: 0 };
+    this.loads.set(key, load);
+    const live = new LiveBackend(new URL(url), backend, load);
+    this.live.set(backend, live);
+    return [live];
+  }
+
+  private keyOf(backend: Backend): string | undefined {
+    const url = this.urlOf(backend);
+    return url === undefined ? undefined : `${new URL(url).href.replace(/\/$/, '')} ${backend.model}`;
+  }
+
+  private urlOf(backend: Backend): string | undefined {
+    return backend.url ?? this.simulatorUrl;
   }
 }
 

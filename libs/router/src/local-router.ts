@@ -47,6 +47,7 @@ export class LocalRouter extends InferenceRouter {
     private readonly settings: RouterSettings,
   ) {
     super();
+    catalog.onReplaced(() => pool.keep(catalog.backends()));
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
@@ -92,7 +93,7 @@ export class LocalRouter extends InferenceRouter {
       try {
         const deadlineMs = Math.max(1, endMs - performance.now());
         const request = { ...this.request(live, call), pauseMs: mode.pauseMs, deadlineMs };
-        exchange = await this.ask(live, request, signal);
+        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd: live.take() });
         await refuseFailure(exchange);
         return { backend: live.name, retries, ...(await mode.take(exchange)) };
       } catch (error) {
@@ -104,14 +105,6 @@ export class LocalRouter extends InferenceRouter {
       if (!refusal.elsewhere || signal.aborted) break;
     }
     throw refusal?.problem ?? new Problem('MODEL_OFFLINE');
-  }
-
-  private ask(live: LiveBackend, request: ExchangeRequest, signal: AbortSignal): Promise<Exchange> {
-    live.inFlight += 1;
-    const onEnd = (): void => {
-      live.inFlight -= 1;
-    };
-    return Exchange.start(live.dispatcher, request, { signal, onEnd });
   }
 
   private request(

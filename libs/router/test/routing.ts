@@ -11,7 +11,7 @@ interface TestModel {
   readonly backends: readonly object[];
 }
 
-function catalogFile(...models: readonly TestModel[]): CatalogFile {
+export function catalogFile(...models: readonly TestModel[]): CatalogFile {
   const limits = { requestsPerMinute: 1, tokensPerMinute: 1 };
   return CatalogFile.parse({
     models: models.map((model) => ({
