@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Simulator, startSimulator } from '@svc/model-simulator';
+import { type Simulator, startSimulator } from '@svc/simulator';
 import { RunningProcess } from '@svc/testing';
 import OpenAI from 'openai';
 import { stringify } from 'yaml';

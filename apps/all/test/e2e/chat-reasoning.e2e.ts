@@ -1,4 +1,4 @@
-import { type Simulator, startSimulator } from '@svc/model-simulator';
+import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cost, eventually } from '../answers.js';
 import { Platform } from '../platform.js';

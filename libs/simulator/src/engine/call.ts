@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { composeAnswer } from '../answer/answer.js';
+import type { Answer } from '../answer/answer.js';
+import { invalidRequest } from '../http/api-error.js';
+import type { ChatRequest } from '../request/chat-request.js';
+import type { FaultName } from '../request/faults.js';
+import type { Overrides } from '../request/overrides.js';
+import { overridesOfHeaders } from '../request/overrides.js';
+import { Pace } from './pace.js';
+import type { Prompt } from '../request/prompt.js';
+import { Hash } from '../random.js';
+import type { Reading } from './reading.js';
+import type { Simulation } from './simulation.js';
+
+/** One request with all that it asks of the simulator, its own settings applied. */
+export interface Call {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly modelId: string;
+  readonly request: ChatRequest;
+  readonly prompt: Prompt;
+  readonly overrides: Overrides;
+  readonly faults: ReadonlySet<FaultName>;
+  /** The last user message without directives. */
+  readonly userText: string;
+  readonly seed: number;
+  /** Set when nothing outside the text of the request has a say. */
+  readonly reading: Reading | undefined;
+}
+
+/** Choices times tokens, so that one request can't fill the memory. */
+const MAX_OUTPUT = 4_000_000;
+
+/** Longer answers are composed anew each time. */
+const REMEMBERED_TOKENS = 1024;
+
+/** Reads a request; throws an `ApiError` when it can't be served. */
+export function readCall(
+  simulation: Simulation,
+  id: string,
+  received: { text: string; headers: IncomingHttpHeaders },
+): Call {
+  const reading = simulation.readings.read(received.text);
+  const { outputTokens, seed } = simulation.options;
+  const { request, prompt } = reading;
+  const outside = { ...simulation.takeDefaults(), ...overridesOfHeaders(received.headers) };
+  const overrides: Overrides = { ...outside, ...reading.overrides };
+  const chance = simulation.randomFaults();
+  if (request.n * Math.max(overrides.outputTokens ?? outputTokens, overrides.think ?? 0) > MAX_OUTPUT) {
+    throw invalidRequest('Too many output tokens over all choices.', 'n', 'invalid_value');
+  }
+  return {
+    id,
+    created: Math.floor(Date.now() / 1000),
+    modelId: reading.modelId,
+    request,
+    prompt,
+    overrides,
+    faults: new Set([...(overrides.faults ?? []), ...chance]),
+    userText: reading.userText,
+    seed: new Hash().addNumber(seed).addNumber(request.seed).addNumber(prompt.hash).value(),
+    reading: Object.keys(outside).length === 0 && chance.length === 0 ? reading : undefined,
+  };
+}
+
+/** The answer of every choice. */
+export function composeAnswers(call: Call, { options }: Simulation): readonly Answer[] {
+  const { reading, request } = call;
+  if (reading?.answers !== undefined) return reading.answers;
+  const settings = { ...call, outputTokens: options.outputTokens, reasoningTokens: options.reasoningTokens };
+  const answers = Array.from({ length: request.n }, (_, choice) => composeAnswer(request, settings, choice));
+  const tokens = answers.reduce((sum, { steps }) => sum + steps.length, 0);
+  if (reading !== undefined && tokens <= REMEMBERED_TOKENS) reading.answers = answers;
+  return answers;
+}
+
+/** The times at which the answer's tokens are due; asked twice, it gives the same times. */
+export function paceOf(call: Call, { options }: Simulation, cachedTokens: number): Pace {
+  const { overrides, prompt, seed } = call;
+  const settings = {
+    ttftMs: overrides.ttftMs ?? options.ttftMs,
+    itlMs: overrides.itlMs ?? options.itlMs,
+    jitter: overrides.jitter ?? options.jitter,
+    prefillUsPerToken: options.prefillUsPerToken,
+  };
+  return new Pace(settings, prompt.tokens - cachedTokens, seed);
+}

@@ -1,0 +1,167 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError } from '../http/api-error.js';
+import { composeAnswers, paceOf, readCall } from './call.js';
+import type { Call } from './call.js';
+import { sendCompletion } from './completion.js';
+import { ClientGone, Connection, MAX_WAIT_MS } from '../http/connection.js';
+import { faultError } from '../request/faults.js';
+import type { LogEntry, Outcome } from './log.js';
+import type { Simulation } from './simulation.js';
+import { QueueFull } from './slots.js';
+import { streamCompletion } from './stream.js';
+import type { Exchange, Progress } from './work.js';
+
+const DEFAULT_RETRY_S = 1;
+const DEFAULT_DELAY_MS = 1000;
+
+/** Answers one chat completion request. Never rejects: the outcome goes to the client and to the log. */
+export async function serveChat(
+  simulation: Simulation,
+  received: { request: IncomingMessage; text: string },
+  response: ServerResponse,
+): Promise<void> {
+  const id = simulation.newId();
+  const progress: Progress = { phase: 'queued', delivered: () => 0 };
+  const entry = openEntry(simulation, id, received);
+  const connection = new Connection(response, () => logCancellation(simulation, entry, progress));
+  try {
+    const call = readCall(simulation, id, { text: received.text, headers: received.request.headers });
+    Object.assign(entry, {
+      model: call.request.model,
+      stream: call.request.stream,
+      promptTokens: call.prompt.tokens,
+    });
+    const isIntact = await answer(simulation, call, { connection, entry, progress });
+    close(simulation, entry, isIntact ? 'served' : 'fault');
+  } catch (error) {
+    // Already logged as cancelled, unless this side gave up the wait.
+    if (error instanceof ClientGone) return close(simulation, entry, 'fault');
+    const refusal =
+      error instanceof ApiError ? error : new ApiError(500, 'The simulator failed. This is a bug in it.');
+    if (refusal !== error)
+      process.stderr.write(`model-simulator: ${error instanceof Error ? error.stack : String(error)}\n`);
+    entry.status = refusal.status;
+    close(simulation, entry, error instanceof InjectedError ? 'fault' : 'refused');
+    refuse(connection, id, refusal);
+  }
+}
+
+/** A refusal that a fault asked for. */
+class InjectedError extends ApiError {
+  constructor(cause: ApiError) {
+    const { param, code, retryAfterS } = cause;
+    super(cause.status, cause.message, {
+      ...(param !== null && { param }),
+      ...(code !== null && { code }),
+      ...(retryAfterS !== undefined && { retryAfterS }),
+    });
+  }
+}
+
+/** Serves a request that was understood; false when a fault broke the answer. */
+async function answer(simulation: Simulation, call: Call, exchange: Exchange): Promise<boolean> {
+  const { connection, entry, progress } = exchange;
+  const { faults, overrides } = call;
+  const injected = faultError(faults, overrides.retryAfterS ?? DEFAULT_RETRY_S);
+  if (injected !== undefined) throw new InjectedError(injected);
+  if (faults.has('cut')) {
+    connection.drop();
+    return false;
+  }
+  if (!simulation.slots.tryTake()) await waitForSlot(simulation, connection);
+  try {
+    progress.phase = 'prefill';
+    if (faults.has('stall')) await connection.stall();
+    if (faults.has('slow-headers')) await connection.pause(overrides.delayMs ?? DEFAULT_DELAY_MS);
+    const cachedTokens = simulation.cache?.cachedTokens(call.prompt) ?? 0;
+    const answers = composeAnswers(call, simulation);
+    entry.status = 200;
+    entry.cachedTokens = cachedTokens;
+    entry.completionTokens = answers.reduce((sum, { steps }) => sum + steps.length, 0);
+    const work = {
+      answers,
+      cachedTokens,
+      pace: () => paceOf(call, simulation, cachedTokens),
+      prefilled: () => simulation.cache?.write(call.prompt) ?? 0,
+    };
+    return await (call.request.stream
+      ? streamCompletion(call, work, exchange)
+      : sendCompletion(call, work, exchange));
+  } finally {
+    simulation.slots.release();
+  }
+}
+
+async function waitForSlot(simulation: Simulation, connection: Connection): Promise<void> {
+  const { slots, options } = simulation;
+  const full = new ApiError(
+    options.queueFullStatus,
+    'The engine is currently overloaded, please try again later.',
+    {
+      retryAfterS: DEFAULT_RETRY_S,
+      code: options.queueFullStatus === 429 ? 'rate_limit_exceeded' : 'engine_overloaded',
+    },
+  );
+  try {
+    const isGranted = await connection.pause(MAX_WAIT_MS, (resume) => slots.enqueue(resume));
+    if (!isGranted) throw full;
+  } catch (error) {
+    throw error instanceof QueueFull ? full : error;
+  }
+}
+
+function refuse(connection: Connection, id: string, refusal: ApiError): void {
+  const { retryAfterS } = refusal;
+  connection.sendJson(refusal.status, refusal.body(), {
+    'x-request-id': id,
+    ...(retryAfterS !== undefined && { 'retry-after': String(retryAfterS) }),
+  });
+}
+
+function openEntry(
+  simulation: Simulation,
+  id: string,
+  received: { request: IncomingMessage; text: string },
+): LogEntry {
+  const { request, text } = received;
+  const entry: LogEntry = {
+    id,
+    at: new Date().toISOString(),
+    model: '',
+    stream: false,
+    headers: request.headers,
+    body: text,
+    bodyBytes: Number(request.headers['content-length'] ?? Buffer.byteLength(text)),
+    outcome: 'pending',
+    status: 0,
+    promptTokens: 0,
+    cachedTokens: 0,
+    completionTokens: 0,
+  };
+  simulation.log.add(entry);
+  return entry;
+}
+
+function close(simulation: Simulation, entry: LogEntry, outcome: Exclude<Outcome, 'pending'>): void {
+  if (entry.outcome !== 'pending') return;
+  entry.outcome = outcome;
+  simulation.counts[outcome]++;
+}
+
+function logCancellation(simulation: Simulation, entry: LogEntry, progress: Progress): void {
+  if (simulation.isStopping) return;
+  // The client may leave after the last write but before the bytes are out.
+  if (entry.outcome === 'served') {
+    simulation.counts.served--;
+    entry.outcome = 'pending';
+  }
+  close(simulation, entry, 'cancelled');
+  simulation.log.addCancellation({
+    id: entry.id,
+    model: entry.model,
+    at: new Date().toISOString(),
+    tokensDelivered: progress.delivered(),
+    stream: entry.stream,
+    phase: progress.phase,
+  });
+}

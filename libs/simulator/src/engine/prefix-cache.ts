@@ -1,0 +1,47 @@
+import { BLOCK_TOKENS } from '../request/prompt.js';
+import type { Prompt } from '../request/prompt.js';
+
+/** Remembers which blocks of prompts were computed, up to `capacity` blocks, the least recently used out first. */
+export class PrefixCache {
+  readonly #blocks = new Set<number>();
+
+  constructor(
+    readonly capacity: number,
+    readonly minTokens: number,
+  ) {}
+
+  /**
+   * Tokens of the prompt's longest remembered prefix: whole blocks, at least `minTokens`, else 0.
+   * The last token is always computed anew, as real engines do, so it never counts as cached.
+   */
+  cachedTokens(prompt: Prompt): number {
+    const usable = Math.floor((prompt.tokens - 1) / BLOCK_TOKENS);
+    let hits = 0;
+    while (hits < usable && this.#has(prompt.blocks[hits])) hits++;
+    const tokens = hits * BLOCK_TOKENS;
+    return tokens >= this.minTokens ? tokens : 0;
+  }
+
+  /** Remembers the prompt's blocks and returns how many tokens of them were new. */
+  write(prompt: Prompt): number {
+    let written = 0;
+    // Last block first: a prefix must outlive what follows it.
+    for (const block of prompt.blocks.toReversed()) {
+      if (!this.#blocks.delete(block)) written++;
+      this.#blocks.add(block);
+    }
+    this.#evict();
+    return written * BLOCK_TOKENS;
+  }
+
+  #has(block: number | undefined): boolean {
+    return block !== undefined && this.#blocks.has(block);
+  }
+
+  #evict(): void {
+    for (const oldest of this.#blocks) {
+      if (this.#blocks.size <= this.capacity) return;
+      this.#blocks.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import type { Call } from './call.js';
+import type { Connection } from '../http/connection.js';
+import { MID_FAULTS } from '../request/faults.js';
+import type { FaultName, MidFault } from '../request/faults.js';
+import type { Pace } from './pace.js';
+import { ChunkText } from '../answer/sse.js';
+import { usageOf } from '../answer/usage.js';
+import { splitInsideCharacters } from '../http/utf8-split.js';
+import type { Exchange, Work } from './work.js';
+
+/** Tokens before a fault in the middle, unless asked otherwise. */
+const DEFAULT_AFTER = 3;
+/** Text gathered before it is written; one write of many events is far cheaper than many. */
+const FLUSH_LENGTH = 32_768;
+
+/** Collects events and writes them in as few writes as the pace allows. */
+class Output {
+  #text = '';
+  #tokens = 0;
+  #written = 0;
+
+  constructor(
+    readonly connection: Connection,
+    readonly faults: ReadonlySet<FaultName>,
+  ) {}
+
+  /** Tokens that were handed to the socket. */
+  get written(): number {
+    return this.#written;
+  }
+
+  add(text: string, tokens = 0): void {
+    this.#text += text;
+    this.#tokens += tokens;
+  }
+
+  get isFull(): boolean {
+    return this.#text.length >= FLUSH_LENGTH;
+  }
+
+  async flush(isThrough = false): Promise<void> {
+    if (this.#text === '') return;
+    const text = this.#text;
+    this.#text = '';
+    this.#written += this.#tokens;
+    this.#tokens = 0;
+    if (this.faults.has('split-utf8')) {
+      for (const piece of splitInsideCharacters(Buffer.from(text))) await this.connection.writeThrough(piece);
+    } else if (isThrough) await this.connection.writeThrough(text);
+    else await this.connection.write(text);
+  }
+
+  /** Ends the response with what is left, in the same write where possible. */
+  async end(): Promise<void> {
+    if (this.faults.has('split-utf8')) await this.flush();
+    this.#written += this.#tokens;
+    this.connection.response.end(this.#text);
+  }
+}
+
+/** Streams the answers as server-sent events; false when a fault broke the stream. */
+export async function streamCompletion(call: Call, work: Work, exchange: Exchange): Promise<boolean> {
+  const { connection, progress } = exchange;
+  const { faults, request } = call;
+  const startMs = performance.now();
+  const output = new Output(connection, faults);
+  progress.delivered = () => output.written;
+  const pace = work.pace();
+  connection.response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-request-id': call.id,
+  });
+  if (!pace.isInstant) connection.response.flushHeaders();
+  if (pace.prefillMs > 0) await connection.until(startMs + pace.prefillMs);
+  progress.phase = 'decode';
+  const writtenTokens = work.prefilled();
+  const chunks = new ChunkText(
+    { id: call.id, created: call.created, model: call.modelId },
+    {
+      includeUsage: request.includeUsage,
+      topLogprobs: request.logprobs ? request.topLogprobs : undefined,
+      reasoningDetails: call.overrides.reasoningDetails === true,
+      faults,
+    },
+  );
+  work.answers.forEach((_, choice) => output.add(chunks.role(choice)));
+  const isWhole = await streamSteps({ call, work, chunks, output, pace, startMs }, connection);
+  if (!isWhole) return false;
+  if (!faults.has('missing-finish')) {
+    work.answers.forEach(({ finishReason }, choice) => output.add(chunks.finish(choice, finishReason)));
+  }
+  if (request.includeUsage && !faults.has('missing-usage')) {
+    const usage = chunks.usage(
+      usageOf(call.prompt, work.answers, { cachedTokens: work.cachedTokens, writtenTokens }),
+    );
+    output.add(faults.has('duplicate-usage') ? usage + usage : usage);
+  }
+  if (!faults.has('missing-done')) output.add(chunks.done());
+  await output.end();
+  return !['garbage', 'missing-done', 'missing-finish', 'missing-usage'].some((name) =>
+    faults.has(name as FaultName),
+  );
+}
+
+interface Streaming {
+  readonly call: Call;
+  readonly work: Work;
+  readonly chunks: ChunkText;
+  readonly output: Output;
+  readonly pace: Pace;
+  readonly startMs: number;
+}
+
+/** Streams the tokens of all choices side by side; false when a fault ended the stream. */
+async function streamSteps(streaming: Streaming, connection: Connection): Promise<boolean> {
+  const { call, work, chunks, output, pace, startMs } = streaming;
+  const length = Math.max(...work.answers.map(({ steps }) => steps.length));
+  const midFault = MID_FAULTS.find((name) => call.faults.has(name));
+  const faultAt = midFault === undefined ? -1 : Math.min(call.overrides.after ?? DEFAULT_AFTER, length);
+  for (let i = 0; i < length; i++) {
+    if (midFault !== undefined && i === faultAt && !(await breakStream(midFault, streaming, connection)))
+      return false;
+    if (!pace.isInstant) {
+      const dueMs = startMs + pace.next();
+      if (dueMs > performance.now()) {
+        await output.flush();
+        await connection.until(dueMs);
+      }
+    }
+    for (const [choice, { steps }] of work.answers.entries()) {
+      const step = steps[i];
+      if (step !== undefined) output.add(chunks.step(choice, step, i), 1);
+    }
+    if (output.isFull) await output.flush();
+  }
+  return midFault === undefined || faultAt < length || breakStream(midFault, streaming, connection);
+}
+
+/** Does what the fault says in the middle of a stream; true when the stream goes on after it. */
+async function breakStream(
+  fault: MidFault,
+  { chunks, output }: Streaming,
+  connection: Connection,
+): Promise<boolean> {
+  switch (fault) {
+    case 'cut-mid-stream':
+    case 'reset-mid-stream':
+      await output.flush(true);
+      connection.drop(fault === 'reset-mid-stream');
+      return false;
+    case 'stall-mid-stream':
+      await output.flush(true);
+      return connection.stall();
+    case 'error-mid-stream': {
+      const error = {
+        message: 'The server had an error while generating (injected).',
+        type: 'server_error',
+        param: null,
+        code: null,
+      };
+      output.add(chunks.event(JSON.stringify({ error })) + chunks.done());
+      await output.end();
+      return false;
+    }
+    case 'garbage':
+      output.add(chunks.event('{"id":"chatcmpl-garbage","choices":[{"index":0,"del'));
+      return true;
+  }
+}

@@ -1,0 +1,48 @@
+import { helpText, parseOptions } from './engine/options.js';
+import { startSimulator } from './start-simulator.js';
+
+/** The program: starts a simulator by its flags, says where it is, and stops at a signal. */
+export async function runSimulator(flags: readonly string[]): Promise<void> {
+  const parsed = parseOptions(flags);
+  switch (parsed.kind) {
+    case 'help':
+      process.stdout.write(`${helpText()}\n`);
+      break;
+    case 'faults':
+      process.stderr.write(`${parsed.faults.join('\n')}\n`);
+      process.exitCode = 1;
+      break;
+    case 'options':
+      await run(parsed.options);
+  }
+}
+
+async function run(
+  options: Parameters<typeof startSimulator>[0] & { host: string; port: number },
+): Promise<void> {
+  try {
+    const simulator = await startSimulator(options);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        // Nothing awaits a signal handler; a failed close must still end the process.
+        void simulator.close().then(
+          () => process.exit(0),
+          () => process.exit(1),
+        );
+      });
+    }
+    process.stdout.write(`model-simulator listening on ${simulator.url}\n`);
+    // A parent that forked it hears where it is, and takes it along when it ends.
+    process.send?.({ url: simulator.url });
+    process.once('disconnect', () => process.exit(0));
+  } catch (error) {
+    process.stderr.write(`model-simulator: ${describe(error, options)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function describe(error: unknown, { host, port }: { host: string; port: number }): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return `port ${port} of ${host} is taken; choose another with --port`;
+  return error instanceof Error ? error.message : String(error);
+}
