@@ -15,7 +15,7 @@ export const rooms = {
     money: [],
     catalog: [],
     messages: ['money'],
-    ports: ['money', 'messages'],
+    ports: ['problems', 'money', 'messages'],
     'http/route': ['problems'],
     'http/chat': [],
     'http/models': ['catalog'],

@@ -70,6 +70,16 @@ export {
   type InferenceCall,
   InferenceRouter,
 } from './ports/inference-router.js';
+export {
+  INFERENCE_PATH,
+  PROBLEM_TRAILER,
+  decodeAnswering,
+  decodeInferenceCall,
+  decodeProblemTrailer,
+  encodeAnswering,
+  encodeInferenceCall,
+  encodeProblemTrailer,
+} from './ports/inference-router-wire.js';
 export { type JobDefinition, type JobOptions, Jobs, defineJob, setStakedDiem } from './messages/jobs.js';
 export { type KeyChanged, keyChanged } from './messages/key-events.js';
 export {

@@ -4,8 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
 import { catalogFile, eventually, quickRouter } from '../test/routing.js';
+import { SerialisedRouter } from '../test/serialised-router.js';
 
 routerConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
+
+routerConformance('LocalRouter behind a wire', (catalog) => {
+  const { router, stop } = quickRouter(catalog);
+  return Promise.resolve({ router: new SerialisedRouter(router), stop });
+});
 
 describe('the room at a backend', () => {
   let backend: TestBackend;

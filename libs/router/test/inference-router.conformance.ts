@@ -109,6 +109,12 @@ function wholeAnswers(given: Given): void {
     expect(backend?.asked[0]?.body === JSON.stringify({ model: 'backend-0', text })).toBe(true);
   });
 
+  it('may have any cache key', async () => {
+    await given(saying(ANSWER));
+    for (const cacheKey of ['', 'é🙂\r\nx: y', '\ud800', '%', 'x'.repeat(1_000)])
+      expect(await complete({ cacheKey })).toMatchObject({ retries: 0 });
+  });
+
   it('refuses one over its limit, and lets the backend go', async () => {
     const [backend] = await given((response) => {
       const write = (): void => {

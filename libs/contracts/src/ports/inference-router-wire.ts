@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
+import { Problem } from '../problems/problem.js';
+import type { Answering, InferenceCall } from './inference-router.js';
+import { Name } from './port-wire.js';
+
+/** Where a process that serves the port `InferenceRouter` is asked, by POST. */
+export const INFERENCE_PATH = '/internal/v1/inference';
+
+/**
+ * A call is a head of headers and the JSON text for the backend as the body, byte for byte; what of it comes from
+ * clients is percent-encoded. The answer is a head and the backend's bytes. A refusal has the problem's status and
+ * the problem as JSON; a stream that fails once it has begun tells its problem in a trailer.
+ */
+const CALL_HEADERS = {
+  requestId: 'x-request-id',
+  model: 'x-svc-model',
+  cacheKey: 'x-svc-cache-key',
+  stream: 'x-svc-stream',
+} as const;
+
+const ANSWER_HEADERS = { backend: 'x-svc-backend', retries: 'x-svc-retries' } as const;
+
+/** The trailer of a stream that failed. */
+export const PROBLEM_TRAILER = 'x-svc-problem';
+
+type Headers = Readonly<Record<string, unknown>>;
+
+const Encoded = z.codec(z.string().max(8_192), z.string(), {
+  decode: (text) => decodeURIComponent(text),
+  encode: (text) => encodeURIComponent(text.toWellFormed()),
+});
+
+const CallHead = z.object({
+  [CALL_HEADERS.requestId]: Name.min(1),
+  [CALL_HEADERS.model]: Encoded,
+  [CALL_HEADERS.cacheKey]: Encoded.optional(),
+  [CALL_HEADERS.stream]: z.enum(['true', 'false']),
+});
+
+const AnswerHead = z.object({
+  [ANSWER_HEADERS.backend]: Name,
+  [ANSWER_HEADERS.retries]: z.codec(z.string().regex(/^\d{1,4}$/), z.int().nonnegative(), {
+    decode: Number,
+    encode: String,
+  }),
+});
+
+interface InferenceCallOnWire {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function encodeInferenceCall(call: InferenceCall, stream: boolean): InferenceCallOnWire {
+  const headers = z.encode(CallHead, {
+    [CALL_HEADERS.requestId]: call.requestId,
+    [CALL_HEADERS.model]: call.model,
+    [CALL_HEADERS.stream]: stream ? 'true' : 'false',
+    ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: call.cacheKey }),
+  });
+  return { headers, body: call.body };
+}
+
+/** Throws INVALID_REQUEST on what is no call. */
+export function decodeInferenceCall(
+  headers: Headers,
+  body: string,
+): { readonly call: InferenceCall; readonly stream: boolean } {
+  const head = decoded(CallHead, headers, 'INVALID_REQUEST');
+  const cacheKey = head[CALL_HEADERS.cacheKey];
+  return {
+    call: {
+      requestId: head[CALL_HEADERS.requestId],
+      model: head[CALL_HEADERS.model],
+      body,
+      ...(cacheKey !== undefined && { cacheKey }),
+    },
+    stream: head[CALL_HEADERS.stream] === 'true',
+  };
+}
+
+export function encodeAnswering({ backend, retries }: Answering): Readonly<Record<string, string>> {
+  return z.encode(AnswerHead, { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: retries });
+}
+
+/** Throws INFERENCE_FAILED on what is no answer's head. */
+export function decodeAnswering(headers: Headers): Answering {
+  const head = decoded(AnswerHead, headers, 'INFERENCE_FAILED');
+  return { backend: head[ANSWER_HEADERS.backend], retries: head[ANSWER_HEADERS.retries] };
+}
+
+/** A failure as a trailer. */
+export function encodeProblemTrailer(error: unknown): Readonly<Record<string, string>> {
+  return { [PROBLEM_TRAILER]: encodeURIComponent(JSON.stringify(encodeProblem(error))) };
+}
+
+/** The failure that a stream's trailers tell; `undefined` where they tell none. */
+export function decodeProblemTrailer(trailers: Headers): Problem | undefined {
+  const text = trailers[PROBLEM_TRAILER];
+  if (typeof text !== 'string') return undefined;
+  try {
+    return decodeProblem(JSON.parse(decodeURIComponent(text)));
+  } catch (error) {
+    return new Problem('INFERENCE_FAILED', { cause: error });
+  }
+}
+
+function decoded<Schema extends z.ZodType<unknown, unknown>>(
+  schema: Schema,
+  value: unknown,
+  code: 'INVALID_REQUEST' | 'INFERENCE_FAILED',
+): z.output<Schema> {
+  const read = schema.safeParse(value);
+  if (!read.success) throw new Problem(code, { cause: read.error });
+  return read.data;
+}

@@ -1,0 +1,117 @@
+import {
+  type ChunkStream,
+  type Completion,
+  type InferenceCall,
+  InferenceRouter,
+  Problem,
+  type ProblemOnWire,
+  decodeAnswering,
+  decodeInferenceCall,
+  decodeProblem,
+  decodeProblemTrailer,
+  encodeAnswering,
+  encodeInferenceCall,
+  encodeProblem,
+  encodeProblemTrailer,
+} from '@svc/contracts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** An answer as HTTP would carry it. */
+interface Response {
+  readonly status: number;
+  readonly headers: Buffer;
+  readonly body: AsyncIterator<Buffer, Headers>;
+}
+
+const frozen = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const thawed = <Value>(bytes: Buffer): Value => JSON.parse(bytes.toString()) as Value;
+
+/** A router of this process that is asked as if it were in another: nothing but bytes goes to it or comes back. */
+export class SerialisedRouter extends InferenceRouter {
+  constructor(private readonly router: InferenceRouter) {
+    super();
+  }
+
+  override async complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+    const { headers, body } = await this.ask(call, false, signal);
+    const parts: Buffer[] = [];
+    for (let next = await body.next(); next.done !== true; next = await body.next()) parts.push(next.value);
+    return { ...decodeAnswering(thawed(headers)), body: Buffer.concat(parts).toString() };
+  }
+
+  override async stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+    const { headers, body } = await this.ask(call, true, signal);
+    const bytes: AsyncIterator<readonly Uint8Array[]> = {
+      next: async () => {
+        const next = await body.next();
+        if (next.done !== true) return { value: [next.value], done: false };
+        const problem = decodeProblemTrailer(thawed(frozen(next.value)));
+        if (problem) throw problem;
+        return { value: undefined, done: true };
+      },
+      return: async () => {
+        await body.return?.({});
+        return { value: undefined, done: true };
+      },
+    };
+    return { ...decodeAnswering(thawed(headers)), bytes: { [Symbol.asyncIterator]: () => bytes } };
+  }
+
+  private async ask(call: InferenceCall, stream: boolean, signal: AbortSignal): Promise<Response> {
+    const { headers, body } = encodeInferenceCall(call, stream);
+    const response = await this.serve({ headers: frozen(headers), body: Buffer.from(body) }, signal);
+    if (response.status === 200) return response;
+    const { value } = await response.body.next();
+    throw decodeProblem(thawed<ProblemOnWire>(value as Buffer));
+  }
+
+  /** The other side. */
+  private async serve(request: { headers: Buffer; body: Buffer }, signal: AbortSignal): Promise<Response> {
+    try {
+      const { call, stream } = decodeInferenceCall(thawed(request.headers), request.body.toString());
+      if (!stream) {
+        const { body, ...answering } = await this.router.complete(call, signal);
+        return {
+          status: 200,
+          headers: frozen(encodeAnswering(answering)),
+          body: onePart(Buffer.from(body)),
+        };
+      }
+      const { bytes, ...answering } = await this.router.stream(call, signal);
+      return { status: 200, headers: frozen(encodeAnswering(answering)), body: parts(bytes) };
+    } catch (error) {
+      return {
+        status: Problem.from(error).status,
+        headers: frozen({}),
+        body: onePart(frozen(encodeProblem(error))),
+      };
+    }
+  }
+}
+
+/** Gives its trailers at the end. */
+function parts(bytes: ChunkStream['bytes']): AsyncIterator<Buffer, Headers> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  return {
+    next: async () => {
+      try {
+        const next = await iterator.next();
+        if (next.done === true) return { value: {}, done: true };
+        // A copy of it, in one piece.
+        return { value: Buffer.concat(next.value), done: false };
+      } catch (error) {
+        return { value: encodeProblemTrailer(error), done: true };
+      }
+    },
+    return: async () => {
+      await iterator.return?.();
+      return { value: {}, done: true };
+    },
+  };
+}
+
+async function* onePart(bytes: Buffer): AsyncGenerator<Buffer, Headers> {
+  yield bytes;
+  return {};
+}
