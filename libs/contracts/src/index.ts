@@ -88,6 +88,7 @@ export {
   Books,
   type Credit,
   type Extension,
+  HOLDS_PER_RENEWAL,
   type Hold,
   type HoldRequest,
   LIMIT_PERIODS,

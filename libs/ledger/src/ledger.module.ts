@@ -1,15 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Books, Ledger, UsageHistory } from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
 import { Adjustments } from './books/adjustments.js';
 import { AuditStore } from './audit/audit.store.js';
 import { BooksStore } from './books/books.store.js';
 import { Clock } from './clock.js';
 import { DiemAside } from './holds/diem-aside.js';
 import { DirectPosting } from './posting/direct-posting.js';
+import { EndedHolds } from './holds/ended-holds.js';
 import { HoldBook } from './holds/hold-book.js';
 import { HoldReadsStore } from './holds/hold-reads.store.js';
 import { type LedgerConfig, LedgerSettings } from './ledger.config.js';
-import { LiveHolds } from './holds/live-holds.js';
 import { LocalBooks } from './local-books.js';
 import { LocalLedger } from './local-ledger.js';
 import { LocalUsageHistory } from './local-usage-history.js';
@@ -20,6 +21,7 @@ import { Opening } from './posting/opening.js';
 import { Poster } from './posting/poster.js';
 import { PostingStore } from './posting/posting.store.js';
 import { RefundsStore } from './books/refunds.store.js';
+import { RenewingLedger } from './renewing-ledger.js';
 import { SettledBooks } from './books/settled-books.js';
 import { SettledCharges } from './books/settled-charges.js';
 import { Settlement } from './posting/settlement.js';
@@ -53,7 +55,16 @@ export class LedgerModule {
             }),
           inject: [HoldReadsStore],
         },
-        { provide: Ledger, useClass: LocalLedger },
+        {
+          provide: Ledger,
+          useFactory: (ledger: LocalLedger, { log }: RootLogger) =>
+            new RenewingLedger(
+              ledger,
+              { leaseMs: config.LEDGER_HOLD_LEASE_MS, maxMs: config.LEDGER_HOLD_MAX_MS },
+              log,
+            ),
+          inject: [LocalLedger, RootLogger],
+        },
         { provide: Books, useClass: LocalBooks },
         { provide: UsageHistory, useClass: LocalUsageHistory },
         Adjustments,
@@ -62,8 +73,9 @@ export class LedgerModule {
         Clock,
         DiemAside,
         DirectPosting,
+        EndedHolds,
         HoldReadsStore,
-        LiveHolds,
+        LocalLedger,
         MonthSchedule,
         MonthsStore,
         Opening,

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Hold, Problem, encodeCharge, usageRecorded } from '@svc/contracts';
+import { LEDGER_WIRE, encodeCharge, usageRecorded } from '@svc/contracts';
+import { overWire } from '@svc/testing';
 import { createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { ledgerConformance } from './holds/ledger.conformance.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type RunningLedger,
-  chargeFor,
-  chargeOf,
-  grantDiem,
-  requestOf,
-  startLedger,
-  usd,
-} from './testing.js';
+import { type RunningLedger, chargeFor, chargeOf, requestOf, startLedger, usd } from './testing.js';
 
 let test: TestDatabase;
 let running: RunningLedger;
@@ -45,7 +39,7 @@ const usdLeft = async () => (await running.books.balances(accountId)).usdNano;
 async function heldNothing(): Promise<void> {
   // A read of the books waits for the posting, and the posting tells the hold book.
   await running.books.balances(accountId);
-  expect(running.holds.size).toBe(0);
+  expect(running.ledger.size).toBe(0);
   await expect.poll(() => running.holdBook.size).toBe(0);
 }
 
@@ -66,85 +60,10 @@ async function blockAccount(id: string): Promise<() => Promise<void>> {
   };
 }
 
-describe('hold and settle', () => {
-  it('charges what was used and gives back the rest at once', async () => {
-    const hold = await running.ledger.hold(requestOf(accountId, usd(0.9)));
-    await running.ledger.settle(hold, chargeFor(hold, usd(0.1)));
-    await expect(running.ledger.hold(requestOf(accountId, usd(0.9)))).resolves.toMatchObject({
-      before: { usdNano: usd(0.9) },
-    });
-    await expect(usdLeft()).resolves.toBe(usd(0.9));
-  });
+ledgerConformance('the ledger in this process', (ledger) => ledger);
+ledgerConformance('the ledger over a wire', (ledger) => overWire(ledger, LEDGER_WIRE));
 
-  it('spends DIEM before USD and charges both', async () => {
-    const staked = randomUUID();
-    await running.books.credit({ accountId: staked, usdNano: usd(1), reference: 'start' });
-    await grantDiem(running.database, staked, usd(0.25));
-    const hold = await running.ledger.hold(requestOf(staked, usd(0.5)));
-    expect(hold.amount).toEqual({ usdNano: usd(0.25), diemNano: usd(0.25) });
-    const charge = chargeOf(staked, 0n, {
-      requestId: hold.requestId,
-      cost: { usdNano: 5n, diemNano: usd(0.25) },
-    });
-    await running.ledger.settle(hold, charge);
-    await expect(running.books.balances(staked)).resolves.toEqual({ usdNano: usd(1) - 5n, diemNano: 0n });
-  });
-
-  it('refuses a charge beyond its hold, of another request, or with lines that do not sum to it', async () => {
-    const hold = await running.ledger.hold(requestOf(accountId, 100n));
-    const charge = chargeFor(hold, 100n);
-    await expect(running.ledger.settle(hold, chargeFor(hold, 101n))).rejects.toThrow(/within its hold/);
-    await expect(running.ledger.settle(hold, { ...charge, requestId: 'other' })).rejects.toThrow(/request/);
-    await expect(running.ledger.settle(hold, { ...charge, lines: [] })).rejects.toThrow(/lines/);
-    await running.ledger.settle(hold, charge);
-    await expect(usdLeft()).resolves.toBe(usd(1) - 100n);
-  });
-
-  it('charges once when it is settled again, at once and later', async () => {
-    const hold = await running.ledger.hold(requestOf(accountId, 100n));
-    const charge = chargeFor(hold, 40n);
-    await Promise.all([running.ledger.settle(hold, charge), running.ledger.settle(hold, charge)]);
-    await running.ledger.settle(hold, charge);
-    await expect(usdLeft()).resolves.toBe(usd(1) - 40n);
-    await heldNothing();
-  });
-
-  it('never spends more than there is, with 1,000 requests at once, and to the nano-dollar', async () => {
-    let refusals = 0;
-    let chargedNano = 0n;
-    const run = async (index: number): Promise<void> => {
-      let hold: Hold;
-      try {
-        hold = await running.ledger.hold(requestOf(accountId, usd(0.004)));
-      } catch (error) {
-        if (!(error instanceof Problem && error.code === 'INSUFFICIENT_BALANCE')) throw error;
-        refusals += 1;
-        return;
-      }
-      if (index % 10 === 0) {
-        await running.ledger.release(hold);
-        return;
-      }
-      const cost = BigInt(3_000_000 + index);
-      chargedNano += cost;
-      await running.ledger.settle(hold, chargeFor(hold, cost));
-    };
-    await Promise.all(Array.from({ length: 1_000 }, (_, index) => run(index)));
-    expect(refusals).toBe(750);
-    await expect(usdLeft()).resolves.toBe(usd(1) - chargedNano);
-    await heldNothing();
-    const report = await running.books.audit('whole');
-    expect(report).toMatchObject({ ok: true, charges: 1_000 - refusals - 25 });
-  });
-
-  it('takes a credit into account at once', async () => {
-    await expect(running.ledger.hold(requestOf(accountId, usd(2)))).rejects.toEqual(
-      refused('INSUFFICIENT_BALANCE'),
-    );
-    await running.books.credit({ accountId, usdNano: usd(1), reference: 'more' });
-    await expect(running.ledger.hold(requestOf(accountId, usd(2)))).resolves.toBeDefined();
-  });
-
+describe('live holds', () => {
   it('renews the holds that live', async () => {
     await running.stop();
     running = await startLedger({ url: test.url, config: { LEDGER_HOLD_LEASE_MS: 150 } });

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
   type Balances,
@@ -8,8 +7,7 @@ import {
   type HoldRequest,
   Ledger,
 } from '@svc/contracts';
-import { chargeFault } from './posting/charge-fault.js';
-import { LiveHolds } from './holds/live-holds.js';
+import { HoldBook } from './holds/hold-book.js';
 import { Opening } from './posting/opening.js';
 import { Settlement } from './posting/settlement.js';
 
@@ -18,7 +16,7 @@ import { Settlement } from './posting/settlement.js';
 export class LocalLedger extends Ledger {
   constructor(
     private readonly opening: Opening,
-    private readonly holds: LiveHolds,
+    private readonly book: HoldBook,
     private readonly settlement: Settlement,
   ) {
     super();
@@ -26,40 +24,27 @@ export class LocalLedger extends Ledger {
 
   override async hold(request: HoldRequest): Promise<Hold> {
     if (!this.opening.isOpen) await this.opening.wait();
-    return this.holds.hold(request);
+    return this.book.hold(request);
   }
 
   override async available(accountId: string): Promise<Balances> {
     if (!this.opening.isOpen) await this.opening.wait();
-    return this.holds.available(accountId);
+    return this.book.available(accountId);
   }
 
   override extend(hold: Hold, extension: Extension): Promise<Hold> {
-    return this.holds.extend(hold, extension);
+    return this.book.extend(hold, extension);
   }
 
-  override async settle(hold: Hold, charge: Charge): Promise<void> {
-    assertFits(hold, charge);
-    try {
-      await this.settlement.record(charge);
-    } finally {
-      // A charge that is not durable yet is still tried, so what it costs stays out of reach.
-      await this.holds.settle(hold, charge.cost);
-    }
+  override renew(holds: readonly Hold[]): Promise<void> {
+    return this.book.renew(holds);
+  }
+
+  override settle(hold: Hold, charge: Charge): Promise<void> {
+    return this.settlement.settle(hold, charge);
   }
 
   override release(hold: Hold): Promise<void> {
-    return this.holds.release(hold);
+    return this.book.release(hold);
   }
-}
-
-function assertFits(hold: Hold, charge: Charge): void {
-  assert.equal(charge.requestId, hold.requestId, 'a charge belongs to the request of its hold');
-  assert.equal(charge.accountId, hold.accountId, 'a charge belongs to the account of its hold');
-  assert(
-    charge.cost.usdNano <= hold.amount.usdNano && charge.cost.diemNano <= hold.amount.diemNano,
-    'a cost is within its hold',
-  );
-  const fault = chargeFault(charge);
-  assert(fault === undefined, `a charge can be posted, but ${fault}`);
 }

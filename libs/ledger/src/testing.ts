@@ -21,7 +21,7 @@ import { Clock } from './clock.js';
 import { HoldBook } from './holds/hold-book.js';
 import { type LedgerConfig, ledgerConfig } from './ledger.config.js';
 import { LedgerModule } from './ledger.module.js';
-import { LiveHolds } from './holds/live-holds.js';
+import { RenewingLedger } from './renewing-ledger.js';
 import { MemoryHoldBook } from './holds/memory-hold-book.js';
 import { Poster } from './posting/poster.js';
 import { Staking } from './staking/staking.js';
@@ -79,10 +79,9 @@ class ManualWorkersModule {}
 /** A ledger that runs, with its parts. */
 export interface RunningLedger {
   readonly app: NestFastifyApplication;
-  readonly ledger: Ledger;
+  readonly ledger: RenewingLedger;
   readonly books: Books;
   readonly poster: Poster;
-  readonly holds: LiveHolds;
   readonly holdBook: MemoryHoldBook;
   readonly log: FailingLog;
   readonly database: Database;
@@ -140,10 +139,9 @@ export async function startLedger({
     app.get(token, { strict: false });
   return {
     app,
-    ledger: part(Ledger),
+    ledger: part(Ledger) as RenewingLedger,
     books: part(Books),
     poster: part(Poster),
-    holds: part(LiveHolds),
     holdBook: part(HoldBook) as MemoryHoldBook,
     log: part(FailingLog),
     database: part(Database),

@@ -6,22 +6,26 @@ import {
   type Extension,
   type Hold,
   type HoldRequest,
+  LEDGER_WIRE,
+  type Ledger,
   Problem,
   type UsageRecorded,
 } from '@svc/contracts';
 import type { EventStrategy } from '@svc/events';
 import { Readiness, type RootLogger } from '@svc/runtime';
+import { overWire } from '@svc/testing';
 import type { DirectPosting } from '../src/posting/direct-posting.js';
 import type { HoldsModel, HistoryTime, Outcome } from './history-holds.js';
 import { LEASE_MS, dayOf } from './history-holds.js';
 import type { BookReads } from '../src/holds/hold-accounts.js';
 import type { AccountPosting } from '../src/holds/hold-book.js';
+import { EndedHolds } from '../src/holds/ended-holds.js';
 import type { KeySpent } from '../src/holds/key-budget.js';
 import type { LedgerSettings } from '../src/ledger.config.js';
-import { LiveHolds } from '../src/holds/live-holds.js';
 import { LocalLedger } from '../src/local-ledger.js';
 import { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
 import { Opening } from '../src/posting/opening.js';
+import { RenewingLedger } from '../src/renewing-ledger.js';
 import { Settlement } from '../src/posting/settlement.js';
 import { UsageDrain } from '../src/posting/usage-drain.js';
 
@@ -221,9 +225,8 @@ export interface ProcessOptions {
 
 /** A process of the ledger, from its start to its death. */
 export class HistoryProcess {
-  readonly ledger: LocalLedger;
+  readonly ledger: RenewingLedger;
   readonly book: WatchedBook;
-  readonly live: LiveHolds;
   readonly model: HoldsModel;
   private readonly slow: SlowReads;
   private readonly drained = Promise.withResolvers<void>();
@@ -233,10 +236,13 @@ export class HistoryProcess {
     this.model = watched.model;
     this.slow = new SlowReads(parts, watched.model);
     this.book = new WatchedBook(this.slow, watched);
-    this.live = new LiveHolds(this.book, settings, logger);
     const opening = new Opening(new ManualDrain(settings, this.drained.promise), settings, new Readiness());
     opening.onApplicationBootstrap();
-    this.ledger = new LocalLedger(opening, this.live, new Settlement(log, parts.direct, logger));
+    const settlement = new Settlement(log, parts.direct, new EndedHolds(this.book, logger));
+    const local = new LocalLedger(opening, this.book, settlement);
+    const { LEDGER_HOLD_LEASE_MS: leaseMs, LEDGER_HOLD_MAX_MS: maxMs } = settings.config;
+    // As across a wire: the processes share no memory.
+    this.ledger = new RenewingLedger(overWire<Ledger>(local, LEDGER_WIRE), { leaseMs, maxMs }, logger.log);
   }
 
   get isSlow(): boolean {
@@ -260,7 +266,7 @@ export class HistoryProcess {
   /** Nothing is held by anyone. */
   assertEmpty(): void {
     assert.equal(this.book.size, 0, 'nothing is held at the end');
-    assert.equal(this.live.size, 0, 'nobody holds anything at the end');
+    assert.equal(this.ledger.size, 0, 'nobody holds anything at the end');
     assert.equal(this.model.size, 0);
   }
 }

@@ -182,7 +182,7 @@ export class History implements Scene {
         for (const key of step.keys) this.ask(key, step);
         return;
       case 'renew':
-        this.watch(this.process.live.renew());
+        this.watch(this.process.ledger.renewAll());
         return;
       case 'readsAnswer':
         this.process.readsAnswer();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Charge, UsageRecorded, decodeCharge, encodeCharge } from '../messages/usage.js';
-import { type Books, LIMIT_PERIODS, type Ledger, TRANSFER_KINDS } from './ledger.js';
+import { type Books, HOLDS_PER_RENEWAL, LIMIT_PERIODS, type Ledger, TRANSFER_KINDS } from './ledger.js';
 import {
   BalancesOnWire,
   Count,
@@ -49,6 +49,7 @@ export const LEDGER_WIRE: PortWire<Ledger> = {
   hold: { arguments: z.tuple([HoldRequestOnWire]), result: HoldOnWire },
   available: { arguments: z.tuple([Name]), result: BalancesOnWire },
   extend: { arguments: z.tuple([HoldOnWire, ExtensionOnWire]), result: HoldOnWire },
+  renew: { arguments: z.tuple([z.array(HoldOnWire).max(HOLDS_PER_RENEWAL)]), result: Nothing },
   settle: { arguments: z.tuple([HoldOnWire, ChargeOnWire]), result: Nothing },
   release: { arguments: z.tuple([HoldOnWire]), result: Nothing },
 };

@@ -44,7 +44,13 @@ export interface Hold {
   readonly keyLimit?: SpendingLimit;
 }
 
-/** Sets money aside before a request and charges it after. */
+/** The most holds that `renew` takes at once. */
+export const HOLDS_PER_RENEWAL = 1_000;
+
+/**
+ * Sets money aside before a request and charges it after. A hold has a lease: its caller renews it while the request
+ * lives, so that the holds of a caller that died lapse.
+ */
 export abstract class Ledger {
   /**
    * Sets money aside, or none. Refuses: INSUFFICIENT_BALANCE; API_KEY_USD_SPEND_LIMIT_EXCEEDED or
@@ -59,8 +65,14 @@ export abstract class Ledger {
   abstract extend(hold: Hold, extension: Extension): Promise<Hold>;
 
   /**
+   * Starts the leases of holds anew, at most `HOLDS_PER_RENEWAL` of them. One that has lapsed is taken again where the
+   * money is still there; one that is settled, released or unknown is passed over.
+   */
+  abstract renew(holds: readonly Hold[]): Promise<void>;
+
+  /**
    * Turns a hold into a charge. Once resolved the charge is durable: it will be posted exactly once, whatever
-   * dies, and what the hold had beyond the cost can be spent again. Idempotent by request id.
+   * dies, and what the hold had beyond the cost can soon be spent again. Idempotent by request id.
    * The cost is within the hold, currency by currency.
    */
   abstract settle(hold: Hold, charge: Charge): Promise<void>;

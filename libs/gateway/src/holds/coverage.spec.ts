@@ -45,6 +45,10 @@ class Purse extends Ledger {
     return Promise.resolve({ ...hold, amount: { usdNano: hold.amount.usdNano + taken, diemNano: 0n } });
   }
 
+  override renew(): Promise<void> {
+    return Promise.resolve();
+  }
+
   override settle(_hold: Hold, _charge: Charge): Promise<void> {
     return Promise.resolve();
   }

@@ -62,6 +62,7 @@ export class MemoryHoldBook extends HoldBook {
 
   /** Holds in the book: live ones and settled ones whose charge is not posted yet. */
   get size(): number {
+    this.sweep();
     return this.entries.size;
   }
 

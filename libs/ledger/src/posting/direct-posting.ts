@@ -38,7 +38,11 @@ export class DirectPosting implements BeforeApplicationShutdown {
   }
 
   /** Resolves once the charge is posted. Refuses with UNAVAILABLE when that takes too long; it is tried on all the same. */
-  async post(charge: Charge): Promise<void> {
+  async post(charge: Charge, reason: unknown): Promise<void> {
+    this.logger.log.warn(
+      { requestId: charge.requestId, error: String(reason) },
+      'the event log did not take a charge; it is posted directly',
+    );
     const { LEDGER_MAX_UNPOSTED, LEDGER_SETTLE_WAIT_MS } = this.settings.config;
     if (this.queue.length >= LEDGER_MAX_UNPOSTED || this.stopping.signal.aborted) {
       await this.lose(charge);

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { Books } from '@svc/contracts';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningLedger, chargeOf, startLedger, usd } from '../testing.js';
+
+/** What every adapter of the port `Books` keeps. `at` makes the adapter of the books themselves. */
+export function booksConformance(name: string, at: (books: Books) => Books): void {
+  describe(`${name}`, () => {
+    let test: TestDatabase;
+    let running: RunningLedger;
+    let books: Books;
+
+    beforeAll(async () => {
+      test = await startTestDatabase();
+      running = await startLedger({ url: test.url });
+      books = at(running.books);
+    });
+
+    afterAll(async () => {
+      await running.stop();
+      await test.stop();
+    });
+
+    const refused = (code: string) => expect.objectContaining({ code });
+
+    describe('credit', () => {
+      it('is a transfer from the operator to the customer', async () => {
+        const accountId = randomUUID();
+        await expect(books.balances(accountId)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+        const transfer = await books.credit({ accountId, usdNano: usd(10), reference: 'invoice 7' });
+        expect(transfer).toEqual({
+          id: expect.any(BigInt),
+          kind: 'credit',
+          debitAccount: 'deposits:operator',
+          creditAccount: `customer:${accountId}`,
+          currency: 'USD',
+          amountNano: usd(10),
+          reference: 'invoice 7',
+          at: expect.any(Date),
+        });
+        await expect(books.transfers(accountId, { limit: 10 })).resolves.toEqual([transfer]);
+        await expect(books.balances(accountId)).resolves.toEqual({ usdNano: usd(10), diemNano: 0n });
+      });
+
+      it('happens once for a reference, with the first transfer as its answer', async () => {
+        const credit = { accountId: randomUUID(), usdNano: usd(1), reference: 'r' };
+        const first = await books.credit(credit);
+        await expect(books.credit(credit)).resolves.toEqual(first);
+        await expect(books.balances(credit.accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+      });
+
+      it('happens once when it is asked for many times at once', async () => {
+        const credit = { accountId: randomUUID(), usdNano: usd(1), reference: 'r' };
+        const transfers = await Promise.all(Array.from({ length: 20 }, () => books.credit(credit)));
+        expect(new Set(transfers.map(({ id }) => id)).size).toBe(1);
+        await expect(books.balances(credit.accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+      });
+
+      it('refuses a reference with another amount, also of two at once', async () => {
+        const accountId = randomUUID();
+        const results = await Promise.allSettled(
+          [1, 2, 3, 4].map((amount) => books.credit({ accountId, usdNano: usd(amount), reference: 'r' })),
+        );
+        const refusals = results.filter((result) => result.status === 'rejected');
+        expect(refusals.map(({ reason }) => reason as unknown)).toEqual(
+          [1, 2, 3].map(() => refused('REFERENCE_REUSED')),
+        );
+        const won = results.find((result) => result.status === 'fulfilled')?.value.amountNano;
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: won });
+      });
+
+      it('takes the same reference for another account', async () => {
+        const [a, b] = [randomUUID(), randomUUID()];
+        await books.credit({ accountId: a, usdNano: usd(1), reference: 'shared' });
+        await books.credit({ accountId: b, usdNano: usd(2), reference: 'shared' });
+        await expect(books.balances(b)).resolves.toMatchObject({ usdNano: usd(2) });
+      });
+
+      it('refuses what the books can not hold', async () => {
+        const accountId = randomUUID();
+        const credit = { accountId, usdNano: 2n ** 63n - 1n, reference: 'most' };
+        await books.credit(credit);
+        await expect(books.credit({ ...credit, usdNano: 1n, reference: 'more' })).rejects.toEqual(
+          refused('INVALID_REQUEST'),
+        );
+        const larger = { accountId: randomUUID(), usdNano: 2n ** 64n, reference: 'larger' };
+        await expect(books.credit(larger)).rejects.toEqual(refused('INVALID_REQUEST'));
+      });
+    });
+
+    describe('transfers', () => {
+      it('come newest first, page by page, with no gap and nothing twice, and of one account only', async () => {
+        const accountId = randomUUID();
+        await books.credit({ accountId, usdNano: usd(1), reference: 'start' });
+        const charges = Array.from({ length: 24 }, (_, index) =>
+          // Of several months, since pages go over partitions.
+          chargeOf(accountId, BigInt(index + 1), { at: `2026-0${(index % 3) + 1}-15T00:00:00.000Z` }),
+        );
+        for (const charge of charges) await running.poster.post([charge, chargeOf(randomUUID(), 0n)]);
+        const amounts: bigint[] = [];
+        let before: bigint | undefined;
+        do {
+          const page = await books.transfers(accountId, { limit: 7, ...(before && { before }) });
+          amounts.push(...page.map(({ amountNano }) => amountNano));
+          before = page.at(-1)?.id;
+        } while (before);
+        expect(amounts).toEqual([...charges.map(({ cost }) => cost.usdNano).toReversed(), usd(1)]);
+      });
+    });
+
+    describe('the audit', () => {
+      it('counts and proves books with both currencies and write-offs', async () => {
+        const accountId = randomUUID();
+        await books.credit({ accountId, usdNano: 100n, reference: 'start' });
+        await running.poster.post([
+          chargeOf(accountId, 60n),
+          chargeOf(accountId, 60n),
+          chargeOf(accountId, 0n),
+        ]);
+        const report = await books.audit('whole');
+        expect(report).toMatchObject({
+          ok: true,
+          imbalanceUsdNano: 0n,
+          imbalanceDiemNano: 0n,
+          mismatches: [],
+        });
+        expect(report.charges).toBeGreaterThanOrEqual(3);
+        expect(report.accounts).toBeGreaterThan(0);
+        expect(report.transfers).toBeGreaterThanOrEqual(4);
+      });
+    });
+  });
+}

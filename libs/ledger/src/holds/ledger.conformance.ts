@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type Hold, type Ledger, Problem } from '@svc/contracts';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type RunningLedger,
+  chargeFor,
+  chargeOf,
+  grantDiem,
+  requestOf,
+  startLedger,
+  usd,
+} from '../testing.js';
+
+/** What every adapter of the port `Ledger` keeps. `at` makes the adapter of the ledger itself. */
+export function ledgerConformance(name: string, at: (ledger: Ledger) => Ledger): void {
+  describe(`${name}`, () => {
+    let test: TestDatabase;
+    let running: RunningLedger;
+    let ledger: Ledger;
+    let accountId: string;
+
+    beforeAll(async () => {
+      test = await startTestDatabase();
+      running = await startLedger({ url: test.url });
+      ledger = at(running.ledger);
+    });
+
+    afterAll(async () => {
+      await running.stop();
+      await test.stop();
+    });
+
+    beforeEach(async () => {
+      accountId = randomUUID();
+      await running.books.credit({ accountId, usdNano: usd(1), reference: 'start' });
+    });
+
+    const refused = (code: string) => expect.objectContaining({ code });
+    const usdLeft = async () => (await running.books.balances(accountId)).usdNano;
+
+    async function heldNothing(): Promise<void> {
+      // A read of the books waits for the posting, and the posting tells the hold book.
+      await running.books.balances(accountId);
+      expect(running.ledger.size).toBe(0);
+      await expect.poll(() => running.holdBook.size).toBe(0);
+    }
+
+    describe('hold and settle', () => {
+      it('charges what was used and gives back the rest at once', async () => {
+        const hold = await ledger.hold(requestOf(accountId, usd(0.9)));
+        await ledger.settle(hold, chargeFor(hold, usd(0.1)));
+        const next = await ledger.hold(requestOf(accountId, usd(0.9)));
+        expect(next.before.usdNano).toBe(usd(0.9));
+        await ledger.release(next);
+        await expect(usdLeft()).resolves.toBe(usd(0.9));
+      });
+
+      it('spends DIEM before USD and charges both', async () => {
+        const staked = randomUUID();
+        await running.books.credit({ accountId: staked, usdNano: usd(1), reference: 'start' });
+        await grantDiem(running.database, staked, usd(0.25));
+        const hold = await ledger.hold(requestOf(staked, usd(0.5)));
+        expect(hold.amount).toEqual({ usdNano: usd(0.25), diemNano: usd(0.25) });
+        const charge = chargeOf(staked, 0n, {
+          requestId: hold.requestId,
+          cost: { usdNano: 5n, diemNano: usd(0.25) },
+        });
+        await ledger.settle(hold, charge);
+        await expect(running.books.balances(staked)).resolves.toEqual({ usdNano: usd(1) - 5n, diemNano: 0n });
+      });
+
+      it('refuses a charge beyond its hold, of another request, or with lines that do not sum to it, and holds nothing', async () => {
+        const charged = await ledger.hold(requestOf(accountId, 100n));
+        const charge = chargeFor(charged, 100n);
+        const huge = { ...charge, writeOffNano: 2n ** 63n };
+        for (const wrong of [
+          chargeFor(charged, 101n),
+          { ...charge, requestId: 'other' },
+          { ...charge, lines: [] },
+          { ...huge, lines: [{ sku: 's', units: 1, priceNanoPerMillion: 1n, amountNano: 100n + 2n ** 63n }] },
+        ]) {
+          const hold = await ledger.hold({ ...requestOf(accountId, 100n), requestId: charged.requestId });
+          await expect(ledger.settle(hold, wrong)).rejects.toBeInstanceOf(Error);
+          await heldNothing();
+        }
+        await expect(usdLeft()).resolves.toBe(usd(1));
+      });
+
+      it('renews a hold, takes one again that has lapsed, and passes over what has ended', async () => {
+        const [live, released, settled] = await Promise.all(
+          [1, 2, 3].map(() => ledger.hold(requestOf(accountId, usd(0.2)))),
+        );
+        assert(live && released && settled);
+        await ledger.release(released);
+        await ledger.settle(settled, chargeFor(settled, usd(0.1)));
+        await ledger.renew([live, settled]);
+        await expect(ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(0.7) });
+        // As after the time of a lease: the book knows nothing of it any more.
+        await running.holdBook.release(live);
+        await ledger.renew([live]);
+        await expect(ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(0.7) });
+        await ledger.release(live);
+        await heldNothing();
+      });
+
+      it('charges once when it is settled again, at once and later', async () => {
+        const hold = await ledger.hold(requestOf(accountId, 100n));
+        const charge = chargeFor(hold, 40n);
+        await Promise.all([ledger.settle(hold, charge), ledger.settle(hold, charge)]);
+        await ledger.settle(hold, charge);
+        await expect(usdLeft()).resolves.toBe(usd(1) - 40n);
+        await heldNothing();
+      });
+
+      it('never spends more than there is, with 1,000 requests at once, and to the nano-dollar', async () => {
+        const before = await running.books.audit('whole');
+        let refusals = 0;
+        let chargedNano = 0n;
+        const run = async (index: number): Promise<void> => {
+          let hold: Hold;
+          try {
+            hold = await ledger.hold(requestOf(accountId, usd(0.004)));
+          } catch (error) {
+            if (!(error instanceof Problem && error.code === 'INSUFFICIENT_BALANCE')) throw error;
+            refusals += 1;
+            return;
+          }
+          if (index % 10 === 0) {
+            await ledger.release(hold);
+            return;
+          }
+          const cost = BigInt(3_000_000 + index);
+          chargedNano += cost;
+          await ledger.settle(hold, chargeFor(hold, cost));
+        };
+        await Promise.all(Array.from({ length: 1_000 }, (_, index) => run(index)));
+        expect(refusals).toBe(750);
+        await expect(usdLeft()).resolves.toBe(usd(1) - chargedNano);
+        await heldNothing();
+        const report = await running.books.audit('whole');
+        expect(report).toMatchObject({ ok: true, charges: before.charges + 1_000 - refusals - 25 });
+      });
+
+      it('takes a credit into account at once', async () => {
+        await expect(ledger.hold(requestOf(accountId, usd(2)))).rejects.toEqual(
+          refused('INSUFFICIENT_BALANCE'),
+        );
+        await running.books.credit({ accountId, usdNano: usd(1), reference: 'more' });
+        await expect(ledger.hold(requestOf(accountId, usd(2)))).resolves.toBeDefined();
+      });
+    });
+  });
+}

@@ -1,0 +1,371 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Charge,
+  type ChargeLine,
+  type Problem,
+  type UsageEntry,
+  type UsageFilter,
+  UsageHistory,
+  type UsagePlace,
+} from '@svc/contracts';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Clock } from '../clock.js';
+import { chargeOf, grantDiem, type RunningLedger, requestOf, startLedger, usd } from '../testing.js';
+
+const NOON = new Date('2026-11-21T12:00:00Z');
+
+class Noon extends Clock {
+  override now(): Date {
+    return NOON;
+  }
+}
+
+/** What every adapter of the port `UsageHistory` keeps. `at` makes the adapter of the history itself. */
+export function usageHistoryConformance(name: string, at: (history: UsageHistory) => UsageHistory): void {
+  describe(`${name}`, () => {
+    let test: TestDatabase;
+    let running: RunningLedger;
+    let history: UsageHistory;
+
+    beforeAll(async () => {
+      test = await startTestDatabase();
+      running = await startLedger({ url: test.url, clock: new Noon() });
+      history = at(running.app.get(UsageHistory, { strict: false }));
+    });
+
+    afterAll(async () => {
+      await running.stop();
+      await test.stop();
+    });
+
+    async function accountWith(usdNano: bigint, diemNano = 0n): Promise<string> {
+      const accountId = randomUUID();
+      await running.books.credit({ accountId, usdNano, reference: 'start' });
+      if (diemNano > 0n) await grantDiem(running.database, accountId, diemNano);
+      return accountId;
+    }
+
+    const line = (name: string, units: number, amountNano: bigint): ChargeLine => ({
+      sku: `model-llm-${name}-mtoken`,
+      units,
+      priceNanoPerMillion: 150_000_000n,
+      amountNano,
+    });
+
+    const totalOf = (lines: readonly ChargeLine[]): bigint =>
+      lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
+
+    /** Entries without what all of a charge have in common. */
+    const brief = (entries: readonly UsageEntry[]) =>
+      entries.map(({ sku, currency, units, amountNano }) => [sku, currency, units, amountNano]);
+
+    /** All that a walk finds, in steps of so many. */
+    async function walked(filter: UsageFilter, limit: number): Promise<UsageEntry[]> {
+      const found: UsageEntry[] = [];
+      let after: UsagePlace | undefined;
+      do {
+        const { entries, next } = await history.walk(filter, after ? { limit, after } : { limit });
+        found.push(...entries);
+        after = next;
+      } while (after);
+      return found;
+    }
+
+    async function paged(filter: UsageFilter, limit: number, order: 'asc' | 'desc'): Promise<UsageEntry[]> {
+      const found: UsageEntry[] = [];
+      for (let page = 1; ; page += 1) {
+        const { entries, total } = await history.page(filter, { limit, page, order });
+        found.push(...entries);
+        if (page * limit < total) continue;
+        expect(found).toHaveLength(total);
+        return found;
+      }
+    }
+
+    /** A month's last and first moments among the times, and several requests at the same one. */
+    const TIMES = [
+      '2026-08-31T23:59:59.999Z',
+      '2026-09-01T00:00:00.000Z',
+      '2026-09-30T23:59:59.998Z',
+      '2026-09-30T23:59:59.999Z',
+      '2026-10-01T00:00:00.000Z',
+      '2026-10-01T00:00:00.001Z',
+      '2026-10-17T12:00:00.000Z',
+      '2026-11-01T00:00:00.000Z',
+    ];
+
+    function randomCharge(accountId: string): Charge {
+      const names = ['input', 'cache-input', 'cache-write', 'output'].slice(0, randomInt(1, 5));
+      const lines = names.map((name) => line(name, randomInt(1, 100_000), BigInt(randomInt(0, 1_000))));
+      const total = totalOf(lines);
+      const diemNano = [0n, total, total / 2n, total / 3n][randomInt(4)] ?? 0n;
+      const writeOffNano = randomInt(4) === 0 ? (total - diemNano) / 2n : 0n;
+      const at = TIMES[randomInt(TIMES.length)] ?? '';
+      const keyId = `key-${randomInt(3)}`;
+      const cost = { usdNano: total - diemNano - writeOffNano, diemNano };
+      return chargeOf(accountId, 0n, { lines, cost, writeOffNano, at, keyId });
+    }
+
+    describe('entries', () => {
+      it('are one for each line and currency that paid it, and share the units of a line exactly', async () => {
+        const accountId = await accountWith(usd(1), usd(1));
+        const lines = [line('input', 10, 100n), line('cache-input', 10, 300n), line('output', 7, 50n)];
+        const at = '2026-10-03T00:00:00.000Z';
+        const cost = { usdNano: 220n, diemNano: 200n };
+        const charge = chargeOf(accountId, 0n, { at, lines, cost, writeOffNano: 30n });
+        await running.poster.post([charge]);
+        const { entries, total } = await history.page({ accountId }, { limit: 10, page: 1, order: 'asc' });
+        expect(total).toBe(4);
+        expect(brief(entries)).toEqual([
+          ['model-llm-input-mtoken', 'DIEM', 10n, 100n],
+          ['model-llm-cache-input-mtoken', 'DIEM', 3n, 100n],
+          ['model-llm-cache-input-mtoken', 'USD', 7n, 200n],
+          ['model-llm-output-mtoken', 'USD', 7n, 20n],
+        ]);
+        expect(entries[0]).toEqual({
+          at: new Date(at),
+          requestId: charge.requestId,
+          keyId: 'key',
+          model: 'model',
+          sku: 'model-llm-input-mtoken',
+          units: 10n,
+          priceNanoPerMillion: 150_000_000n,
+          amountNano: 100n,
+          currency: 'DIEM',
+          promptTokens: 10,
+          completionTokens: 20,
+          durationMs: 5,
+        });
+      });
+
+      it('show a line that was written off whole, as paid with nothing', async () => {
+        const accountId = await accountWith(usd(1));
+        const lines = [line('input', 10, 0n), line('output', 5, 90n)];
+        await running.poster.post([chargeOf(accountId, 0n, { lines, writeOffNano: 90n })]);
+        const { entries } = await history.page({ accountId }, { limit: 10, page: 1, order: 'asc' });
+        expect(brief(entries)).toEqual([
+          ['model-llm-input-mtoken', 'USD', 10n, 0n],
+          ['model-llm-output-mtoken', 'USD', 5n, 0n],
+        ]);
+      });
+
+      it('are there as soon as their charge is settled', async () => {
+        const accountId = await accountWith(usd(1));
+        const hold = await running.ledger.hold(requestOf(accountId, 1_000n));
+        await running.ledger.settle(hold, chargeOf(accountId, 700n, { requestId: hold.requestId }));
+        const { entries } = await history.page({ accountId }, { limit: 10, page: 1, order: 'desc' });
+        expect(entries.map(({ requestId, amountNano }) => [requestId, amountNano])).toEqual([
+          [hold.requestId, 700n],
+        ]);
+      });
+    });
+
+    describe('a random history over four months', () => {
+      let accountId: string;
+      let charges: Charge[];
+      let all: UsageEntry[];
+
+      beforeAll(async () => {
+        accountId = await accountWith(usd(1), usd(1));
+        charges = Array.from({ length: 120 }, () => randomCharge(accountId));
+        const others = await accountWith(usd(1));
+        await running.poster.post([...charges, ...charges.map(() => randomCharge(others))]);
+        all = await walked({ accountId }, 1_000);
+      });
+
+      it('adds up to what each request cost and used', () => {
+        for (const { requestId, cost, lines } of charges) {
+          const entries = all.filter((entry) => entry.requestId === requestId);
+          const sumOf = (currency: string): bigint =>
+            entries.reduce((sum, entry) => (entry.currency === currency ? sum + entry.amountNano : sum), 0n);
+          expect([sumOf('USD'), sumOf('DIEM')]).toEqual([cost.usdNano, cost.diemNano]);
+          for (const { sku, units } of lines) {
+            const ofLine = entries.filter((entry) => entry.sku === sku);
+            expect(ofLine.reduce((sum, entry) => sum + entry.units, 0n)).toBe(BigInt(units));
+          }
+        }
+      });
+
+      it('is the same in steps and pages of any size, in both orders', async () => {
+        await expect(walked({ accountId }, 1)).resolves.toEqual(all);
+        for (const limit of [7, 100]) {
+          await expect(walked({ accountId }, limit)).resolves.toEqual(all);
+          await expect(paged({ accountId }, limit, 'asc')).resolves.toEqual(all);
+          await expect(paged({ accountId }, limit, 'desc')).resolves.toEqual(all.toReversed());
+        }
+        expect(all.map(({ at }) => at.getTime())).toEqual(
+          all.map(({ at }) => at.getTime()).toSorted((a, b) => a - b),
+        );
+      });
+
+      it('is filtered by currency and by times, the first of them included and the last not', async () => {
+        const spans = [[], ...TIMES.map((from, index) => [from, TIMES[(index * 3) % TIMES.length]])];
+        for (const [from, until] of spans) {
+          for (const currency of ['USD', 'DIEM', undefined] as const) {
+            const filter: UsageFilter = {
+              accountId,
+              ...(currency && { currency }),
+              ...(from !== undefined && { from: new Date(from) }),
+              ...(until !== undefined && { until: new Date(until) }),
+            };
+            const wanted = all.filter(
+              (entry) =>
+                (currency === undefined || entry.currency === currency) &&
+                (from === undefined || entry.at >= new Date(from)) &&
+                (until === undefined || entry.at < new Date(until)),
+            );
+            await expect(walked(filter, 50)).resolves.toEqual(wanted);
+            await expect(paged(filter, 50, 'desc')).resolves.toEqual(wanted.toReversed());
+          }
+        }
+      });
+
+      it('has no page behind its last', async () => {
+        await expect(
+          history.page({ accountId }, { limit: 500, page: 1_000_000_000, order: 'asc' }),
+        ).resolves.toEqual({ entries: [], total: all.length });
+      });
+
+      it('has the sums of its days', async () => {
+        const days = await history.days(accountId, '2026-09-01', '2026-10-01');
+        const wanted = new Map<string, { units: bigint; usdNano: bigint; diemNano: bigint }>();
+        for (const { at, keyId, model, sku, units, currency, amountNano } of all) {
+          const day = at.toISOString().slice(0, 10);
+          if (day < '2026-09-01' || day > '2026-10-01') continue;
+          const name = JSON.stringify([day, keyId, model, sku]);
+          const sum = wanted.get(name) ?? { units: 0n, usdNano: 0n, diemNano: 0n };
+          sum.units += units;
+          sum[currency === 'USD' ? 'usdNano' : 'diemNano'] += amountNano;
+          wanted.set(name, sum);
+        }
+        const found = days.map(({ day, keyId, model, sku, ...sums }) => [
+          JSON.stringify([day, keyId, model, sku]),
+          sums,
+        ]);
+        expect(Object.fromEntries(found)).toEqual(Object.fromEntries(wanted));
+        expect(found).toHaveLength(wanted.size);
+      });
+    });
+
+    describe('a walk', () => {
+      it('finds all that was settled before it once, and nothing twice, while more is posted', async () => {
+        const accountId = await accountWith(usd(1));
+        const before = Array.from({ length: 60 }, () => chargeOf(accountId, 10n));
+        await running.poster.post(before);
+        const ended = new AbortController();
+        const writer = (async () => {
+          while (!ended.signal.aborted) {
+            await running.poster.post(Array.from({ length: 5 }, () => chargeOf(accountId, 10n)));
+            await sleep(1);
+          }
+        })();
+        const found: string[] = [];
+        let after: UsagePlace | undefined;
+        for (let step = 0; step < 40; step += 1) {
+          const { entries, next } = await history.walk(
+            { accountId },
+            after ? { limit: 3, after } : { limit: 3 },
+          );
+          found.push(...entries.map(({ requestId }) => requestId));
+          if (!next) break;
+          after = next;
+        }
+        ended.abort();
+        await writer;
+        expect(new Set(found).size).toBe(found.length);
+        expect(found).toEqual(expect.arrayContaining(before.map(({ requestId }) => requestId)));
+      });
+
+      it('looks at so many charges in a step, and goes on from there, where few are of its currency', async () => {
+        const accountId = await accountWith(usd(1), usd(1));
+        const at = '2026-10-05T00:00:00Z';
+        await running.database.query(
+          `WITH charge AS (
+         INSERT INTO ledger.charges (request_id, at, account_id, key_id, model, backend, prompt_tokens,
+           completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, usd_nano, diem_nano,
+           write_off_nano, duration_ms)
+         SELECT 'many-' || n, $2::timestamptz + n * interval '1 ms', $1, 'key', 'model', 'b', 1, 1, 0, 0, 0, 0, 0, 0, 1
+         FROM generate_series(1, 45000) AS n RETURNING request_id, at
+       )
+       INSERT INTO ledger.charge_lines (request_id, at, line, sku, units, price_nano_per_million, amount_nano,
+         usd_nano, diem_nano)
+       SELECT request_id, at, 0, 'sku', 1, 0, 0, 0, 0 FROM charge`,
+          [accountId, at],
+        );
+        const wanted = [line('output', 5, 90n)];
+        const cost = { usdNano: 0n, diemNano: 90n };
+        const charge = chargeOf(accountId, 0n, { lines: wanted, cost, at: '2026-10-06T00:00:00.000Z' });
+        await running.poster.post([charge]);
+        const filter = { accountId, currency: 'DIEM' } as const;
+        const first = await history.walk(filter, { limit: 100 });
+        expect(first.entries).toEqual([]);
+        expect(first.next).toMatchObject({ requestId: 'many-20001' });
+        const found = await walked(filter, 100);
+        expect(found.map(({ requestId }) => requestId)).toEqual([charge.requestId]);
+        await expect(history.page(filter, { limit: 1, page: 1, order: 'asc' })).resolves.toMatchObject({
+          total: 1,
+          entries: found,
+        });
+      });
+    });
+
+    describe('keys', () => {
+      it('have what they spent today, in seven days, in the month and ever', async () => {
+        const accountId = await accountWith(usd(1), usd(1));
+        const daysAgo = (days: number): string => new Date(NOON.getTime() - days * 86_400_000).toISOString();
+        const spending = [0, 6, 7, 70].map((days, index) => {
+          const cost = { usdNano: 10n ** BigInt(index), diemNano: 2n * 10n ** BigInt(index) };
+          const lines = [line('output', 1, cost.usdNano + cost.diemNano)];
+          return chargeOf(accountId, 0n, { at: daysAgo(days), keyId: 'a', cost, lines });
+        });
+        await running.poster.post([...spending, chargeOf(accountId, 5n, { keyId: 'b', at: daysAgo(0) })]);
+        const [a, none] = await history.keys(accountId, ['a', 'none']);
+        const both = (nano: bigint) => ({ usdNano: nano, diemNano: 2n * nano });
+        expect(a).toEqual({
+          keyId: 'a',
+          trailingSevenDays: both(11n),
+          epoch: both(1n),
+          month: both(111n),
+          lifetime: both(1_111n),
+        });
+        expect(none).toEqual({
+          keyId: 'none',
+          trailingSevenDays: both(0n),
+          epoch: both(0n),
+          month: both(0n),
+          lifetime: both(0n),
+        });
+      });
+    });
+
+    describe('reads that can not be answered', () => {
+      it('are refused in time, leave connections to others, and do not outlast their cause', async () => {
+        const accountId = await accountWith(usd(1));
+        const page = { limit: 1, page: 1, order: 'asc' } as const;
+        const client = await running.database.pool.connect();
+        const codes: Promise<string>[] = [];
+        try {
+          await client.query('BEGIN; LOCK TABLE ledger.charges, ledger.usage_days IN ACCESS EXCLUSIVE MODE');
+          for (let read = 0; read < 110; read += 1)
+            codes.push(
+              history.page({ accountId }, page).then(
+                () => 'answered',
+                (error: Problem) => error.code,
+              ),
+            );
+          // A hundred wait; whoever comes then is told at once.
+          await expect(Promise.race(codes)).resolves.toBe('UNAVAILABLE');
+          await expect(accountWith(usd(1))).resolves.toBeDefined();
+          const seen = new Set(await Promise.all(codes));
+          expect([...seen].toSorted()).toEqual(['REQUEST_TIMEOUT', 'UNAVAILABLE']);
+        } finally {
+          await client.query('ROLLBACK');
+          client.release();
+        }
+        await expect(history.page({ accountId }, page)).resolves.toEqual({ entries: [], total: 0 });
+      });
+    });
+  });
+}
