@@ -3,8 +3,8 @@ import { AccountStore } from './operator/account.store.js';
 import { AccountLimitsController } from './operator/account-limits.controller.js';
 import { AccountLimitsStore } from './operator/account-limits.store.js';
 import { AccountsController } from './operator/accounts.controller.js';
-import { Admission } from './holds/admission.js';
-import { AnswerWriter } from './chat/answer-writer.js';
+import { Lenders, Reservations } from './holds/reservations.js';
+import { BackgroundWork } from './http/background-work.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { Attachments } from './request/attachments.js';
@@ -20,10 +20,10 @@ import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatPipeline } from './chat/chat.pipeline.js';
+import { Inference } from './chat/inference.js';
 import { DevelopmentAccount } from './operator/development-account.js';
 import { DocsController } from './docs/docs.controller.js';
 import { GatewaySettings } from './gateway.config.js';
-import { Inference } from './chat/inference.js';
 import { KeyChanges } from './keys/key-changes.js';
 import { KeyChangesConsumer } from './keys/key-changes.consumer.js';
 import { KeyCreationLimit } from './keys/key-creation-limit.js';
@@ -75,10 +75,9 @@ export class GatewayModule {
         { provide: AccessGates, useClass: GatewayAccess },
         AccountLimitsStore,
         AccountStore,
-        Admission,
-        AnswerWriter,
         ApiKeys,
         Attachments,
+        BackgroundWork,
         BalanceHeaders,
         Callers,
         KeyCache,
@@ -86,16 +85,18 @@ export class GatewayModule {
         DevelopmentAccount,
         FailureGate,
         FailureWatch,
-        Inference,
         KeyChanges,
         KeyCreationLimit,
         KeyStore,
         KeyUses,
+        Inference,
+        Lenders,
         LimitGate,
         LimitReports,
         Preparation,
         Prompts,
         RateLimitsView,
+        Reservations,
         Tokenizers,
         UsageKeysStore,
       ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readUsage, usageView } from './usage-reading.js';
+import { readUsage, usageView } from './usage.js';
 
 const TOTALS = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
 const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };

@@ -3,15 +3,17 @@ import { Controller, Req, Res } from '@nestjs/common';
 import { type ChatRequest, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AnswerHeaders } from '../http/answer-headers.js';
-import { AnswerWriter } from './answer-writer.js';
+import { GatewaySettings } from '../gateway.config.js';
+import { AnswerWriter } from '../http/answer-writer.js';
+import { BackgroundWork } from '../http/background-work.js';
 import { ChatPipeline } from './chat.pipeline.js';
 
 @Controller()
 export class ChatController {
   constructor(
     private readonly pipeline: ChatPipeline,
-    private readonly writer: AnswerWriter,
+    private readonly settings: GatewaySettings,
+    private readonly background: BackgroundWork,
   ) {}
 
   @Answers(routes.chatCompletions)
@@ -19,9 +21,14 @@ export class ChatController {
     const { id: requestId, record, bodyText: text, caller } = request;
     const asked = request.body as ChatRequest;
     assert(caller, 'the route lets nobody in without a key');
-    await this.writer.write({ request, reply }, (signal) => {
-      const headers = new AnswerHeaders(reply.raw);
-      return this.pipeline.answer({ requestId, caller, asked, text, record, headers, signal });
-    });
+    const client = new AnswerWriter(request, reply, this.settings.config);
+    try {
+      await this.background.track(this.pipeline.complete({ requestId, caller, asked, text, record, client }));
+    } catch (error) {
+      reply.headers(client.headers);
+      throw error;
+    } finally {
+      client.close();
+    }
   }
 }

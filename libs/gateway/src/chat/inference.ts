@@ -1,62 +1,56 @@
 import { Injectable } from '@nestjs/common';
-import { InferenceRouter, type Message } from '@svc/contracts';
-import type { AnswerContext } from '../answer/answer.js';
+import { InferenceRouter } from '@svc/contracts';
+import { Answer, type BackendAnswer } from '../answer/answer.js';
+import { AnswerNormaliser } from '../answer/normaliser.js';
+import { StreamedForm } from '../answer/streamed-form.js';
+import { WholeForm } from '../answer/whole-form.js';
+import { ProgressiveHold } from '../holds/progressive-hold.js';
+import type { Reservation } from '../holds/reservation.js';
 import { type ChatPlan, inferenceCall } from '../request/chat-plan.js';
-import { Preparation } from '../request/preparation.js';
-import { promptCount } from '../tokens/prompt-count.js';
-import { StreamedAnswer } from '../answer/streamed-answer.js';
-import { Tokenizers } from '../tokens/tokenizers.js';
-import { estimatePromptTokens } from '../tokens/tokens.js';
-import { gatheredAnswer, wholeAnswer } from '../answer/whole-answer.js';
+import { Preparation, type PreparedPrompt } from '../request/preparation.js';
+import type { Exchange } from './exchange.js';
 
-/** The body of a whole answer, or the frames of a streamed one. */
-export type ChatAnswer = string | StreamedAnswer;
+/** What an exchange has come to on its way to a backend. */
+export interface Prepared {
+  readonly plan: ChatPlan;
+  readonly reservation: Reservation;
+  readonly prompt: PreparedPrompt;
+}
 
-/** A request on its way to a backend. */
-export type Asked = Omit<AnswerContext, 'tokenizer' | 'countPrompt'>;
-
-/** Makes a request ready for a backend and asks one. */
+/** Makes a prompt ready for a backend and asks one. */
 @Injectable()
 export class Inference {
   constructor(
     private readonly preparation: Preparation,
-    private readonly tokenizers: Tokenizers,
     private readonly router: InferenceRouter,
   ) {}
 
-  /**
-   * Refuses what the preparation and the router refuse, and as a hold does when files were larger than held for or
-   * there is no money for a first token.
-   */
-  async infer(asked: Asked): Promise<ChatAnswer> {
-    const { plan, record, requestId, signal, ticket } = asked;
-    const ready = await this.preparation.ready(plan, signal);
-    const context = { ...asked, ...this.prompt(plan, ready?.messages) };
-    const { promptTokens } = context.plan;
-    if (promptTokens > plan.promptTokens) await ticket.coverPrompt(promptTokens);
-    record.stream = plan.stream;
-    // An answer that may cost more than is held is streamed by the backend, so that more can be held on the way.
-    const stream = plan.stream || !ticket.coversWholeAnswer;
-    const call = inferenceCall(plan, requestId, { stream, messages: ready?.text });
-    if (!stream) {
-      const completion = await this.router.complete(call, signal);
-      record.backend = completion.backend;
-      return wholeAnswer(completion, context);
-    }
-    const chunks = await this.router.stream(call, signal);
-    record.backend = chunks.backend;
-    return plan.stream ? new StreamedAnswer(chunks, context) : gatheredAnswer(chunks, context);
+  prepare(plan: ChatPlan, signal: AbortSignal): Promise<PreparedPrompt> {
+    return this.preparation.prepare(plan, signal);
   }
 
-  /** What becomes of the plan, and who counts. */
-  private prompt(
-    plan: ChatPlan,
-    messages: readonly Message[] | undefined,
-  ): Pick<AnswerContext, 'plan' | 'tokenizer' | 'countPrompt'> {
-    const request = messages ? { ...plan.request, messages: [...messages] } : plan.request;
-    const promptTokens = messages ? estimatePromptTokens(request) : plan.promptTokens;
-    const tokenizer = this.tokenizers.for(plan.model);
-    const countPrompt = promptCount(request, promptTokens, tokenizer);
-    return { plan: { ...plan, promptTokens }, tokenizer, countPrompt };
+  /** Resolves when the answer has begun, or is there where the backend does not stream it. Refuses what the router does. */
+  async ask(exchange: Exchange, { plan, reservation, prompt }: Prepared): Promise<Answer> {
+    const { requestId, record, client } = exchange;
+    record.stream = plan.stream;
+    // An answer that may cost more than is held is streamed by the backend, so that more can be held on the way.
+    const stream = plan.stream || !reservation.coversWholeAnswer;
+    const call = inferenceCall(plan, requestId, { stream, messages: prompt.messages });
+    const source: BackendAnswer = stream
+      ? await this.router.stream(call, client.signal)
+      : await this.router.complete(call, client.signal);
+    record.backend = source.backend;
+    client.headers['x-svc-model-router'] = source.backend;
+    const normaliser = new AnswerNormaliser({
+      saying: stream ? 'delta' : 'message',
+      thinking: plan.thinking,
+      tokenizer: prompt.tokenizer,
+    });
+    const about = { id: requestId, model: plan.model.id, parameters: plan.parameters };
+    const form = plan.stream
+      ? new StreamedForm(client, normaliser, about)
+      : new WholeForm(client, normaliser, about);
+    const hold = stream ? new ProgressiveHold(reservation, plan) : undefined;
+    return new Answer({ source, normaliser, hold, form });
   }
 }

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Balances, Ledger } from '@svc/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { AnswerHeaders, BALANCE_HEADERS } from './answer-headers.js';
+import { USD_BALANCE_HEADER, balanceHeaders } from './header-values.js';
 
 /** An answer waits this long to be told what its account has, and then goes without. */
 const KNOWN_WITHIN_MS = 250;
@@ -21,13 +21,13 @@ export class BalanceHeaders implements OnModuleInit {
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('onSend', async ({ caller }, reply) => {
-      if (caller && !reply.raw.hasHeader(BALANCE_HEADERS.usd)) await this.tell(caller.accountId, reply);
+      if (caller && !reply.hasHeader(USD_BALANCE_HEADER)) await this.tell(caller.accountId, reply);
     });
   }
 
   private async tell(accountId: string, reply: FastifyReply): Promise<void> {
     const balances = await this.available(accountId);
-    if (balances) new AnswerHeaders(reply.raw).balances(balances);
+    if (balances) reply.headers(balanceHeaders(balances));
   }
 
   /** Nothing when the ledger can't tell, or not in time. */

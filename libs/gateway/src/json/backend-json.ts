@@ -33,29 +33,3 @@ export function backendError(error: unknown): Problem {
     cause: new Error(`the backend reported: ${String(message).slice(0, 500)}`),
   });
 }
-
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
-
-/** A `finish_reason` that clients know. Whether there are tool calls is seen, not believed. */
-export function finishReason(value: unknown, hasToolCalls: boolean): FinishReason {
-  switch (value) {
-    case 'length':
-    case 'content_filter':
-      return value;
-    case 'max_tokens':
-    case 'model_length':
-      return 'length';
-    default:
-      return hasToolCalls ? 'tool_calls' : 'stop';
-  }
-}
-
-/** A `stop_reason` of the contract. Backends also put the stop sequence there, or the token that ended the answer. */
-export function stopReason(value: unknown): 'stop' | 'length' | null {
-  return value === 'stop' || value === 'length' ? value : null;
-}
-
-/** An index of a choice, where a backend gives a usable one. */
-export function choiceIndex(value: unknown, otherwise: number): number {
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : otherwise;
-}

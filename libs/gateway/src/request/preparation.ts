@@ -2,6 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
 import pLimit from 'p-limit';
 import { jsonMembers } from '../json/json-members.js';
+import { promptCount } from '../tokens/prompt-count.js';
+import type { Tokenizer } from '../tokens/tokenizer.js';
+import { Tokenizers } from '../tokens/tokenizers.js';
+import { estimatePromptTokens } from '../tokens/tokens.js';
 import { Attachments } from './attachments.js';
 import type { ChatPlan } from './chat-plan.js';
 import { type MessageList, editMessages } from './message-edits.js';
@@ -15,20 +19,41 @@ interface PlacedPart {
   readonly path: Issue['path'];
 }
 
+/** A prompt as a backend gets it. */
+export interface PreparedPrompt {
+  /** The JSON of the messages, where they are not those that the client sent. */
+  readonly messages: string | undefined;
+  /** Its tokens, estimated. */
+  readonly tokens: number;
+  /** Counts its tokens, to be asked where the backend has not. */
+  readonly count: () => Promise<number>;
+  /** Counts what comes of it; without one it is estimated. */
+  readonly tokenizer: Tokenizer | undefined;
+}
+
 /** Makes the messages of a request ready for a backend. */
 @Injectable()
 export class Preparation {
   constructor(
     private readonly prompts: Prompts,
     private readonly attachments: Attachments,
+    private readonly tokenizers: Tokenizers,
   ) {}
+
+  /** Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, UNAVAILABLE. */
+  async prepare(plan: ChatPlan, signal: AbortSignal): Promise<PreparedPrompt> {
+    const ready = await this.ready(plan, signal);
+    const request = ready ? { ...plan.request, messages: [...ready.messages] } : plan.request;
+    const tokens = ready ? estimatePromptTokens(request) : plan.promptTokens;
+    const tokenizer = this.tokenizers.for(plan.model);
+    return { messages: ready?.text, tokens, tokenizer, count: promptCount(request, tokens, tokenizer) };
+  }
 
   /**
    * The messages with their files as text, their images, videos and audio checked, the prompts before them, and without
-   * those that say nothing; `undefined` when there is nothing to do. Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND,
-   * UNAVAILABLE.
+   * those that say nothing; `undefined` when there is nothing to do.
    */
-  async ready(plan: ChatPlan, signal: AbortSignal): Promise<MessageList | undefined> {
+  private async ready(plan: ChatPlan, signal: AbortSignal): Promise<MessageList | undefined> {
     const { messages } = plan.request;
     const prompt = this.prompts.for(plan.parameters, plan.model).join('\n\n');
     const dropped = new Set(messages.filter(isEmpty));

@@ -73,7 +73,7 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
     const route = routeOf(request);
     begin(request, reply);
     if (options.isStopping()) {
-      reply.raw.setHeader('connection', 'close');
+      reply.header('connection', 'close');
       next(new Problem('UNAVAILABLE'));
       return;
     }
@@ -89,12 +89,11 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
 }
 
 /** Gives a request its id and its record, and its answer the headers of every answer. */
-function begin(request: FastifyRequest, { raw }: FastifyReply): void {
+function begin(request: FastifyRequest, reply: FastifyReply): void {
   request.record = { startedMs: performance.now() };
   request.id = `${routeOf(request)?.idPrefix ?? 'req-'}${request.id}`;
-  raw.setHeader('x-svc-version', VERSION);
-  raw.setHeader('CF-RAY', request.id);
-  raw.setHeader('x-request-id', request.id);
+  // Values of the reply and not of the socket: whoever writes the answer writes them with its head, once.
+  reply.header('x-svc-version', VERSION).header('CF-RAY', request.id).header('x-request-id', request.id);
   request.socket.setNoDelay(true);
 }
 

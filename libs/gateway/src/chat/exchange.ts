@@ -1,16 +1,14 @@
 import type { Caller, ChatRequest } from '@svc/contracts';
 import type { RequestRecord } from '@svc/runtime';
-import type { AnswerHeaders } from '../http/answer-headers.js';
+import type { AnswerWriter } from '../http/answer-writer.js';
 
-/** A chat completion that was asked for. */
-export interface ChatAsk {
+/** A chat completion that was asked for and its client, for as long as the request lives. */
+export interface Exchange {
   readonly requestId: string;
   readonly caller: Caller;
   /** The body, as its schema reads it and as it came. */
   readonly asked: ChatRequest;
   readonly text: string;
   readonly record: RequestRecord;
-  readonly headers: AnswerHeaders;
-  /** Aborted when the client has gone or its deadline has passed. */
-  readonly signal: AbortSignal;
+  readonly client: AnswerWriter;
 }

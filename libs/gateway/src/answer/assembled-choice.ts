@@ -1,55 +1,53 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
-import { wrapLogprobs } from './logprobs.js';
-import { placeTexts } from './message-texts.js';
-import { ToolCallStream, adoptFunctionCall } from './tool-calls.js';
+import type { ChoicePiece, FinishReason } from './normaliser.js';
+
+/** A choice of an answer that is one document, in the form of the contract. */
+interface WholeChoice {
+  readonly index: number;
+  readonly finish_reason: FinishReason;
+  readonly stop_reason: 'stop' | 'length' | null;
+  readonly logprobs: Fields | null;
+  readonly message: Fields;
+}
 
 /** Members of a delta that are pieces of a text. */
 const TEXTS = new Set(['content', 'reasoning_content', 'refusal']);
 
-/** A choice of a stream, put together to what it would be in an answer that came whole. */
-export class GatheredChoice {
-  private readonly message: Fields = { content: null, refusal: null };
-  private readonly calls = new ToolCallStream();
+/** A choice, put together from its pieces. */
+export class AssembledChoice {
+  private readonly message: Fields = { content: null, refusal: null, reasoning_content: null };
   private readonly toolCalls: Fields[] = [];
   private logprobs: Fields | null = null;
-  /** What a choice has beside its message, the last that was said of each. */
-  private rest: Fields = {};
+  private finishReason: FinishReason | null = null;
+  private stopReason: 'stop' | 'length' | null = null;
 
   constructor(readonly index: number) {}
 
-  /** Once it has finished, nothing more is taken. */
-  get isFinished(): boolean {
-    return isSaid(this.rest['finish_reason']);
-  }
-
-  /** The delta of one of its chunks, with texts and calls in their places. To be asked once for each chunk. */
-  placed(choice: Fields): Fields {
-    const delta = isFields(choice['delta']) ? choice['delta'] : {};
-    placeTexts(delta);
-    adoptFunctionCall(delta);
-    const { tool_calls: fragments } = delta;
-    if (fragments !== undefined) delta['tool_calls'] = this.calls.shape(fragments);
-    return delta;
-  }
-
-  /** Takes a chunk, and its delta as `placed` gave it. */
-  add(choice: Fields, delta: Fields): void {
-    const { delta: _delta, index: _index, logprobs, ...rest } = choice;
-    for (const [name, value] of Object.entries(rest)) if (isSaid(value)) this.rest[name] = value;
-    this.logprobs = joinLogprobs(this.logprobs, wrapLogprobs(logprobs));
+  add({ delta, logprobs, finish_reason: finished, stop_reason: stopped }: ChoicePiece): void {
+    this.finishReason = finished ?? this.finishReason;
+    this.stopReason = stopped ?? this.stopReason;
+    this.logprobs = joinLogprobs(this.logprobs, logprobs);
     const { tool_calls: fragments, ...members } = delta;
     for (const [name, value] of Object.entries(members)) this.addMember(name, value);
     for (const fragment of fieldsOf(fragments)) this.addFragment(fragment);
   }
 
-  /** As a backend would have written it. */
-  whole(): Fields {
-    const { message, logprobs, toolCalls, index } = this;
-    if (toolCalls.length === 0) return { ...this.rest, index, message, logprobs };
-    // Streams begin with an empty text before it is known that there is none.
-    const content = message['content'] === '' ? null : message['content'];
-    const calls = this.isFinished ? toolCalls.map(withArguments) : toolCalls;
-    return { ...this.rest, index, message: { ...message, content, tool_calls: calls }, logprobs };
+  /** What it has come to. One that nothing finished was cut short: its calls stay as far as they came. */
+  whole(): WholeChoice {
+    const { index, logprobs, finishReason, stopReason, toolCalls } = this;
+    const message: Fields = { ...this.message, role: 'assistant' };
+    if (toolCalls.length > 0) {
+      // Streams begin with an empty text before it is known that there is none.
+      if (message['content'] === '') message['content'] = null;
+      message['tool_calls'] = finishReason === 'tool_calls' ? toolCalls.map(withArguments) : toolCalls;
+    }
+    return {
+      index,
+      finish_reason: finishReason ?? 'length',
+      stop_reason: stopReason,
+      logprobs,
+      message,
+    };
   }
 
   private addMember(name: string, value: unknown): void {

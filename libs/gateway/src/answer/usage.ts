@@ -1,5 +1,6 @@
 import type { Usage, UsageView } from '@svc/contracts';
 import { isFields } from '../json/backend-json.js';
+import type { Meter } from '../tokens/meter.js';
 
 /** The first of some counts that a backend reported; anything but a whole number above 0 counts as nothing. */
 const count = (...values: readonly unknown[]): number =>
@@ -39,5 +40,31 @@ export function usageView(usage: Usage): UsageView {
       cache_creation_input_tokens: usage.cacheWriteTokens,
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}
+
+/** What is known of an answer that has ended. */
+interface Ended {
+  /** What its backend says. */
+  readonly reported: Usage | undefined;
+  /** Whether all that the backend generated was delivered. If not, its count is not what the client got. */
+  readonly isWhole: boolean;
+  readonly meter: Meter;
+}
+
+/** What an answer used: the backend's counts where it gave them, or else what is counted or estimated here. */
+export async function usageOf(
+  { reported, isWhole, meter }: Ended,
+  countPrompt: () => Promise<number>,
+): Promise<Usage> {
+  // A backend that says zero is one that does not count: no prompt is empty, and an answer was seen.
+  const promptTokens = reported?.promptTokens ?? 0;
+  const completionTokens = (isWhole && reported?.completionTokens) || (await meter.countDelivered());
+  return {
+    promptTokens: promptTokens > 0 ? promptTokens : await countPrompt(),
+    completionTokens,
+    cachedTokens: reported?.cachedTokens ?? 0,
+    cacheWriteTokens: reported?.cacheWriteTokens ?? 0,
+    reasoningTokens: Math.min(reported?.reasoningTokens ?? 0, completionTokens),
   };
 }

@@ -1,27 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import { GatheredChoice } from './gathered-choice.js';
+import { AssembledChoice } from './assembled-choice.js';
+import { AnswerNormaliser } from './normaliser.js';
 
-/** What comes of the chunks of a choice. */
-function gathered(...chunks: Record<string, unknown>[]): Record<string, unknown> {
-  const choice = new GatheredChoice(0);
-  for (const chunk of chunks) choice.add(chunk, choice.placed(chunk));
+const KEPT = { strip: false, startsInside: false };
+
+/** What comes of the chunks of a choice: of one that was cut, where they end before it does. */
+function assembled(isCut: boolean, ...chunks: Record<string, unknown>[]) {
+  const normaliser = new AnswerNormaliser({ saying: 'delta', thinking: KEPT, tokenizer: undefined });
+  const choice = new AssembledChoice(0);
+  for (const chunk of chunks)
+    for (const piece of normaliser.read(JSON.stringify({ choices: [chunk] }))) choice.add(piece);
+  for (const piece of normaliser.finish(isCut ? 'length' : 'stop')) choice.add(piece);
   return choice.whole();
 }
 
+const gathered = (...chunks: Record<string, unknown>[]) => assembled(false, ...chunks);
 const deltas = (...given: object[]): Record<string, unknown>[] => given.map((delta) => ({ index: 0, delta }));
 const messageOf = (...given: object[]) => gathered(...deltas(...given))['message'];
 const token = (text: string) => ({ token: text, logprob: -1, bytes: null, top_logprobs: [] });
 
-describe('GatheredChoice', () => {
+describe('AssembledChoice', () => {
   it('joins texts and says null where there are none', () => {
     expect(
       messageOf({ role: 'assistant', content: '' }, { content: 'a' }, { content: null }, { content: 'b' }),
     ).toEqual({
       role: 'assistant',
       content: 'ab',
+      reasoning_content: null,
       refusal: null,
     });
     expect(messageOf({ reasoning: 'a', refusal: 'n' }, { reasoning_content: 'b', refusal: 'o' })).toEqual({
+      role: 'assistant',
       content: null,
       reasoning_content: 'ab',
       refusal: 'no',
@@ -75,7 +84,9 @@ describe('GatheredChoice', () => {
     const call = { delta: { tool_calls: [{ index: 0, function: { name: 'f' } }] } };
     const finished = gathered(call, { delta: {}, finish_reason: 'tool_calls' });
     expect(finished).toMatchObject({ message: { tool_calls: [{ function: { arguments: '{}' } }] } });
-    expect(gathered(call)).toMatchObject({ message: { tool_calls: [{ function: { arguments: '' } }] } });
+    expect(assembled(true, call)).toMatchObject({
+      message: { tool_calls: [{ function: { arguments: '' } }] },
+    });
   });
 
   it('keeps what else a message or a choice has: the last of it, lists joined', () => {
@@ -91,14 +102,8 @@ describe('GatheredChoice', () => {
   });
 
   it('has finished once there is a reason, which some backends leave empty until then', () => {
-    const choice = new GatheredChoice(0);
-    for (const [reason, isFinished] of [
-      ['', false],
-      [null, false],
-      ['length', true],
-    ] as const) {
-      choice.add({ finish_reason: reason }, {});
-      expect(choice.isFinished).toBe(isFinished);
-    }
+    const text = (content: string, finish_reason: string | null) => ({ delta: { content }, finish_reason });
+    const choice = gathered(text('a', ''), text('b', null), text('c', 'length'), text('d', 'stop'));
+    expect(choice).toMatchObject({ finish_reason: 'length', message: { content: 'abc' } });
   });
 });

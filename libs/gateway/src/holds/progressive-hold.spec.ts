@@ -1,19 +1,11 @@
-import {
-  type Balances,
-  type Charge,
-  type Extension,
-  type Hold,
-  Ledger,
-  Limiter,
-  Problem,
-} from '@svc/contracts';
+import { type Balances, type Charge, type Extension, type Hold, Ledger, Problem } from '@svc/contracts';
 import type { Model } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import type { ChatPlan } from '../request/chat-plan.js';
-import { Coverage } from './coverage.js';
+import { ProgressiveHold } from './progressive-hold.js';
 import { Meter } from '../tokens/meter.js';
 import { costAtMostNano } from './price.js';
-import { Ticket } from './ticket.js';
+import { Reservation } from './reservation.js';
 
 const OUTPUT_NANO = 20_000n;
 const model = {
@@ -84,23 +76,27 @@ function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000 }:
     amount: { usdNano: nano(heldTokens), diemNano: 0n },
     before: { usdNano: nano(beforeTokens), diemNano: 0n },
   };
-  const neighbours = { ledger: purse, limiter: undefined as unknown as Limiter };
+  const neighbours = { ledger: purse } as unknown as ConstructorParameters<typeof Reservation>[0];
   const entry = { plan, firstTokens: heldTokens, leastTokens: 1, trancheTokens: 512 };
-  const ticket = new Ticket(neighbours, { ...entry, request: undefined, limits: undefined } as never, hold);
-  return { purse, ticket, coverage: new Coverage(ticket, plan), meter: new Meter() };
+  const reservation = new Reservation(
+    neighbours,
+    { ...entry, request: undefined, limits: undefined } as never,
+    hold,
+  );
+  return { purse, reservation, ahead: new ProgressiveHold(reservation, plan), meter: new Meter() };
 }
 
 /** Delivers tokens one by one. How many went through, and what ended them. */
-async function deliver({ coverage, meter }: ReturnType<typeof answer>, tokens: number) {
+async function deliver({ ahead, meter }: ReturnType<typeof answer>, tokens: number) {
   for (let delivered = 0; delivered < tokens; delivered += 1) {
     meter.addMessage({ content: 'x' });
-    const shortage = coverage.isAhead(meter) ? undefined : await coverage.reach(meter);
+    const shortage = ahead.isAhead(meter) ? undefined : await ahead.reach(meter);
     if (shortage) return { delivered, shortage };
   }
   return { delivered: tokens };
 }
 
-describe('Coverage', () => {
+describe('ProgressiveHold', () => {
   it('uses all the money there is, to the last token', async () => {
     const given = answer({ beforeTokens: 3_000 });
     expect(await deliver(given, 5_000)).toEqual({ delivered: 3_000, shortage: 'out_of_money' });
@@ -111,14 +107,14 @@ describe('Coverage', () => {
     const given = answer({ beforeTokens: 10_000_000 });
     expect(await deliver(given, 10_000)).toEqual({ delivered: 10_000 });
     expect(given.purse.asked.length).toBeLessThanOrEqual(2 * (10_000 / 512) + 2);
-    expect(given.ticket.coveredTokens).toBeLessThanOrEqual(10_000 + 512);
+    expect(given.reservation.coveredTokens).toBeLessThanOrEqual(10_000 + 512);
   });
 
   it('holds little ahead where there is little, so that others find something', async () => {
     const given = answer({ beforeTokens: 50_000 });
     await deliver(given, 1_000);
-    expect(given.ticket.coveredTokens).toBeLessThanOrEqual(1_000 + 50);
-    expect(answer({ beforeTokens: 100 }).ticket.trancheTokens).toBe(16);
+    expect(given.reservation.coveredTokens).toBeLessThanOrEqual(1_000 + 50);
+    expect(answer({ beforeTokens: 100 }).reservation.trancheTokens).toBe(16);
   });
 
   it('asks seldom when there is nothing more to be had, and again in time for what comes back', async () => {
@@ -132,8 +128,8 @@ describe('Coverage', () => {
   it('never holds ahead for more than the answer can have', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     expect(await deliver(given, 100)).toEqual({ delivered: 100 });
-    expect(given.ticket.coveredTokens).toBe(100);
-    expect(given.ticket.coversWholeAnswer).toBe(true);
+    expect(given.reservation.coveredTokens).toBe(100);
+    expect(given.reservation.coversWholeAnswer).toBe(true);
   });
 
   it('ends an answer that has more pieces than it can have tokens', async () => {
@@ -144,7 +140,7 @@ describe('Coverage', () => {
   it('does not end one whose tokens are only long', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 10 });
     given.meter.addMessage({ content: 'x'.repeat(600) });
-    expect(await given.coverage.reach(given.meter)).toBeUndefined();
-    expect(given.ticket.coveredTokens).toBe(100);
+    expect(await given.ahead.reach(given.meter)).toBeUndefined();
+    expect(given.reservation.coveredTokens).toBe(100);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { usageOf } from './answer-usage.js';
+import { usageOf } from './usage.js';
 import { Meter } from '../tokens/meter.js';
 
 const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-const context = { countPrompt: () => Promise.resolve(7) };
+const countPrompt = () => Promise.resolve(7);
 
 function delivered(...pieces: string[]): Meter {
   const meter = new Meter();
@@ -23,14 +23,14 @@ describe('usageOf', () => {
       cachedTokens: 3,
       reasoningTokens: 2,
     };
-    expect(await usageOf({ reported, isWhole: true, meter }, context)).toEqual(reported);
+    expect(await usageOf({ reported, isWhole: true, meter }, countPrompt)).toEqual(reported);
   });
 
   it('counts itself where the backend does not', async () => {
     const counted = { promptTokens: 7, completionTokens: 3, ...NO_DETAILS };
-    expect(await usageOf({ reported: undefined, isWhole: true, meter }, context)).toEqual(counted);
+    expect(await usageOf({ reported: undefined, isWhole: true, meter }, countPrompt)).toEqual(counted);
     const zero = { promptTokens: 0, completionTokens: 0, ...NO_DETAILS };
-    expect(await usageOf({ reported: zero, isWhole: true, meter }, context)).toEqual(counted);
+    expect(await usageOf({ reported: zero, isWhole: true, meter }, countPrompt)).toEqual(counted);
   });
 
   it('counts what was delivered of an answer that was cut, and believes what is said of the prompt', async () => {
@@ -41,7 +41,7 @@ describe('usageOf', () => {
       cachedTokens: 4,
       reasoningTokens: 40,
     };
-    expect(await usageOf({ reported, isWhole: false, meter }, context)).toEqual({
+    expect(await usageOf({ reported, isWhole: false, meter }, countPrompt)).toEqual({
       promptTokens: 9,
       completionTokens: 3,
       cachedTokens: 4,
@@ -51,7 +51,7 @@ describe('usageOf', () => {
   });
 
   it('says that nothing came where nothing did', async () => {
-    const usage = await usageOf({ reported: undefined, isWhole: true, meter: delivered() }, context);
+    const usage = await usageOf({ reported: undefined, isWhole: true, meter: delivered() }, countPrompt);
     expect(usage.completionTokens).toBe(0);
   });
 });

@@ -1,5 +1,7 @@
+import type { SvcParametersEcho } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
-import { ChunkShaper } from './chunk-shaper.js';
+import { AnswerNormaliser, type ChoicePiece } from './normaliser.js';
+import { StreamedForm } from './streamed-form.js';
 
 interface Shaped {
   choices: { index: number; delta: Record<string, unknown>; logprobs?: unknown; finish_reason: unknown }[];
@@ -8,7 +10,45 @@ interface Shaped {
 const KEPT = { strip: false, startsInside: false };
 const STRIPPED = { strip: true, startsInside: false };
 
-const shaper = (thinking = KEPT) => new ChunkShaper({ id: 'chatcmpl-1', model: 'm', thinking });
+/** A stream and the frames that its client gets. */
+class Shaper {
+  private readonly normaliser: AnswerNormaliser;
+  private readonly form: StreamedForm;
+  private frames = '';
+
+  constructor(thinking: typeof KEPT) {
+    this.normaliser = new AnswerNormaliser({ saying: 'delta', thinking, tokenizer: undefined });
+    const write = (frames: string): undefined => void (this.frames += frames);
+    const writer = { isGone: false, begin: () => undefined, write, end: write };
+    const about = { id: 'chatcmpl-1', model: 'm', parameters: {} as SvcParametersEcho };
+    this.form = new StreamedForm(writer, this.normaliser, about);
+  }
+
+  get meter() {
+    return this.normaliser.meter;
+  }
+
+  get usage() {
+    return this.normaliser.reported;
+  }
+
+  shape(event: string): string {
+    return this.framesOf(this.normaliser.read(event));
+  }
+
+  finish(reason: 'stop' | 'length'): string {
+    return this.framesOf(this.normaliser.finish(reason));
+  }
+
+  private framesOf(pieces: readonly ChoicePiece[]): string {
+    this.frames = '';
+    this.form.add(pieces);
+    void this.form.flush();
+    return this.frames;
+  }
+}
+
+const shaper = (thinking = KEPT) => new Shaper(thinking);
 const read = (frames: string): Shaped[] =>
   frames
     .split('\n\n')
@@ -28,10 +68,10 @@ const chunk = (choices: unknown, rest: object = {}) =>
   });
 const of = (delta: object, rest: object = {}) => chunk([{ index: 0, delta, ...rest }]);
 /** The deltas of a first choice that a backend sends as these. */
-const deltas = (one: ChunkShaper, given: readonly object[]): Record<string, unknown>[] =>
+const deltas = (one: Shaper, given: readonly object[]): Record<string, unknown>[] =>
   given.flatMap((delta) => read(one.shape(of(delta)))).map(({ choices }) => choices[0]?.delta ?? {});
 
-describe('ChunkShaper', () => {
+describe('StreamedForm', () => {
   it('puts our id and model on every chunk and drops what is the backend’s own', () => {
     const [shaped] = read(shaper().shape(of({ content: 'a' }, { finish_reason: null, token_ids: [1] })));
     expect(shaped).toMatchObject({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'm' });
@@ -181,7 +221,7 @@ describe('ChunkShaper', () => {
   );
 });
 
-describe('ChunkShaper that strips', () => {
+describe('StreamedForm without thoughts', () => {
   const pieces = ['<thi', 'nk>h', 'm</th', 'ink>\n\n', 'Hi', ' <', 'b', '> <'];
 
   it('gives a first delta at once, then only what is said, and the rest at the end', () => {

@@ -1,0 +1,41 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { RootLogger } from '@svc/runtime';
+
+/** What a stopping process gives work that nobody waits for, such as settling answers whose clients were cut off. */
+const END_ON_STOP_MS = 5_000;
+
+/** Pieces of work that may be under way behind answers; an answer that would add one more waits for its own. */
+const AT_ONCE = 10_000;
+
+/** Work that no client waits for, or no longer. It is bounded, its failures are logged, and a stopping process waits for it. */
+@Injectable()
+export class BackgroundWork implements BeforeApplicationShutdown {
+  private readonly underWay = new Set<Promise<unknown>>();
+
+  constructor(private readonly logger: RootLogger) {}
+
+  /** Has a stopping process wait for a promise; gives it back as it ends. */
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.underWay.delete(work);
+    }
+  }
+
+  /** Resolves at once, or when the work is done where too much of it is under way. Failures are logged, never thrown. */
+  async run(what: string, requestId: string, work: Promise<void>): Promise<void> {
+    const logged = this.track(work).catch((error: unknown) => {
+      this.logger.log.error({ err: error, requestId }, `${what} failed`);
+    });
+    if (this.underWay.size > AT_ONCE) await logged;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    const deadline = Promise.withResolvers<void>();
+    const timer = setTimeout(deadline.resolve, END_ON_STOP_MS);
+    await Promise.race([Promise.allSettled(this.underWay), deadline.promise]);
+    clearTimeout(timer);
+  }
+}

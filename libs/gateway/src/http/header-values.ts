@@ -1,0 +1,46 @@
+import { type Admission, type Balances, formatUsd } from '@svc/contracts';
+import type { Model } from '@svc/runtime';
+import type { DeprecationNotice } from '../models/model-lookup.js';
+
+/** Headers of an answer by their names in lower case. They are collected while a request lives and written once. */
+export type HeaderValues = Record<string, string | number>;
+
+export const USD_BALANCE_HEADER = 'x-svc-balance-usd';
+
+/** Which model answers, and what there is to say of it. */
+export function modelHeaders(model: Model, deprecation: DeprecationNotice | undefined): HeaderValues {
+  return {
+    'x-svc-model-id': model.id,
+    'x-svc-model-name': visibleAscii(model.name),
+    ...(deprecation && {
+      'x-svc-model-deprecation-warning': visibleAscii(deprecation.warning),
+      'x-svc-model-deprecation-date': deprecation.date,
+      'x-svc-deprecated': 'true',
+      ...(deprecation.replacement !== undefined && {
+        'x-svc-deprecated-replacement': deprecation.replacement,
+      }),
+    }),
+  };
+}
+
+export function limitHeaders({ requests, tokens, resetAtMs, type }: Admission): HeaderValues {
+  return {
+    'x-ratelimit-limit-requests': requests.limit,
+    'x-ratelimit-remaining-requests': requests.remaining,
+    'x-ratelimit-reset-requests': Math.ceil(resetAtMs / 1_000),
+    'x-ratelimit-limit-tokens': tokens.limit,
+    'x-ratelimit-remaining-tokens': tokens.remaining,
+    'x-ratelimit-reset-tokens': Math.max(0, Math.ceil((resetAtMs - Date.now()) / 1_000)),
+    'x-ratelimit-type': type,
+  };
+}
+
+/** What an account could spend before the request. */
+export function balanceHeaders({ usdNano, diemNano }: Balances): HeaderValues {
+  return { [USD_BALANCE_HEADER]: formatUsd(usdNano), 'x-svc-balance-diem': formatUsd(diemNano) };
+}
+
+/** A header takes visible ASCII only. */
+function visibleAscii(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}
