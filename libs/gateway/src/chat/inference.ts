@@ -41,6 +41,7 @@ export class Inference {
       : await this.router.complete(call, client.signal);
     record.backend = source.backend;
     client.headers['x-svc-model-router'] = source.backend;
+    if (source.retries > 0) client.headers['x-retry-count'] = source.retries;
     const normaliser = new AnswerNormaliser({
       saying: stream ? 'delta' : 'message',
       thinking: plan.thinking,
