@@ -36,6 +36,10 @@ class FailingLedger extends Ledger {
     return Promise.reject(new Problem('UNAVAILABLE'));
   }
 
+  override renew(): Promise<void> {
+    return Promise.reject(new Problem('UNAVAILABLE'));
+  }
+
   override settle(_hold: Hold, charge: Charge): Promise<void> {
     this.charges.push(charge);
     return Promise.resolve();
