@@ -1,30 +1,48 @@
 import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const conditions = ['svc-source'];
 
-const tests = [
-  'libs/*/{src,test}/**/*.{spec,int}.ts',
-  'apps/*/src/**/*.{spec,int}.ts',
+const pure = ['libs/*/{src,test}/**/*.spec.ts', 'apps/*/src/**/*.spec.ts'];
+const real = [
+  'libs/*/{src,test}/**/*.int.ts',
+  'apps/*/src/**/*.int.ts',
   'apps/all/test/e2e/**/*.e2e.ts',
   'apps/all/test/fault/**/*.fault.ts',
 ];
+const hostile = ['apps/all/test/hostile/**/*.hostile.ts'];
 
-/** Tests that repeat what chance decides have a long form; hostile tests have no other. */
-function longTests(): string[] {
-  const repeating = globSync(tests, { cwd: import.meta.dirname }).filter((file) =>
-    /\b(?:repeats\(|isLong\b)/.test(readFileSync(`${import.meta.dirname}/${file}`, 'utf8')),
+/** Only tests that repeat what chance decides have a long form. */
+function repeating(patterns: string[]): string[] {
+  return globSync(patterns, { cwd: import.meta.dirname }).filter((file) =>
+    /\b(?:repeats\(|isLong\b)/.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
   );
-  return [...repeating, 'apps/all/test/hostile/**/*.hostile.ts'];
 }
 
-export default defineConfig(({ mode }) => ({
-  resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: conditions } },
-  test: {
-    include: mode === 'long' ? longTests() : tests,
-    env: { SVC_TEST_FORM: mode === 'long' ? 'long' : 'short' },
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
-  },
-}));
+export default defineConfig(({ mode }) => {
+  const isLong = mode === 'long';
+  return {
+    resolve: { conditions },
+    ssr: { resolve: { conditions, externalConditions: conditions } },
+    test: {
+      env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
+      testTimeout: 60_000,
+      hookTimeout: 120_000,
+      // Each test has servers and ports of its own, so files may run side by side.
+      maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+      projects: [
+        // Without servers and state, files can share what they import.
+        {
+          extends: true as const,
+          test: { name: 'pure', include: isLong ? repeating(pure) : pure, isolate: false },
+        },
+        {
+          extends: true as const,
+          test: { name: 'real', include: isLong ? [...repeating(real), ...hostile] : real },
+        },
+      ],
+    },
+  };
+});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '@svc/simulator';
+import { layServerData } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
 import OpenAI from 'openai';
 import { stringify } from 'yaml';
@@ -41,6 +42,8 @@ export interface PlatformOptions {
   readonly housePrompts?: readonly string[];
   /** The characters on offer; none, unless a test wants some. */
   readonly characters?: readonly object[];
+  /** Set for a test of the very first start; others find a database that was set up before. */
+  readonly isFirstStart?: boolean;
   /** Replaces the catalogue file's whole text. */
   readonly catalogText?: string;
 }
@@ -90,6 +93,7 @@ export class Platform {
       ...options.env,
     };
     try {
+      if (!options.isFirstStart) await layServerData(join(dir, 'data'));
       return new Platform(simulator, { dir, env }, await startProcess(env));
     } catch (error) {
       await simulator.close();

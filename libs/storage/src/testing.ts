@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, cp, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -107,7 +107,7 @@ async function startTemporaryServer(): Promise<Server> {
   try {
     // Root's server runs as another user, who has to get in.
     await chmod(dataDir, 0o711);
-    await cp(await findTemplate(), dataDir, { recursive: true });
+    await layServerData(dataDir);
     server = await startEmbeddedPostgres({ dataDir });
   } catch (error) {
     await rm(dataDir, { recursive: true, force: true });
@@ -143,6 +143,12 @@ async function removeLeftBehind(): Promise<void> {
     // Another test process may be at it too.
     await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
+}
+
+/** Fills a folder with what the first start of a server leaves in it, which is a second of work less for that start. */
+export async function layServerData(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true });
+  await cp(await findTemplate(), dataDir, { recursive: true });
 }
 
 /** Creating a data folder takes a second, copying one does not. */

@@ -27,7 +27,7 @@ function printedKey(platform: Platform): string {
 
 describe('the first start', () => {
   it('prints a key that works and has 10 USD; later starts keep everything and print no secret', async () => {
-    const platform = await start();
+    const platform = await start({ isFirstStart: true });
     const key = printedKey(platform);
     const first = await platform.chat(key, { model: 'test-model', messages: MESSAGES });
     expect(first.status).toBe(200);
