@@ -1,14 +1,15 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type EventSourceMessage, createParser } from 'eventsource-parser';
-import { BackendFailure, errorStatus, failed, refusalOf } from './backend-refusal.js';
+import { BackendError } from './backend-refusal.js';
 import type { Exchange } from './exchange.js';
+import { errorStatus } from './told-error.js';
 
 /** The first event of a stream is looked at when it has no more bytes than this; an error has fewer. */
 const LOOK_LIMIT_BYTES = 64 * 1024;
 
 /**
  * Reads a stream up to its first event, so that a backend that begins with an error, or never, is refused and another
- * can be asked. Gives all bytes that came. Throws BackendFailure.
+ * can be asked. Gives all bytes that came. Throws BackendError, or Error where there is no answer.
  */
 export async function firstEvent(exchange: Exchange): Promise<readonly Buffer[]> {
   const bytes: Buffer[] = [];
@@ -49,16 +50,14 @@ class FirstLook {
 }
 
 function refuseError({ event, data }: EventSourceMessage): void {
-  if (data === '[DONE]') throw failed('the stream was empty');
+  if (data === '[DONE]') throw new Error('the stream was empty');
   const status = event === 'error' ? (errorStatus(data) ?? 500) : errorStatus(data);
-  if (status !== undefined) throw new BackendFailure(refusalOf(status, data, undefined));
+  if (status !== undefined) throw new BackendError(status, data);
 }
 
 /** A backend that was asked for a stream may also answer with the body of an error. */
-function withoutEvents(bytes: readonly Buffer[]): BackendFailure {
+function withoutEvents(bytes: readonly Buffer[]): Error {
   const text = Buffer.concat(bytes).toString('utf8');
   const status = errorStatus(text);
-  return status === undefined
-    ? failed('the stream was empty')
-    : new BackendFailure(refusalOf(status, text, undefined));
+  return status === undefined ? new Error('the stream was empty') : new BackendError(status, text);
 }

@@ -9,17 +9,11 @@ import {
 import type { Catalog } from '@svc/runtime';
 import { AnswerBytes } from './answer-bytes.js';
 import type { BackendPool, LiveBackend } from './backend-pool.js';
-import {
-  BackendFailure,
-  type Refusal,
-  errorStatus,
-  failed,
-  failureOf,
-  refusalOf,
-} from './backend-refusal.js';
+import { BackendError, type Refusal, refusalOf } from './backend-refusal.js';
 import { Exchange, type ExchangeRequest } from './exchange.js';
 import { firstEvent } from './first-event.js';
 import type { RouterConfig } from './router.config.js';
+import { errorStatus } from './told-error.js';
 
 /** An error's body is read up to this many bytes, and for so long: enough for any message. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
@@ -57,7 +51,7 @@ export class LocalRouter extends InferenceRouter {
       take: async (exchange) => {
         const body = await exchange.text(this.settings.ROUTER_ANSWER_LIMIT_BYTES);
         const status = body.length > ERROR_LIMIT_BYTES ? undefined : errorStatus(body);
-        if (status !== undefined) throw new BackendFailure(refusalOf(status, body, undefined));
+        if (status !== undefined) throw new BackendError(status, body);
         return { body };
       },
     });
@@ -68,7 +62,8 @@ export class LocalRouter extends InferenceRouter {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: this.settings.ROUTER_STALL_TIMEOUT_MS,
       take: async (exchange) => {
-        const bytes = new AnswerBytes(exchange, await firstEvent(exchange));
+        const { ROUTER_STREAM_LIMIT_BYTES: limitBytes } = this.settings;
+        const bytes = new AnswerBytes(exchange, { first: await firstEvent(exchange), limitBytes });
         exchange.endWithin(this.settings.ROUTER_STREAM_TIMEOUT_MS);
         return { bytes };
       },
@@ -98,7 +93,7 @@ export class LocalRouter extends InferenceRouter {
         return { backend: live.name, retries, ...(await mode.take(exchange)) };
       } catch (error) {
         exchange?.abort();
-        refusal = failureOf(error);
+        refusal = refusalOf(error, call.body);
       }
       retries += 1;
       if (refusal.coolDown) live.coolDown(performance.now() + this.settings.ROUTER_COOL_DOWN_MS);
@@ -129,8 +124,8 @@ async function refuseFailure(exchange: Exchange): Promise<void> {
   if (status !== 200) {
     exchange.endWithin(ERROR_READ_MS);
     const body = await exchange.beginning(ERROR_LIMIT_BYTES).catch(() => '');
-    throw new BackendFailure(refusalOf(status, body, retryAfterSeconds));
+    throw new BackendError(status, body, retryAfterSeconds);
   }
   // None was asked for, and a few bytes of one can be any number of others.
-  if (encoding !== 'identity') throw failed(`the answer is encoded as ${encoding.slice(0, 40)}`);
+  if (encoding !== 'identity') throw new Error('the answer has an encoding that was not asked for');
 }

@@ -22,6 +22,9 @@ export const routerConfig = {
   ROUTER_ANSWER_LIMIT_BYTES: whole(1_024, 1_073_741_824)
     .default(67_108_864)
     .describe('The most bytes of an answer that is not streamed'),
+  ROUTER_STREAM_LIMIT_BYTES: whole(1_024, 1_099_511_627_776)
+    .default(1_073_741_824)
+    .describe('The most bytes of a streamed answer'),
   ROUTER_SIMULATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -12,7 +12,7 @@ interface RouterSubject {
   stop(): Promise<void>;
 }
 
-/** Starts one over a catalogue; a backend has 500 ms to begin and may pause for 250 ms. */
+/** Starts one over a catalogue; a backend has 500 ms to begin and may pause for 250 ms; a stream has 64 MiB at most. */
 export type StartRouter = (catalog: Catalog) => Promise<RouterSubject>;
 
 const DONE = 'data: [DONE]\n\n';
@@ -183,6 +183,16 @@ function streamedAnswers(given: Given): void {
     await eventually('the backend is let go', () => backend?.cut === 1);
   });
 
+  it('fails where it is longer than its limit, and the backend is let go', async () => {
+    const block = Buffer.from(`data: ${'x'.repeat(65_528)}\n\n`);
+    const [backend] = await given(async (response) => {
+      while (!response.destroyed)
+        if (!response.write(block)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    });
+    await expect(collect(await stream())).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+    await eventually('the backend is let go', () => backend?.cut === 1);
+  });
+
   it('slows its backend when it is read slowly, and is whole in the end', async () => {
     const block = Buffer.from(`data: ${'x'.repeat(65_528)}\n\n`);
     const blocks = 800;
@@ -207,11 +217,19 @@ function streamedAnswers(given: Given): void {
 
 const error = (members: object): object => ({ error: members });
 
+/** All that can be told of a refusal, to a client or a log. */
+const told = (refusal: unknown): string =>
+  JSON.stringify([refusal, String(refusal), String((refusal as Problem).cause)]);
+
 function refusals(given: Given): void {
   it.each([
     [400, error({ message: 'no', param: 'top_k' }), { code: 'INVALID_REQUEST', param: 'top_k' }],
     [400, error({ code: 'context_length_exceeded' }), { code: 'TOO_MANY_TOKENS', param: 'messages' }],
+    [400, error({ type: 'exceed_context_size_error', code: 400 }), { code: 'TOO_MANY_TOKENS' }],
+    [400, { message: `This model's maximum context length is 9 tokens.` }, { code: 'TOO_MANY_TOKENS' }],
+    [422, { detail: [{ loc: ['body', 'top_k'], msg: 'no' }] }, { code: 'INVALID_REQUEST', param: 'top_k' }],
     [422, {}, { code: 'INVALID_REQUEST', param: null }],
+    [413, {}, { code: 'PAYLOAD_TOO_LARGE' }],
     [429, {}, { code: 'MODEL_AT_CAPACITY', retryAfterSeconds: 5 }],
     [503, error({ message: 'busy' }), { code: 'MODEL_AT_CAPACITY' }],
     [401, {}, { code: 'INFERENCE_FAILED' }],
@@ -225,6 +243,22 @@ function refusals(given: Given): void {
       expect(refusal).toBeInstanceOf(Problem);
       expect(refusal).toMatchObject(problem);
     }
+  });
+
+  const secret = 'sk-live-a1b2c3d4 at http://10.0.0.1 by "my prompt"';
+  it.each([
+    [400, error({ message: secret, param: 'top_k' }), 'The model does not accept this value of top_k.'],
+    [422, error({ message: secret, param: secret }), 'The model does not accept this request.'],
+    [422, { detail: secret }, 'The model does not accept this request.'],
+    [413, { error: secret }, expect.not.stringMatching(/sk-live|10\.0|my prompt/)],
+    [500, error({ message: secret }), expect.not.stringMatching(/sk-live|10\.0|my prompt/)],
+  ])('is told in our words: %s %j', async (status, body, message) => {
+    const [backend] = await given(saying(body, status));
+    const refusal: unknown = await complete().catch((caught: unknown) => caught);
+    expect(refusal).toMatchObject({ message });
+    expect(told(refusal)).not.toMatch(/sk-live|10\.0|my prompt/);
+    if (backend) backend.reply = saying({ error: { code: status, message: secret, ...body } });
+    expect(told(await complete().catch((caught: unknown) => caught))).not.toMatch(/sk-live|10\.0|my prompt/);
   });
 
   it('says when to come again', async () => {

@@ -55,6 +55,7 @@ export function quickRouter(
     ROUTER_COMPLETE_TIMEOUT_MS: 5_000,
     ROUTER_COOL_DOWN_MS: 60_000,
     ROUTER_ANSWER_LIMIT_BYTES: 16 * 1024 * 1024,
+    ROUTER_STREAM_LIMIT_BYTES: 64 * 1024 * 1024,
     secret: () => undefined,
     ...settings,
   });

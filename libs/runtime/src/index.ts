@@ -24,3 +24,4 @@ export { type Listener, type Running, type ServeOptions, serve } from './serve.j
 export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';
+export { redacted } from './redacted.js';

@@ -36,6 +36,13 @@ async function eventsOfAnswer(answer: Answer): Promise<string[]> {
 
 const eventsIn = (parts: readonly Buffer[]): Promise<string[]> => eventsOfAnswer(new Answer(parts));
 
+async function* endless(text: string): AsyncGenerator<readonly Uint8Array[]> {
+  for (;;) {
+    await turn();
+    yield [Buffer.from(text)];
+  }
+}
+
 const bytes = (text: string): Buffer => Buffer.from(text);
 
 const DONE = 'data: [DONE]\n\n';
@@ -106,11 +113,19 @@ describe('the events of a streamed answer', () => {
   });
 
   it('fail at one that never ends, and the backend is let go', async () => {
-    const block = Buffer.alloc(1024 * 1024, 'x');
+    const block = Buffer.alloc(256 * 1024, 'x');
     const answer = new Answer([bytes('data: '), ...Array.from({ length: 40 }, () => block)]);
     await expect(eventsOfAnswer(answer)).rejects.toThrow(Problem);
     expect(answer.closed).toBe(true);
     expect(answer.read).toBeLessThan(20);
+  });
+
+  it('fail where there are bytes and no events for too long, and the backend is let go', async () => {
+    const comments = { backend: 'b', retries: 0, bytes: endless(': wait\n\n') };
+    const reading = async (): Promise<void> => {
+      for await (const arrived of eventsOf(comments, 20)) expect(arrived).toEqual([]);
+    };
+    await expect(reading()).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
   });
 
   it('close the call to the backend when their reader stops', async () => {
@@ -123,7 +138,7 @@ describe('the events of a streamed answer', () => {
   });
 
   it('take time in proportion to the bytes of a long line, however it is cut', async () => {
-    const line = 4 * 1024 * 1024;
+    const line = 2 * 1024 * 1024;
     const cut = (pieceBytes: number): Buffer[] => [
       bytes('data: '),
       ...Array.from({ length: line / pieceBytes }, () => Buffer.alloc(pieceBytes, 'x')),

@@ -4,8 +4,11 @@ import { createParser } from 'eventsource-parser';
 
 const DONE = '[DONE]';
 
-/** An event of a backend may have this many characters. More means that it never ends. */
-const EVENT_LIMIT_CHARACTERS = 16 * 1024 * 1024;
+/** An event of a backend may have this many characters; an answer that comes in one event has fewer. */
+const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024;
+
+/** How long a backend may send bytes without an event among them, such as comments that keep a connection alive. */
+const SILENCE_MS = 120_000;
 
 /** A backend that goes on after its `[DONE]` for longer, or with more, is cut off. */
 const DRAIN_MS = 1_000;
@@ -13,11 +16,11 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
 
 /**
  * The data of a streamed answer's events, those that arrived together in one array; events without data are none.
- * Ends at `[DONE]`, which is not among them; throws INFERENCE_FAILED where it is missing. Whoever stops iterating
- * closes the call to the backend.
+ * Ends at `[DONE]`, which is not among them; throws INFERENCE_FAILED where it is missing, REQUEST_TIMEOUT where no
+ * event comes for too long. Whoever stops iterating closes the call to the backend.
  */
-export function eventsOf(stream: ChunkStream): AsyncIterable<readonly string[]> {
-  return new BackendEvents(stream.bytes[Symbol.asyncIterator]());
+export function eventsOf(stream: ChunkStream, silenceMs = SILENCE_MS): AsyncIterable<readonly string[]> {
+  return new BackendEvents(stream.bytes[Symbol.asyncIterator](), silenceMs);
 }
 
 class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
@@ -31,17 +34,25 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     maxBufferSize: EVENT_LIMIT_CHARACTERS,
   });
 
-  constructor(private readonly bytes: AsyncIterator<readonly Uint8Array[]>) {}
+  constructor(
+    private readonly bytes: AsyncIterator<readonly Uint8Array[]>,
+    private readonly silenceMs: number,
+  ) {}
 
   [Symbol.asyncIterator](): AsyncIterator<readonly string[]> {
     return this;
   }
 
   async next(): Promise<IteratorResult<readonly string[]>> {
+    const sinceMs = performance.now();
     while (!this.done) {
       const next = await this.bytes.next();
       const events = await (next.done === true ? this.readEnd() : this.read(next.value));
       if (events.length > 0) return { value: events, done: false };
+      if (performance.now() - sinceMs > this.silenceMs) {
+        await this.return();
+        throw new Problem('REQUEST_TIMEOUT', { cause: new Error('the stream has bytes and no events') });
+      }
     }
     return { value: undefined, done: true };
   }

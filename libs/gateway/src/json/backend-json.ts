@@ -26,10 +26,11 @@ export function fieldsOf(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
-/** What a backend reports in place of an answer. */
+/** What a backend reports in place of an answer. Of its words only names are kept: the rest may repeat the prompt. */
 export function backendError(error: unknown): Problem {
-  const message = isFields(error) ? error['message'] : error;
+  const { type, code } = isFields(error) ? error : {};
+  const names = [type, code].filter((name) => /^"[a-z_]{1,40}"$|^\d{3}$/i.test(JSON.stringify(name) ?? ''));
   return new Problem('INFERENCE_FAILED', {
-    cause: new Error(`the backend reported: ${String(message).slice(0, 500)}`),
+    cause: new Error(`the backend reported an error: ${names.join(', ') || 'no name'}`),
   });
 }
