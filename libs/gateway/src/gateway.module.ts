@@ -31,6 +31,7 @@ import { KeyUses } from './auth/key-uses.js';
 import { KeyStore } from './auth/key.store.js';
 import { ModelsController } from './models/models.controller.js';
 import { OpenApiController } from './docs/openapi.controller.js';
+import { FailureBlocks } from './limits/failure-blocks.js';
 import { FailureGate } from './auth/failure-gate.js';
 import { FailureWatch } from './auth/failure-watch.js';
 import { LimitGate } from './limits/limit-gate.js';
@@ -83,6 +84,7 @@ export class GatewayModule {
         KeyCache,
         ChatPipeline,
         DevelopmentAccount,
+        FailureBlocks,
         FailureGate,
         FailureWatch,
         KeyChanges,

@@ -9,7 +9,7 @@ import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LeasingLimiter } from './counting/leasing-limiter.js';
 import { LimiterClientModule } from './limiter-client.module.js';
-import { admitRequest } from './counting/limiter.conformance.js';
+import { admitRequest } from './counting/admit-request.js';
 import { limiterConfig } from './limiter.config.js';
 import { LimiterModule } from './limiter.module.js';
 import { LimitsApiModule } from './limits-api.module.js';
@@ -118,7 +118,7 @@ describe.skipIf(skipped)(`the limiter modules on Redis${note}`, () => {
     await limiter.settle(request, admission, 5);
     await limiter.release(request, await limiter.admit(request));
     for (let time = 0; time < 21; time += 1) await limiter.failed('ip:2');
-    expect((await limiter.blocked('ip:2')).untilMs).toBeGreaterThan(0);
+    expect((await limiter.blocked('ip:2')).forMs).toBeGreaterThan(0);
     expect(app.get(LeasingLimiter, { strict: false }).state()).toMatchObject({ mode: 'shared', faults: 0 });
   });
 

@@ -1,1 +1,2 @@
-export { type LimiterSubject, admitRequest, limiterConformance } from './counting/limiter.conformance.js';
+export { type LimiterSubject, admitRequest } from './counting/admit-request.js';
+export { limiterConformance } from './counting/limiter.conformance.js';

@@ -99,6 +99,7 @@ function requestTo(limiter: Limiter, given: Pick<AdmitRequest, 'limits' | 'concu
       requestId: `chatcmpl-${index}`,
       accountId: `account-${index % ACCOUNTS}`,
       keyId: `key-${index % ACCOUNTS}`,
+      subject: `key:key-${index % ACCOUNTS}`,
       model: 'model',
       tokens: 1_000,
       ...given,

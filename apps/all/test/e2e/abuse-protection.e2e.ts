@@ -81,13 +81,23 @@ describe('failures of a key', () => {
 
 describe('failures without a valid key', () => {
   it('count for the client address that a trusted proxy names, and for no other', async () => {
+    const account = await platform.account();
+    expect((await withKey(account.apiKey, '/characters', '203.0.113.8')).status).toBe(200);
     const statuses: number[] = [];
     for (let count = 0; count < 22; count += 1)
       statuses.push((await withKey('SVC_INFERENCE_KEY_wrong', '/characters', '203.0.113.7')).status);
     expect(statuses).toEqual([...Array.from({ length: 21 }, () => 401), 429]);
     expect((await withKey('SVC_INFERENCE_KEY_wrong', '/characters', '203.0.113.8')).status).toBe(401);
-    const account = await platform.account();
+    // A key that was seen to be right is none of a stranger's guesses.
     expect((await withKey(account.apiKey, '/characters', '203.0.113.7')).status).toBe(200);
+  });
+
+  it('keep a blocked address from having any secret looked up, be it right', async () => {
+    for (let count = 0; count < 21; count += 1)
+      await withKey('SVC_INFERENCE_KEY_wrong', '/characters', '203.0.113.17');
+    const account = await platform.account();
+    expect((await withKey(account.apiKey, '/characters', '203.0.113.17')).status).toBe(429);
+    expect((await withKey(account.apiKey, '/characters', '203.0.113.18')).status).toBe(200);
   });
 
   it('do not count for asking how to pay', async () => {

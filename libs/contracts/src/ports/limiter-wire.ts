@@ -20,6 +20,7 @@ export const AdmitCall = z.object({
     api_key: minuteLimits.optional(),
     global: minuteLimits.optional(),
   }),
+  subject: name,
   concurrent: count.optional(),
   tokens: count,
 });
@@ -27,11 +28,14 @@ export const AdmitCall = z.object({
 /** An `Admission` on the wire. */
 export const AdmissionReply = z.object({
   admitted: z.boolean(),
-  refusedBy: z.object({ type: limitType, of: z.enum(['requests', 'tokens', 'concurrent']) }).optional(),
+  refusedBy: z
+    .object({ type: limitType, of: z.enum(['requests', 'tokens', 'concurrent', 'failures']) })
+    .optional(),
   requests: limitState,
   tokens: limitState,
   resetAtMs: z.int(),
   type: limitType,
+  blockedForMs: z.int().positive().optional(),
   countedBy: name.optional(),
 });
 
@@ -47,7 +51,7 @@ export const RenewCall = z.object({
 export const SubjectCall = z.object({ subject: name });
 
 /** A `FailureBlock` on the wire. */
-export const FailureBlockReply = z.object({ untilMs: z.int().optional() });
+export const FailureBlockReply = z.object({ forMs: z.int().positive().optional() });
 
 /** Whether a process takes part in the shared count, and what it decided alone. */
 export const LimitsState = z.object({

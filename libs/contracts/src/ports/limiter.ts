@@ -17,7 +17,9 @@ export interface AdmitRequest {
     readonly api_key?: MinuteLimits;
     readonly global?: MinuteLimits;
   };
-  /** Requests that the account may have under way at once; no limit unless told. */
+  /** Whose failures count: as of `Limiter.failed`. */
+  readonly subject: string;
+  /** Requests that the account may have under way at once; without it any number. */
   readonly concurrent?: number;
   /** Prompt plus completion, estimated. Corrected by `settle`. */
   readonly tokens: number;
@@ -29,15 +31,15 @@ export interface LimitState {
   readonly remaining: number;
 }
 
-/** Which limit refused. */
+/** What refused: a limit, or the caller's failures. */
 export interface LimitRefusal {
   readonly type: LimitType;
-  readonly of: 'requests' | 'tokens' | 'concurrent';
+  readonly of: 'requests' | 'tokens' | 'concurrent' | 'failures';
 }
 
 export interface Admission {
   readonly admitted: boolean;
-  /** The limit that refused; absent when admitted. */
+  /** What refused; absent when admitted. */
   readonly refusedBy?: LimitRefusal;
   readonly requests: LimitState;
   readonly tokens: LimitState;
@@ -45,14 +47,16 @@ export interface Admission {
   readonly resetAtMs: number;
   /** Whose limit is nearest to being reached; of a refusal, whose limit refused. */
   readonly type: LimitType;
+  /** How much longer the caller is blocked for its failures, in whole milliseconds; absent while it is not. */
+  readonly blockedForMs?: number;
   /** The process that counted it alone, because the shared count was out of reach; absent otherwise. */
   readonly countedBy?: string;
 }
 
-/** What repeated failures have come to. */
+/** What repeated failures have come to. A time left and not a point in time: no two clocks have to agree on it. */
 export interface FailureBlock {
-  /** In Unix milliseconds; absent while nothing is blocked. */
-  readonly untilMs?: number;
+  /** How much longer it lasts, in whole milliseconds, at most `FAILURE_BLOCK_MS`; absent while nothing is blocked. */
+  readonly forMs?: number;
 }
 
 /**
@@ -60,7 +64,7 @@ export interface FailureBlock {
  * Limits degrade: no call rejects because a store is down, and none waits for one longer than a bound.
  */
 export abstract class Limiter {
-  /** Takes a request from all of its windows or from none, in one step. */
+  /** Takes a request from all of its windows or from none, and from none while its caller is blocked, in one step. */
   abstract admit(request: AdmitRequest): Promise<Admission>;
 
   /** Corrects the estimate of an admitted request to what was really used, and ends its being under way. */

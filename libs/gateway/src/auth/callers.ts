@@ -42,12 +42,8 @@ export class Callers {
   }
 
   private async identify(request: FastifyRequest, authorization: string | undefined): Promise<Caller> {
-    try {
-      return await this.keys.identify(authorization);
-    } catch (error) {
-      // A blocked address hears of its block, and not whether a key is right.
-      await this.failures.refuseBlocked(request);
-      throw error;
-    }
+    // A blocked address hears of its block, and not whether a key is right, which nobody looks up for it.
+    if (!this.keys.knows(authorization)) await this.failures.refuseBlocked(request);
+    return this.keys.identify(authorization);
   }
 }

@@ -7,10 +7,13 @@ describe('who a failure counts for', () => {
   it.each([
     ['192.0.2.7', 'ip:192.0.2.7'],
     ['2001:db8:0:1:2:3:4:5', 'ip:2001:db8:0:1::/64'],
-    ['2001:db8::5', 'ip:2001:db8:0:0::/64'],
+    ['2001:db8::5', 'ip:2001:db8::/64'],
     ['2001:0db8:0000:0001::9', 'ip:2001:db8:0:1::/64'],
-    ['::1', 'ip:0:0:0:0::/64'],
-    ['::ffff:192.0.2.7', 'ip:::ffff:192.0.2.7'],
+    ['::1', 'ip:::/64'],
+    ['::ffff:192.0.2.7', 'ip:192.0.2.7'],
+    ['fe80::1%eth0', 'ip:fe80::/64'],
+    ['unknown', 'ip:unknown'],
+    ['x'.repeat(1_000), `ip:${'x'.repeat(64)}`],
   ])('is the address, or the network of one that has many: %s', (ip, expected) => {
     expect(subject(ip)).toBe(expected);
   });

@@ -1,40 +1,36 @@
-import { isIPv6 } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, Limiter, Problem } from '@svc/contracts';
+import { routes } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import { GatewaySettings } from '../gateway.config.js';
-import { secondsUntil } from '../limits/limit-gate.js';
+import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
 import { LimitReports } from '../limits/limit-reports.js';
 
-const MESSAGE = `Too many failed attempts (> ${FAILURES_ALLOWED}) resulting in a non-success status code. Please wait ${
-  FAILURE_BLOCK_MS / 1_000
-}s and try again.`;
+/** A client has all addresses of such a network to choose from. */
+const IPV6_NETWORK_BITS = 64;
+
+/** What is no address is what a proxy made up. */
+const MAX_NAME = 64;
 
 /** Who a failure counts for: the key, or the client's address where there is no valid one. */
 export function subjectOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
-  return caller ? `key:${caller.keyId}` : `ip:${network(ip)}`;
+  return caller ? keySubject(caller.keyId) : `ip:${network(ip)}`;
 }
 
-/** Of an IPv6 address only the network counts: a client has 2^64 addresses in it to choose from. */
+/** Of an IPv6 address only the network counts; one that stands for an IPv4 address is that. */
 function network(ip: string): string {
-  if (!isIPv6(ip)) return ip;
-  const [head = '', tail = ''] = ip.split('%', 1).join('').split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  if (after.at(-1)?.includes('.')) return ip;
-  const zeros = ip.includes('::') ? Math.max(0, 8 - groups.length - after.length) : 0;
-  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...after];
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  if (!ipaddr.isValid(ip)) return ip.slice(0, MAX_NAME);
+  const address = ipaddr.process(ip);
+  if (address.kind() === 'ipv4') return address.toString();
+  const cidr = `${address.toNormalizedString()}/${IPV6_NETWORK_BITS}`;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(cidr).toString()}/${IPV6_NETWORK_BITS}`;
 }
 
 /** Turns away who has failed too often. */
 @Injectable()
 export class FailureGate {
   constructor(
-    private readonly limiter: Limiter,
+    private readonly blocks: FailureBlocks,
     private readonly reports: LimitReports,
     private readonly settings: GatewaySettings,
   ) {}
@@ -42,11 +38,19 @@ export class FailureGate {
   /** To be asked once it is known who asks, or that nobody knows. Refuses: RATE_LIMIT_EXCEEDED. */
   async refuseBlocked(request: FastifyRequest): Promise<void> {
     if (this.settings.config.GATEWAY_FAILURE_BLOCK === 'off') return;
-    const { untilMs } = await this.limiter.blocked(subjectOf(request));
-    if (untilMs === undefined) return;
+    const subject = subjectOf(request);
+    const forMs = isAdmitted(request)
+      ? this.blocks.heardForMs(subject)
+      : await this.blocks.blockedForMs(subject);
+    if (forMs === 0) return;
     const { id: requestId, caller, routeOptions } = request;
     const model = `endpoint:${(routeOptions.url ?? '').slice(1)}`;
     if (caller) this.reports.tell({ requestId, caller, model, type: 'FAILED_REQUESTS' });
-    throw new Problem('RATE_LIMIT_EXCEEDED', { message: MESSAGE, retryAfterSeconds: secondsUntil(untilMs) });
+    throw blockedProblem(forMs);
   }
+}
+
+/** Of a request that the limits are asked to admit they tell then whether its caller is blocked. */
+function isAdmitted({ caller, routeOptions }: FastifyRequest): boolean {
+  return caller !== undefined && routeOptions.url === routes.chatCompletions.path;
 }

@@ -1,17 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Limiter } from '@svc/contracts';
 import { isFromClients } from '@svc/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { subjectOf } from './failure-gate.js';
 import { GatewaySettings } from '../gateway.config.js';
+import { FailureBlocks } from '../limits/failure-blocks.js';
 
 /** Counts failures, each before its answer is sent, so that the request after it is looked at with it. */
 @Injectable()
 export class FailureWatch implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
-    private readonly limiter: Limiter,
+    private readonly blocks: FailureBlocks,
     private readonly settings: GatewaySettings,
   ) {}
 
@@ -19,7 +19,7 @@ export class FailureWatch implements OnModuleInit {
     if (this.settings.config.GATEWAY_FAILURE_BLOCK === 'off') return;
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('onSend', async (request, reply) => {
-      if (isFailure(request, reply.statusCode)) await this.limiter.failed(subjectOf(request));
+      if (isFailure(request, reply.statusCode)) await this.blocks.failed(subjectOf(request));
     });
   }
 }

@@ -38,11 +38,17 @@ export class KeyCache {
     private readonly settings: GatewaySettings,
   ) {}
 
+  /** Whether the key in this `Authorization` header was right when it was last looked up. */
+  knows(authorization: string | undefined): boolean {
+    const secret = keyIn(authorization);
+    return secret !== undefined && this.cache.get(digestOf(secret))?.caller !== undefined;
+  }
+
   /** The caller whose key is in this `Authorization` header. Refuses: AUTHENTICATION_FAILED, UNAVAILABLE. */
   async identify(authorization: string | undefined): Promise<Caller> {
     const secret = keyIn(authorization);
     if (secret === undefined) throw new Problem('AUTHENTICATION_FAILED');
-    const digest = hash('sha256', secret, 'base64');
+    const digest = digestOf(secret);
     const known = this.remembered(digest);
     let caller: Caller | undefined;
     if (!known) caller = await this.lookUp(digest);
@@ -139,6 +145,8 @@ export class KeyCache {
     if (digests?.size === 0) this.digests.delete(caller.accountId);
   }
 }
+
+const digestOf = (secret: string): string => hash('sha256', secret, 'base64');
 
 /** What looks like a key of this service in an `Authorization` header. */
 function keyIn(authorization: string | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AdmitRequest, Caller } from '@svc/contracts';
+import { keySubject } from '../limits/failure-blocks.js';
 import { LimitGate } from '../limits/limit-gate.js';
 
 /** Source: the public interface. */
@@ -19,6 +20,7 @@ export class KeyCreationLimit {
       accountId,
       keyId,
       model: 'endpoint:api/v1/api_keys',
+      subject: keySubject(keyId),
       limits: { user: { requestsPerMinute: KEYS_PER_MINUTE, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
       tokens: 0,
     };

@@ -5,10 +5,11 @@ import {
   type Caller,
   type LimitLogType,
   type LimitRefusal,
-  Limiter,
+  type Limiter,
   Problem,
 } from '@svc/contracts';
 import { GatewaySettings } from '../gateway.config.js';
+import { FailureBlocks, blockedProblem, keySubject } from './failure-blocks.js';
 import { LimitReports } from './limit-reports.js';
 
 /** Someone else's request has to end first; nobody knows when. */
@@ -18,16 +19,21 @@ const LOGGED_AS: Readonly<Record<LimitRefusal['of'], LimitLogType>> = {
   requests: 'RPM',
   tokens: 'TPM',
   concurrent: 'CONCURRENT',
+  failures: 'FAILED_REQUESTS',
 };
 
 /** What the limits are asked for, and what a refusal of theirs becomes. */
 @Injectable()
 export class LimitGate {
   constructor(
-    readonly limiter: Limiter,
+    private readonly blocks: FailureBlocks,
     private readonly reports: LimitReports,
     private readonly settings: GatewaySettings,
   ) {}
+
+  get limiter(): Limiter {
+    return this.blocks.limiter;
+  }
 
   /** Refuses: TOO_MANY_TOKENS, where no minute has room for so many. */
   request({ requestId, caller, plan }: LimitEntrant, tokens: number): AdmitRequest {
@@ -47,6 +53,7 @@ export class LimitGate {
       accountId,
       keyId,
       model: plan.model.id,
+      subject: keySubject(keyId),
       limits: plan.limits,
       tokens,
       ...(concurrent > 0 && { concurrent }),
@@ -54,9 +61,14 @@ export class LimitGate {
   }
 
   /** Logs a refusal and says it as clients hear it. */
-  refusal({ requestId, caller, model }: Refused, { refusedBy, resetAtMs }: Admission): Problem {
+  refusal(
+    { requestId, caller, model }: Refused,
+    { refusedBy, resetAtMs, blockedForMs = 0 }: Admission,
+  ): Problem {
     const of = refusedBy?.of ?? 'requests';
     this.reports.tell({ requestId, caller, model, type: LOGGED_AS[of] });
+    if (of === 'failures')
+      return blockedProblem(this.blocks.hear(keySubject(caller.keyId), { forMs: blockedForMs }));
     if (of === 'concurrent') {
       return new Problem('RATE_LIMIT_EXCEEDED', {
         message: 'Too many concurrent requests',
@@ -70,7 +82,7 @@ export class LimitGate {
 }
 
 /** Until a Unix time in milliseconds, at least one, as `Retry-After` has it. */
-export function secondsUntil(untilMs: number): number {
+function secondsUntil(untilMs: number): number {
   return Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000));
 }
 

@@ -28,7 +28,7 @@ export interface LimiterAddress {
   readonly url: string;
   /** The secret that the processes of a deployment share. */
   readonly token: string;
-  /** A call that has no answer after this time is given up, long after its caller did. 2 s unless told. */
+  /** A call that has no answer after this time is given up, long after its caller did. Default: 2 s. */
   readonly giveUpMs?: number;
 }
 

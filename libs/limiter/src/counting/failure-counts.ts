@@ -1,39 +1,54 @@
 import { FAILURES_ALLOWED } from '@svc/contracts';
-import { RecentMap } from './recent-map.js';
+import { LRUCache } from 'lru-cache';
 
 /** Subjects that are remembered at once. They are addresses of strangers, who may come with any number of them. */
 const MAX_SUBJECTS = 100_000;
 
+/** Of a subject either its latest failures are known or its block, on the clock of `elapsedMs`. */
+type Subject = { readonly failedAtMs: readonly number[] } | { readonly blockedUntilMs: number };
+
+interface FailureTimes {
+  readonly failureWindowMs: number;
+  readonly failureBlockMs: number;
+  /** A clock that nobody sets, in milliseconds. */
+  readonly elapsedMs: () => number;
+}
+
 /** Failures of each subject in a sliding window, in the memory of this process, and who is blocked for them. */
 export class FailureCounts {
-  private readonly failures: RecentMap<number[]>;
-  private readonly blocks: RecentMap<number>;
+  private readonly subjects: LRUCache<string, Subject>;
 
-  constructor(private readonly times: { readonly failureWindowMs: number; readonly failureBlockMs: number }) {
-    this.failures = new RecentMap(times.failureWindowMs, MAX_SUBJECTS);
-    this.blocks = new RecentMap(times.failureBlockMs, MAX_SUBJECTS);
+  constructor(private readonly times: FailureTimes) {
+    this.subjects = new LRUCache({
+      // Each counts as 1. Unlike `max`, this bound takes no memory before it is needed.
+      maxSize: MAX_SUBJECTS,
+      sizeCalculation: () => 1,
+      ttlResolution: 0,
+      perf: { now: times.elapsedMs },
+    });
   }
 
-  /** Until when a subject is blocked, in Unix milliseconds. */
-  blockedUntilMs(subject: string, nowMs: number): number | undefined {
-    const untilMs = this.blocks.get(subject, nowMs);
-    return untilMs !== undefined && nowMs < untilMs ? untilMs : undefined;
+  /** How much longer a subject is blocked, in whole milliseconds; 0 when it is not. */
+  blockedForMs(subject: string): number {
+    const known = this.subjects.get(subject);
+    if (!known || !('blockedUntilMs' in known)) return 0;
+    return Math.max(0, Math.ceil(known.blockedUntilMs - this.times.elapsedMs()));
   }
 
-  /** Counts a failure, and says whether the subject is blocked now. */
-  failed(subject: string, nowMs: number): number | undefined {
-    const blocked = this.blockedUntilMs(subject, nowMs);
-    if (blocked !== undefined) return blocked;
-    const opensAtMs = nowMs - this.times.failureWindowMs;
-    const recent = (this.failures.get(subject, nowMs) ?? []).filter((atMs) => atMs > opensAtMs);
-    recent.push(nowMs);
+  /** Counts a failure, and says how much longer the subject is blocked. */
+  failed(subject: string): number {
+    const blockedForMs = this.blockedForMs(subject);
+    if (blockedForMs > 0) return blockedForMs;
+    const { failureWindowMs, failureBlockMs } = this.times;
+    const nowMs = this.times.elapsedMs();
+    const known = this.subjects.get(subject);
+    const failedAtMs = known && 'failedAtMs' in known ? known.failedAtMs : [];
+    const recent = [...failedAtMs.filter((atMs) => atMs > nowMs - failureWindowMs), nowMs];
     if (recent.length <= FAILURES_ALLOWED) {
-      this.failures.set(subject, recent, nowMs);
-      return undefined;
+      this.subjects.set(subject, { failedAtMs: recent }, { ttl: failureWindowMs });
+      return 0;
     }
-    this.failures.delete(subject);
-    const untilMs = nowMs + this.times.failureBlockMs;
-    this.blocks.set(subject, untilMs, nowMs);
-    return untilMs;
+    this.subjects.set(subject, { blockedUntilMs: nowMs + failureBlockMs }, { ttl: failureBlockMs });
+    return failureBlockMs;
   }
 }

@@ -75,6 +75,7 @@ class Model {
 
   /** Whether a request must be admitted, and which limit refuses it otherwise. */
   refusal(request: AdmitRequest): Admission['refusedBy'] {
+    if (this.blockedForMs(request.subject) !== undefined) return { type: 'user', of: 'failures' };
     for (const [type, limits] of limitsOf(request)) {
       const { requests, tokens } = this.counted(type, request);
       if (requests + 1 > (limits.requestsPerMinute ?? Infinity)) return { type, of: 'requests' };
@@ -115,7 +116,7 @@ class Model {
 
   failed(subject: string): number | undefined {
     const now = this.nowMs();
-    const blocked = this.blockedUntilMs(subject);
+    const blocked = this.blockedForMs(subject);
     if (blocked !== undefined) return blocked;
     this.failures.push({ subject, atMs: now });
     const began = (this.blocks.get(subject) ?? -Infinity) - TIMES.failureBlockMs;
@@ -124,12 +125,12 @@ class Model {
     );
     if (recent.length <= FAILURES_ALLOWED) return undefined;
     this.blocks.set(subject, now + TIMES.failureBlockMs);
-    return now + TIMES.failureBlockMs;
+    return TIMES.failureBlockMs;
   }
 
-  blockedUntilMs(subject: string): number | undefined {
-    const untilMs = this.blocks.get(subject);
-    return untilMs !== undefined && this.nowMs() < untilMs ? untilMs : undefined;
+  blockedForMs(subject: string): number | undefined {
+    const forMs = (this.blocks.get(subject) ?? 0) - this.nowMs();
+    return forMs > 0 ? forMs : undefined;
   }
 
   private counted(
@@ -166,7 +167,11 @@ function limitsOf({ limits }: AdmitRequest): [LimitType, MinuteLimits][] {
 class World {
   private nowMs = 1_000_000;
   private count = 0;
-  private readonly limiter = new MemoryLimiter({ ...TIMES, nowMs: () => this.nowMs });
+  private readonly limiter = new MemoryLimiter({
+    ...TIMES,
+    nowMs: () => this.nowMs,
+    elapsedMs: () => this.nowMs,
+  });
   private readonly model = new Model(() => this.nowMs);
 
   async take(step: Step): Promise<void> {
@@ -199,6 +204,7 @@ class World {
       accountId: `account-${account}`,
       keyId: `key-${key}`,
       model: `model-${model}`,
+      subject: subjectOf(account),
       limits: { user: { requestsPerMinute: 5, tokensPerMinute: 100 }, ...LIMITS[limits] },
       ...(places < 4 && { concurrent: places }),
       tokens,
@@ -207,6 +213,7 @@ class World {
     const admission = await this.limiter.admit(request);
     assert.deepEqual(admission.refusedBy, refusal);
     assert.equal(admission.admitted, refusal === undefined);
+    assert.equal(admission.blockedForMs, this.model.blockedForMs(request.subject));
     if (admission.admitted) this.model.admitted(request, admission);
     const left = this.model.left(request);
     assert.deepEqual(
@@ -239,13 +246,15 @@ class World {
   }
 
   private async fail({ subject, times }: Step & { do: 'fail' }): Promise<void> {
-    const name = `ip:${subject}`;
+    const name = subjectOf(subject);
     for (let time = 0; time < times; time += 1) {
-      assert.equal((await this.limiter.failed(name)).untilMs, this.model.failed(name));
-      assert.equal((await this.limiter.blocked(name)).untilMs, this.model.blockedUntilMs(name));
+      assert.equal((await this.limiter.failed(name)).forMs, this.model.failed(name));
+      assert.equal((await this.limiter.blocked(name)).forMs, this.model.blockedForMs(name));
     }
   }
 }
+
+const subjectOf = (caller: number): string => `key:${caller}`;
 
 const seed = Date.now() % 2 ** 31;
 

@@ -6,7 +6,7 @@
  *   svc:limits:{global:…}     the same, of all accounts together
  *   svc:limits:{account}:open sorted set of request ids by the end of their lease (Unix ms). Kept for a lease.
  *   svc:limits:{subject}:failures  list of Unix ms, oldest first, at most as many as are allowed
- *   svc:limits:{subject}:block     until when the subject is blocked (Unix ms), kept until then
+ *   svc:limits:{subject}:block     since when the subject is blocked (Unix ms), kept until it is not
  */
 
 const NOW = `
@@ -14,19 +14,29 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
+/** How much longer a block lasts, ms; 0 when there is none. One of a time to come is from before the clock was set back. */
+const BLOCKED = `
+local function blockedFor(key, length)
+  local began = redis.call('GET', key)
+  if not began or tonumber(began) > now then return 0 end
+  return math.max(0, began + length - now)
+end
+`;
+
 /**
- * Takes a request from all of its windows or from none.
+ * Takes a request from all of its windows or from none, and from none while its caller is blocked.
  *
- * KEYS  1: requests under way of the account. 2 and on: the windows.
+ * KEYS  1: requests under way of the account. 2: the block of its subject. 3 and on: the windows.
  * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after which nobody
- *       waits for the answer, 0 for none. 6: how many requests may be under way, -1 for no limit.
+ *       waits for the answer, 0 for none. 6: how many requests may be under way, -1 for no limit. 7: length of a block, ms.
  *       Then for each window what fits into it: requests, tokens; -1 for no limit.
- * Result  { verdict, now, ends, then for each window after the step: requests, tokens }.
- *       The verdict is 0 for admitted; 2i-1 when the requests of window i refused, 2i when its tokens did, and one more
- *       than those of all windows when too many requests are under way. It is -1, with nothing else but now, when the
- *       call came too late.
+ * Result  { verdict, now, ends, how much longer the caller is blocked (ms), then for each window after the step: requests,
+ *       tokens }.
+ *       The verdict is 0 for admitted; 2i-1 when the requests of window i refused, 2i when its tokens did, one more than
+ *       those of all windows when too many requests are under way, and two more when the caller is blocked. It is -1,
+ *       with nothing else but now, when the call came too late.
  */
-export const ADMIT = `${NOW}
+export const ADMIT = `${NOW}${BLOCKED}
 local notAfter = tonumber(ARGV[5])
 if notAfter > 0 and now > notAfter then return { -1, now } end
 
@@ -34,15 +44,16 @@ local tokens = tonumber(ARGV[2])
 local length = tonumber(ARGV[3])
 local ends = now - now % length + length
 local windows = {}
-for i = 2, #KEYS do
+for i = 3, #KEYS do
   local stored = redis.call('HMGET', KEYS[i], 'ends', 'requests', 'tokens')
   local window = { ends = tonumber(stored[1] or 0), requests = tonumber(stored[2] or 0), tokens = tonumber(stored[3] or 0) }
   -- A clock that was set back does not open a window twice.
   if window.ends > ends and window.ends <= ends + length then ends = window.ends end
-  windows[i - 1] = window
+  windows[i - 2] = window
 end
 
-local verdict = 0
+local blocked = blockedFor(KEYS[2], tonumber(ARGV[7]))
+local verdict = blocked > 0 and 2 * #windows + 2 or 0
 for i, window in ipairs(windows) do
   if window.ends ~= ends then
     window.isNew = true
@@ -50,8 +61,8 @@ for i, window in ipairs(windows) do
     window.tokens = 0
   end
   if verdict == 0 then
-    local requestsFit = tonumber(ARGV[5 + 2 * i])
-    local tokensFit = tonumber(ARGV[6 + 2 * i])
+    local requestsFit = tonumber(ARGV[6 + 2 * i])
+    local tokensFit = tonumber(ARGV[7 + 2 * i])
     if requestsFit >= 0 and window.requests + 1 > requestsFit then
       verdict = 2 * i - 1
     elseif tokensFit >= 0 and window.tokens + tokens > tokensFit then
@@ -70,14 +81,14 @@ if verdict == 0 then
   for i, window in ipairs(windows) do
     window.requests = window.requests + 1
     window.tokens = window.tokens + tokens
-    redis.call('HSET', KEYS[i + 1], 'ends', ends, 'requests', window.requests, 'tokens', window.tokens)
-    if window.isNew then redis.call('PEXPIREAT', KEYS[i + 1], ends + length) end
+    redis.call('HSET', KEYS[i + 2], 'ends', ends, 'requests', window.requests, 'tokens', window.tokens)
+    if window.isNew then redis.call('PEXPIREAT', KEYS[i + 2], ends + length) end
   end
   redis.call('ZADD', KEYS[1], now + ARGV[4], ARGV[1])
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
 
-local result = { verdict, now, ends }
+local result = { verdict, now, ends, blocked }
 for _, window in ipairs(windows) do
   result[#result + 1] = window.requests
   result[#result + 1] = window.tokens
@@ -88,7 +99,7 @@ return result
 /**
  * Ends a request's being under way and corrects what it took, once, in those of its windows that are still open.
  *
- * KEYS  as those of ADMIT.
+ * KEYS  1: requests under way of the account. 2 and on: the windows.
  * ARGV  1: request id. 2: when the windows that it was taken from end. 3: requests to add, 0 or -1. 4: tokens to add.
  * Result  1, or 0 when the request was not under way: it was told before, or its lease had lapsed.
  */
@@ -122,11 +133,14 @@ return 0
  *
  * KEYS  1: failures of the subject. 2: its block.
  * ARGV  1: failures that are allowed. 2: length of the window, ms. 3: length of a block, ms.
- * Result  until when the subject is blocked, Unix ms; 0 when it is not.
+ * Result  how much longer the subject is blocked, ms; 0 when it is not.
  */
-export const FAILED = `${NOW}
-local block = redis.call('GET', KEYS[2])
-if block then return tonumber(block) end
+export const FAILED = `${NOW}${BLOCKED}
+local blocked = blockedFor(KEYS[2], tonumber(ARGV[3]))
+if blocked > 0 then return blocked end
+-- What failed in a time to come did so before the clock was set back.
+local newest = redis.call('LINDEX', KEYS[1], -1)
+if newest and tonumber(newest) > now then redis.call('DEL', KEYS[1]) end
 local opens = now - ARGV[2]
 local oldest = redis.call('LINDEX', KEYS[1], 0)
 while oldest and tonumber(oldest) <= opens do
@@ -138,6 +152,17 @@ if redis.call('RPUSH', KEYS[1], now) <= tonumber(ARGV[1]) then
   return 0
 end
 redis.call('DEL', KEYS[1])
-redis.call('SET', KEYS[2], now + ARGV[3], 'PX', ARGV[3])
-return now + ARGV[3]
+redis.call('SET', KEYS[2], now, 'PX', ARGV[3])
+return tonumber(ARGV[3])
+`;
+
+/**
+ * Whether a subject is blocked.
+ *
+ * KEYS  1: its block.
+ * ARGV  1: length of a block, ms.
+ * Result  how much longer it is blocked, ms; 0 when it is not.
+ */
+export const BLOCK = `${NOW}${BLOCKED}
+return blockedFor(KEYS[1], tonumber(ARGV[1]))
 `;

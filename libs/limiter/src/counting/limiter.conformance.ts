@@ -1,36 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Admission, type AdmitRequest, FAILURES_ALLOWED, type Limiter } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { UnderWay } from './leasing-limiter.js';
+import { AMPLE, type LimiterSubject, admitRequest } from './admit-request.js';
+import { BLOCK_MS, failureSuite } from './failures.conformance.js';
 import type { LimiterTimes } from './memory-limiter.js';
-
-/** A limiter as the suite uses it. */
-export interface LimiterSubject {
-  readonly limiter: Limiter & { renew(live: readonly UnderWay[]): Promise<void> };
-  /** Lets time pass, on the limiter's clock. */
-  pass(ms: number): Promise<void>;
-  stop(): Promise<void>;
-}
 
 export interface ConformanceOptions {
   readonly name: string;
   /** Starts one that counts with these times, and with the standard ones for the rest. */
   readonly start: (times: Partial<LimiterTimes>) => Promise<LimiterSubject>;
-}
-
-const AMPLE = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 };
-
-/** A request of its own account, of one token, with ample limits, unless told otherwise. */
-export function admitRequest(given: Partial<AdmitRequest> = {}): AdmitRequest {
-  return {
-    requestId: randomUUID(),
-    accountId: randomUUID(),
-    keyId: 'key',
-    model: 'model',
-    limits: { user: AMPLE },
-    tokens: 1,
-    ...given,
-  };
 }
 
 /** What every adapter of the port `Limiter` keeps. */
@@ -41,8 +19,6 @@ export function limiterConformance({ name, start }: ConformanceOptions): void {
   });
 }
 
-const BLOCK_MS = 700;
-
 function standardSuite(start: ConformanceOptions['start']): void {
   let started: LimiterSubject;
   let limiter: LimiterSubject['limiter'];
@@ -51,7 +27,6 @@ function standardSuite(start: ConformanceOptions['start']): void {
     ({ limiter } = started);
   });
   afterAll(() => started?.stop());
-  const pass = (ms: number): Promise<void> => started.pass(ms);
 
   const admitAll = (requests: readonly AdmitRequest[]): Promise<Admission[]> =>
     Promise.all(requests.map((request) => limiter.admit(request)));
@@ -270,27 +245,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
   });
 
   describe('failures', () => {
-    const fail = async (subject: string, times: number): Promise<number[]> => {
-      const blocks: number[] = [];
-      for (let time = 0; time < times; time += 1) blocks.push((await limiter.failed(subject)).untilMs ?? 0);
-      return blocks;
-    };
-
-    it('block with the twenty-first, nobody else, for as long as they should, and then start anew', async () => {
-      const [subject, other] = [`key:${randomUUID()}`, `ip:${randomUUID()}`];
-      expect(await fail(subject, FAILURES_ALLOWED)).toEqual(Array(FAILURES_ALLOWED).fill(0));
-      expect(await limiter.blocked(subject)).toEqual({});
-      const [untilMs] = await fail(subject, 1);
-      expect(untilMs).toBeGreaterThan(0);
-      expect(await limiter.blocked(subject)).toEqual({ untilMs });
-      // A failure meanwhile makes it no longer.
-      expect(await fail(subject, 1)).toEqual([untilMs]);
-      expect(await limiter.blocked(other)).toEqual({});
-      expect(await fail(other, 1)).toEqual([0]);
-      await pass(BLOCK_MS);
-      expect(await limiter.blocked(subject)).toEqual({});
-      expect(await fail(subject, FAILURES_ALLOWED)).toEqual(Array(FAILURES_ALLOWED).fill(0));
-    });
+    failureSuite(() => started);
   });
 }
 

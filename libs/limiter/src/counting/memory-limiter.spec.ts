@@ -1,20 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { admitRequest, limiterConformance } from './limiter.conformance.js';
-import { MemoryLimiter } from './memory-limiter.js';
+import { admitRequest } from './admit-request.js';
+import { limiterConformance } from './limiter.conformance.js';
+import { SerialisingLimiter } from '../../test/serialising-limiter.js';
+import { MemoryLimiter, STANDARD_TIMES } from './memory-limiter.js';
 
-limiterConformance({
-  name: 'MemoryLimiter',
-  start: (times) => {
-    let nowMs = 1_700_000_000_123;
-    return Promise.resolve({
-      limiter: new MemoryLimiter({ ...times, nowMs: () => nowMs }),
-      pass: (ms) => {
-        nowMs += ms;
-        return Promise.resolve();
-      },
-      stop: () => Promise.resolve(),
-    });
-  },
+describe.each([
+  ['MemoryLimiter', (limiter: MemoryLimiter) => limiter],
+  ['MemoryLimiter behind JSON', (limiter: MemoryLimiter) => new SerialisingLimiter(limiter)],
+])('%s', (_name, reached) => {
+  limiterConformance({
+    name: 'the port',
+    start: (times) => {
+      let passedMs = 0;
+      const limiter = new MemoryLimiter({
+        ...times,
+        nowMs: () => 1_700_000_000_123 + passedMs,
+        elapsedMs: () => 1_000 + passedMs,
+      });
+      return Promise.resolve({
+        limiter: reached(limiter),
+        pass: (ms) => {
+          passedMs += ms;
+          return Promise.resolve();
+        },
+        stop: () => Promise.resolve(),
+      });
+    },
+  });
 });
 
 describe('a limiter with a share of each limit', () => {
@@ -52,6 +64,19 @@ describe('a clock that is set back', () => {
       admitted: false,
       resetAtMs: 120_000,
     });
+  });
+
+  it('lengthens neither a block nor a lease', async () => {
+    let [nowMs, elapsedMs] = [10_000_000, 1];
+    const limiter = new MemoryLimiter({ nowMs: () => nowMs, elapsedMs: () => elapsedMs });
+    const request = admitRequest({ concurrent: 1 });
+    await limiter.admit(request);
+    for (let time = 0; time < 21; time += 1) await limiter.failed('ip:1');
+    nowMs -= 3_600_000;
+    elapsedMs += STANDARD_TIMES.failureBlockMs;
+    expect(await limiter.blocked('ip:1')).toEqual({});
+    elapsedMs += STANDARD_TIMES.leaseMs;
+    expect((await limiter.admit({ ...request, requestId: 'next' })).admitted).toBe(true);
   });
 
   it('by a lot begins with the clock', async () => {

@@ -4,6 +4,7 @@ import {
   FAILURE_BLOCK_MS,
   FAILURE_WINDOW_MS,
   type FailureBlock,
+  type LimitRefusal,
   type LimitsState,
 } from '@svc/contracts';
 import { FailureCounts } from './failure-counts.js';
@@ -11,6 +12,7 @@ import { LeasingLimiter, type UnderWay } from './leasing-limiter.js';
 import {
   CONCURRENCY_REFUSAL,
   type CountedWindow,
+  FAILURES_REFUSAL,
   type WindowCount,
   type WindowLimit,
   admissionOf,
@@ -49,14 +51,17 @@ export const STANDARD_TIMES: LimiterTimes = {
 export interface MemoryLimiterOptions extends Partial<LimiterTimes> {
   /** The part of each limit that may be given out here, from 0 to 1; of a limit above 0 one request at least. */
   readonly share?: number;
-  /** Unix milliseconds. */
+  /** Unix milliseconds, for windows. Default: `Date.now`. */
   readonly nowMs?: () => number;
+  /** A clock that nobody sets, in milliseconds, for leases and blocks. Default: `performance.now`. */
+  readonly elapsedMs?: () => number;
 }
 
 interface Taken {
   readonly accountId: string;
   readonly tokens: number;
   readonly windows: readonly WindowCount[];
+  /** On the clock of `elapsedMs`. */
   lapsesAtMs: number;
 }
 
@@ -68,6 +73,7 @@ export class MemoryLimiter extends LeasingLimiter {
   private readonly times: LimiterTimes;
   private readonly share: number;
   private readonly nowMs: () => number;
+  private readonly elapsedMs: () => number;
   private readonly failures: FailureCounts;
   private readonly windows = new Map<string, WindowCount>();
   private endsAtMs = 0;
@@ -77,19 +83,21 @@ export class MemoryLimiter extends LeasingLimiter {
   private sweepsAtMs = 0;
   private readonly since = new Date().toISOString();
 
-  constructor({ share = 1, nowMs = Date.now, ...times }: MemoryLimiterOptions = {}) {
+  constructor({ share = 1, nowMs = Date.now, elapsedMs = monotonicMs, ...times }: MemoryLimiterOptions = {}) {
     super();
     this.times = { ...STANDARD_TIMES, ...times };
     this.share = share;
     this.nowMs = nowMs;
-    this.failures = new FailureCounts(this.times);
+    this.elapsedMs = elapsedMs;
+    this.failures = new FailureCounts({ ...this.times, elapsedMs });
   }
 
   override admit(request: AdmitRequest): Promise<Admission> {
-    const nowMs = this.nowMs();
-    this.turn(nowMs);
-    if (nowMs >= this.sweepsAtMs) this.sweep(nowMs);
-    const { tokens } = request;
+    this.turn(this.nowMs());
+    const elapsedMs = this.elapsedMs();
+    if (elapsedMs >= this.sweepsAtMs) this.sweep(elapsedMs);
+    const { tokens, subject } = request;
+    const blockedForMs = this.failures.blockedForMs(subject);
     const counts: WindowCount[] = [];
     const windows: CountedWindow[] = [];
     for (const limit of windowLimits(request)) {
@@ -97,10 +105,9 @@ export class MemoryLimiter extends LeasingLimiter {
       counts.push(count);
       windows.push({ limit, count, room: this.room(limit, tokens) });
     }
-    const refusedBy =
-      refusalOf(windows, tokens) ?? (this.hasPlace(request, nowMs) ? undefined : CONCURRENCY_REFUSAL);
-    if (!refusedBy) this.take(request, counts, nowMs);
-    return Promise.resolve(admissionOf(windows, refusedBy, this.endsAtMs));
+    const refusedBy = blockedForMs > 0 ? FAILURES_REFUSAL : this.refusal(request, windows, elapsedMs);
+    if (!refusedBy) this.take(request, counts, elapsedMs);
+    return Promise.resolve(admissionOf(windows, { refusedBy, blockedForMs, resetAtMs: this.endsAtMs }));
   }
 
   override settle(request: AdmitRequest, _admission: Admission, tokensUsed: number): Promise<void> {
@@ -121,12 +128,12 @@ export class MemoryLimiter extends LeasingLimiter {
   }
 
   override renew(live: readonly UnderWay[]): Promise<void> {
-    const nowMs = this.nowMs();
-    this.sweep(nowMs);
+    const elapsedMs = this.elapsedMs();
+    this.sweep(elapsedMs);
     for (const { requestId } of live) {
       const taken = this.underWay.get(requestId);
       if (!taken) continue;
-      taken.lapsesAtMs = nowMs + this.times.leaseMs;
+      taken.lapsesAtMs = elapsedMs + this.times.leaseMs;
       this.underWay.delete(requestId);
       this.underWay.set(requestId, taken);
     }
@@ -134,11 +141,11 @@ export class MemoryLimiter extends LeasingLimiter {
   }
 
   override blocked(subject: string): Promise<FailureBlock> {
-    return Promise.resolve(blockOf(this.failures.blockedUntilMs(subject, this.nowMs())));
+    return Promise.resolve(blockOf(this.failures.blockedForMs(subject)));
   }
 
   override failed(subject: string): Promise<FailureBlock> {
-    return Promise.resolve(blockOf(this.failures.failed(subject, this.nowMs())));
+    return Promise.resolve(blockOf(this.failures.failed(subject)));
   }
 
   override state(): LimitsState {
@@ -176,15 +183,26 @@ export class MemoryLimiter extends LeasingLimiter {
     return Math.min(limit, Math.max(1, Math.floor(limit * this.share)));
   }
 
-  private hasPlace({ accountId, concurrent }: AdmitRequest, nowMs: number): boolean {
+  private refusal(
+    request: AdmitRequest,
+    windows: readonly CountedWindow[],
+    elapsedMs: number,
+  ): LimitRefusal | undefined {
+    return (
+      refusalOf(windows, request.tokens) ??
+      (this.hasPlace(request, elapsedMs) ? undefined : CONCURRENCY_REFUSAL)
+    );
+  }
+
+  private hasPlace({ accountId, concurrent }: AdmitRequest, elapsedMs: number): boolean {
     if (concurrent === undefined) return true;
     const places = this.part(concurrent);
     if ((this.underWayOf.get(accountId) ?? 0) < places) return true;
-    this.sweep(nowMs);
+    this.sweep(elapsedMs);
     return (this.underWayOf.get(accountId) ?? 0) < places;
   }
 
-  private take(request: AdmitRequest, windows: readonly WindowCount[], nowMs: number): void {
+  private take(request: AdmitRequest, windows: readonly WindowCount[], elapsedMs: number): void {
     const { requestId, accountId, tokens } = request;
     for (const window of windows) {
       window.requests += 1;
@@ -192,7 +210,7 @@ export class MemoryLimiter extends LeasingLimiter {
     }
     this.end(requestId);
     if (this.underWay.size >= MAX_REMEMBERED) return;
-    this.underWay.set(requestId, { accountId, tokens, windows, lapsesAtMs: nowMs + this.times.leaseMs });
+    this.underWay.set(requestId, { accountId, tokens, windows, lapsesAtMs: elapsedMs + this.times.leaseMs });
     this.underWayOf.set(accountId, (this.underWayOf.get(accountId) ?? 0) + 1);
   }
 
@@ -207,15 +225,15 @@ export class MemoryLimiter extends LeasingLimiter {
     return taken;
   }
 
-  private sweep(nowMs: number): void {
-    this.sweepsAtMs = nowMs + this.times.leaseMs / SWEEPS_PER_LEASE;
+  private sweep(elapsedMs: number): void {
+    this.sweepsAtMs = elapsedMs + this.times.leaseMs / SWEEPS_PER_LEASE;
     for (const [requestId, { lapsesAtMs }] of this.underWay) {
-      if (lapsesAtMs > nowMs) return;
+      if (lapsesAtMs > elapsedMs) return;
       this.end(requestId);
     }
   }
 }
 
-function blockOf(untilMs: number | undefined): FailureBlock {
-  return untilMs === undefined ? {} : { untilMs };
-}
+const monotonicMs = (): number => performance.now();
+
+const blockOf = (forMs: number): FailureBlock => (forMs > 0 ? { forMs } : {});

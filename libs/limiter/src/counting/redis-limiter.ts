@@ -8,11 +8,12 @@ import {
 } from '@svc/contracts';
 import { RedisScript, type connectRedis } from '@svc/storage';
 import { SharedLimiter, type UnderWay } from './leasing-limiter.js';
-import { ADMIT, FAILED, RENEW, SETTLE } from './limiter-scripts.js';
+import { ADMIT, BLOCK, FAILED, RENEW, SETTLE } from './limiter-scripts.js';
 import type { LimiterTimes } from './memory-limiter.js';
 import {
   CONCURRENCY_REFUSAL,
   type CountedWindow,
+  FAILURES_REFUSAL,
   type WindowLimit,
   admissionOf,
   windowLimits,
@@ -29,6 +30,7 @@ interface Scripts {
   readonly admit: RedisScript;
   readonly settle: RedisScript;
   readonly renew: RedisScript;
+  readonly blocked: RedisScript;
   readonly failed: RedisScript;
 }
 
@@ -56,6 +58,7 @@ export class RedisLimiter extends SharedLimiter {
       admit: new RedisScript(redis, ADMIT),
       settle: new RedisScript(redis, SETTLE),
       renew: new RedisScript(redis, RENEW),
+      blocked: new RedisScript(redis, BLOCK),
       failed: new RedisScript(redis, FAILED),
     };
   }
@@ -95,19 +98,18 @@ export class RedisLimiter extends SharedLimiter {
   }
 
   override async blocked(subject: string): Promise<FailureBlock> {
-    const untilMs = await this.redis.get(blockKey(subject));
-    return untilMs === null ? {} : { untilMs: Number(untilMs) };
+    const args = [this.options.failureBlockMs];
+    return blockOf(await this.scripts.blocked.run({ keys: [blockKey(subject)], args }));
   }
 
   override async failed(subject: string): Promise<FailureBlock> {
     const { failureWindowMs, failureBlockMs } = this.options;
-    const untilMs = Number(
+    return blockOf(
       await this.scripts.failed.run({
         keys: [`${PREFIX}{${subject}}:failures`, blockKey(subject)],
         args: [FAILURES_ALLOWED, failureWindowMs, failureBlockMs],
       }),
     );
-    return untilMs === 0 ? {} : { untilMs };
   }
 
   /** Writes, since a server that is full or a replica answers reads. */
@@ -125,13 +127,13 @@ export class RedisLimiter extends SharedLimiter {
     windows: readonly WindowLimit[],
     notAfterMs: number,
   ): Promise<readonly number[]> {
-    const { windowMs, leaseMs } = this.options;
-    const { requestId, tokens, concurrent = -1 } = request;
+    const { windowMs, leaseMs, failureBlockMs } = this.options;
+    const { requestId, accountId, subject, tokens, concurrent = -1 } = request;
     const fits = windows.flatMap((window) => [boundOf(window.requests), boundOf(window.tokens)]);
     const reply = numbers(
       await this.scripts.admit.run({
-        keys: keysOf(request.accountId, windows),
-        args: [requestId, tokens, windowMs, leaseMs, notAfterMs, concurrent, ...fits],
+        keys: [openKey(accountId), blockKey(subject), ...keysOf(windows)],
+        args: [requestId, tokens, windowMs, leaseMs, notAfterMs, concurrent, failureBlockMs, ...fits],
       }),
     );
     this.clockOffsetMs = (reply[1] ?? 0) - performance.now();
@@ -146,15 +148,13 @@ export class RedisLimiter extends SharedLimiter {
     // What a process counted alone is not in these counts.
     if (countedBy !== undefined) return;
     await this.scripts.settle.run({
-      keys: keysOf(request.accountId, windowLimits(request)),
+      keys: [openKey(request.accountId), ...keysOf(windowLimits(request))],
       args: [request.requestId, resetAtMs, add.requests, add.tokens],
     });
   }
 }
 
-function keysOf(accountId: string, windows: readonly WindowLimit[]): string[] {
-  return [openKey(accountId), ...windows.map(({ key }) => PREFIX + key)];
-}
+const keysOf = (windows: readonly WindowLimit[]): string[] => windows.map(({ key }) => PREFIX + key);
 
 const openKey = (accountId: string): string => `${PREFIX}{${accountId}}:open`;
 
@@ -174,17 +174,23 @@ function numbers(reply: unknown): readonly number[] {
 /** Reads the result of the script ADMIT. */
 function admission(
   limits: readonly WindowLimit[],
-  [verdict = 0, , ends = 0, ...counts]: readonly number[],
+  [verdict = 0, , resetAtMs = 0, blockedForMs = 0, ...counts]: readonly number[],
 ): Admission {
   const windows = limits.map((limit, index): CountedWindow => {
     const [requests = 0, tokens = 0] = counts.slice(2 * index, 2 * index + 2);
     return { limit, room: limit, count: { requests, tokens } };
   });
-  return admissionOf(windows, verdict === 0 ? undefined : refusalAt(limits, verdict), ends);
+  const refusedBy = verdict === 0 ? undefined : refusalAt(limits, verdict);
+  return admissionOf(windows, { refusedBy, blockedForMs, resetAtMs });
+}
+
+function blockOf(reply: unknown): FailureBlock {
+  assert(typeof reply === 'number', 'not a reply of the script');
+  return reply > 0 ? { forMs: reply } : {};
 }
 
 function refusalAt(limits: readonly WindowLimit[], verdict: number): LimitRefusal {
   const window = limits[Math.floor((verdict - 1) / 2)];
-  if (!window) return CONCURRENCY_REFUSAL;
+  if (!window) return verdict === 2 * limits.length + 1 ? CONCURRENCY_REFUSAL : FAILURES_REFUSAL;
   return { type: window.type, of: verdict % 2 === 1 ? 'requests' : 'tokens' };
 }

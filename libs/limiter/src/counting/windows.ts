@@ -58,11 +58,20 @@ export function refusalOf(windows: readonly CountedWindow[], tokens: number): Li
 
 export const CONCURRENCY_REFUSAL: LimitRefusal = { type: 'user', of: 'concurrent' };
 
+export const FAILURES_REFUSAL: LimitRefusal = { type: 'user', of: 'failures' };
+
+/** What became of a request beside its windows. */
+export interface Verdict {
+  readonly refusedBy: LimitRefusal | undefined;
+  /** How much longer its caller is blocked; 0 when it is not. */
+  readonly blockedForMs: number;
+  readonly resetAtMs: number;
+}
+
 /** What a request is told. `windows` are as they are after it. */
 export function admissionOf(
   windows: readonly CountedWindow[],
-  refusedBy: LimitRefusal | undefined,
-  resetAtMs: number,
+  { refusedBy, blockedForMs, resetAtMs }: Verdict,
 ): Admission {
   let requests: LimitState = { limit: 0, remaining: Infinity };
   let tokens: LimitState = requests;
@@ -83,8 +92,9 @@ export function admissionOf(
       type = window.limit.type;
     }
   }
+  const block = blockedForMs > 0 ? { blockedForMs } : {};
   return refusedBy
-    ? { admitted: false, refusedBy, requests, tokens, resetAtMs, type: refusedBy.type }
+    ? { admitted: false, refusedBy, requests, tokens, resetAtMs, type: refusedBy.type, ...block }
     : { admitted: true, requests, tokens, resetAtMs, type };
 }
 

@@ -5,7 +5,7 @@ import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FallbackLimiter } from './fallback-limiter.js';
-import { admitRequest } from '../counting/limiter.conformance.js';
+import { admitRequest } from '../counting/admit-request.js';
 import { STANDARD_TIMES } from '../counting/memory-limiter.js';
 import { RedisLimiter } from '../counting/redis-limiter.js';
 
@@ -187,9 +187,10 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
   it('failures block while Redis is away, too', async () => {
     await loseRedis('SIGKILL');
     for (let time = 0; time < 20; time += 1) expect(await limiter.failed('ip:2')).toEqual({});
-    const { untilMs } = await limiter.failed('ip:2');
-    expect(untilMs).toBeGreaterThan(Date.now());
-    expect(await limiter.blocked('ip:2')).toEqual({ untilMs });
+    const { forMs } = await limiter.failed('ip:2');
+    expect(forMs).toBeGreaterThan(0);
+    expect((await limiter.blocked('ip:2')).forMs).toBeGreaterThan(0);
+    expect((await limiter.admit(admitRequest({ subject: 'ip:2' }))).refusedBy?.of).toBe('failures');
     expect(await limiter.blocked('ip:3')).toEqual({});
   });
 

@@ -94,7 +94,8 @@ export class SharedLink {
         await within(Math.max(1, deadline - performance.now()), this.options.probe());
         return;
       } catch (error) {
-        reason = messageOf(error);
+        // What an attempt said that ended by itself tells more than that time was up.
+        if (reason === '' || performance.now() < deadline) reason = messageOf(error);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     } while (performance.now() < deadline);

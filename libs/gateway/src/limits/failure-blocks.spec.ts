@@ -1,0 +1,63 @@
+import { type Admission, type FailureBlock, Limiter } from '@svc/contracts';
+import { expect, it } from 'vitest';
+import { FailureBlocks } from './failure-blocks.js';
+
+/** Blocks everybody for a time, and counts how often it was asked. */
+class BlockingLimiter extends Limiter {
+  calls = 0;
+
+  constructor(private readonly block: FailureBlock) {
+    super();
+  }
+
+  override blocked(): Promise<FailureBlock> {
+    this.calls += 1;
+    return Promise.resolve(this.block);
+  }
+
+  override failed(): Promise<FailureBlock> {
+    return this.blocked();
+  }
+
+  override admit(): Promise<Admission> {
+    throw new Error('nobody is admitted here');
+  }
+
+  override settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override release(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+it('asks nobody about a block that it has heard of, until that is over', async () => {
+  const limiter = new BlockingLimiter({ forMs: 60_000 });
+  const blocks = new FailureBlocks(limiter);
+  expect(blocks.heardForMs('ip:1')).toBe(0);
+  expect(await blocks.blockedForMs('ip:1')).toBe(60_000);
+  for (let time = 0; time < 100; time += 1) {
+    expect(await blocks.blockedForMs('ip:1')).toBeGreaterThan(0);
+    await blocks.failed('ip:1');
+  }
+  expect(limiter.calls).toBe(1);
+  blocks.hear('ip:1', { forMs: Number.MIN_VALUE });
+  expect(blocks.heardForMs('ip:1')).toBe(0);
+  expect(await blocks.blockedForMs('ip:1')).toBe(60_000);
+  expect(limiter.calls).toBe(2);
+});
+
+it('asks about who is not blocked each time, since another process may have heard of more', async () => {
+  const limiter = new BlockingLimiter({});
+  const blocks = new FailureBlocks(limiter);
+  for (let time = 0; time < 3; time += 1) expect(await blocks.blockedForMs('key:1')).toBe(0);
+  expect(limiter.calls).toBe(3);
+});
+
+it('remembers no more blocks than it has room for, the latest ones', () => {
+  const blocks = new FailureBlocks(new BlockingLimiter({}));
+  for (let index = 0; index < 20_000; index += 1) blocks.hear(`ip:${index}`, { forMs: 60_000 });
+  expect(blocks.heardForMs('ip:9999')).toBe(0);
+  expect(blocks.heardForMs('ip:10000')).toBeGreaterThan(0);
+});

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import type { AdmitRequest, Limiter } from '@svc/contracts';
+import type { UnderWay } from './leasing-limiter.js';
+
+/** A limiter as the suite uses it. */
+export interface LimiterSubject {
+  readonly limiter: Limiter & { renew(live: readonly UnderWay[]): Promise<void> };
+  /** Lets time pass, on the limiter's clock. */
+  pass(ms: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const AMPLE = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 };
+
+/** A request of one token with ample limits, of an account and a subject of its own. */
+export function admitRequest(given: Partial<AdmitRequest> = {}): AdmitRequest {
+  return {
+    requestId: randomUUID(),
+    accountId: randomUUID(),
+    keyId: 'key',
+    model: 'model',
+    subject: `key:${randomUUID()}`,
+    limits: { user: AMPLE },
+    tokens: 1,
+    ...given,
+  };
+}
