@@ -6,6 +6,8 @@ import { UnknownElementException } from '@nestjs/core/errors/exceptions/unknown-
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AccessControl, AccessGates } from './http/access.js';
+import { Bodies } from './http/bodies.js';
+import type { BodyBounds } from './http/body-budget.js';
 import { createHttpAdapter } from './http/http-adapter.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { InternalToken } from './http/secrets.js';
@@ -35,6 +37,8 @@ export interface ServeOptions {
   readonly drainMs?: number;
   /** Addresses of proxies, by commas, as IP, CIDR or `loopback`, that are believed about who the client is. */
   readonly trustedProxies?: string;
+  /** What all that is being received may come to; default: `BODY_BOUNDS`. */
+  readonly bodies?: Partial<BodyBounds>;
 }
 
 /** A process that serves. */
@@ -64,6 +68,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const adapter = createHttpAdapter({
     logger: options.logger,
     access,
+    bodies: new Bodies(options.bodies),
     isOperatorPort: (port) => port !== undefined && port === state.operatorPort,
     isStopping: () => state.stopping,
     trustedProxies: options.trustedProxies,

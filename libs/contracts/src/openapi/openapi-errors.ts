@@ -38,23 +38,33 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   402: 'Payment is needed: more credit, or any credentials at all.',
   403: 'The credentials do not allow this.',
   404: 'There is no such thing.',
+  405: 'The route takes other methods, which `Allow` names.',
+  408: 'The request was not received in time.',
   409: 'It contradicts what is already there.',
   410: 'It was there once and is no more.',
   413: 'The body is too large.',
-  415: 'The body is not JSON.',
+  415: 'The body is not JSON, or encoded in a way that is not read.',
   429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` say when to try again.',
   500: 'The request failed on this side. Try again, each time after a longer pause.',
   503: 'Not possible at the moment. Try again after the seconds of `Retry-After`.',
   504: 'It took too long. Set `stream: true` for long answers.',
 };
 
+/** What every route of clients may refuse with: wrong credentials, and one who failed too often. */
+const CLIENT_REFUSALS: readonly ProblemCode[] = [
+  'AUTHENTICATION_FAILED',
+  'RATE_LIMIT_EXCEEDED',
+  'UNKNOWN_ERROR',
+  'UNAVAILABLE',
+];
+
 /** What every route of a kind of access may refuse with. */
 const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
-  probe: ['UNKNOWN_ERROR'],
-  public: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
-  'key-or-wallet': ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
-  key: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
-  admin: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
+  probe: ['UNKNOWN_ERROR', 'UNAVAILABLE'],
+  public: CLIENT_REFUSALS,
+  'key-or-wallet': CLIENT_REFUSALS,
+  key: CLIENT_REFUSALS,
+  admin: CLIENT_REFUSALS,
   operator: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
   internal: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
 };
@@ -62,7 +72,15 @@ const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
 /** The codes that a route may refuse with, by status. */
 export function refusalsByStatus(route: RouteDefinition): Map<number, ProblemCode[]> {
   const ofBodies: ProblemCode[] = route.body
-    ? ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'INVALID_CONTENT_TYPE']
+    ? [
+        'INVALID_REQUEST',
+        'INVALID_JSON',
+        'REQUEST_INCOMPLETE',
+        'PAYLOAD_TOO_LARGE',
+        'INVALID_CONTENT_TYPE',
+        'INVALID_CONTENT_ENCODING',
+        'TOO_MUCH_AT_ONCE',
+      ]
     : [];
   const codes = new Set([...route.refusals, ...ofBodies, ...ALWAYS[route.access]]);
   const inOrder = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => codes.has(code));

@@ -23,6 +23,7 @@ const row = (status: number, kind: ProblemKind, message: string): ProblemRow => 
 /** The catalogue of errors: every code that a client can see, with its status, type and default message. */
 export const PROBLEMS = {
   INVALID_REQUEST: row(400, 'invalid_request_error', 'Invalid request parameters'),
+  MALFORMED_REQUEST: row(400, 'invalid_request_error', 'That is not a request of HTTP/1.1.'),
   INVALID_JSON: row(400, 'invalid_request_error', 'Invalid JSON request'),
   TOO_MANY_TOKENS: row(
     400,
@@ -57,6 +58,9 @@ export const PROBLEMS = {
   ),
   CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
+  API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),
+  METHOD_NOT_ALLOWED: row(405, 'invalid_request_error', 'This route does not take that method.'),
+  REQUEST_INCOMPLETE: row(408, 'timeout_error', 'The request was not received in time.'),
   REFERENCE_REUSED: row(409, 'invalid_request_error', 'This reference was used before with another amount.'),
   REFUND_TOO_LARGE: row(409, 'invalid_request_error', 'That is more than is left of the charge.'),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
@@ -66,6 +70,17 @@ export const PROBLEMS = {
     'The request payload is too large. Please reduce the size of your request.',
   ),
   INVALID_CONTENT_TYPE: row(415, 'invalid_request_error', 'Invalid request content-type'),
+  INVALID_CONTENT_ENCODING: row(
+    415,
+    'invalid_request_error',
+    'The content-encoding of the request must be gzip, br, zstd or identity.',
+  ),
+  TOO_MUCH_AT_ONCE: row(
+    429,
+    'rate_limit_error',
+    'Too much is being received from this caller at once. Please wait until requests under way have arrived.',
+  ),
+  HEADERS_TOO_LARGE: row(431, 'invalid_request_error', 'The headers of the request are too large.'),
   RATE_LIMIT_EXCEEDED: row(429, 'rate_limit_error', 'Rate limit exceeded'),
   INFERENCE_FAILED: row(500, 'api_error', 'Inference processing failed'),
   UNKNOWN_ERROR: row(500, 'api_error', 'An unknown error occurred'),

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../logging.js';
 import { type AccessControl, isServedOn } from './access.js';
-import { readJson } from './json-body.js';
+import type { Bodies } from './bodies.js';
 import { newId } from './request-id.js';
 import { type RequestRecord, requestLine } from './request-record.js';
 import { routeOf } from './route.js';
@@ -13,8 +13,6 @@ import { VERSION } from '../version.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, where it was JSON. */
-    bodyText: string;
     /** What the log line of this request will say. */
     record: RequestRecord;
     /** Whether it came in on the operator's port. */
@@ -22,12 +20,10 @@ declare module 'fastify' {
   }
 }
 
-/** A body may have this many bytes where its route says nothing else. */
-const BODY_LIMIT_BYTES = 65_536;
-
 export interface HttpOptions {
   readonly logger: Logger;
   readonly access: AccessControl;
+  readonly bodies: Bodies;
   /** Whether a request came in on the operator's port. */
   readonly isOperatorPort: (port: number | undefined) => boolean;
   /** Addresses of proxies, by commas, that are believed about who the client is. */
@@ -42,32 +38,27 @@ const hostName = hostname();
 export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     logger: false,
-    bodyLimit: BODY_LIMIT_BYTES,
     genReqId: newId,
     requestIdHeader: false,
     trustProxy: options.trustedProxies === undefined ? false : options.trustedProxies.split(','),
     forceCloseConnections: true,
-    // Time to receive a whole request. Answers have no such limit, since streams are long.
-    requestTimeout: 120_000,
+    // Time to receive a whole request, beyond the deadline of its body. Answers have no such limit.
+    requestTimeout: 300_000,
+    http: { headersTimeout: 20_000 },
     keepAliveTimeout: 75_000,
     routerOptions: { maxParamLength: 200 },
   });
   const fastify: FastifyInstance = adapter.getInstance();
-  fastify.decorateRequest('bodyText', '');
   fastify.decorateRequest('operatorSide', false);
   // Every request gets its own record in the first hook.
   fastify.decorateRequest('record', null as unknown as RequestRecord);
   addHooks(fastify, options);
-  addBodyParsers(fastify);
+  options.bodies.addTo(fastify);
   return adapter;
 }
 
 function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
-  fastify.addHook('onRoute', (route) => {
-    options.access.onRoute(route);
-    const { bodyLimitBytes } = route.config?.route ?? {};
-    if (bodyLimitBytes !== undefined) route.bodyLimit = bodyLimitBytes;
-  });
+  fastify.addHook('onRoute', options.access.onRoute);
   // Who may pass is settled before a body is read: what a stranger sends costs more to read than to turn away.
   fastify.addHook('onRequest', (request, reply, next) => {
     const route = routeOf(request);
@@ -97,14 +88,6 @@ function begin(request: FastifyRequest, reply: FastifyReply): void {
   request.socket.setNoDelay(true);
 }
 
-/** JSON is the one content type that is taken, and only where a route has a body. */
-function addBodyParsers(fastify: FastifyInstance): void {
-  fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    readJson(request, body as Buffer, done);
-  });
-}
-
 /** Answers with a problem, as far as that is still possible. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   request.record.problem = problem;
@@ -115,7 +98,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', String(problem.retryAfterSeconds));
   reply.header('x-svc-host-name', hostName);
   // A connection that closes while its client still sends shows that client a broken pipe and not the answer.
-  if (problem.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
+  if (problem.code === 'REQUEST_INCOMPLETE') reply.header('connection', 'close');
   void reply
     .status(problem.status)
     .header('content-type', 'application/json')

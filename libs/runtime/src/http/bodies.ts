@@ -1,0 +1,153 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
+import { Problem } from '@svc/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';
+import { IncomingBody } from './incoming-body.js';
+import { routeOf } from './route.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it came, where it was JSON. */
+    bodyText: string;
+  }
+}
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+/** A body may have this many bytes where its route says nothing else. */
+const BODY_LIMIT_BYTES = 65_536;
+
+/** How often it is looked at whether what is received comes quickly enough. */
+const SWEEP_MS = 1_000;
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** A connection whose client still sends what was refused. */
+interface Discarded {
+  readonly sinceMs: number;
+  readonly sinceBytes: number;
+}
+
+/**
+ * Receives the bodies of requests: JSON, and only where the route has a body. All that is being received together has
+ * a bound, each caller's part of it too, and each body a deadline that grows with what came of it.
+ */
+export class Bodies {
+  private readonly bounds: BodyBounds;
+  private readonly budget: BodyBudget;
+  private readonly coming = new Set<IncomingBody>();
+  private readonly discarded = new Map<IncomingMessage, Discarded>();
+
+  constructor(bounds: Partial<BodyBounds> = {}) {
+    this.bounds = { ...BODY_BOUNDS, ...bounds };
+    this.budget = new BodyBudget(this.bounds);
+  }
+
+  /** Bytes that are being received. */
+  get heldBytes(): number {
+    return this.budget.heldBytes;
+  }
+
+  addTo(fastify: FastifyInstance): void {
+    fastify.decorateRequest('bodyText', '');
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser('application/json', this.receive);
+    fastify.addContentTypeParser('*', (request, _body, done) => {
+      done(routeOf(request)?.body ? new Problem('INVALID_CONTENT_TYPE') : null);
+    });
+    fastify.addHook('onResponse', (request, _reply, next) => {
+      if (!request.raw.complete) this.discardRest(request.raw);
+      next();
+    });
+    const sweeping = setInterval(() => this.sweep(), Math.min(SWEEP_MS, this.bounds.graceMs)).unref();
+    fastify.addHook('onClose', (_instance, next) => {
+      clearInterval(sweeping);
+      next();
+    });
+  }
+
+  private readonly receive = (request: FastifyRequest, payload: Readable, done: Done): void => {
+    const route = routeOf(request);
+    if (!route?.body) {
+      done(null);
+      return;
+    }
+    const incoming = new IncomingBody({
+      request,
+      budget: this.budget,
+      limitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+      done: (problem, text) => {
+        this.coming.delete(incoming);
+        if (problem) refuse(payload, problem, done);
+        else parse(request, text, done);
+      },
+    });
+    if (!incoming.admits(Number(request.headers['content-length'] ?? 0))) return;
+    const stream = decoded(payload, request.headers['content-encoding']);
+    if (stream) {
+      this.coming.add(incoming);
+      incoming.readFrom(stream);
+    } else incoming.end(new Problem('INVALID_CONTENT_ENCODING'));
+  };
+
+  /** What a client still sends after it has had its answer is thrown away, up to a bound and a deadline. */
+  private discardRest(message: IncomingMessage): void {
+    const { socket } = message;
+    if (!socket.destroyed)
+      this.discarded.set(message, { sinceMs: performance.now(), sinceBytes: socket.bytesRead });
+  }
+
+  private sweep(): void {
+    const nowMs = performance.now();
+    for (const incoming of this.coming) incoming.refuseLate(nowMs, this.bounds);
+    const { graceMs, bytesPerSecond, discardBytes } = this.bounds;
+    for (const [message, { sinceMs, sinceBytes }] of this.discarded) {
+      const { socket } = message;
+      const bytes = socket.bytesRead - sinceBytes;
+      const isLate = nowMs - sinceMs > graceMs + (bytes / bytesPerSecond) * 1_000;
+      if (!message.complete && (isLate || bytes > discardBytes)) socket.destroy();
+      if (message.complete || socket.destroyed) this.discarded.delete(message);
+    }
+  }
+}
+
+/** Nothing for an encoding that is not read. */
+function decoded(payload: Readable, encoding: string | undefined): Readable | undefined {
+  if (encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity') return payload;
+  const decoder = DECODERS[encoding.toLowerCase()]?.();
+  if (!decoder) return undefined;
+  // A pipe would take the connection down with a decoder that fails, and not end the decoder of a client that has gone.
+  payload.once('error', (error) => decoder.destroy(error));
+  return payload.pipe(decoder);
+}
+
+/** The rest is read and thrown away: a connection that is left unread shows its client no answer. */
+function refuse(payload: Readable, problem: Error, done: Done): void {
+  payload.unpipe();
+  payload.resume();
+  done(problem);
+}
+
+function parse(request: FastifyRequest, text: string, done: Done): void {
+  // Who deletes often names the type of a body that is not there.
+  if (text === '' && request.method === 'DELETE') {
+    done(null);
+    return;
+  }
+  request.bodyText = text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    done(new Problem('INVALID_JSON', { cause: error }));
+    return;
+  }
+  done(null, value);
+}
