@@ -72,6 +72,7 @@ export async function start(starting: Starting): Promise<string> {
     operator: { host: config.HOST, port: config.OPERATOR_PORT },
     events: AllModule.events,
     ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
+    corsOrigins: config.GATEWAY_CORS_ORIGINS,
   });
   return announcement({
     running,

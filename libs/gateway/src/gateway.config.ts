@@ -27,6 +27,10 @@ export const gatewayConfig = {
     .describe(
       'Addresses of proxies, by commas, as IP, CIDR or `loopback`, whose X-Forwarded-For says who the client is',
     ),
+  GATEWAY_CORS_ORIGINS: z
+    .string()
+    .default('')
+    .describe('Origins, by commas, such as `https://app.example`, or `*`, whose pages may ask; empty: none'),
   GATEWAY_ACCOUNT_CONCURRENCY: whole(0, 1_000_000)
     .default(0)
     .describe('Requests that an account may have under way at once; 0 sets no limit'),

@@ -6,7 +6,7 @@ export { ConfigError, durationMs, loadConfig, port, whole } from './config.js';
 export { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.js';
 export { HealthModule, Readiness } from './health.js';
 export { AccessGates, type GatedAccess, isFromClients } from './http/access.js';
-export { sendProblem } from './http/http-adapter.js';
+export { sendProblem } from './http/send-problem.js';
 export { LOG_LEVELS, type LogLevel, type Logger, createLogger, flushLog } from './logging.js';
 export { LoggerModule, RootLogger } from './logger.module.js';
 export { type RequestRecord } from './http/request-record.js';

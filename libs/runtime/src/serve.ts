@@ -8,7 +8,9 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AccessControl, AccessGates } from './http/access.js';
 import { Bodies } from './http/bodies.js';
 import type { BodyBounds } from './http/body-budget.js';
+import { CrossOrigin } from './http/cross-origin.js';
 import { createHttpAdapter } from './http/http-adapter.js';
+import { refuseMalformedOn } from './http/malformed.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { InternalToken } from './http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
@@ -37,6 +39,8 @@ export interface ServeOptions {
   readonly drainMs?: number;
   /** Addresses of proxies, by commas, as IP, CIDR or `loopback`, that are believed about who the client is. */
   readonly trustedProxies?: string;
+  /** Origins by commas, or `*`, whose pages may ask what clients may; default: none. */
+  readonly corsOrigins?: string;
   /** What all that is being received may come to; default: `BODY_BOUNDS`. */
   readonly bodies?: Partial<BodyBounds>;
 }
@@ -69,6 +73,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     logger: options.logger,
     access,
     bodies: new Bodies(options.bodies),
+    crossOrigin: new CrossOrigin(options.corsOrigins),
     isOperatorPort: (port) => port !== undefined && port === state.operatorPort,
     isStopping: () => state.stopping,
     trustedProxies: options.trustedProxies,
@@ -90,7 +95,9 @@ export async function serve(options: ServeOptions): Promise<Running> {
     const fastify = app.getHttpAdapter().getInstance();
     await fastify.ready();
     if (options.operator) {
-      operator = createServer((request, response) => fastify.routing(request, response));
+      const limits = { headersTimeout: 20_000, requestTimeout: 300_000, requireHostHeader: false };
+      operator = createServer(limits, (request, response) => fastify.routing(request, response));
+      refuseMalformedOn(operator, options.logger);
       await listen(operator, options.operator);
       state.operatorPort = (operator.address() as AddressInfo).port;
     }

@@ -1,5 +1,6 @@
 import { type Access, Problem, type RouteDefinition } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import { KnownPaths } from './known-paths.js';
 import { routeOf } from './route.js';
 import type { InternalToken } from './secrets.js';
 
@@ -31,12 +32,15 @@ const WRONG_TOKEN = 'The internal token is missing or wrong.';
 export class AccessControl {
   private keys: AccessKeys = {};
   private readonly routes: RouteDefinition[] = [];
+  readonly paths = new KnownPaths();
 
   /** Every route of the process stands in the catalogue, so that each says who may use it. */
   readonly onRoute = ({ config, method, url }: RouteOptions): void => {
     const route = config?.route;
     if (!route) throw new Error(`${String(method)} ${url} has no definition`);
+    if (this.routes.includes(route)) return;
     this.routes.push(route);
+    this.paths.add(route);
   };
 
   /** Refuses what could not be decided: a route whose kind of access has nobody who answers for it. */
@@ -94,7 +98,11 @@ export function isServedOn(access: Access, operatorSide: boolean): boolean {
 
 /** Whether a request came for what clients may use, by its route or, where there is none, by its port. */
 export function isFromClients(request: FastifyRequest): boolean {
-  const access = routeOf(request)?.access;
-  if (access === undefined) return !request.operatorSide;
+  const route = routeOf(request);
+  return route ? isForClients(route) : !request.operatorSide;
+}
+
+/** Whether clients may use a route. */
+export function isForClients({ access }: RouteDefinition): boolean {
   return access !== 'probe' && access !== 'internal' && access !== 'operator';
 }

@@ -7,13 +7,6 @@ import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';
 import { IncomingBody } from './incoming-body.js';
 import { routeOf } from './route.js';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The body as it came, where it was JSON. */
-    bodyText: string;
-  }
-}
-
 type Done = (error: Error | null, body?: unknown) => void;
 
 /** A body may have this many bytes where its route says nothing else. */

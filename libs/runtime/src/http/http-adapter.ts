@@ -1,29 +1,24 @@
-import { hostname } from 'node:os';
-import { Problem, errorBody } from '@svc/contracts';
+import { Problem } from '@svc/contracts';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../logging.js';
-import { type AccessControl, isServedOn } from './access.js';
+import { VERSION } from '../version.js';
+import { type AccessControl, isForClients, isServedOn } from './access.js';
 import type { Bodies } from './bodies.js';
+import type { CrossOrigin } from './cross-origin.js';
+import { methodsOf } from './known-paths.js';
+import { refuseMalformed } from './malformed.js';
 import { newId } from './request-id.js';
 import { type RequestRecord, requestLine } from './request-record.js';
 import { routeOf } from './route.js';
+import { sendProblem } from './send-problem.js';
 import { validateRequest } from './validation.js';
-import { VERSION } from '../version.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What the log line of this request will say. */
-    record: RequestRecord;
-    /** Whether it came in on the operator's port. */
-    operatorSide: boolean;
-  }
-}
 
 export interface HttpOptions {
   readonly logger: Logger;
   readonly access: AccessControl;
   readonly bodies: Bodies;
+  readonly crossOrigin: CrossOrigin;
   /** Whether a request came in on the operator's port. */
   readonly isOperatorPort: (port: number | undefined) => boolean;
   /** Addresses of proxies, by commas, that are believed about who the client is. */
@@ -31,8 +26,6 @@ export interface HttpOptions {
   /** Whether the process is stopping: new requests are refused, those under way finish. */
   readonly isStopping: () => boolean;
 }
-
-const hostName = hostname();
 
 /** Fastify under Nest, with what every request of every process goes through. */
 export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
@@ -44,9 +37,16 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     forceCloseConnections: true,
     // Time to receive a whole request, beyond the deadline of its body. Answers have no such limit.
     requestTimeout: 300_000,
-    http: { headersTimeout: 20_000 },
     keepAliveTimeout: 75_000,
+    // A request without a host is refused here, in the envelope of all refusals.
+    http: { headersTimeout: 20_000, requireHostHeader: false },
     routerOptions: { maxParamLength: 200 },
+    clientErrorHandler: refuseMalformed(options.logger),
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      begin(request, reply);
+      sendProblem(new Problem('MALFORMED_REQUEST', { cause: error }), request, reply);
+      options.logger.info(requestLine(request, reply.raw.statusCode), 'request');
+    },
   });
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.decorateRequest('operatorSide', false);
@@ -58,7 +58,8 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
 }
 
 function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
-  fastify.addHook('onRoute', options.access.onRoute);
+  const { access, crossOrigin } = options;
+  fastify.addHook('onRoute', access.onRoute);
   // Who may pass is settled before a body is read: what a stranger sends costs more to read than to turn away.
   fastify.addHook('onRequest', (request, reply, next) => {
     const route = routeOf(request);
@@ -69,8 +70,14 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
       return;
     }
     request.operatorSide = options.isOperatorPort(request.socket.localPort);
-    if (!route || !isServedOn(route.access, request.operatorSide)) next(new Problem('NOT_FOUND'));
-    else options.access.enter(route, { request, reply, next });
+    if (!request.headers.host && request.raw.httpVersion === '1.1') next(new Problem('MALFORMED_REQUEST'));
+    else if (!route || !isServedOn(route.access, request.operatorSide)) {
+      const problem = turnAway(request, reply, options);
+      if (problem) next(problem);
+    } else {
+      if (isForClients(route)) crossOrigin.allow(request, reply);
+      access.enter(route, { request, reply, next });
+    }
   });
   fastify.addHook('preHandler', validateRequest);
   fastify.addHook('onResponse', (request, reply, next) => {
@@ -88,19 +95,17 @@ function begin(request: FastifyRequest, reply: FastifyReply): void {
   request.socket.setNoDelay(true);
 }
 
-/** Answers with a problem, as far as that is still possible. */
-export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
-  request.record.problem = problem;
-  if (reply.sent || reply.raw.headersSent) {
-    reply.raw.destroy();
-    return;
-  }
-  if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', String(problem.retryAfterSeconds));
-  reply.header('x-svc-host-name', hostName);
-  // A connection that closes while its client still sends shows that client a broken pipe and not the answer.
-  if (problem.code === 'REQUEST_INCOMPLETE') reply.header('connection', 'close');
-  void reply
-    .status(problem.status)
-    .header('content-type', 'application/json')
-    .send(JSON.stringify(errorBody(problem)));
+/** Why there is no route for a request on its port. Nothing for a browser's question, which has had its answer. */
+function turnAway(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Problem | undefined {
+  const there = options.access.paths
+    .at(request.url)
+    .filter(({ access }) => isServedOn(access, request.operatorSide));
+  if (there.length === 0) return new Problem('NOT_FOUND');
+  if (options.crossOrigin.answers(request, reply, there)) return undefined;
+  if (there.some(isForClients)) options.crossOrigin.allow(request, reply);
+  const allowed = methodsOf(there);
+  reply.raw.setHeader('allow', allowed);
+  return new Problem('METHOD_NOT_ALLOWED', {
+    message: `This route takes ${allowed}, not ${request.method}.`,
+  });
 }

@@ -118,7 +118,7 @@ export class IncomingBody {
   };
 
   private readonly onError = (error: Error): void => {
-    const isClient = this.options.request.raw.destroyed;
+    const isClient = !this.options.request.raw.complete;
     const message = 'The body is not what its content-encoding says.';
     this.end(
       isClient

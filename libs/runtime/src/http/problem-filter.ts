@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import { Problem, type ProblemCode } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sendProblem } from './http-adapter.js';
+import { sendProblem } from './send-problem.js';
 
 /** Turns whatever was thrown into the one error envelope. */
 @Catch()

@@ -2,8 +2,17 @@ import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestj
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { RouteDefinition } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
+import type { RequestRecord } from './request-record.js';
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the log line of this request will say. */
+    record: RequestRecord;
+    /** The body as it came, where it was JSON. */
+    bodyText: string;
+    /** Whether it came in on the operator's port. */
+    operatorSide: boolean;
+  }
   interface FastifyContextConfig {
     /** What the catalogue says of the route. */
     route?: RouteDefinition;

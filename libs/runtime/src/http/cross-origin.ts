@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RouteDefinition } from '@svc/contracts';
+import { isForClients } from './access.js';
+import { methodsOf } from './known-paths.js';
+
+/** Browsers may remember for so long what they were allowed. */
+const REMEMBER_SECONDS = '600';
+
+/** Headers that browsers may send where they do not say which they want to. */
+const USUAL_HEADERS = 'authorization, content-type';
+
+/**
+ * Which pages of other origins may ask (the Fetch standard, CORS). Credentials are in a header that a page has to know,
+ * never in a cookie, so every origin may be allowed.
+ */
+export class CrossOrigin {
+  private readonly origins: ReadonlySet<string>;
+
+  /** `origins`: by commas, such as `https://app.example`, or `*`; empty allows none. */
+  constructor(origins = '') {
+    this.origins = new Set(
+      origins
+        .split(',')
+        .map((origin) => origin.trim().toLowerCase())
+        .filter(Boolean),
+    );
+  }
+
+  /** Tells a browser that its page may read the answer. */
+  allow({ headers }: FastifyRequest, { raw }: FastifyReply): boolean {
+    const { origin } = headers;
+    if (origin === undefined || this.origins.size === 0) return false;
+    raw.setHeader('vary', 'origin');
+    if (!this.origins.has('*') && !this.origins.has(origin.toLowerCase())) return false;
+    raw.setHeader('access-control-allow-origin', this.origins.has('*') ? '*' : origin);
+    raw.setHeader('access-control-expose-headers', '*');
+    return true;
+  }
+
+  /** Answers the question of a browser that comes before a request of a page; false where it is none, or not allowed. */
+  answers(request: FastifyRequest, reply: FastifyReply, routes: readonly RouteDefinition[]): boolean {
+    const wanted = request.headers['access-control-request-method'];
+    if (request.method !== 'OPTIONS' || wanted === undefined || !routes.some(isForClients)) return false;
+    if (!this.allow(request, reply)) return false;
+    const { raw } = reply;
+    raw.setHeader('access-control-allow-methods', methodsOf(routes));
+    raw.setHeader(
+      'access-control-allow-headers',
+      request.headers['access-control-request-headers'] ?? USUAL_HEADERS,
+    );
+    raw.setHeader('access-control-max-age', REMEMBER_SECONDS);
+    void reply.status(204).send();
+    return true;
+  }
+}

@@ -1,0 +1,292 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Controller, Module, Param } from '@nestjs/common';
+import { Problem, type RouteDefinition } from '@svc/contracts';
+import type { FastifyRequest } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createLogger } from '../logging.js';
+import { type Running, type ServeOptions, serve } from '../serve.js';
+import { AccessGates, type GatedAccess } from './access.js';
+import { Answers } from './route.js';
+import { InternalToken } from './secrets.js';
+
+const common = {
+  method: 'GET',
+  operationId: 'x',
+  tag: 'Models',
+  summary: 'x',
+  status: 200,
+  reply: z.unknown(),
+  refusals: [],
+} as const;
+const ROUTES = {
+  list: { ...common, path: '/api/things', access: 'public' },
+  make: { ...common, method: 'POST', path: '/api/things', access: 'key', body: z.object({}) },
+  one: { ...common, path: '/api/things/:id', access: 'public', params: z.object({ id: z.string().max(5) }) },
+  rest: { ...common, path: '/api/files/*', access: 'public', params: z.object({ name: z.string() }) },
+  operator: { ...common, path: '/operator/things', access: 'operator' },
+  internal: { ...common, path: '/internal/things', access: 'internal' },
+} as const satisfies Record<string, RouteDefinition>;
+
+const TOKEN = 'internal-token-of-the-tests-of-the-edge';
+
+@Controller()
+class Things {
+  @Answers(ROUTES.list)
+  list(): object {
+    return { is: 'list' };
+  }
+
+  @Answers(ROUTES.make)
+  make(): object {
+    return { is: 'make' };
+  }
+
+  @Answers(ROUTES.one)
+  one(@Param() { id }: { id: string }): object {
+    return { is: 'one', id };
+  }
+
+  @Answers(ROUTES.rest)
+  rest(@Param() { name }: { name: string }): object {
+    return { is: 'rest', name };
+  }
+
+  @Answers(ROUTES.operator)
+  operator(): object {
+    return { is: 'operator' };
+  }
+
+  @Answers(ROUTES.internal)
+  internal(): object {
+    return { is: 'internal' };
+  }
+}
+
+/** Lets everybody through but those who show something wrong. */
+class Gates implements AccessGates {
+  enter(_access: GatedAccess, request: FastifyRequest): Promise<boolean> {
+    if (request.headers.authorization === 'Bearer wrong') throw new Problem('AUTHENTICATION_FAILED');
+    return Promise.resolve(true);
+  }
+}
+
+@Module({
+  controllers: [Things],
+  providers: [
+    { provide: AccessGates, useClass: Gates },
+    { provide: InternalToken, useValue: new InternalToken(TOKEN) },
+  ],
+})
+class ThingsModule {}
+
+let running: Running;
+let api: string;
+let operator: string;
+
+async function start(options: Partial<ServeOptions> = {}): Promise<void> {
+  const local = { host: '127.0.0.1', port: 0 };
+  const logger = createLogger('silent');
+  running = await serve({
+    module: ThingsModule,
+    logger,
+    api: local,
+    operator: local,
+    drainMs: 100,
+    ...options,
+  });
+  api = running.apiUrl;
+  operator = running.operatorUrl ?? '';
+}
+
+beforeEach(() => start());
+afterEach(() => running.stop());
+
+interface Said {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: { code?: string; error?: { code: string } };
+}
+
+/** What a server says to bytes that no client of HTTP would send. */
+async function say(url: string, bytes: string): Promise<Said> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (data) => (text += data.toString()));
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  await once(socket, 'close');
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = new Map(
+    lines.map((line) => [line.split(': ')[0]?.toLowerCase() ?? '', line.split(': ')[1] ?? ''] as const),
+  );
+  return {
+    status: Number(first.split(' ')[1]),
+    headers,
+    body: body === '' ? {} : (JSON.parse(body) as Said['body']),
+  };
+}
+
+const get = (target: string, more = ''): string =>
+  `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${more}\r\n`;
+
+describe('ports', () => {
+  it.each([
+    '/operator/things',
+    '/%6fperator/things',
+    '/operator%2fthings',
+    '//operator/things',
+    'http://x/operator/things',
+    'http://x/%6Fperator/things?a=/api/things',
+    '/api/../operator/things',
+  ])('the one for clients does not have %s', async (target) => {
+    expect(await say(api, get(target))).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+  });
+
+  it.each(['/api/things', '/%61pi/things', 'http://x/api/things', '/internal/things'])(
+    "the operator's does not have %s",
+    async (target) => {
+      expect((await say(operator, get(target, `Authorization: Bearer ${TOKEN}\r\n`))).status).toBe(404);
+    },
+  );
+
+  it('answer what is theirs, however it is written, and their health', async () => {
+    for (const target of ['/api/things', '/%61pi/things', 'http://x/api/things', '/healthz'])
+      expect([target, (await say(api, get(target))).status]).toEqual([target, 200]);
+    for (const target of ['/operator/things', '/%6fperator/things', '/healthz'])
+      expect([target, (await say(operator, get(target))).status]).toEqual([target, 200]);
+  });
+
+  it('let processes of the deployment in by their token alone', async () => {
+    const ask = (authorization?: string): Promise<Response> =>
+      fetch(`${api}/internal/things`, { headers: { ...(authorization !== undefined && { authorization }) } });
+    expect((await ask(`Bearer ${TOKEN}`)).status).toBe(200);
+    for (const wrong of [undefined, '', 'Bearer ', 'Bearer \u00a0', `Bearer ${TOKEN}x`, TOKEN])
+      expect((await ask(wrong)).status).toBe(401);
+  });
+});
+
+describe('methods', () => {
+  it.each([
+    ['PUT', '/api/things', 'GET, HEAD, POST'],
+    ['DELETE', '/%61pi/things?x=1', 'GET, HEAD, POST'],
+    ['POST', '/api/things/7', 'GET, HEAD'],
+    ['PATCH', '/api/files/a/b%2fc', 'GET, HEAD'],
+    ['OPTIONS', '/api/things', 'GET, HEAD, POST'],
+    ['TRACE', '/api/things', 'GET, HEAD, POST'],
+    ['PROPFIND', '/api/things', 'GET, HEAD, POST'],
+    ['QUERY', '/api/things', 'GET, HEAD, POST'],
+  ])('%s %s is a 405 that says what is taken', async (method, path, allow) => {
+    const said = await say(api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect([said.status, said.headers.get('allow'), said.body.code]).toEqual([
+      405,
+      allow,
+      'METHOD_NOT_ALLOWED',
+    ]);
+  });
+
+  it.each([
+    ['PUT', '/api/nothing'],
+    ['PUT', '/api/things/7/8'],
+    ['PUT', '/operator/things'],
+    ['PROPFIND', '/'],
+  ])('%s %s is a 404', async (method, path) => {
+    const said = await say(api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect([said.status, said.body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('HEAD is answered wherever GET is', async () => {
+    expect((await fetch(`${api}/api/things`, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('parameters are read by their schema, whatever their names in the path', async () => {
+    expect(await (await fetch(`${api}/api/files/a/b%20c`)).json()).toEqual({ is: 'rest', name: 'a/b c' });
+    expect(await (await fetch(`${api}/api/things/1234567`)).json()).toMatchObject({
+      code: 'INVALID_REQUEST',
+      error: { param: 'id' },
+    });
+  });
+});
+
+describe('what is no request', () => {
+  it.each([
+    { what: 'a URL that can not be decoded', bytes: get('/api/%zz') },
+    { what: 'no host', bytes: 'GET /api/things HTTP/1.1\r\nConnection: close\r\n\r\n' },
+    { what: 'another protocol', bytes: 'SSH-2.0-x\r\n\r\n' },
+    { what: 'a method that nobody knows', bytes: 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n' },
+    { what: 'two lengths', bytes: get('/api/things', 'Content-Length: 1\r\nContent-Length: 2\r\n') },
+    {
+      what: 'headers without an end',
+      bytes: get('/api/things', `X: ${'x'.repeat(40_000)}\r\n`),
+      status: 431,
+      code: 'HEADERS_TOO_LARGE',
+    },
+  ])('$what is told so in the one envelope, on either port', async ({ bytes, ...told }) => {
+    const { status = 400, code = 'MALFORMED_REQUEST' } = told;
+    for (const url of [api, operator]) {
+      const said = await say(url, bytes);
+      expect([said.status, said.body.code, said.body.error?.code]).toEqual([status, code, code]);
+      for (const header of ['cf-ray', 'x-request-id', 'x-svc-version', 'x-svc-host-name'])
+        expect([header, said.headers.get(header)]).toEqual([header, expect.stringMatching(/./)]);
+      expect(said.headers.get('cf-ray')).toMatch(/^req-[0-9a-f]{32}$/);
+    }
+  });
+});
+
+describe('pages of other origins', () => {
+  const ask = (method: string, headers: Record<string, string>, path = '/api/things'): Promise<Response> =>
+    fetch(api + path, { method, headers });
+  const preflight = (origin: string, path?: string): Promise<Response> =>
+    ask(
+      'OPTIONS',
+      {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,x-a',
+      },
+      path,
+    );
+  const restart = async (corsOrigins: string): Promise<void> => {
+    await running.stop();
+    await start({ corsOrigins });
+  };
+
+  it('may ask nothing where nobody said that they may', async () => {
+    expect((await preflight('https://a.example')).status).toBe(405);
+    const { headers } = await ask('GET', { origin: 'https://a.example' });
+    expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  it('may ask what clients may where they are named, refusals included', async () => {
+    await restart('https://a.example, https://b.example');
+    const asked = await preflight('https://b.example');
+    expect([asked.status, Object.fromEntries(asked.headers)]).toEqual([
+      204,
+      expect.objectContaining({
+        'access-control-allow-origin': 'https://b.example',
+        'access-control-allow-methods': 'GET, HEAD, POST',
+        'access-control-allow-headers': 'authorization,x-a',
+        vary: 'origin',
+      }),
+    ]);
+    for (const authorization of ['Bearer right', 'Bearer wrong']) {
+      const { headers } = await ask('GET', { origin: 'https://a.example', authorization });
+      expect(headers.get('access-control-allow-origin')).toBe('https://a.example');
+      expect(headers.get('access-control-expose-headers')).toBe('*');
+    }
+    expect((await preflight('https://c.example')).status).toBe(405);
+    expect(
+      (await ask('GET', { origin: 'https://c.example' })).headers.get('access-control-allow-origin'),
+    ).toBeNull();
+  });
+
+  it('may all ask where that is said, but only what clients may', async () => {
+    await restart('*');
+    expect((await preflight('https://c.example')).headers.get('access-control-allow-origin')).toBe('*');
+    expect((await preflight('https://c.example', '/internal/things')).status).toBe(405);
+    expect((await preflight('https://c.example', '/nothing')).status).toBe(404);
+  });
+});

@@ -1,0 +1,69 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Problem, type ProblemCode, errorBody } from '@svc/contracts';
+import type { Logger } from '../logging.js';
+import { VERSION } from '../version.js';
+import { newId } from './request-id.js';
+import { HOST_NAME } from './send-problem.js';
+
+/** What Node's parser refuses by itself, by the code of its error. */
+const BY_CODE: Readonly<Record<string, ProblemCode>> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_INCOMPLETE',
+};
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  413: 'Payload Too Large',
+  431: 'Request Header Fields Too Large',
+};
+
+type Refuse = (error: Error, socket: Socket) => void;
+
+/** Answers what is no request of HTTP, in the one envelope, and closes its connection. */
+export function refuseMalformed(logger: Logger): Refuse {
+  return (error, socket) => {
+    const code = 'code' in error ? String(error.code) : '';
+    if (code === 'ECONNRESET' || !isFree(socket)) {
+      socket.destroy();
+      return;
+    }
+    const problem = new Problem(BY_CODE[code] ?? 'MALFORMED_REQUEST', { cause: error });
+    const id = `req-${newId()}`;
+    logger.info(
+      { id, route: 'none', status: problem.status, problem: problem.code, reason: code },
+      'request',
+    );
+    socket.end(answer(problem, id));
+  };
+}
+
+/** The same for a server that Fastify does not know. */
+export function refuseMalformedOn(server: Server, logger: Logger): void {
+  const refuse = refuseMalformed(logger);
+  server.on('clientError', (error, socket) => refuse(error, socket as Socket));
+}
+
+/** Whether no answer is under way on a connection that what is written would be a part of. */
+function isFree(socket: Socket): boolean {
+  const { _httpMessage: underWay } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return socket.writable && !underWay?.headersSent;
+}
+
+function answer(problem: Problem, id: string): string {
+  const body = JSON.stringify(errorBody(problem));
+  const headers = {
+    'x-svc-version': VERSION,
+    'CF-RAY': id,
+    'x-request-id': id,
+    'x-svc-host-name': HOST_NAME,
+    Date: new Date().toUTCString(),
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${problem.status} ${REASONS[problem.status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+}
