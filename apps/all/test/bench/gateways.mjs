@@ -1,10 +1,13 @@
-// The three gateways of a run, in the order in which they take turns. One that does not start is left out.
+// The gateways of a run, in the order in which they take turns. One that does not start is left out.
+import { resolve } from 'node:path';
 import { isTheAnswer, question } from './answers.mjs';
 import { startOurs } from './ours.mjs';
 import { peerName, startPeer } from './peer.mjs';
 
 const PROGRAM = new URL('./bare-proxy-program.mjs', import.meta.url);
 const BARE = 'bare Fastify + undici proxy';
+/** Another checkout of this service. */
+export const BESIDE = 'this service, beside';
 const ANSWER_MS = 10_000;
 
 /**
@@ -23,6 +26,14 @@ export async function startGateways(place, { instantUrl, streamUrl, options, say
       isOptional: true,
       start: () => startPeer(place, { backendUrl: instantUrl, quick: options.quick }),
     },
+    ...(options.beside
+      ? [
+          {
+            name: BESIDE,
+            start: () => startBeside(place, options.beside, { instantUrl, streamUrl }),
+          },
+        ]
+      : []),
   ];
   const gateways = [];
   for (const { name, isOptional, start } of starts) {
@@ -38,10 +49,16 @@ export async function startGateways(place, { instantUrl, streamUrl, options, say
   return gateways;
 }
 
-/** What streams: this service, if it runs, and a bare proxy in front of the backend that streams. */
-export async function startStreamGateways(place, { ours, streamUrl }) {
+/** What streams: this service, if it runs, a bare proxy in front of the backend that streams, and another checkout. */
+export async function startStreamGateways(place, { ours, beside, streamUrl }) {
   const bare = ready(place, await startBare(place, streamUrl, 'bare-stream-proxy'));
-  return [...(ours ? [ours] : []), { name: BARE, ...bare }];
+  return [...(ours ? [ours] : []), { name: BARE, ...bare }, ...(beside ? [beside] : [])];
+}
+
+/** Another checkout of this service. Its money is not looked at. */
+async function startBeside(place, folder, urls) {
+  const { operator: _operator, ...gateway } = await startOurs(place, { ...urls, checkout: resolve(folder) });
+  return gateway;
 }
 
 async function startBare(place, backendUrl, name = 'bare-proxy') {

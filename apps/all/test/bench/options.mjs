@@ -8,6 +8,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --streams N      answers streamed at once (64)
   --no-pin         leave it to the kernel which core runs what
   --quick          2 rounds of 2 s: at most a minute
+  --beside DIR     measure another built checkout of this service in the same rounds
   --profile DIR    write a CPU profile of this service to DIR; slows it down
   --json FILE      write the figures to FILE as well
 `;
@@ -39,6 +40,7 @@ function parse(args) {
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       profile: { type: 'string' },
+      beside: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -46,12 +48,12 @@ function parse(args) {
     console.log(USAGE);
     process.exit(0);
   }
-  const { pin, quick, json, profile } = values;
+  const { pin, quick, json, profile, beside } = values;
   const counts = Object.entries(quick ? QUICK : DEFAULTS).map(([name, usual]) => [
     name,
     values[name] === undefined ? usual : count(name, values[name]),
   ]);
-  return { ...Object.fromEntries(counts), pin, quick, json, profile };
+  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside };
 }
 
 function count(name, text) {

@@ -7,21 +7,25 @@ import { fileURLToPath } from 'node:url';
 import { BACKEND_MODEL, MODEL, STREAM_MODEL } from './answers.mjs';
 import { freePort } from './processes.mjs';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));
 const CREDIT_USD = '500000.00';
 const CALL_MS = 30_000;
 /** How long the ledger may take to post what the load has left. */
 const POSTING_MS = 20_000;
 
-/** Starts the service in front of both backends: `{ child, url, headers, operator }`. */
-export async function startOurs(place, { instantUrl, streamUrl, profile }) {
+/** Starts the service, of this checkout or of another, in front of both backends: `{ child, url, headers, operator }`. */
+export async function startOurs(place, { instantUrl, streamUrl, profile, checkout = CHECKOUT }) {
+  const name = checkout === CHECKOUT ? 'service' : 'service-beside';
   const [port, operatorPort] = [await freePort(), await freePort()];
   const token = randomBytes(32).toString('base64url');
-  const catalogPath = join(place.dir, 'catalog.yaml');
+  const catalogPath = join(place.dir, `${name}.yaml`);
   // JSON is YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl })));
-  const child = place.start('service', process.execPath, {
-    args: [...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []), MAIN],
+  const child = place.start(name, process.execPath, {
+    args: [
+      ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []),
+      join(checkout, 'apps/all/dist/main.js'),
+    ],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -29,7 +33,7 @@ export async function startOurs(place, { instantUrl, streamUrl, profile }) {
       HOST: '127.0.0.1',
       PORT: String(port),
       OPERATOR_PORT: String(operatorPort),
-      SVC_DATA_DIR: join(place.dir, 'data'),
+      SVC_DATA_DIR: join(place.dir, `${name}-data`),
       SVC_CATALOG: catalogPath,
       SVC_OPERATOR_TOKEN: token,
       // Less than what the bench waits for a process to end.
