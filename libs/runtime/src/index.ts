@@ -25,3 +25,4 @@ export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';
 export { redacted } from './redacted.js';
+export { JsonBounds, type JsonLimits } from './http/json-bounds.js';

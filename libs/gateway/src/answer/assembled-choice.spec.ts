@@ -107,3 +107,41 @@ describe('AssembledChoice', () => {
     expect(choice).toMatchObject({ finish_reason: 'length', message: { content: 'abc' } });
   });
 });
+
+describe('a list that a backend adds to', () => {
+  const detail = (index: number, text = 'x') => ({
+    reasoning_details: [{ type: 'reasoning.text', index, text }],
+  });
+
+  it('goes on where its entries have the index of an earlier one', () => {
+    expect(messageOf(detail(0, 'a'), detail(1, 'b'), detail(0, 'c'))).toMatchObject({
+      reasoning_details: [
+        { index: 0, text: 'ac' },
+        { index: 1, text: 'b' },
+      ],
+    });
+  });
+
+  it('takes time in proportion to its length', () => {
+    const time = (...given: object[]): number => {
+      const startMs = performance.now();
+      messageOf(...given);
+      return performance.now() - startMs;
+    };
+    const many = (of: (at: number) => number) => Array.from({ length: 8_000 }, (_, at) => detail(of(at)));
+    time(...many(() => 0));
+    expect(time(...many((at) => at))).toBeLessThan(time(...many(() => 0)) * 10);
+  });
+});
+
+describe('a backend that sends choices without end', () => {
+  it('is refused', () => {
+    const choices = (count: number) => Array.from({ length: count }, (_, index) => ({ index, delta: {} }));
+    const read = (count: number) =>
+      new AnswerNormaliser({ saying: 'delta', thinking: KEPT, tokenizer: undefined }).read(
+        JSON.stringify({ choices: choices(count) }),
+      );
+    expect(read(128).length).toBe(128);
+    expect(() => read(129)).toThrow(expect.objectContaining({ code: 'INFERENCE_FAILED' }));
+  });
+});

@@ -17,6 +17,8 @@ const TEXTS = new Set(['content', 'reasoning_content', 'refusal']);
 export class AssembledChoice {
   private readonly message: Fields = { content: null, refusal: null, reasoning_content: null };
   private readonly toolCalls: Fields[] = [];
+  /** The entries of lists among its members, by the list and their index. */
+  private readonly entries = new Map<unknown[], Map<unknown, Fields>>();
   private logprobs: Fields | null = null;
   private finishReason: FinishReason | null = null;
   private stopReason: 'stop' | 'length' | null = null;
@@ -56,9 +58,25 @@ export class AssembledChoice {
     if (TEXTS.has(name) && typeof value === 'string') {
       this.message[name] = typeof known === 'string' ? known + value : value;
     } else if (Array.isArray(value) && Array.isArray(known)) {
-      for (const entry of value as unknown[]) addEntry(known, entry);
+      this.addEntries(known, value);
     } else {
       this.message[name] = value;
+    }
+  }
+
+  /** Adds to a list that comes in pieces. An entry with the index of an earlier one goes on with its text. */
+  private addEntries(list: unknown[], more: readonly unknown[]): void {
+    const byIndex = this.entries.get(list) ?? firstByIndex(list);
+    this.entries.set(list, byIndex);
+    for (const entry of more) {
+      const index = isFields(entry) ? entry['index'] : undefined;
+      const known = index === undefined ? undefined : byIndex.get(index);
+      if (known && isFields(entry) && known['type'] === entry['type']) {
+        goOn(known, entry);
+        continue;
+      }
+      list.push(entry);
+      if (isFields(entry) && index !== undefined && !known) byIndex.set(index, entry);
     }
   }
 
@@ -92,14 +110,17 @@ function addCalled(begun: Fields, more: Fields): void {
   }
 }
 
-/** Adds to a list that comes in pieces. An entry with the index of an earlier one goes on with its text. */
-function addEntry(list: unknown[], entry: unknown): void {
-  const index = isFields(entry) ? entry['index'] : undefined;
-  const known = index === undefined ? undefined : fieldsOf(list).find((other) => other['index'] === index);
-  if (!known || !isFields(entry) || known['type'] !== entry['type']) {
-    list.push(entry);
-    return;
+/** The first entry of each index. */
+function firstByIndex(list: readonly unknown[]): Map<unknown, Fields> {
+  const byIndex = new Map<unknown, Fields>();
+  for (const entry of fieldsOf(list)) {
+    const { index } = entry;
+    if (index !== undefined && !byIndex.has(index)) byIndex.set(index, entry);
   }
+  return byIndex;
+}
+
+function goOn(known: Fields, entry: Fields): void {
   for (const [name, value] of Object.entries(entry)) {
     const goesOn = PIECES.has(name) && typeof value === 'string';
     if (isSaid(value)) known[name] = goesOn ? textOf(known[name]) + value : value;

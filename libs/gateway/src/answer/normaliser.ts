@@ -1,5 +1,12 @@
 import type { Usage } from '@svc/contracts';
-import { type Fields, backendError, fieldsOf, isFields, parseBackendJson } from '../json/backend-json.js';
+import {
+  type Fields,
+  backendError,
+  fieldsOf,
+  isFields,
+  parseBackendJson,
+  unusable,
+} from '../json/backend-json.js';
 import type { ThinkingPlan } from '../request/thinking-plan.js';
 import { Meter } from '../tokens/meter.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
@@ -8,6 +15,9 @@ import { isTextParts, placeTexts } from './message-texts.js';
 import { ThinkBlocks } from './think-blocks.js';
 import { ToolCallStream, adoptFunctionCall, wholeToolCalls } from './tool-calls.js';
 import { readUsage } from './usage.js';
+
+/** Choices in one answer: as many as anyone may ask for. */
+const CHOICES_LIMIT = 128;
 
 /** What a backend says of a choice, in the form of the contract: all of its message, or what it grows by. */
 export interface ChoicePiece {
@@ -90,6 +100,7 @@ export class AnswerNormaliser {
   private stateOf(index: number): ChoiceState {
     const known = this.choices.get(index);
     if (known) return known;
+    if (this.choices.size === CHOICES_LIMIT) throw unusable('the backend sends too many choices');
     const { strip, startsInside } = this.how.thinking;
     const blocks = strip ? new ThinkBlocks(startsInside) : undefined;
     const state = { finished: false, calls: undefined, blocks };

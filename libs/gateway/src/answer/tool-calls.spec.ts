@@ -143,3 +143,21 @@ describe('wholeToolCalls', () => {
     ]);
   });
 });
+
+describe('a backend that makes calls without end', () => {
+  it('is refused, however it counts them', () => {
+    const calls = (of: (at: number) => Fragment): Fragment[] =>
+      Array.from({ length: 1_025 }, (_, at) => of(at));
+    for (const of of [
+      (at: number) => ({ id: `c${at}` }),
+      (at: number) => ({ index: at }),
+      (at: number) => ({ function: { name: `f${at}` } }),
+    ]) {
+      const stream = new ToolCallStream();
+      expect(stream.shape(calls(of).slice(1)).length).toBe(1_024);
+      expect(() => new ToolCallStream().shape(calls(of))).toThrow(
+        expect.objectContaining({ code: 'INFERENCE_FAILED' }),
+      );
+    }
+  });
+});

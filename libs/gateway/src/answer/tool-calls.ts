@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
+import { type Fields, fieldsOf, isFields, unusable } from '../json/backend-json.js';
+
+/** Calls in one choice of a stream. More are not meant to be made. */
+const CALLS_LIMIT = 1_024;
 
 /** A call as far as it has come. */
 interface Call {
   readonly index: number;
-  /** The id that the backend gave it, if it gave one. */
+  /** The id that the backend gave it, if it gave one; of calls with the same id the first is meant. */
   readonly backendId: string | undefined;
   name: string | undefined;
 }
@@ -17,12 +20,13 @@ export class ToolCallStream {
   private readonly calls: Call[] = [];
   /** By the backend's index, which some use for several calls. */
   private readonly byBackendIndex = new Map<number, Call>();
+  private readonly byBackendId = new Map<string, Call>();
 
   get isEmpty(): boolean {
     return this.calls.length === 0;
   }
 
-  /** Puts the fragments of a delta into the form of the contract. */
+  /** Puts the fragments of a delta into the form of the contract. Refuses: INFERENCE_FAILED. */
   shape(fragments: unknown): Fields[] {
     return fieldsOf(fragments).map((fragment) => {
       const known = this.known(fragment);
@@ -35,7 +39,7 @@ export class ToolCallStream {
     const [id, name] = [nonEmpty(fragment['id']), nameOf(fragment)];
     const backendIndex = indexOf(fragment);
     if (backendIndex === undefined) {
-      if (id !== undefined) return this.calls.find((call) => call.backendId === id);
+      if (id !== undefined) return this.byBackendId.get(id);
       return name === undefined ? this.calls.at(-1) : undefined;
     }
     const call = this.byBackendIndex.get(backendIndex);
@@ -46,13 +50,12 @@ export class ToolCallStream {
   }
 
   private firstFragment(fragment: Fields): Fields {
+    if (this.calls.length === CALLS_LIMIT) throw unusable('the backend makes too many calls');
     const backendIndex = indexOf(fragment);
-    const call = {
-      index: this.calls.length,
-      backendId: nonEmpty(fragment['id']),
-      name: nameOf(fragment),
-    };
+    const backendId = nonEmpty(fragment['id']);
+    const call = { index: this.calls.length, backendId, name: nameOf(fragment) };
     this.calls.push(call);
+    if (backendId !== undefined && !this.byBackendId.has(backendId)) this.byBackendId.set(backendId, call);
     if (backendIndex !== undefined) this.byBackendIndex.set(backendIndex, call);
     return { index: call.index, ...wholeCall(fragment, '') };
   }
