@@ -148,7 +148,19 @@ describe('200, streamed', () => {
     const reasons = chunks.flatMap(({ choices }) => choices).map((choice) => choice.finish_reason);
     expect(reasons.filter(Boolean)).toEqual(['stop']);
     expect(chunks.filter((chunk) => 'usage' in chunk)).toEqual([chunks.at(-1)]);
-    expect(chunks.at(-1)).toMatchObject({ choices: [], cost: { usd: expect.any(Number), diem: 0 } });
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [{ finish_reason: 'stop' }],
+      cost: { usd: expect.any(Number), diem: 0 },
+    });
+  });
+
+  it('has usage and cost in a chunk of its own for a client that asks for it, as OpenAI sends it', async () => {
+    const body = ask('Reply exactly: one two', { stream: true, stream_options: { include_usage: true } });
+    const { chunks, text, done } = await chunksOf(await platform.chat(account.apiKey, body));
+    expect({ text, done }).toEqual({ text: 'one two', done: true });
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: expect.any(Number) } });
+    expect(chunks.at(-2)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+    expect(chunks.filter((chunk) => 'usage' in chunk || 'cost' in chunk)).toHaveLength(1);
   });
 
   it('has the same text from a backend that writes characters in two', async () => {

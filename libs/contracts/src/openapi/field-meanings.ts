@@ -4,7 +4,8 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     model: 'The id of a model, a trait or an alias; `svc_parameters` may follow it as a suffix.',
     messages: 'The conversation so far.',
     stream: 'Send the answer as it is written. Recommended for long answers.',
-    stream_options: 'Usage is always sent, whatever this says.',
+    stream_options:
+      'Usage is always sent: with `include_usage` in a last chunk of its own without choices, else on the chunk that finishes the last choice.',
     temperature: 'Higher values make the answer more varied.',
     top_p: 'Sample from the most likely tokens that together have this probability.',
     top_k: 'Sample from this many of the most likely tokens.',

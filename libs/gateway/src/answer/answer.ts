@@ -51,8 +51,6 @@ interface AnswerParts {
 
 /** An answer on its way from a backend to its client, held for before it is let out. */
 export class Answer {
-  private characters = 0;
-
   constructor(private readonly parts: AnswerParts) {}
 
   get backend(): string {
@@ -94,8 +92,8 @@ export class Answer {
     const { meter } = normaliser;
     let shortage: Shortage | undefined;
     for (const text of texts) {
-      this.bound(text);
       const pieces = normaliser.read(text);
+      if (!form.isLive && normaliser.received > GATHERED_CHARACTERS) throw tooLarge();
       // Not awaited where it is held for already: a wait for each piece would cost more than the piece.
       if (hold && !hold.isAhead(meter)) {
         shortage = await hold.reach(meter);
@@ -110,17 +108,13 @@ export class Answer {
     if (reading) await reading;
     return shortage ?? (form.isGone ? 'client_gone' : undefined);
   }
-
-  /** Refuses: INFERENCE_FAILED. */
-  private bound(text: string): void {
-    if (this.parts.form.isLive) return;
-    this.characters += text.length;
-    if (this.characters > GATHERED_CHARACTERS)
-      throw new Problem('INFERENCE_FAILED', { cause: new Error('the answer is larger than its limit') });
-  }
 }
 
 /** A cost as clients see it. */
 export function costView(cost: Balances): Cost {
   return { usd: usdNumber(cost.usdNano), diem: usdNumber(cost.diemNano) };
+}
+
+function tooLarge(): Problem {
+  return new Problem('INFERENCE_FAILED', { cause: new Error('the answer is larger than its limit') });
 }

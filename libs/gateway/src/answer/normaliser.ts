@@ -56,6 +56,8 @@ export interface Normalising {
  */
 export class AnswerNormaliser {
   readonly meter: Meter;
+  /** Characters of JSON that the backend has sent. There are at least as many bytes. */
+  received = 0;
   /** What the backend counted, once it has. */
   reported: Usage | undefined;
   /** As it stands in an answer that is not streamed. */
@@ -71,8 +73,15 @@ export class AnswerNormaliser {
     return this.how.thinking.strip;
   }
 
+  /** What is known of how much the answer took. */
+  get counts(): { reported: Usage | undefined; meter: Meter; received: number } {
+    const { reported, meter, received } = this;
+    return { reported, meter, received };
+  }
+
   /** Reads a body, or the data of one event. Throws what the backend reports as an error. */
   read(text: string): ChoicePiece[] {
+    this.received += text.length;
     const said = parseBackendJson(text);
     if (said['error'] && (this.how.saying === 'delta' || !said['choices'])) throw backendError(said['error']);
     if (said['object'] === 'error') throw backendError(said);

@@ -11,11 +11,14 @@ export interface AnswerHead {
   readonly id: string;
   readonly model: string;
   readonly parameters: SvcParametersEcho;
+  /** Whether usage and cost of a stream come in a chunk of their own. */
+  readonly usageApart: boolean;
 }
 
 /**
  * An answer as server-sent events: one id, one creation time, the catalogue's model id, a role in each choice's first
- * delta and in no other, usage and cost in the last chunk.
+ * delta and in no other, usage and cost in the last chunk. Loops over `choices[0]` break on a chunk without choices:
+ * one is only sent to a client that asked for it.
  */
 export class StreamedForm implements AnswerForm {
   readonly isLive = true;
@@ -25,6 +28,8 @@ export class StreamedForm implements AnswerForm {
   /** Choices of which the client has seen something. */
   private readonly begun = new Set<number>();
   private frames = '';
+  /** Choices that finish an answer, as far as is known: kept back, since usage may have to go with them. */
+  private finishing: readonly ChoicePiece[] | undefined;
 
   constructor(
     private readonly writer: Pick<AnswerWriter, 'begin' | 'write' | 'end' | 'isGone'>,
@@ -43,7 +48,11 @@ export class StreamedForm implements AnswerForm {
 
   add(pieces: readonly ChoicePiece[]): void {
     const choices = pieces.filter((piece) => this.place(piece));
-    if (choices.length > 0) this.frames += `${this.frameStart}${JSON.stringify(choices)}}\n\n`;
+    if (choices.length === 0) return;
+    this.addFinishing();
+    const finishes = choices.some(({ finish_reason: reason }) => reason !== null);
+    if (finishes && !this.about.usageApart) this.finishing = choices;
+    else this.frames += this.choicesFrame(choices);
   }
 
   flush(): Promise<void> | undefined {
@@ -55,14 +64,26 @@ export class StreamedForm implements AnswerForm {
 
   end({ ending, usage, cost }: Settled): void {
     if (ending.kind === 'cut') {
-      this.writer.end(problemFrames(ending.problem));
+      this.addFinishing();
+      this.writer.end(this.frames + problemFrames(ending.problem));
       return;
     }
     // Each choice ends in a chunk of its own.
     for (const piece of this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length')) this.add([piece]);
     const { parameters } = this.about;
+    const choices = this.finishing ?? [];
     const last = { usage: usageView(usage), cost: costView(cost), svc_parameters: parameters };
-    this.writer.end(this.frames + frame({ ...this.head, choices: [], ...last }) + DONE_FRAME);
+    this.writer.end(this.frames + frame({ ...this.head, choices, ...last }) + DONE_FRAME);
+  }
+
+  /** Lets out what was kept back: something follows it. */
+  private addFinishing(): void {
+    if (this.finishing) this.frames += this.choicesFrame(this.finishing);
+    this.finishing = undefined;
+  }
+
+  private choicesFrame(choices: readonly ChoicePiece[]): string {
+    return `${this.frameStart}${JSON.stringify(choices)}}\n\n`;
   }
 
   /** Whether there is anything to say. Changes the delta of a piece: a role stands in the first and in no other. */

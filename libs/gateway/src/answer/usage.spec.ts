@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { usageOf } from './usage.js';
+import { type Ended, estimatedUsage, usageOf } from './usage.js';
 import { Meter } from '../tokens/meter.js';
 
 const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-const countPrompt = () => Promise.resolve(7);
+const prompt = { tokens: 6, tokensAtMost: 1_000, count: () => Promise.resolve(7) };
+const rest = { prompt, received: 10_000, outputTokensAtMost: 100, mayThink: false };
+const usage = async (ended: Pick<Ended, 'reported' | 'isWhole' | 'meter'> & Partial<Ended>) =>
+  (await usageOf({ ...rest, ...ended })).usage;
 
 function delivered(...pieces: string[]): Meter {
   const meter = new Meter();
@@ -23,14 +26,14 @@ describe('usageOf', () => {
       cachedTokens: 3,
       reasoningTokens: 2,
     };
-    expect(await usageOf({ reported, isWhole: true, meter }, countPrompt)).toEqual(reported);
+    expect(await usage({ reported, isWhole: true, meter })).toEqual(reported);
   });
 
   it('counts itself where the backend does not', async () => {
     const counted = { promptTokens: 7, completionTokens: 3, ...NO_DETAILS };
-    expect(await usageOf({ reported: undefined, isWhole: true, meter }, countPrompt)).toEqual(counted);
+    expect(await usage({ reported: undefined, isWhole: true, meter })).toEqual(counted);
     const zero = { promptTokens: 0, completionTokens: 0, ...NO_DETAILS };
-    expect(await usageOf({ reported: zero, isWhole: true, meter }, countPrompt)).toEqual(counted);
+    expect(await usage({ reported: zero, isWhole: true, meter })).toEqual(counted);
   });
 
   it('counts what was delivered of an answer that was cut, and believes what is said of the prompt', async () => {
@@ -41,7 +44,7 @@ describe('usageOf', () => {
       cachedTokens: 4,
       reasoningTokens: 40,
     };
-    expect(await usageOf({ reported, isWhole: false, meter }, countPrompt)).toEqual({
+    expect(await usage({ reported, isWhole: false, meter })).toEqual({
       promptTokens: 9,
       completionTokens: 3,
       cachedTokens: 4,
@@ -51,7 +54,65 @@ describe('usageOf', () => {
   });
 
   it('says that nothing came where nothing did', async () => {
-    const usage = await usageOf({ reported: undefined, isWhole: true, meter: delivered() }, countPrompt);
-    expect(usage.completionTokens).toBe(0);
+    const none = await usage({ reported: undefined, isWhole: true, meter: delivered() });
+    expect(none.completionTokens).toBe(0);
+  });
+});
+
+describe('counts that can’t be true', () => {
+  const meter = delivered('a', 'b', 'c');
+  const said = (promptTokens: number, completionTokens: number, reasoningTokens = 0) => ({
+    promptTokens,
+    completionTokens,
+    cachedTokens: 5,
+    cacheWriteTokens: 0,
+    reasoningTokens,
+  });
+  const given = (reported: ReturnType<typeof said>, more: Partial<Ended> = {}) =>
+    usageOf({ ...rest, reported, isWhole: true, meter, ...more });
+
+  it('of more output than was asked for are not charged', async () => {
+    expect(await given(said(9, 100))).toMatchObject({ usage: { completionTokens: 100 }, doubted: [] });
+    for (const lie of [101, 10_000_000, Number.MAX_SAFE_INTEGER]) {
+      expect(await given(said(9, lie))).toMatchObject({
+        usage: { promptTokens: 9, completionTokens: 3, cachedTokens: 5 },
+        doubted: ['output'],
+      });
+    }
+  });
+
+  it('of more output than bytes were received are not charged, but for thoughts that a model may keep', async () => {
+    expect(await given(said(9, 51), { received: 50 })).toMatchObject({
+      usage: { completionTokens: 3 },
+      doubted: ['output'],
+    });
+    const thought = said(9, 90, 60);
+    expect((await given(thought, { received: 50 })).usage.completionTokens).toBe(3);
+    expect((await given(thought, { received: 50, mayThink: true })).usage.completionTokens).toBe(90);
+    expect((await given(said(9, 101, 60), { received: 50, mayThink: true })).usage.completionTokens).toBe(3);
+  });
+
+  it('of a prompt of more than was sent are not charged, and what is said of its parts is worth nothing', async () => {
+    expect(await given(said(1_000, 4))).toMatchObject({ usage: { promptTokens: 1_000 }, doubted: [] });
+    expect(await given(said(1_001, 4))).toMatchObject({
+      usage: { promptTokens: 7, cachedTokens: 0, completionTokens: 4 },
+      doubted: ['prompt'],
+    });
+  });
+
+  it('are never needed: an answer that can’t be counted is estimated', () => {
+    expect(estimatedUsage({ ...rest, reported: undefined, isWhole: true, meter })).toMatchObject({
+      promptTokens: 6,
+      completionTokens: 3,
+    });
+  });
+
+  it('of our own never say more than was asked for', async () => {
+    const long = delivered('x'.repeat(6_000));
+    expect(
+      (await usageOf({ ...rest, reported: undefined, isWhole: false, meter: long })).usage,
+    ).toMatchObject({
+      completionTokens: 100,
+    });
   });
 });

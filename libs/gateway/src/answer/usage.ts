@@ -43,28 +43,81 @@ export function usageView(usage: Usage): UsageView {
   };
 }
 
-/** What is known of an answer that has ended. */
-interface Ended {
+/** What is known of an answer that has ended, and of what it answers. */
+export interface Ended {
   /** What its backend says. */
   readonly reported: Usage | undefined;
   /** Whether all that the backend generated was delivered. If not, its count is not what the client got. */
   readonly isWhole: boolean;
   readonly meter: Meter;
+  /** Characters that its backend sent. */
+  readonly received: number;
+  readonly prompt: {
+    /** Estimated. */
+    readonly tokens: number;
+    /** The most that a count of it is believed. */
+    readonly tokensAtMost: number;
+    readonly count: () => Promise<number>;
+  };
+  readonly outputTokensAtMost: number;
+  /** Whether the model may think without showing it, so that its output has tokens of which nothing is received. */
+  readonly mayThink: boolean;
 }
 
-/** What an answer used: the backend's counts where it gave them, or else what is counted or estimated here. */
-export async function usageOf(
-  { reported, isWhole, meter }: Ended,
-  countPrompt: () => Promise<number>,
-): Promise<Usage> {
+/** What an answer used, and which counts of its backend were not believed. */
+export interface Used {
+  readonly usage: Usage;
+  readonly doubted: readonly ('prompt' | 'output')[];
+}
+
+/**
+ * What an answer used: the backend's counts where it gave them and they can be true, or else what is counted or
+ * estimated here. A token has at least a byte, and there are never more than were asked for.
+ */
+export async function usageOf(ended: Ended): Promise<Used> {
+  const { reported = NOTHING, isWhole, meter, prompt, outputTokensAtMost } = ended;
+  const isPromptDoubted = reported.promptTokens > prompt.tokensAtMost;
+  const isOutputDoubted = isWhole && !isCredible(reported, ended);
   // A backend that says zero is one that does not count: no prompt is empty, and an answer was seen.
-  const promptTokens = reported?.promptTokens ?? 0;
-  const completionTokens = (isWhole && reported?.completionTokens) || (await meter.countDelivered());
+  const countsPrompt = !isPromptDoubted && reported.promptTokens > 0;
+  const countsOutput = isWhole && !isOutputDoubted && reported.completionTokens > 0;
+  const completionTokens = countsOutput
+    ? reported.completionTokens
+    : Math.min(await meter.countDelivered(), outputTokensAtMost);
   return {
-    promptTokens: promptTokens > 0 ? promptTokens : await countPrompt(),
-    completionTokens,
-    cachedTokens: reported?.cachedTokens ?? 0,
-    cacheWriteTokens: reported?.cacheWriteTokens ?? 0,
-    reasoningTokens: Math.min(reported?.reasoningTokens ?? 0, completionTokens),
+    usage: {
+      promptTokens: countsPrompt ? reported.promptTokens : await prompt.count(),
+      completionTokens,
+      cachedTokens: isPromptDoubted ? 0 : reported.cachedTokens,
+      cacheWriteTokens: isPromptDoubted ? 0 : reported.cacheWriteTokens,
+      reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
+    },
+    doubted: [
+      ...(isPromptDoubted ? ['prompt' as const] : []),
+      ...(isOutputDoubted ? ['output' as const] : []),
+    ],
   };
+}
+
+function isCredible(
+  { completionTokens, reasoningTokens }: Usage,
+  { received, outputTokensAtMost, mayThink }: Ended,
+): boolean {
+  const hidden = mayThink ? Math.min(reasoningTokens, completionTokens) : 0;
+  return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;
+}
+
+/** What a backend says that says nothing. */
+const NOTHING: Usage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
+/** The same without any count, for where counting fails. */
+export function estimatedUsage({ meter, prompt, outputTokensAtMost }: Ended): Usage {
+  const completionTokens = Math.min(meter.deliveredTokens, outputTokensAtMost);
+  return { ...NOTHING, promptTokens: prompt.tokens, completionTokens };
 }

@@ -14,7 +14,7 @@ export class WholeForm implements AnswerForm {
   constructor(
     private readonly writer: Pick<AnswerWriter, 'send' | 'isGone'>,
     private readonly normaliser: AnswerNormaliser,
-    private readonly about: AnswerHead,
+    private readonly about: Omit<AnswerHead, 'usageApart'>,
   ) {}
 
   get isGone(): boolean {

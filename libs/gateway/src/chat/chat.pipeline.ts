@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Problem, formatUsd } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
 import type { Answer, Ending, Settled } from '../answer/answer.js';
-import { problemFrames } from '../answer/event-stream.js';
-import { usageOf } from '../answer/usage.js';
+import { forStream, problemFrames } from '../answer/event-stream.js';
 import { Reservations } from '../holds/reservations.js';
 import { modelHeaders } from '../http/header-values.js';
 import { planChat } from '../request/chat-plan.js';
@@ -48,16 +47,16 @@ export class ChatPipeline {
 
   /** Charges what was delivered and notes it in the request's log line. Once resolved, the charge is durable. */
   private async settle(
-    { record }: Exchange,
-    { reservation, prompt }: Prepared,
+    exchange: Exchange,
+    prepared: Prepared,
     { answer, ending }: { answer: Answer; ending: Ending },
   ): Promise<Settled> {
+    const { record } = exchange;
     if (ending.kind !== 'done') record.ended = ending.kind;
     if (ending.kind === 'cut') record.problem = ending.problem;
-    const { reported, meter } = answer.normaliser;
-    const usage = await usageOf({ reported, isWhole: ending.kind === 'done', meter }, prompt.count);
+    const usage = await this.inference.usage(exchange, prepared, { answer, ending });
     const durationMs = performance.now() - record.startedMs;
-    const cost = await reservation.settle({ backend: answer.backend, usage, durationMs });
+    const cost = await prepared.reservation.settle({ backend: answer.backend, usage, durationMs });
     record.promptTokens = usage.promptTokens;
     record.completionTokens = usage.completionTokens;
     record.costUsd = formatUsd(cost.usdNano);
@@ -66,7 +65,7 @@ export class ChatPipeline {
   }
 
   /** Tells the client in the way that is left: throws what can still have an HTTP status. */
-  private refuse({ client, record }: Exchange, error: unknown): void {
+  private refuse({ client, record, asked }: Exchange, error: unknown): void {
     if (client.isGone) {
       record.ended = 'client_gone';
       if (!isAbort(error)) record.problem = Problem.from(error);
@@ -74,7 +73,7 @@ export class ChatPipeline {
     }
     const late: unknown = client.signal.reason;
     const problem = late instanceof Problem ? late : Problem.from(error);
-    if (!client.isStreaming) throw problem;
+    if (!client.isStreaming) throw asked.stream === true ? forStream(problem) : problem;
     record.problem = problem;
     client.end(problemFrames(problem));
   }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { InferenceRouter } from '@svc/contracts';
-import { Answer, type BackendAnswer } from '../answer/answer.js';
+import { InferenceRouter, type Usage } from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
+import { Answer, type BackendAnswer, type Ending } from '../answer/answer.js';
 import { AnswerNormaliser } from '../answer/normaliser.js';
 import { StreamedForm } from '../answer/streamed-form.js';
+import { type Ended, estimatedUsage, usageOf } from '../answer/usage.js';
 import { WholeForm } from '../answer/whole-form.js';
 import { ProgressiveHold } from '../holds/progressive-hold.js';
 import type { Reservation } from '../holds/reservation.js';
@@ -23,6 +25,7 @@ export class Inference {
   constructor(
     private readonly preparation: Preparation,
     private readonly router: InferenceRouter,
+    private readonly logger: RootLogger,
   ) {}
 
   prepare(plan: ChatPlan, signal: AbortSignal): Promise<PreparedPrompt> {
@@ -35,7 +38,11 @@ export class Inference {
     record.stream = plan.stream;
     // An answer that may cost more than is held is streamed by the backend, so that more can be held on the way.
     const stream = plan.stream || !reservation.coversWholeAnswer;
-    const call = inferenceCall(plan, requestId, { stream, messages: prompt.messages });
+    const call = inferenceCall(plan, requestId, {
+      stream,
+      messages: prompt.messages,
+      promptTokens: prompt.tokens,
+    });
     const source: BackendAnswer = stream
       ? await this.router.stream(call, client.signal)
       : await this.router.complete(call, client.signal);
@@ -47,11 +54,43 @@ export class Inference {
       thinking: plan.thinking,
       tokenizer: prompt.tokenizer,
     });
-    const about = { id: requestId, model: plan.model.id, parameters: plan.parameters };
+    const about = {
+      id: requestId,
+      model: plan.model.id,
+      parameters: plan.parameters,
+      usageApart: plan.request.stream_options?.include_usage ?? false,
+    };
     const form = plan.stream
       ? new StreamedForm(client, normaliser, about)
       : new WholeForm(client, normaliser, about);
     const hold = stream ? new ProgressiveHold(reservation, plan) : undefined;
     return new Answer({ source, normaliser, hold, form });
+  }
+
+  /** What an answer used. Whatever a backend says and whatever fails here, there is something to charge. */
+  async usage(
+    { requestId }: Exchange,
+    { plan, prompt }: Prepared,
+    { answer, ending }: { answer: Answer; ending: Ending },
+  ): Promise<Usage> {
+    const { backend, normaliser } = answer;
+    const ended: Ended = {
+      ...normaliser.counts,
+      isWhole: ending.kind === 'done',
+      prompt,
+      outputTokensAtMost: plan.outputTokensAtMost,
+      mayThink: plan.model.capabilities.supportsReasoning,
+    };
+    try {
+      const { usage, doubted } = await usageOf(ended);
+      if (doubted.length > 0) {
+        const { reported } = normaliser;
+        this.logger.log.warn({ requestId, backend, doubted, reported, usage }, 'counts were not believed');
+      }
+      return usage;
+    } catch (error) {
+      this.logger.log.error({ err: error, requestId }, 'an answer could not be counted and is estimated');
+      return estimatedUsage(ended);
+    }
   }
 }

@@ -137,10 +137,17 @@ describe('ProgressiveHold', () => {
     expect(await deliver(given, 200)).toEqual({ delivered: 100, shortage: 'out_of_tokens' });
   });
 
-  it('does not end one whose tokens are only long', async () => {
+  it('ends one that has more bytes than so many tokens can have, before it is delivered and paid', async () => {
+    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
+    given.meter.addMessage({ content: 'x'.repeat(16_000_000) });
+    expect(await given.ahead.reach(given.meter)).toBe('out_of_tokens');
+    expect(given.reservation.coveredTokens).toBe(64);
+  });
+
+  it('does not end one whose tokens are only long, and holds for no more than it can have', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 10 });
     given.meter.addMessage({ content: 'x'.repeat(600) });
     expect(await given.ahead.reach(given.meter)).toBeUndefined();
-    expect(given.reservation.coveredTokens).toBe(100);
+    expect(given.purse.asked).toEqual([]);
   });
 });

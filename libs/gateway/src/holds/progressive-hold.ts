@@ -6,6 +6,9 @@ import type { Reservation } from './reservation.js';
 /** What ends an answer before its backend does; to a client both are `length`. */
 export type Shortage = 'out_of_money' | 'out_of_tokens';
 
+/** The longest tokens of common vocabularies. */
+const BYTES_PER_TOKEN_AT_MOST = 128;
+
 /** Holds money ahead of an answer's tokens, and says when there is none left for them. */
 export class ProgressiveHold {
   private askAtTokens: number;
@@ -14,7 +17,7 @@ export class ProgressiveHold {
     private readonly reservation: Reservation,
     private readonly plan: ChatPlan,
   ) {
-    this.askAtTokens = halfway(0, reservation.coveredTokens);
+    this.askAtTokens = this.nextAsk(0);
   }
 
   /** Why there is no money. */
@@ -28,19 +31,24 @@ export class ProgressiveHold {
   }
 
   /** Holds more ahead. What keeps the newest tokens from being delivered, if anything does. */
-  async reach({ tokens, pieces }: Meter): Promise<Shortage | undefined> {
+  async reach({ tokens: metered, pieces, bytes }: Meter): Promise<Shortage | undefined> {
     const { reservation, plan } = this;
-    // Tokens are estimated and may be fewer than that, but there are never fewer than pieces.
-    if (pieces > plan.outputTokensAtMost) return 'out_of_tokens';
-    const ahead = Math.min(tokens + reservation.trancheTokens, plan.outputTokensAtMost);
-    await reservation.cover(Math.max(tokens, ahead), tokens);
+    const { outputTokensAtMost: most } = plan;
+    // Tokens are estimated and may be fewer than that, but there are never fewer than pieces, nor is one of them endless.
+    if (pieces > most || bytes > most * BYTES_PER_TOKEN_AT_MOST) return 'out_of_tokens';
+    // More are never charged.
+    const tokens = Math.min(metered, most);
+    await reservation.cover(Math.min(tokens + reservation.trancheTokens, most), tokens);
     if (tokens > reservation.coveredTokens) return 'out_of_money';
     // With half of it used the next is asked for. The less there is to be had the more often, down to every token.
-    this.askAtTokens = halfway(tokens, reservation.coveredTokens);
+    this.askAtTokens = this.nextAsk(tokens);
     return undefined;
   }
-}
 
-function halfway(tokens: number, covered: number): number {
-  return tokens + Math.max(1, Math.ceil((covered - tokens) / 2));
+  /** Halfway to where the hold ends, and where the answer has to. */
+  private nextAsk(tokens: number): number {
+    const covered = this.reservation.coveredTokens;
+    const halfway = tokens + Math.max(1, Math.ceil((covered - tokens) / 2));
+    return Math.min(halfway, this.plan.outputTokensAtMost);
+  }
 }

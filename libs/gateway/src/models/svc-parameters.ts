@@ -5,6 +5,7 @@ const SUFFIX_KEYS = new Set([
   'enable_web_search',
   'enable_web_citations',
   'enable_web_scraping',
+  'enable_x_search',
   'include_venice_system_prompt',
   'include_svc_system_prompt',
   'include_search_results_in_stream',

@@ -53,7 +53,11 @@ export function planChat(
   const { model, suffix, deprecation } = findTextModel(request.model, catalog);
   if (model.paidOnly && !from.caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(from.caller, model);
-  const parameters = effectiveParameters(request.svc_parameters, suffix);
+  const wanted = effectiveParameters(request.svc_parameters, suffix);
+  const parameters = {
+    ...wanted,
+    enable_e2ee: wanted.enable_e2ee && model.capabilities.supportsE2EE === true,
+  };
   refuseUnavailable(parameters);
   checkCapabilities(request, model);
   const asked = outputLimit(request);
@@ -82,6 +86,8 @@ export interface BackendRequest {
   readonly stream: boolean;
   /** JSON in place of the client's, where something was made of them. */
   readonly messages: string | undefined;
+  /** Of the prompt with them, estimated. */
+  readonly promptTokens: number;
 }
 
 /** A plan as the router wants it. */
@@ -97,19 +103,33 @@ function outputLimit(request: ChatRequest): number | undefined {
 }
 
 /** The request as the backend gets it: every member that is not ours, in the bytes it came in. */
-function backendBody(plan: ChatPlan, { stream, messages }: BackendRequest): string {
+function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: BackendRequest): string {
   const members = jsonMembers(plan.text);
   if (messages) members.set('messages', messages);
   for (const name of OWN_MEMBERS) members.delete(name);
-  for (const name of ['max_tokens', 'max_completion_tokens']) {
-    if (!(Number(members.get(name)) > 0)) members.delete(name);
-  }
-  // When both are given the newer one wins, and backends may refuse to see two.
-  if (members.has('max_completion_tokens')) members.delete('max_tokens');
+  tellLimit(members, plan, promptTokens);
   tellTools(members, plan.request);
   tellBackend(members, plan.thinking, plan.model);
   members.delete('stream_options');
   members.set('stream', String(stream));
   if (stream) members.set('stream_options', '{"include_usage":true}');
   return jsonObject(members);
+}
+
+/** Of the estimate of a prompt, so much more may be the prompt where it has to fit beside the output. */
+const PROMPT_MARGIN = 1.1;
+
+/**
+ * A backend is always told where to end: the least of what the client asks for and what the model may give, and without
+ * a limit of the client's also of what its context has room for. When a client gives both names the newer one wins, and
+ * backends may refuse to see two.
+ */
+function tellLimit(members: Map<string, string>, plan: ChatPlan, promptTokens: number): void {
+  const name = Number(members.get('max_completion_tokens')) > 0 ? 'max_completion_tokens' : 'max_tokens';
+  members.delete('max_tokens');
+  members.delete('max_completion_tokens');
+  const most = plan.outputTokensAtMost / plan.choices;
+  const room = Math.floor(plan.model.contextTokens - promptTokens * PROMPT_MARGIN);
+  const isAsked = outputLimit(plan.request) !== undefined;
+  members.set(name, String(isAsked ? most : Math.min(most, Math.max(room, 1))));
 }

@@ -5,7 +5,7 @@ import { jsonMembers } from '../json/json-members.js';
 import { promptCount } from '../tokens/prompt-count.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { Tokenizers } from '../tokens/tokenizers.js';
-import { estimatePromptTokens } from '../tokens/tokens.js';
+import { estimatePromptTokens, promptTokensAtMost } from '../tokens/tokens.js';
 import { Attachments } from './attachments.js';
 import type { ChatPlan } from './chat-plan.js';
 import { type MessageList, editMessages } from './message-edits.js';
@@ -25,6 +25,8 @@ export interface PreparedPrompt {
   readonly messages: string | undefined;
   /** Its tokens, estimated. */
   readonly tokens: number;
+  /** The most that a backend's count of them is believed. */
+  readonly tokensAtMost: number;
   /** Counts its tokens, to be asked where the backend has not. */
   readonly count: () => Promise<number>;
   /** Counts what comes of it; without one it is estimated. */
@@ -46,7 +48,10 @@ export class Preparation {
     const request = ready ? { ...plan.request, messages: [...ready.messages] } : plan.request;
     const tokens = ready ? estimatePromptTokens(request) : plan.promptTokens;
     const tokenizer = this.tokenizers.for(plan.model);
-    return { messages: ready?.text, tokens, tokenizer, count: promptCount(request, tokens, tokenizer) };
+    // The request without its messages, and the messages as the backend gets them.
+    const tokensAtMost = promptTokensAtMost(request, plan.text.length + (ready?.text.length ?? 0));
+    const count = promptCount(request, tokens, tokenizer);
+    return { messages: ready?.text, tokens, tokensAtMost, tokenizer, count };
   }
 
   /**

@@ -15,7 +15,7 @@ const KEPT_CHARACTERS = 131_072;
  */
 export class Meter {
   private pieceCount = 0;
-  private bytes = 0;
+  private byteCount = 0;
   private deliveredEstimate = 0;
   private kept: KeptText | undefined;
 
@@ -45,9 +45,14 @@ export class Meter {
     return this.pieceCount;
   }
 
+  /** Of UTF-8. There are at most as many tokens. */
+  get bytes(): number {
+    return this.byteCount;
+  }
+
   /** Tokens so far, estimated. */
   get tokens(): number {
-    return Math.max(this.pieceCount, Math.floor(this.bytes / BYTES_PER_TOKEN_AT_MOST));
+    return Math.max(this.pieceCount, Math.floor(this.byteCount / BYTES_PER_TOKEN_AT_MOST));
   }
 
   /** Of what was delivered. */
@@ -63,7 +68,7 @@ export class Meter {
 
   /** The same, of an answer that came in one piece: how many pieces it had is not known. */
   deliverWhole(): void {
-    this.deliveredEstimate = estimateTokens(this.bytes);
+    this.deliveredEstimate = estimateTokens(this.byteCount);
     this.keep();
   }
 
@@ -76,7 +81,7 @@ export class Meter {
   private add(text: unknown, member: string, choice: number): void {
     if (typeof text !== 'string' || text === '') return;
     this.pieceCount += 1;
-    this.bytes += Buffer.byteLength(text);
+    this.byteCount += Buffer.byteLength(text);
     this.kept?.add(`${choice} ${member}`, text);
   }
 

@@ -1,4 +1,4 @@
-import type { ChatRequest, Message } from '@svc/contracts';
+import { ChatRequest, type Message } from '@svc/contracts';
 
 /**
  * Bytes of UTF-8 per token where nobody has counted. English prose has about four in common vocabularies, code and
@@ -11,6 +11,15 @@ const TOKENS_PER_MESSAGE = 4;
 
 /** Media count as this many tokens each until the backend says what they were. */
 const TOKENS_PER_MEDIA_PART = 1_024;
+
+/**
+ * The most that a backend's count of a prompt is believed: a token has at least a byte, a chat template adds some of its
+ * own, and a medium may be a long one.
+ */
+const TEMPLATE_TOKENS_AT_MOST = 2_048;
+const MEDIA_TOKENS_AT_MOST = 65_536;
+
+const KNOWN_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatRequest.shape));
 
 /** Tokens of a text, estimated. */
 export function estimateTokens(bytes: number): number {
@@ -37,12 +46,26 @@ export function promptTexts({ messages, tools }: ChatRequest): string[] {
   return texts;
 }
 
-/** Tokens of a prompt that are not in its texts, estimated. */
-export function tokensBesideTexts({ messages }: ChatRequest): number {
+/** Tokens of a prompt that are not in its texts, estimated. A backend may read anything that it is sent into its prompt. */
+export function tokensBesideTexts(request: ChatRequest): number {
+  let unknownBytes = 0;
+  for (const [name, value] of Object.entries(request))
+    if (!KNOWN_MEMBERS.has(name)) unknownBytes += Buffer.byteLength(JSON.stringify(value));
+  const { messages } = request;
+  const besides = messages.length * TOKENS_PER_MESSAGE + mediaIn(request) * TOKENS_PER_MEDIA_PART;
+  return besides + estimateTokens(unknownBytes);
+}
+
+/** The most tokens that a request of so many bytes can have, as far as a backend is believed. */
+export function promptTokensAtMost(request: ChatRequest, bytes: number): number {
+  return bytes + TEMPLATE_TOKENS_AT_MOST + mediaIn(request) * MEDIA_TOKENS_AT_MOST;
+}
+
+function mediaIn({ messages }: ChatRequest): number {
   let media = 0;
   for (const { content } of messages)
     if (Array.isArray(content)) for (const part of content) if (part.type !== 'text') media += 1;
-  return messages.length * TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIA_PART;
+  return media;
 }
 
 function addOwnTexts(message: Extract<Message, { role: 'assistant' }>, texts: string[]): void {

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chunksOf } from '../answers.js';
+import { Platform, type TestAccount } from '../platform.js';
+import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
+
+const PRICING = { input: 1, output: 20 };
+
+let platform: Platform;
+let scripted: ScriptedBackend;
+let account: TestAccount;
+
+beforeAll(async () => {
+  scripted = await ScriptedBackend.start();
+  platform = await Platform.start({
+    models: [
+      { id: 'plain', pricing: PRICING },
+      { id: 'sealed', pricing: PRICING, capabilities: { supportsE2EE: true } },
+      { id: 'small', pricing: PRICING, contextTokens: 300, maxCompletionTokens: 300 },
+      { id: 'scripted', pricing: PRICING, backends: [{ url: scripted.url, model: 'scripted' }] },
+    ],
+    env: { GATEWAY_FAILURE_BLOCK: 'off' },
+  });
+  account = await platform.account('100.00');
+});
+
+afterAll(async () => {
+  await platform.stop();
+  await scripted.close();
+});
+
+const ask = (rest: object = {}) => ({ model: 'plain', messages: [{ role: 'user', content: 'hi' }], ...rest });
+
+describe('what a backend is told', () => {
+  const told = async (rest: object): Promise<Record<string, unknown>> => {
+    platform.simulator.clearLog();
+    expect((await platform.chat(account.apiKey, ask(rest))).status).toBe(200);
+    return JSON.parse(platform.simulator.requests().at(-1)?.body ?? '') as Record<string, unknown>;
+  };
+
+  it.each([
+    [{}, { max_tokens: 8_192 }],
+    [{ max_tokens: 1_000_000 }, { max_tokens: 8_192 }],
+    [{ max_tokens: 7 }, { max_tokens: 7 }],
+    [{ max_completion_tokens: 7, max_tokens: 9 }, { max_completion_tokens: 7 }],
+    [{ max_completion_tokens: 1_000_000, n: 2 }, { max_completion_tokens: 8_192 }],
+    [{ max_tokens: null }, { max_tokens: 8_192 }],
+  ])('is where to end, whatever the client says: %j', async (rest, limit) => {
+    for (const stream of [false, true]) {
+      const { max_tokens, max_completion_tokens } = await told({ ...rest, stream });
+      expect({ max_tokens, max_completion_tokens }).toEqual({
+        max_tokens: undefined,
+        max_completion_tokens: undefined,
+        ...limit,
+      });
+    }
+  });
+
+  it('leaves room for the prompt where the client sets no limit', async () => {
+    const { max_tokens: limit } = await told({ model: 'small' });
+    expect(Number(limit)).toBeGreaterThan(250);
+    expect(Number(limit)).toBeLessThan(300);
+  });
+});
+
+describe('what a backend says', () => {
+  const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
+  const WORDS = 'ten words that a backend counts as ten million tokens';
+  const scriptOf = (said: object, stream: boolean) => {
+    const choice = { index: 0, finish_reason: 'stop' };
+    const script = stream
+      ? { chunks: [{ choices: [{ ...choice, delta: { content: WORDS } }] }, { choices: [], usage: said }] }
+      : { answer: { choices: [{ ...choice, message: { role: 'assistant', content: WORDS } }], usage: said } };
+    return { model: 'scripted', messages: [scriptMessage(script)], max_tokens: 20, stream };
+  };
+
+  it.each([
+    [false, usage(9, 10_000_000)],
+    [true, usage(9, 10_000_000)],
+    [false, usage(9, Number.MAX_SAFE_INTEGER)],
+    [true, usage(9, Number.MAX_SAFE_INTEGER)],
+    [false, usage(50_000_000, 9)],
+    [true, usage(50_000_000, 9)],
+  ])('is charged within reason (stream: %s, %j), and no hold is left', async (stream, said) => {
+    const { id, apiKey } = await platform.account('10.00');
+    const response = await platform.chat(apiKey, scriptOf(said, stream));
+    expect(response.status).toBe(200);
+    const answer = stream
+      ? (await chunksOf(response)).chunks.at(-1)
+      : ((await response.json()) as { usage: { prompt_tokens: number; completion_tokens: number } });
+    expect(answer?.usage?.completion_tokens).toBeLessThanOrEqual(20);
+    expect(answer?.usage?.prompt_tokens).toBeLessThan(1_000);
+    expect(Number((await platform.balances(id)).usd)).toBeGreaterThan(9.99);
+    const next = await platform.chat(apiKey, ask());
+    expect(Number(next.headers.get('x-svc-balance-usd'))).toBeGreaterThan(9.99);
+  });
+
+  it('in one endless delta without usage is neither delivered nor charged', async () => {
+    const { id, apiKey } = await platform.account('100.00');
+    const flood = { choices: [{ index: 0, delta: { content: 'x'.repeat(8_000_000) } }] };
+    const body = { model: 'scripted', messages: [scriptMessage({ chunks: [flood] })], stream: true };
+    const { chunks, done } = await chunksOf(await platform.chat(apiKey, body));
+    expect({ done, reason: chunks.at(-1)?.choices[0]?.finish_reason }).toEqual({
+      done: true,
+      reason: 'length',
+    });
+    expect((await platform.balances(id)).usd).toBe('100.00');
+  });
+});
+
+describe('money before work', () => {
+  it('is asked for members that nobody knows too, since a backend may read them', async () => {
+    const { apiKey } = await platform.account('0.0001');
+    const documents = [{ text: 'x'.repeat(3_000_000) }];
+    expect((await platform.chat(apiKey, ask({ documents }))).status).toBe(402);
+    expect((await platform.chat(apiKey, ask({ max_tokens: 1 }))).status).toBe(200);
+  });
+});
+
+describe('the echo of parameters', () => {
+  it('says that encryption is on only with models that have it', async () => {
+    const echoed = async (body: object): Promise<unknown> => {
+      const answer = (await (await platform.chat(account.apiKey, ask(body))).json()) as {
+        svc_parameters: { enable_e2ee: boolean };
+      };
+      return answer.svc_parameters.enable_e2ee;
+    };
+    expect(await echoed({})).toBe(false);
+    expect(await echoed({ svc_parameters: { enable_e2ee: true } })).toBe(false);
+    expect(await echoed({ model: 'sealed' })).toBe(true);
+    expect(await echoed({ model: 'sealed', svc_parameters: { enable_e2ee: false } })).toBe(false);
+  });
+
+  it('is the same for a search of X asked for in the body and behind the model’s name', async () => {
+    const body = await platform.chat(account.apiKey, ask({ svc_parameters: { enable_x_search: true } }));
+    const suffix = await platform.chat(account.apiKey, ask({ model: 'plain:enable_x_search=true' }));
+    expect([suffix.status, await suffix.json()]).toEqual([body.status, await body.json()]);
+  });
+});
