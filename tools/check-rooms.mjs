@@ -13,7 +13,8 @@ const used = new Set();
 
 /** Where in a library a file is: `{ lib, part: 'src' | 'test', room }`; `room` is '.' at the top of a part. */
 function placeOf(path) {
-  const match = /^libs\/([^/]+)\/(src|test)\/(?:(.+)\/)?[^/]+$/.exec(path);
+  // Generated code is nobody's room.
+  const match = /^libs\/([^/]+)\/(src|test)\/(?!generated\/)(?:(.+)\/)?[^/]+$/.exec(path);
   return match && { lib: match[1], part: match[2], room: match[3] ?? '.' };
 }
 

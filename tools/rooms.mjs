@@ -7,7 +7,7 @@
 export const maxFiles = 20;
 
 /** Libraries that are still on their way into rooms: neither full folders nor unused rows are faults in them. */
-export const moving = new Set(['runtime']);
+export const moving = new Set([]);
 
 export const rooms = {
   contracts: {
@@ -83,11 +83,11 @@ export const rooms = {
     documents: [],
   },
   runtime: {
+    '.': ['start-fault', 'version', 'within'],
     logging: [],
     catalog: ['logging'],
-    '.': ['logging', 'start-fault', 'version'],
-    http: [],
-    process: ['logging', 'catalog', 'http'],
+    http: ['logging'],
+    process: ['logging', 'http'],
   },
   simulator: {
     '.': ['random', 'tokenizer'],
@@ -95,5 +95,11 @@ export const rooms = {
     request: ['http'],
     answer: ['request'],
     engine: ['http', 'request', 'answer'],
+  },
+  storage: {
+    '.': ['logger'],
+    redis: [],
+    sql: [],
+    server: [],
   },
 };

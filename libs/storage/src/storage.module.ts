@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Database } from './database.js';
-import { createPool } from './pool.js';
+import { Database } from './sql/database.js';
+import { createPool } from './sql/pool.js';
 import type { StorageLogger } from './logger.js';
-import { PrismaDatabase } from './prisma-database.js';
+import { PrismaDatabase } from './sql/prisma-database.js';
 
 export interface StorageConfig {
   readonly url: string;

@@ -3,9 +3,9 @@ import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.js';
-import { migrate } from './migrate.js';
-import { findPostmaster, isAlive, stopPostmaster } from './postmaster.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './server/embedded-postgres.js';
+import { migrate } from './sql/migrate.js';
+import { findPostmaster, isAlive, stopPostmaster } from './server/postmaster.js';
 import { isRedisInstalled } from './redis-server.js';
 
 export { type TestRedis, startTestRedis } from './redis-server.js';

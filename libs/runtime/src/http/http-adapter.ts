@@ -1,7 +1,7 @@
 import { Problem } from '@svc/contracts';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from '../logging.js';
+import type { Logger } from '../logging/logging.js';
 import { VERSION } from '../version.js';
 import { type AccessControl, isForClients, isServedOn } from './access.js';
 import type { Bodies } from './bodies.js';

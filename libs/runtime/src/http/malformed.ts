@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem, type ProblemCode, errorBody } from '@svc/contracts';
-import type { Logger } from '../logging.js';
+import type { Logger } from '../logging/logging.js';
 import { VERSION } from '../version.js';
 import { newId } from './request-id.js';
 import { HOST_NAME } from './send-problem.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { loadConfig, port, whole } from './config.js';
 import { Readiness } from './health.js';
-import { LOG_LEVELS, type LogLevel, type Logger, createLogger } from './logging.js';
+import { LOG_LEVELS, type LogLevel, type Logger, createLogger } from '../logging/logging.js';
 import { ProcessEnd } from './process-end.js';
 import { DRAIN_MS, type Running, type ServeOptions, serve } from './serve.js';
 

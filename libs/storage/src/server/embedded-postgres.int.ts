@@ -13,7 +13,7 @@ const isRoot = process.getuid?.() === 0;
 const ORDINARY_UID = 1_000;
 const NOBODY = 65_534;
 /** The compiled library, for processes of their own. */
-const LIBRARY = new URL('../dist/embedded-postgres.js', import.meta.url).href;
+const LIBRARY = new URL('../../dist/server/embedded-postgres.js', import.meta.url).href;
 
 const folders: string[] = [];
 const servers: EmbeddedPostgres[] = [];

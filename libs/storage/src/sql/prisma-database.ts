@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Database } from './database.js';
-import { PrismaClient } from './generated/prisma/client.js';
+import { PrismaClient } from '../generated/prisma/client.js';
 
 /** Prisma's model API over the pool of `Database`. For quiet tables: it is too slow for the path of a request. */
 export class PrismaDatabase extends PrismaClient implements OnApplicationShutdown {

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
-import { type StorageLogger, silent } from './logger.js';
+import { type StorageLogger, silent } from '../logger.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
 import { type PostgresData, ROLE, preparePostgresData } from './postgres-data.js';
 import { type PostgresUser, choosePostgresUser, giveTo, giveToOwnerOf } from './postgres-user.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StartFault } from './start-fault.js';
+import { StartFault } from '../start-fault.js';
 
 /** The environment is not as a process needs it. Its message has a line for each fault. */
 export class ConfigError extends StartFault {

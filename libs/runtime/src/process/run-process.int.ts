@@ -6,7 +6,7 @@ import { RunningProcess } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** The compiled library, for processes of their own. */
-const LIBRARY = new URL('../dist/index.js', import.meta.url).href;
+const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
 
 let dir: string;
 let processes = 0;

@@ -1,6 +1,6 @@
 import { Controller, type DynamicModule, Module } from '@nestjs/common';
 import { Problem, routes } from '@svc/contracts';
-import { Answers } from './http/route.js';
+import { Answers } from '../http/route.js';
 
 /** Whether this process can serve requests. Parts that can't yet, or can't any more, say so here. */
 export class Readiness {

@@ -1,5 +1,5 @@
 import { type CustomTypesConfig, Pool, types } from 'pg';
-import { type StorageLogger, silent } from './logger.js';
+import { type StorageLogger, silent } from '../logger.js';
 import { SteadyClient } from './steady-client.js';
 
 const INT8 = 20;

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { InstanceRunning, holdInstanceLock } from './instance-lock.js';
-import { type TestDatabase, startTestDatabase } from './testing.js';
+import { type TestDatabase, startTestDatabase } from '../testing.js';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import { type Logger, flushLog } from './logging.js';
-import { tellStartFault } from './start-fault.js';
-import { within } from './within.js';
+import { type Logger, flushLog } from '../logging/logging.js';
+import { tellStartFault } from '../start-fault.js';
+import { within } from '../within.js';
 
 /** A part of a process gets this long to be undone. */
 const UNDO_MS = 30_000;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from './database.js';
 import { createPool } from './pool.js';
 import { PrismaDatabase } from './prisma-database.js';
-import { StorageModule } from './storage.module.js';
-import { type TestDatabase, startTestDatabase } from './testing.js';
+import { StorageModule } from '../storage.module.js';
+import { type TestDatabase, startTestDatabase } from '../testing.js';
 import { withTransaction } from './transaction.js';
 
 let database: TestDatabase;

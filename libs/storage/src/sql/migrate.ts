@@ -10,7 +10,7 @@ const LOCK_MS = 60_000;
 const STATEMENT_MS = 10 * 60_000;
 
 /** The folder of this repository's migrations; the same from `src` and from `dist`. */
-export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
+export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
 /** The database and the folder of migrations do not belong together, or a migration failed. */
 export class MigrationError extends Error {

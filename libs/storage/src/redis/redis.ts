@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { type StorageLogger, silent } from './logger.js';
+import { type StorageLogger, silent } from '../logger.js';
 
 /** A connection attempt that takes longer has failed. */
 const CONNECT_MS = 2_000;
