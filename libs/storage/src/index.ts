@@ -4,7 +4,7 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './server/embedded-postgres.js';
-export { type InstanceLock, InstanceRunning, holdInstanceLock } from './sql/instance-lock.js';
+export { type InstanceLock, InstanceRunning, type LockWatch, holdInstanceLock } from './sql/instance-lock.js';
 export type { StorageLogger } from './logger.js';
 export { MIGRATIONS_DIR, MigrationError, migrate } from './sql/migrate.js';
 export { type PoolOptions, createPool, exactTypes } from './sql/pool.js';

@@ -194,6 +194,32 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(server.url, 'SELECT count(*)::int AS rows FROM kept')).toEqual([{ rows: 1000 }]);
   });
 
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'is there again at the same address when %s has ended it, if it is to be kept running',
+    async (signal) => {
+      const dataDir = await usedFolder();
+      const server = await start(dataDir);
+      server.keepRunning(() => undefined);
+      const { pid } = server;
+      process.kill(pid, signal);
+      await expect.poll(() => server.pid, { timeout: 60_000, interval: 50 }).not.toBe(pid);
+      expect(await query(server.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+      await server.stop();
+      await sleep(1_000);
+      expect(await processesOf(dataDir)).toEqual([]);
+    },
+  );
+
+  it('leaves the data alone when another process has started a server of its own on them', async () => {
+    const dataDir = await usedFolder();
+    const server = await start(dataDir);
+    process.kill(server.pid, 'SIGINT');
+    const other = await start(dataDir);
+    const elsewhere = new Promise<void>((resolve) => server.keepRunning(resolve));
+    await elsewhere;
+    expect(await query(other.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+  });
+
   it('waits for a server that is shutting down and then starts a new one', async () => {
     const dataDir = await usedFolder();
     const first = await start(dataDir);

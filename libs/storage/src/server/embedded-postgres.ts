@@ -1,40 +1,19 @@
-import type { ChildProcess } from 'node:child_process';
-import { type FileHandle, mkdir, open, readFile, realpath } from 'node:fs/promises';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, DatabaseError } from 'pg';
 import { type StorageLogger, silent } from '../logger.js';
+import { type Launch, type Launched, adopt, launch, urlOf } from './launch.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
-import { type PostgresData, ROLE, preparePostgresData } from './postgres-data.js';
-import { type PostgresUser, choosePostgresUser, giveTo, giveToOwnerOf } from './postgres-user.js';
+import { preparePostgresData } from './postgres-data.js';
+import { choosePostgresUser } from './postgres-user.js';
 import { findPostmaster, isPostmaster, stopPostmaster } from './postmaster.js';
 
 const ATTEMPTS = 6;
-const POLL_MS = 15;
-/** Long enough for a crash recovery of `max_wal_size`. */
-const READY_MS = 120_000;
-const LOG_BYTES_MAX = 8 * 1024 * 1024;
+/** How often it is looked whether the server still runs. */
+const LOOK_MS = 250;
+const AGAIN_MS_MAX = 5_000;
 const LOG_TAIL_CHARS = 2_000;
-
-const SETTINGS = {
-  listen_addresses: '127.0.0.1',
-  // A path of a socket may have 107 bytes only, and a data folder may lie deeper.
-  unix_socket_directories: '',
-  max_connections: 60,
-  shared_buffers: '128MB',
-  max_wal_size: '1GB',
-  // This is where the money is: a commit that was told is on the disk.
-  fsync: 'on',
-  full_page_writes: 'on',
-  synchronous_commit: 'on',
-  jit: 'off',
-  io_method: 'sync',
-  timezone: 'UTC',
-  log_timezone: 'UTC',
-  log_min_messages: 'warning',
-  log_checkpoints: 'off',
-};
 
 export interface EmbeddedPostgresOptions {
   /** Holds the database, its password and its log. Created when it is not there. */
@@ -46,9 +25,15 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Connection string with password. */
   readonly url: string;
+  /** Of the server that runs, or ran last. */
   readonly pid: number;
   /** True when the server was found running, left behind by a process that was killed, or another's. */
   readonly adopted: boolean;
+  /**
+   * Starts the server again, at the same address, whenever it has ended. `onElsewhere` hears when another process has
+   * started one on the same data, at an address of its own; then it is left alone.
+   */
+  keepRunning(onElsewhere: () => void): void;
   /** Stops the server, whoever started it. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -67,11 +52,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const data = await preparePostgresData(dataDir, binaries.initdb, user);
   const logPath = join(dataDir, 'postgres.log');
 
+  const how: Launch = { data, user, binary: binaries.postgres, logPath, logger };
   for (let attempt = 1; ; attempt += 1) {
-    const found = await adopt(data, logger);
-    if (found) return found;
-    const started = await launch({ data, user, binary: binaries.postgres, logPath });
-    if (started) return started;
+    const server = (await adopt(how)) ?? (await launch(how, await freePort()));
+    if (server) return new RunningPostgres(how, server);
     if (attempt === ATTEMPTS) {
       throw new Error(`PostgreSQL does not start on ${data.folder}:\n${await tail(logPath)}`);
     }
@@ -80,95 +64,75 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-async function adopt(data: PostgresData, logger: StorageLogger): Promise<EmbeddedPostgres | undefined> {
-  const running = await findPostmaster(data.folder);
-  if (!running) return undefined;
-  const isGone = async (): Promise<boolean> => !(await isPostmaster(data.folder, running.pid));
-  if (!(await becomesReady(data, running.pid, isGone))) return undefined;
-  logger.info(`Took over the PostgreSQL server that runs on ${data.folder} (process ${running.pid})`);
-  return serverOf(data, { ...running, adopted: true });
-}
+class RunningPostgres implements EmbeddedPostgres {
+  readonly url: string;
+  readonly adopted: boolean;
+  readonly #how: Launch;
+  readonly #port: number;
+  readonly #stopping = new AbortController();
+  #pid: number;
+  #keeping: Promise<void> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
 
-interface Launch {
-  readonly data: PostgresData;
-  readonly user: PostgresUser;
-  readonly binary: string;
-  readonly logPath: string;
-}
-
-async function launch({ data, user, binary, logPath }: Launch): Promise<EmbeddedPostgres | undefined> {
-  await giveTo(user, data.folder);
-  const port = await freePort();
-  const settings = Object.entries({ port, ...SETTINGS }).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ]);
-  const log = await openLog(logPath);
-  await giveToOwnerOf(dirname(logPath), logPath);
-  let child: ChildProcess;
-  try {
-    child = user.spawn(binary, ['-D', data.folder, ...settings], log.fd);
-  } finally {
-    await log.close();
+  constructor(how: Launch, { pid, port, adopted }: Launched) {
+    this.#how = how;
+    this.#pid = pid;
+    this.#port = port;
+    this.url = urlOf(how.data, port);
+    this.adopted = adopted;
   }
-  let ended = false;
-  child.once('exit', () => (ended = true));
-  child.once('error', () => (ended = true));
-  child.unref();
-  const { pid } = child;
-  if (pid === undefined || !(await becomesReady(data, pid, () => ended))) return undefined;
-  return serverOf(data, { pid, port, adopted: false });
-}
 
-/** Waits until the server with this pid answers; false when it ended instead. */
-async function becomesReady(
-  data: PostgresData,
-  pid: number,
-  isGone: () => boolean | Promise<boolean>,
-): Promise<boolean> {
-  const deadline = Date.now() + READY_MS;
-  while (Date.now() < deadline) {
-    const postmaster = await findPostmaster(data.folder);
-    if (postmaster?.pid === pid && postmaster.ready && (await answers(urlOf(data, postmaster.port))))
-      return true;
-    if (await isGone()) return false;
-    await sleep(POLL_MS);
+  get pid(): number {
+    return this.#pid;
   }
-  throw new Error(`PostgreSQL (process ${pid}) was not ready within ${READY_MS / 1000} s`);
-}
 
-async function answers(url: string): Promise<boolean> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: 3_000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('SELECT 1');
-    return true;
-  } catch (error) {
-    if (error instanceof DatabaseError && error.code === '28P01') {
-      throw new Error('The file postgres-password does not fit the database beside it', { cause: error });
+  keepRunning(onElsewhere: () => void): void {
+    this.#keeping = this.#keep(onElsewhere);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#keeping;
+    await stopPostmaster(this.#how.data.folder, this.#pid);
+  }
+
+  async #keep(onElsewhere: () => void): Promise<void> {
+    const { signal } = this.#stopping;
+    let waitMs = LOOK_MS;
+    while (!signal.aborted) {
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      const state = await this.#look();
+      if (state === 'elsewhere') return onElsewhere();
+      waitMs = state === 'running' ? LOOK_MS : Math.min(waitMs * 2, AGAIN_MS_MAX);
     }
-    return false;
-  } finally {
-    await client.end().catch(() => undefined);
+  }
+
+  /** Looks whether the server runs, and starts it again where it does not. */
+  async #look(): Promise<'running' | 'ended' | 'elsewhere'> {
+    const { data, logger } = this.#how;
+    try {
+      if (await isPostmaster(data.folder, this.#pid)) return 'running';
+      const found = await findPostmaster(data.folder);
+      if (found && found.port !== this.#port) return 'elsewhere';
+      logger.warn(`PostgreSQL (process ${this.#pid}) has ended and is started again`);
+      const server = found ? await adopt(this.#how) : await launch(this.#how, this.#port);
+      if (!server) return 'ended';
+      this.#pid = server.pid;
+      return 'running';
+    } catch (error) {
+      logger.warn(
+        `PostgreSQL could not be started again: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return 'ended';
+    }
   }
 }
-
-function serverOf(
-  data: PostgresData,
-  { pid, port, adopted }: { pid: number; port: number; adopted: boolean },
-): EmbeddedPostgres {
-  let stopped: Promise<void> | undefined;
-  return {
-    url: urlOf(data, port),
-    pid,
-    adopted,
-    stop: () => (stopped ??= stopPostmaster(data.folder, pid)),
-  };
-}
-
-const urlOf = ({ password }: PostgresData, port: number): string =>
-  `postgres://${ROLE}:${password}@127.0.0.1:${port}/postgres`;
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -179,12 +143,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-async function openLog(path: string): Promise<FileHandle> {
-  const log = await open(path, 'a', 0o600);
-  if ((await log.stat()).size > LOG_BYTES_MAX) await log.truncate();
-  return log;
 }
 
 async function tail(path: string): Promise<string> {

@@ -1,26 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { InstanceRunning, holdInstanceLock } from './instance-lock.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, startTestDatabase } from '../testing.js';
+import { type InstanceLock, InstanceRunning, holdInstanceLock } from './instance-lock.js';
+
+const PATIENCE = { timeout: 20_000, interval: 10 };
 
 let database: TestDatabase;
+let admin: Client;
+const locks: InstanceLock[] = [];
+
 beforeAll(async () => {
   database = await startTestDatabase();
+  admin = new Client({ connectionString: database.url });
+  await admin.connect();
 });
-afterAll(() => database.stop());
+afterEach(async () => {
+  for (const lock of locks.splice(0)) await lock.release();
+});
+afterAll(async () => {
+  await admin.end();
+  await database.stop();
+});
+
+/** A lock that is kept, and what it tells. */
+async function keep(name: string): Promise<{ lock: InstanceLock; told: string[] }> {
+  const lock = await holdInstanceLock(database.url, name);
+  locks.push(lock);
+  const told: string[] = [];
+  await lock.keep({
+    onAway: () => told.push('away'),
+    onBack: () => told.push('back'),
+    onTaken: () => told.push('taken'),
+  });
+  return { lock, told };
+}
+
+async function backendOf(name: string): Promise<number> {
+  const { rows } = await admin.query<{ pid: number }>(
+    'SELECT pid FROM pg_stat_activity WHERE application_name = $1',
+    [`${name} (instance lock)`],
+  );
+  return rows[0]?.pid ?? 0;
+}
 
 async function terminateHolder(name: string): Promise<void> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
-    `${name} (instance lock)`,
-  ]);
-  await client.end();
+  await admin.query('SELECT pg_terminate_backend($1)', [await backendOf(name)]);
 }
+
+const isRefused = (name: string): Promise<void> =>
+  expect(holdInstanceLock(database.url, name)).rejects.toBeInstanceOf(InstanceRunning);
 
 it('lets one process hold a name, and another one once it is released', async () => {
   const lock = await holdInstanceLock(database.url, 'all');
-  await expect(holdInstanceLock(database.url, 'all')).rejects.toBeInstanceOf(InstanceRunning);
+  await isRefused('all');
   await (await holdInstanceLock(database.url, 'other')).release();
   await lock.release();
   await (await holdInstanceLock(database.url, 'all')).release();
@@ -30,21 +63,57 @@ it('waits for the lock of a process that is just being ended', async () => {
   const first = await holdInstanceLock(database.url, 'ending');
   const second = holdInstanceLock(database.url, 'ending');
   await first.release();
-  const lock = await second;
-  await expect(holdInstanceLock(database.url, 'ending')).rejects.toBeInstanceOf(InstanceRunning);
-  await lock.release();
+  locks.push(await second);
+  await isRefused('ending');
 });
 
-it('tells its holder that the lock is lost, and not when it was released', async () => {
-  const lock = await holdInstanceLock(database.url, 'lost');
-  const lost = new Promise<Error>((resolve) => lock.onLost(resolve));
-  await terminateHolder('lost');
-  expect(await lost).toBeInstanceOf(Error);
-  await lock.release();
+describe('a lock that is kept', () => {
+  it('is had again after its connection has ended, as often as that happens', async () => {
+    const { told } = await keep('ended');
+    for (let time = 1; time <= 3; time += 1) {
+      await terminateHolder('ended');
+      await expect.poll(() => told, PATIENCE).toHaveLength(2 * time);
+    }
+    expect(told).toEqual(['away', 'back', 'away', 'back', 'away', 'back']);
+    await isRefused('ended');
+  });
 
-  const released = await holdInstanceLock(database.url, 'lost');
-  const reasons: Error[] = [];
-  released.onLost((reason) => reasons.push(reason));
-  await released.release();
-  expect(reasons).toEqual([]);
+  it('stays where it is while the database stands still, and tells so', async () => {
+    const { told } = await keep('still');
+    const pid = await backendOf('still');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await expect.poll(() => told, PATIENCE).toEqual(['away']);
+      await isRefused('still');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await expect.poll(() => told, PATIENCE).toEqual(['away', 'back']);
+    expect(await backendOf('still')).toBe(pid);
+  });
+
+  it('is not had again once another process has had it, even if that has gone', async () => {
+    const { told } = await keep('taken');
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    // It waits in the server's queue, so it is the next one.
+    const next = other.query(`SELECT pg_advisory_lock(hashtextextended('taken', 0))`);
+    await sleep(100);
+    await terminateHolder('taken');
+    await next;
+    await expect.poll(() => told, PATIENCE).toEqual(['away']);
+    await sleep(500);
+    expect(told).toEqual(['away']);
+    await other.query(`UPDATE storage.instances SET holder = gen_random_uuid() WHERE name = 'taken'`);
+    await other.end();
+    await expect.poll(() => told, PATIENCE).toEqual(['away', 'taken']);
+    await (await holdInstanceLock(database.url, 'taken')).release();
+  });
+
+  it('tells nothing of its own release', async () => {
+    const { lock, told } = await keep('released');
+    await lock.release();
+    await sleep(200);
+    expect(told).toEqual([]);
+  });
 });

@@ -1,21 +1,42 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import { DeadlineExceeded, within } from '@svc/runtime';
+import { SteadyClient } from './steady-client.js';
 
 /** The backend of a process that was just killed takes a moment to let its lock go. */
 const RETRY_FOR_MS = 2_000;
 const RETRY_MS = 100;
-const HEARTBEAT_MS = 5_000;
-const ANSWER_MS = 5_000;
+const RETRY_MS_MAX = 1_000;
+const CONNECT_MS = 5_000;
+const HEARTBEAT_MS = 1_000;
+/** A database that does not answer for so long is taken to be away. */
+const ANSWER_MS = 3_000;
+/** A connection that is silent for so long is given up. Until then a server that stands still keeps the lock. */
+const SILENCE_MS = 30_000;
+const CLOSE_MS = 2_000;
 
 /** Another process holds the lock. */
 export class InstanceRunning extends Error {
   override readonly name = 'InstanceRunning';
 }
 
+/** Told of what becomes of a lock. */
+export interface LockWatch {
+  /** The database does not answer, or the lock has gone with its connection. It is tried to have it again. */
+  onAway(reason: string): void;
+  /** The lock is held, and nobody else had it meanwhile. */
+  onBack(): void;
+  /** Another process has had it since: what this one remembers may be wrong. It is not tried any more. */
+  onTaken(): void;
+}
+
 /** The right to be the only process of its kind on a database. */
 export interface InstanceLock {
-  /** Calls back once when the lock is lost without having been released: the process should stop. */
-  onLost(callback: (reason: Error) => void): void;
+  /**
+   * Writes down whose the database is, and keeps the lock over any outage. To be called when the tables are there and
+   * before anything is done that another process must not do. Rejects when the database can't be asked.
+   */
+  keep(watch: LockWatch): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -24,14 +45,7 @@ export interface InstanceLock {
  * has it and keeps it for two more seconds.
  */
 export async function holdInstanceLock(url: string, name: string): Promise<InstanceLock> {
-  const client = new Client({
-    connectionString: url,
-    application_name: `${name} (instance lock)`,
-    connectionTimeoutMillis: ANSWER_MS,
-    query_timeout: ANSWER_MS,
-    keepAlive: true,
-  });
-  const lock = new HeldLock(client);
+  const client = clientOf(url, name);
   try {
     await client.connect();
     const deadline = Date.now() + RETRY_FOR_MS;
@@ -41,59 +55,135 @@ export async function holdInstanceLock(url: string, name: string): Promise<Insta
       await sleep(RETRY_MS);
     }
   } catch (error) {
-    await lock.release();
+    client.destroy();
     throw error;
   }
-  lock.watch();
-  return lock;
+  return new HeldLock({ url, name }, client);
 }
 
-async function tryLock(client: Client, name: string): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>(
-    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken',
-    [name],
+function clientOf(url: string, name: string): SteadyClient {
+  return new SteadyClient({
+    connectionString: url,
+    application_name: `${name} (instance lock)`,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+  });
+}
+
+async function tryLock(client: SteadyClient, name: string): Promise<boolean> {
+  const { rows } = await within(
+    CONNECT_MS,
+    client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [name]),
   );
   return rows[0]?.taken === true;
 }
 
 class HeldLock implements InstanceLock {
-  readonly #client: Client;
-  readonly #callbacks: ((reason: Error) => void)[] = [];
-  #heartbeat: NodeJS.Timeout | undefined;
-  #lost: Error | undefined;
-  #released = false;
+  /** Who this process is, in the table of holders. */
+  readonly #holder = randomUUID();
+  readonly #place: { readonly url: string; readonly name: string };
+  readonly #stop = new AbortController();
+  #client: SteadyClient;
+  #away = false;
 
-  constructor(client: Client) {
+  constructor(place: { url: string; name: string }, client: SteadyClient) {
+    this.#place = place;
     this.#client = client;
-    client.on('error', (error) => this.#lose(error));
-    client.on('end', () => this.#lose(new Error('The connection that holds the instance lock has ended')));
   }
 
-  /** A database that was cut off without a word would otherwise go unnoticed. */
-  watch(): void {
-    this.#heartbeat = setInterval(() => {
-      this.#client.query('SELECT 1').catch((error: Error) => this.#lose(error));
-    }, HEARTBEAT_MS).unref();
-  }
-
-  onLost(callback: (reason: Error) => void): void {
-    if (this.#lost) callback(this.#lost);
-    else this.#callbacks.push(callback);
+  async keep(watch: LockWatch): Promise<void> {
+    const sign = this.#client.query(
+      `INSERT INTO storage.instances AS i (name, holder, since) VALUES ($1, $2, now())
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, since = excluded.since`,
+      [this.#place.name, this.#holder],
+    );
+    await within(CONNECT_MS, sign);
+    // It goes on until the release, and never rejects.
+    void this.#watch(watch);
   }
 
   async release(): Promise<void> {
-    this.#released = true;
-    clearInterval(this.#heartbeat);
-    await Promise.race([
-      this.#client.end().catch(() => undefined),
-      sleep(ANSWER_MS, undefined, { ref: false }),
-    ]);
+    this.#stop.abort();
+    const client = this.#client;
+    await within(CLOSE_MS, client.end()).catch(() => client.destroy());
   }
 
-  #lose(reason: Error): void {
-    if (this.#released || this.#lost) return;
-    this.#lost = reason;
-    clearInterval(this.#heartbeat);
-    for (const callback of this.#callbacks) callback(reason);
+  async #watch(watch: LockWatch): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.#beat(watch);
+        continue;
+      } catch (error) {
+        this.#client.destroy();
+        if (this.#stop.signal.aborted) return;
+        this.#tellAway(watch, error instanceof Error ? error.message : String(error));
+      }
+      const client = await this.#takeAgain();
+      if (client === 'taken') return watch.onTaken();
+      if (!client) return;
+      this.#client = client;
+      this.#tellBack(watch);
+    }
   }
+
+  /** Makes sure that the database answers, and waits until that is to be done again or the connection ends. */
+  async #beat(watch: LockWatch): Promise<void> {
+    const answer = this.#client.query('SELECT 1');
+    try {
+      await within(ANSWER_MS, answer);
+    } catch (error) {
+      if (!(error instanceof DeadlineExceeded)) throw error;
+      this.#tellAway(watch, 'it does not answer');
+      await within(SILENCE_MS, answer);
+      this.#tellBack(watch);
+    }
+    const ended = Promise.withResolvers<void>();
+    this.#client.once('end', ended.resolve);
+    await Promise.race([this.#pause(HEARTBEAT_MS), ended.promise]);
+    this.#client.off('end', ended.resolve);
+  }
+
+  /** Tries until the lock is this process's again. Gives `taken` when another has had it meanwhile. */
+  async #takeAgain(): Promise<SteadyClient | 'taken' | undefined> {
+    const { url, name } = this.#place;
+    for (let waitMs = 0; ; waitMs = Math.min(waitMs * 2 || RETRY_MS, RETRY_MS_MAX)) {
+      await this.#pause(waitMs);
+      if (this.#stop.signal.aborted) return undefined;
+      const client = clientOf(url, name);
+      try {
+        await client.connect();
+        const isHeld = await tryLock(client, name);
+        // Whoever had the lock has signed with it in hand, so that is seen by who has it next.
+        const holder = await holderOf(client, name);
+        if (holder === this.#holder && isHeld && !this.#stop.signal.aborted) return client;
+        client.destroy();
+        if (holder !== this.#holder) return 'taken';
+      } catch {
+        client.destroy();
+      }
+    }
+  }
+
+  async #pause(waitMs: number): Promise<void> {
+    await sleep(waitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  }
+
+  #tellAway(watch: LockWatch, reason: string): void {
+    if (this.#away) return;
+    this.#away = true;
+    watch.onAway(reason);
+  }
+
+  #tellBack(watch: LockWatch): void {
+    this.#away = false;
+    watch.onBack();
+  }
+}
+
+async function holderOf(client: SteadyClient, name: string): Promise<string | undefined> {
+  const { rows } = await within(
+    CONNECT_MS,
+    client.query<{ holder: string }>('SELECT holder FROM storage.instances WHERE name = $1', [name]),
+  );
+  return rows[0]?.holder;
 }

@@ -1,0 +1,130 @@
+import type { ChildProcess } from 'node:child_process';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, DatabaseError } from 'pg';
+import type { StorageLogger } from '../logger.js';
+import { type PostgresData, ROLE } from './postgres-data.js';
+import { type PostgresUser, giveTo, giveToOwnerOf } from './postgres-user.js';
+import { findPostmaster, isPostmaster } from './postmaster.js';
+
+const POLL_MS = 15;
+/** Long enough for a crash recovery of `max_wal_size`. */
+const READY_MS = 120_000;
+const LOG_BYTES_MAX = 8 * 1024 * 1024;
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  // A path of a socket may have 107 bytes only, and a data folder may lie deeper.
+  unix_socket_directories: '',
+  max_connections: 60,
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  // This is where the money is: a commit that was told is on the disk.
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  jit: 'off',
+  io_method: 'sync',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_min_messages: 'warning',
+  log_checkpoints: 'off',
+};
+
+/** What a server of a data folder is started with. */
+export interface Launch {
+  readonly data: PostgresData;
+  readonly user: PostgresUser;
+  readonly binary: string;
+  readonly logPath: string;
+  readonly logger: StorageLogger;
+}
+
+/** A server that answers. */
+export interface Launched {
+  readonly pid: number;
+  readonly port: number;
+  /** Whether it was found running. */
+  readonly adopted: boolean;
+}
+
+/** Takes over the server that runs on the data, if one does and answers. */
+export async function adopt({ data, logger }: Launch): Promise<Launched | undefined> {
+  const running = await findPostmaster(data.folder);
+  if (!running) return undefined;
+  const isGone = async (): Promise<boolean> => !(await isPostmaster(data.folder, running.pid));
+  if (!(await becomesReady(data, running.pid, isGone))) return undefined;
+  logger.info(`Took over the PostgreSQL server that runs on ${data.folder} (process ${running.pid})`);
+  return { pid: running.pid, port: running.port, adopted: true };
+}
+
+/** Starts a server at a port, and gives it once it answers; nothing when it has ended instead. */
+export async function launch(
+  { data, user, binary, logPath }: Launch,
+  port: number,
+): Promise<Launched | undefined> {
+  await giveTo(user, data.folder);
+  const settings = Object.entries({ port, ...SETTINGS }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const log = await openLog(logPath);
+  await giveToOwnerOf(dirname(logPath), logPath);
+  let child: ChildProcess;
+  try {
+    child = user.spawn(binary, ['-D', data.folder, ...settings], log.fd);
+  } finally {
+    await log.close();
+  }
+  let ended = false;
+  child.once('exit', () => (ended = true));
+  child.once('error', () => (ended = true));
+  child.unref();
+  const { pid } = child;
+  if (pid === undefined || !(await becomesReady(data, pid, () => ended))) return undefined;
+  return { pid, port, adopted: false };
+}
+
+/** Waits until the server with this pid answers; false when it ended instead. */
+async function becomesReady(
+  data: PostgresData,
+  pid: number,
+  isGone: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  const deadline = Date.now() + READY_MS;
+  while (Date.now() < deadline) {
+    const postmaster = await findPostmaster(data.folder);
+    if (postmaster?.pid === pid && postmaster.ready && (await answers(urlOf(data, postmaster.port))))
+      return true;
+    if (await isGone()) return false;
+    await sleep(POLL_MS);
+  }
+  throw new Error(`PostgreSQL (process ${pid}) was not ready within ${READY_MS / 1000} s`);
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: 3_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseError && error.code === '28P01') {
+      throw new Error('The file postgres-password does not fit the database beside it', { cause: error });
+    }
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+export const urlOf = ({ password }: PostgresData, port: number): string =>
+  `postgres://${ROLE}:${password}@127.0.0.1:${port}/postgres`;
+
+async function openLog(path: string): Promise<FileHandle> {
+  const log = await open(path, 'a', 0o600);
+  if ((await log.stat()).size > LOG_BYTES_MAX) await log.truncate();
+  return log;
+}
