@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+
+/** A connection of the platform's to its database. */
+export interface Connection {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** The name of this helper's own connection. */
+const NAME = 'test (faults)';
+
+/** The embedded PostgreSQL server of a platform, for those who do it harm. */
+export class DatabaseServer {
+  constructor(private readonly dataDir: string) {}
+
+  /** The server with everything that it has started stands still for so long. */
+  async standStill(ms: number, meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    const postmaster = await this.pid();
+    // Once it stands it starts nothing more.
+    process.kill(postmaster, 'SIGSTOP');
+    const pids = [postmaster, ...childrenOf(postmaster)];
+    for (const pid of pids) signal(pid, 'SIGSTOP');
+    try {
+      await Promise.all([sleep(ms), meanwhile()]);
+    } finally {
+      for (const pid of pids) signal(pid, 'SIGCONT');
+    }
+  }
+
+  /** Ends the server: `SIGINT` lets it write a checkpoint, `SIGKILL` nothing. */
+  async end(how: 'SIGINT' | 'SIGKILL'): Promise<void> {
+    process.kill(await this.pid(), how);
+  }
+
+  /** Ends the server, whose data are not to be had for so long. */
+  async goAway(ms: number): Promise<void> {
+    const [data, aside] = [join(this.dataDir, 'postgres'), join(this.dataDir, 'postgres.away')];
+    const postmaster = await this.pid();
+    const children = childrenOf(postmaster);
+    await rename(data, aside);
+    for (const pid of [postmaster, ...children]) signal(pid, 'SIGKILL');
+    await sleep(ms);
+    await rename(aside, data);
+  }
+
+  /** The connections that are open, in the order of their names. */
+  async connections(): Promise<Connection[]> {
+    return this.use(async (client) => {
+      const { rows } = await client.query<Connection>(
+        `SELECT pid, application_name AS name FROM pg_stat_activity
+         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY name, pid`,
+      );
+      return rows;
+    });
+  }
+
+  async terminate({ pid }: Connection): Promise<void> {
+    await this.use((client) => client.query('SELECT pg_terminate_backend($1)', [pid]));
+  }
+
+  private async use<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    const [, , , port] = await this.pidFile();
+    const password = (await readFile(join(this.dataDir, 'postgres-password'), 'utf8')).trim();
+    const client = new Client({
+      connectionString: `postgres://svc:${password}@127.0.0.1:${port}/postgres`,
+      application_name: NAME,
+    });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  private async pid(): Promise<number> {
+    return Number((await this.pidFile())[0]);
+  }
+
+  private async pidFile(): Promise<string[]> {
+    return (await readFile(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  const processes = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  return processes
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
+    .filter(([, ppid]) => ppid === parent)
+    .map(([pid]) => pid);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,147 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLong } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../answers.js';
+import { DatabaseServer } from '../database-server.js';
+import { type Payer, openPayers, payerFaults } from '../payers.js';
+import { Platform } from '../platform.js';
+import { Random } from '../random.js';
+import { Load } from './load.js';
+
+const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+const CLIENTS = 12;
+/** How long the service may take to be what it was before, on any machine. */
+const WELL_MS = 90_000;
+const TIMEOUT = { timeout: 240_000 };
+
+let platform: Platform;
+let database: DatabaseServer;
+let payers: [Payer, ...Payer[]];
+let outages = 0;
+
+beforeAll(async () => {
+  platform = await Platform.start();
+  database = new DatabaseServer(platform.dataDir);
+  payers = await openPayers(platform);
+});
+afterAll(() => platform.stop());
+
+/** An outage amid a load, and what comes after it: requests are answered again, and nothing is left behind. */
+async function survives(outage: () => Promise<void>): Promise<void> {
+  const name = `outage-${(outages += 1)}`;
+  const load = new Load(platform, payers, { random: new Random(SEED + outages), clients: CLIENTS, name });
+  try {
+    await sleep(300);
+    await outage();
+    await answersAgain();
+    await sleep(300);
+  } finally {
+    await load.end();
+  }
+  expect(await faultsAfter()).toEqual([]);
+}
+
+async function readyStatus(): Promise<number> {
+  const response = await fetch(`${platform.rootUrl}/readyz`);
+  await response.text();
+  return response.status;
+}
+
+/** What an outage has left behind, once the service has had time to put it right. */
+async function faultsAfter(): Promise<string[]> {
+  const deadline = Date.now() + WELL_MS;
+  for (;;) {
+    const faults = await faultsNow().catch((error: unknown) => [String(error)]);
+    if (faults.length === 0 || platform.service.exitCode !== null || Date.now() > deadline) return faults;
+    await sleep(500);
+  }
+}
+
+async function faultsNow(): Promise<string[]> {
+  const { exitCode, output } = platform.service;
+  if (exitCode !== null) return [`the service has ended with ${exitCode}:\n${output.slice(-2_000)}`];
+  const faults = (await Promise.all(payers.map((payer) => payerFaults(platform, payer)))).flat();
+  const audit = await platform.audit();
+  if (audit.body['ok'] !== true) faults.push(`the audit finds ${JSON.stringify(audit.body)}`);
+  if ((await readyStatus()) !== 200) faults.push('the service is not ready');
+  return faults;
+}
+
+/** Requests are answered again, under the load that there was before. */
+async function answersAgain(): Promise<void> {
+  const [{ apiKeys }] = payers;
+  const body = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
+  await eventually('a request is answered', async () => {
+    const response = await platform.chat(apiKeys[0], body);
+    const answer = (await response.json()) as { cost: { usd: number } };
+    payers[0].witness.sent += 1;
+    if (response.status === 200)
+      payers[0].witness.ended.set(response.headers.get('x-request-id') ?? '', {
+        usd: Math.round(answer.cost.usd * 1e9),
+        diem: 0,
+      });
+    return response.status === 200;
+  });
+}
+
+describe(`after an outage of its database under load the service answers again, holds nothing and its books are right (SEED=${SEED})`, () => {
+  it.each(isLong ? [1, 6, 20] : [1, 6])('PostgreSQL stands still for %s s', TIMEOUT, async (seconds) => {
+    const ready: number[] = [];
+    await survives(() =>
+      database.standStill(seconds * 1_000, async () => {
+        await sleep(seconds * 1_000 - 500);
+        ready.push(await readyStatus());
+      }),
+    );
+    expect(ready).toEqual(seconds < 6 ? [expect.any(Number)] : [503]);
+  });
+
+  it('each of its connections is ended by the server in turn', TIMEOUT, async () => {
+    const ended: string[] = [];
+    await survives(async () => {
+      for (let round = 0; round < 2; round += 1)
+        for (const connection of await database.connections()) {
+          await database.terminate(connection);
+          ended.push(connection.name);
+          await sleep(20);
+        }
+    });
+    expect(ended.toSorted().join()).toMatch(
+      /events \(broadcasts\).*events \(publish\).*svc-all \(instance lock\)/,
+    );
+  });
+
+  it.each(['SIGINT', 'SIGKILL'] as const)('PostgreSQL ends by %s', TIMEOUT, async (how) => {
+    await survives(() => database.end(how));
+  });
+
+  it('PostgreSQL and its data are away for 5 s', TIMEOUT, async () => {
+    await survives(() => database.goAway(5_000));
+  });
+
+  it('the service itself stands still for 12 s', TIMEOUT, async () => {
+    await survives(async () => {
+      process.kill(platform.service.pid, 'SIGSTOP');
+      await sleep(12_000);
+      process.kill(platform.service.pid, 'SIGCONT');
+    });
+  });
+
+  it(
+    'a second process has had the database meanwhile: the first one ends, not with 0, and the second goes on',
+    TIMEOUT,
+    async () => {
+      const first = platform.service;
+      process.kill(first.pid, 'SIGSTOP');
+      const lock = (await database.connections()).find(({ name }) => name.includes('instance lock'));
+      if (lock) await database.terminate(lock);
+      await platform.restart();
+      process.kill(first.pid, 'SIGCONT');
+      expect(await first.ended()).toBe(1);
+      expect(first.output).toContain('another process has had the database meanwhile');
+      await answersAgain();
+      expect(await faultsAfter()).toEqual([]);
+    },
+  );
+});
