@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Abstract, type DynamicModule, Module, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { ModuleRef, NestFactory } from '@nestjs/core';
 import { UnknownElementException } from '@nestjs/core/errors/exceptions/unknown-element.exception.js';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -125,7 +125,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
 /** What a service of the process brings under a token, if any does. */
 function provided<Value>(app: NestFastifyApplication, token: Abstract<Value>): Value | undefined {
   try {
-    return app.get<Value>(token, { strict: false });
+    // Not asked of the application itself, which would log that there is none.
+    return app.get(ModuleRef).get<Value>(token, { strict: false });
   } catch (error) {
     if (error instanceof UnknownElementException) return undefined;
     throw error;
