@@ -63,8 +63,11 @@ async function lockFor(databaseUrl: string, owned: string): Promise<InstanceLock
   try {
     return await holdInstanceLock(databaseUrl, INSTANCE);
   } catch (error) {
-    if (error instanceof InstanceRunning)
-      throw new StartFault(`${owned} belongs to a running instance.`, { cause: error });
-    throw error;
+    const { host } = new URL(databaseUrl);
+    const fault =
+      error instanceof InstanceRunning
+        ? `${owned} belongs to a running instance.`
+        : `The database at ${host} can not be used: ${error instanceof Error ? error.message : String(error)}`;
+    throw new StartFault(fault, { cause: error });
   }
 }

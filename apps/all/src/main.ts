@@ -1,5 +1,5 @@
-import 'reflect-metadata';
-import { runProcess } from '@svc/runtime';
-import { settings, start } from './start.js';
+import { prepare } from '@svc/runtime/prelude';
 
-await runProcess(process.env, { settings, start });
+prepare(import.meta.dirname);
+const { run } = await import('./run.js');
+await run(process.env);

@@ -9,7 +9,8 @@ import { RunningProcess } from '@svc/testing';
 import OpenAI from 'openai';
 import { stringify } from 'yaml';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+/** The process as an operator starts it. */
+export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-tests-of-the-platform';
 

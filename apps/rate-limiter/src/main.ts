@@ -1,12 +1,5 @@
-import 'reflect-metadata';
-import { runProcess } from '@svc/runtime';
-import { rateLimiterConfig } from './rate-limiter.config.js';
-import { RateLimiterModule } from './rate-limiter.module.js';
+import { prepare } from '@svc/runtime/prelude';
 
-await runProcess(process.env, {
-  settings: rateLimiterConfig,
-  start: async ({ config, serve }) => {
-    const { apiUrl } = await serve({ module: RateLimiterModule.with(config) });
-    return `rate-limiter listening on ${apiUrl}`;
-  },
-});
+prepare(import.meta.dirname);
+const { run } = await import('./run.js');
+await run(process.env);

@@ -11,6 +11,8 @@ const PLACES: Readonly<Record<string, string>> = {
   ENOSPC: 'No space is left for',
   EDQUOT: 'No space is left for',
   ENOTDIR: 'This is no folder, or lies in something that is none:',
+  EEXIST: 'This is no folder:',
+  ENOENT: 'There is no such file or folder:',
 };
 
 /** A fault of the start as lines for a person at a terminal. One that nobody foresaw keeps its stack. */

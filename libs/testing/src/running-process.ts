@@ -8,6 +8,8 @@ export interface ProcessOptions {
   /** The compiled main of the process. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The user that it runs as; default: whoever runs the test. */
+  readonly uid?: number;
   /** Set to run it in a process group of its own, which `kill` then ends whole. */
   readonly ownGroup?: boolean;
 }
@@ -47,11 +49,12 @@ export class RunningProcess {
     }
   }
 
-  static spawn({ main, env, ownGroup = false }: ProcessOptions): RunningProcess {
+  static spawn({ main, env, uid, ownGroup = false }: ProcessOptions): RunningProcess {
     const child = spawn(process.execPath, [main], {
       env: { ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ownGroup,
+      ...(uid !== undefined && { uid }),
     });
     return new RunningProcess(child, ownGroup);
   }

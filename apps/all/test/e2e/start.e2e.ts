@@ -1,10 +1,12 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RunningProcess } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { chunksOf, eventually } from '../answers.js';
-import { Platform } from '../platform.js';
+import { MAIN, Platform } from '../platform.js';
 
 const MESSAGES = [{ role: 'user', content: 'hi' }];
 
@@ -90,6 +92,26 @@ describe('a start that can not be', () => {
     expect(fault).toMatch(/it ended with 1:/);
     expect(fault).toContain('PORT:');
     expect(fault).toContain('SVC_LOG_LEVEL:');
+  });
+
+  it('says in one line that its folder can not be written to', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'svc-closed-'));
+    await chmod(dir, 0o555);
+    // Root may write anywhere.
+    const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+    const env = { SVC_DATA_DIR: join(dir, 'data'), PORT: '0', OPERATOR_PORT: '0' };
+    const service = RunningProcess.spawn({ main: MAIN, env, ...(uid !== undefined && { uid }) });
+    expect(await service.ended()).toBe(1);
+    expect(service.output).toBe(`No permission for ${join(dir, 'data')}\n`);
+    await rm(dir, { recursive: true });
+  });
+
+  it('says in one line that its database can not be reached', async () => {
+    const fault = await start({ env: { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc' } }).catch(
+      String,
+    );
+    expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:1 can not be used: [^\n]*\n$/);
+    expect(fault).not.toContain('secret');
   });
 
   it('leaves a running instance on the same data alone', async () => {

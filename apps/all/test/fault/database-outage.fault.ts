@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 /** An outage amid a load, and what comes after it: requests are answered again, and nothing is left behind. */
-async function survives(outage: () => Promise<void>): Promise<void> {
+async function faultsOf(outage: () => Promise<void>): Promise<string[]> {
   const name = `outage-${(outages += 1)}`;
   const load = new Load(platform, payers, { random: new Random(SEED + outages), clients: CLIENTS, name });
   try {
@@ -39,7 +39,7 @@ async function survives(outage: () => Promise<void>): Promise<void> {
   } finally {
     await load.end();
   }
-  expect(await faultsAfter()).toEqual([]);
+  return faultsAfter();
 }
 
 async function readyStatus(): Promise<number> {
@@ -88,44 +88,47 @@ async function answersAgain(): Promise<void> {
 describe(`after an outage of its database under load the service answers again, holds nothing and its books are right (SEED=${SEED})`, () => {
   it.each(isLong ? [1, 6, 20] : [1, 6])('PostgreSQL stands still for %s s', TIMEOUT, async (seconds) => {
     const ready: number[] = [];
-    await survives(() =>
+    const outage = (): Promise<void> =>
       database.standStill(seconds * 1_000, async () => {
         await sleep(seconds * 1_000 - 500);
         ready.push(await readyStatus());
-      }),
-    );
-    expect(ready).toEqual(seconds < 6 ? [expect.any(Number)] : [503]);
+      });
+    expect(await faultsOf(outage)).toEqual([]);
+    // A second may pass unnoticed.
+    const noticed = seconds < 6 ? [200, 503] : [503];
+    expect(noticed).toEqual(expect.arrayContaining(ready));
   });
 
   it('each of its connections is ended by the server in turn', TIMEOUT, async () => {
     const ended: string[] = [];
-    await survives(async () => {
+    const outage = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1)
         for (const connection of await database.connections()) {
           await database.terminate(connection);
           ended.push(connection.name);
           await sleep(20);
         }
-    });
-    expect(ended.toSorted().join()).toMatch(
-      /events \(broadcasts\).*events \(publish\).*svc-all \(instance lock\)/,
-    );
+    };
+    expect(await faultsOf(outage)).toEqual([]);
+    const names = ended.toSorted().join();
+    expect(names).toMatch(/events \(broadcasts\).*events \(publish\).*svc-all \(instance lock\)/);
   });
 
   it.each(['SIGINT', 'SIGKILL'] as const)('PostgreSQL ends by %s', TIMEOUT, async (how) => {
-    await survives(() => database.end(how));
+    expect(await faultsOf(() => database.end(how))).toEqual([]);
   });
 
   it('PostgreSQL and its data are away for 5 s', TIMEOUT, async () => {
-    await survives(() => database.goAway(5_000));
+    expect(await faultsOf(() => database.goAway(5_000))).toEqual([]);
   });
 
   it('the service itself stands still for 12 s', TIMEOUT, async () => {
-    await survives(async () => {
+    const outage = async (): Promise<void> => {
       process.kill(platform.service.pid, 'SIGSTOP');
       await sleep(12_000);
       process.kill(platform.service.pid, 'SIGCONT');
-    });
+    };
+    expect(await faultsOf(outage)).toEqual([]);
   });
 
   it(

@@ -2,6 +2,7 @@ import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StartFault } from '@svc/runtime';
 import { type StorageLogger, silent } from '../logger.js';
 import { type Launch, type Launched, adopt, launch, urlOf } from './launch.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
@@ -57,7 +58,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const server = (await adopt(how)) ?? (await launch(how, await freePort()));
     if (server) return new RunningPostgres(how, server);
     if (attempt === ATTEMPTS) {
-      throw new Error(`PostgreSQL does not start on ${data.folder}:\n${await tail(logPath)}`);
+      throw new StartFault(`PostgreSQL does not start on ${data.folder}:\n${await tail(logPath)}`);
     }
     // Another process may be starting or stopping it, or the port was taken.
     await sleep(50 * 2 ** attempt);

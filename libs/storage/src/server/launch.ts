@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
+import { StartFault } from '@svc/runtime';
 import type { StorageLogger } from '../logger.js';
 import { type PostgresData, ROLE } from './postgres-data.js';
 import { type PostgresUser, giveTo, giveToOwnerOf } from './postgres-user.js';
@@ -100,7 +101,7 @@ async function becomesReady(
     if (await isGone()) return false;
     await sleep(POLL_MS);
   }
-  throw new Error(`PostgreSQL (process ${pid}) was not ready within ${READY_MS / 1000} s`);
+  throw new StartFault(`PostgreSQL (process ${pid}) was not ready within ${READY_MS / 1000} s`);
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -112,7 +113,9 @@ async function answers(url: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === '28P01') {
-      throw new Error('The file postgres-password does not fit the database beside it', { cause: error });
+      throw new StartFault('The file postgres-password does not fit the database beside it', {
+        cause: error,
+      });
     }
     return false;
   } finally {

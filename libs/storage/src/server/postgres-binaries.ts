@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
+import { StartFault } from '@svc/runtime';
 
 /** Absolute paths of the programs of PostgreSQL. */
 export interface PostgresBinaries {
@@ -20,7 +21,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     const { initdb, postgres } = (await import(entry)) as { initdb: string; postgres: string };
     return { initdb, postgres, folder: dirname(dirname(postgres)) };
   } catch (error) {
-    throw new Error(
+    throw new StartFault(
       `No embedded PostgreSQL for this machine (${name}). Set DATABASE_URL to a PostgreSQL server of your own.`,
       { cause: error },
     );

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, link, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StartFault } from '@svc/runtime';
 import { type PostgresUser, giveToOwnerOf } from './postgres-user.js';
 
 const INIT_PREFIX = 'postgres.init-';
@@ -74,7 +75,8 @@ async function initialise({ aside, initdb, user, password }: Initialisation): Pr
       log.fd,
     );
     const [code] = (await once(child, 'exit', { signal: AbortSignal.timeout(INIT_MS) })) as [number | null];
-    if (code !== 0) throw new Error(`initdb failed (${code}): ${await readFile(join(aside, 'log'), 'utf8')}`);
+    if (code !== 0)
+      throw new StartFault(`initdb failed (${code}): ${await readFile(join(aside, 'log'), 'utf8')}`);
   } finally {
     await log.close();
   }
@@ -98,7 +100,7 @@ async function readOrCreatePassword(dataDir: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    throw new Error(`${path} can't be read: another user started this database first`, { cause: error });
+    throw new StartFault(`${path} can't be read: another user started this database first`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chown, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { StartFault } from '@svc/runtime';
 import type { PostgresBinaries } from './postgres-binaries.js';
 
 const ROOT = 0;
@@ -40,7 +41,7 @@ export async function choosePostgresUser(binaries: PostgresBinaries, dataDir: st
     if (!(await mayEnter(binaries.folder, user)) || !(await mayEnter(dataDir, user))) continue;
     if (await works(user, binaries.postgres)) return user;
   }
-  throw new Error(
+  throw new StartFault(
     `PostgreSQL does not run as root, and neither user ${NOBODY} nor a user namespace works here. ` +
       `Run as an ordinary user, let all enter ${dataDir} and ${binaries.folder}, or set DATABASE_URL.`,
   );

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { StartFault } from '@svc/runtime';
 import { Client } from 'pg';
 
 /** The number that `prisma migrate deploy` locks, so that the two never run at once. */
@@ -13,7 +14,7 @@ const STATEMENT_MS = 10 * 60_000;
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
 /** The database and the folder of migrations do not belong together, or a migration failed. */
-export class MigrationError extends Error {
+export class MigrationError extends StartFault {
   override readonly name = 'MigrationError';
 }
 
