@@ -50,7 +50,9 @@ export {
   CharactersFile,
 } from './http/characters/characters.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
-export { ChatRequest, ContentPart, Message, SvcParameters, TextPart } from './http/chat/chat-request.js';
+export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
+export { ChatRequest, SvcParameters } from './http/chat/chat-request.js';
+export { type Tool, type ToolChoice } from './http/chat/chat-tools.js';
 export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './http/chat/chat-response.js';
 export { EventLog } from './messages/event-log.js';
 export { type EventDefinition, defineEvent } from './messages/events.js';

@@ -9,9 +9,14 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
 }
 
 interface RawIssue {
-  readonly code?: string;
+  readonly code?: string | undefined;
   readonly path?: readonly PropertyKey[];
   readonly message: string;
+  readonly expected?: unknown;
+  /** Of literals and enums. */
+  readonly values?: readonly unknown[];
+  /** Of a union: what each of its options found. */
+  readonly errors?: readonly (readonly RawIssue[])[];
 }
 
 /** More would help nobody, and each is sent twice. */
@@ -19,14 +24,71 @@ const ISSUES_AT_MOST = 100;
 
 /** The detailed error for the issues of a validator, the first hundred of them. */
 export function invalidRequest(raw: readonly RawIssue[]): Problem {
-  const issues = raw.slice(0, ISSUES_AT_MOST).map((issue): Issue => ({
-    code: issue.code ?? 'custom',
-    path: (issue.path ?? []).map((step) => (typeof step === 'number' ? step : String(step))),
-    message: issue.message,
-  }));
+  const issues = raw
+    .slice(0, ISSUES_AT_MOST)
+    .flatMap(innermost)
+    .slice(0, ISSUES_AT_MOST)
+    .map((issue): Issue => ({
+      code: issue.code ?? 'custom',
+      path: (issue.path ?? []).map((step) => (typeof step === 'number' ? step : String(step))),
+      message: issue.message.replace(/^Invalid input: (expected .+), received undefined$/, 'Required: $1'),
+    }));
   const [first] = issues;
   const param = first?.path.join('.') || undefined;
   // Most clients print the message and nothing else, so it holds the first issue.
   const message = first && (param === undefined ? first.message : `${param}: ${first.message}`);
   return new Problem('INVALID_REQUEST', { issues, param, message });
+}
+
+/** An issue of a union becomes those of the option that was meant, so that paths are the innermost ones. */
+function innermost(issue: RawIssue): RawIssue[] {
+  const { errors = [], path = [] } = issue;
+  if (issue.code !== 'invalid_union' || errors.length === 0) return [issue];
+  const options = errors.map((option) => option.flatMap(innermost));
+  return (meant(options) ?? [mismatch(options)]).map((inner) => ({
+    ...inner,
+    path: [...path, ...(inner.path ?? [])],
+  }));
+}
+
+/** The option whose type and whose tag fit: that lacks the fewest members, and whose fault is the deepest. */
+function meant(options: readonly RawIssue[][]): RawIssue[] | undefined {
+  const fitting = options.filter((option) => !option.some(isMismatch));
+  const [best] = fitting.toSorted((a, b) => missing(a) - missing(b) || depth(b) - depth(a));
+  return best;
+}
+
+/** Whether an option is another kind of thing: another type, another word, or another `type`. */
+function isMismatch({ code, path = [], values }: RawIssue): boolean {
+  if (path.length === 0) return code === 'invalid_type' || code === 'invalid_value';
+  return path.length === 1 && path[0] === 'type' && code === 'invalid_value' && values !== undefined;
+}
+
+const missing = (option: readonly RawIssue[]): number =>
+  option.filter(({ message }) => message.endsWith('received undefined')).length;
+
+const depth = (option: readonly RawIssue[]): number =>
+  Math.max(0, ...option.map(({ path = [] }) => path.length));
+
+/** What is said where no option fits: all the tags or all the types that would. */
+function mismatch(options: readonly RawIssue[][]): RawIssue {
+  const found = options.flat().filter(isMismatch);
+  const tags = found.filter(({ path = [] }) => path.length === 1);
+  if (tags.length > 0) {
+    const words = new Set(tags.flatMap(({ values = [] }) => values.map((value) => JSON.stringify(value))));
+    return {
+      code: 'invalid_value',
+      path: ['type'],
+      message: `Invalid option: expected one of ${[...words].join('|')}`,
+    };
+  }
+  const word = found.find(({ code }) => code === 'invalid_value');
+  if (word) return word;
+  const types = new Set(found.map(({ expected }) => String(expected)));
+  const received = /, received .+$/.exec(found[0]?.message ?? '')?.[0] ?? '';
+  return {
+    code: 'invalid_type',
+    path: [],
+    message: `Invalid input: expected ${[...types].join(' or ')}${received}`,
+  };
 }

@@ -1,12 +1,4 @@
-import {
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COMMA,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  stringEnd,
-} from './json-text.js';
+import { CLOSE_BRACKET, COMMA, QUOTE, skipSpace, stringEnd, valueEnd } from './json-text.js';
 
 /**
  * The members of a JSON object, each value as the text it was written in. What a client sends to a backend through
@@ -44,28 +36,4 @@ export function jsonObject(members: ReadonlyMap<string, string>): string {
   const parts: string[] = [];
   for (const [name, value] of members) parts.push(`${JSON.stringify(name)}:${value}`);
   return `{${parts.join(',')}}`;
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  for (
-    let code = text.charCodeAt(at);
-    code === 0x20 || (code >= 0x09 && code <= 0x0d);
-    code = text.charCodeAt(at)
-  )
-    at += 1;
-  return at;
-}
-
-/** The index of the comma or bracket that ends the value that begins at `start`. */
-function valueEnd(text: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(text, at) - 1;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
-    else if ((code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) && depth === 0) return at;
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
-  }
-  return text.length;
 }

@@ -1,19 +1,57 @@
 export const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 export const OPEN_BRACE = 0x7b;
-export const CLOSE_BRACE = 0x7d;
+const CLOSE_BRACE = 0x7d;
 export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 export const COMMA = 0x2c;
 
-/** The index after the closing quote of the string that begins at `start`. */
+/** Characters that are looked at one by one before native code searches: dear to call, quick over distance. */
+const NEAR = 256;
+
+/** The index after the closing quote of the string that begins at `start`. Linear, whatever its escapes. */
 export function stringEnd(text: string, start: number): number {
-  let at = start;
+  let at = start + 1;
   for (;;) {
-    at = text.indexOf('"', at + 1);
-    if (at === -1) throw new SyntaxError('a string does not end');
+    const near = Math.min(text.length, at + NEAR);
+    while (at < near) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) return at + 1;
+      at += code === BACKSLASH ? 2 : 1;
+    }
+    if (at >= text.length) throw new SyntaxError('a string does not end');
+    const quote = text.indexOf('"', at);
+    if (quote === -1) throw new SyntaxError('a string does not end');
+    // Looking back ends at `at`, which stands behind whole characters and whole escapes.
     let backslashes = 0;
-    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return at + 1;
+    while (quote - 1 - backslashes >= at && text.charCodeAt(quote - 1 - backslashes) === BACKSLASH)
+      backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+    at = quote + 1;
   }
+}
+
+/** The index of the first character at or after `from` that is no space. */
+export function skipSpace(text: string, from: number): number {
+  let at = from;
+  for (
+    let code = text.charCodeAt(at);
+    code === 0x20 || (code >= 0x09 && code <= 0x0d);
+    code = text.charCodeAt(at)
+  )
+    at += 1;
+  return at;
+}
+
+/** The index of the comma or bracket that ends the value that begins at `start`. */
+export function valueEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if ((code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) && depth === 0) return at;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+  }
+  return text.length;
 }

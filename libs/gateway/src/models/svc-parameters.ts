@@ -22,7 +22,10 @@ export interface NamedModel {
   readonly parameters: Record<string, unknown>;
 }
 
-/** `<model>:<key>=<value>[&<key>=<value>…]` taken apart. Values are URL-decoded; unknown keys are dropped. */
+/**
+ * `<model>:<key>=<value>[&<key>=<value>…]` taken apart. Values are URL-decoded; unknown keys are dropped. Its time grows
+ * with the square of a text that its schema bounds.
+ */
 export function splitModelName(text: string): NamedModel {
   const match = SUFFIX.exec(text);
   const [, name, suffix] = match ?? [];
@@ -66,7 +69,7 @@ export function effectiveParameters(
     return_search_results_as_documents: given.return_search_results_as_documents ?? false,
     strip_thinking_response: given.strip_thinking_response ?? false,
     disable_thinking: given.disable_thinking ?? false,
-    ...(given.character_slug !== undefined && { character_slug: given.character_slug }),
+    ...(typeof given.character_slug === 'string' && { character_slug: given.character_slug }),
     web_search_citations: [],
   };
 }

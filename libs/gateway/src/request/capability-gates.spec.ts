@@ -38,7 +38,7 @@ const tool = { type: 'function', function: { name: 'f' } };
 describe('checkCapabilities', () => {
   it.each([
     [{ tools: [tool] }, 'tools', 'supportsFunctionCalling'],
-    [{ tool_choice: 'required' }, 'tool_choice', 'supportsFunctionCalling'],
+    [{ parallel_tool_calls: true }, 'parallel_tool_calls', 'supportsFunctionCalling'],
     [{ response_format: { type: 'json_object' } }, 'response_format', 'supportsResponseSchema'],
     [{ logprobs: true }, 'logprobs', 'supportsLogProbs'],
     [{ top_logprobs: 2 }, 'top_logprobs', 'supportsLogProbs'],
@@ -71,7 +71,9 @@ describe('checkCapabilities', () => {
   });
 
   it('names every fault at once', () => {
-    expect(faults({ tools: [tool], logprobs: true, ...user(image) })).toHaveLength(3);
+    expect(faults({ tools: [tool], tool_choice: 'required', logprobs: true, ...user(image) })).toHaveLength(
+      4,
+    );
   });
 
   it('bounds the parts of a message and of a request', () => {

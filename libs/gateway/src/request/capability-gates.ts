@@ -31,6 +31,11 @@ const GATES: readonly Gate[] = [
       choice !== undefined && choice !== null && choice !== 'none' && choice !== 'auto',
   },
   {
+    capability: 'supportsFunctionCalling',
+    field: 'parallel_tool_calls',
+    isAsked: ({ parallel_tool_calls: parallel }) => parallel === true,
+  },
+  {
     capability: 'supportsResponseSchema',
     field: 'response_format',
     isAsked: ({ response_format: format }) =>

@@ -13,6 +13,7 @@ import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findTextModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
 import { effectiveParameters, refuseUnavailable } from '../models/svc-parameters.js';
+import { checkedText } from './request-text.js';
 import { type ThinkingPlan, planThinking, tellBackend } from './thinking-plan.js';
 import { estimatePromptTokens } from '../tokens/tokens.js';
 import { tellTools } from './tool-members.js';
@@ -32,7 +33,7 @@ export interface ChatPlan {
   readonly promptTokens: number;
   /** The most output tokens of all choices together. */
   readonly outputTokensAtMost: number;
-  /** What the client sent, as its schema reads it and as its JSON. */
+  /** What the client sent, as its schema reads it, and as JSON that holds nothing but what was checked. */
   readonly request: ChatRequest;
   readonly text: string;
   readonly cacheKey: string | undefined;
@@ -50,6 +51,7 @@ export function planChat(
   from: { text: string; caller: Caller },
   catalog: Catalog,
 ): ChatPlan {
+  const text = checkedText(from.text, request);
   const { model, suffix, deprecation } = findTextModel(request.model, catalog);
   if (model.paidOnly && !from.caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(from.caller, model);
@@ -76,7 +78,7 @@ export function planChat(
     promptTokens: estimatePromptTokens(request),
     outputTokensAtMost: Math.min(asked ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices,
     request,
-    text: from.text,
+    text,
     cacheKey: request.prompt_cache_key ?? undefined,
   };
 }

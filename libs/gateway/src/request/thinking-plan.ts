@@ -1,5 +1,6 @@
 import type { CatalogModel, ChatRequest, SvcParametersEcho } from '@svc/contracts';
 import { isFields } from '../json/backend-json.js';
+import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 
 /** What one request wants of a model's thinking. */
 export interface ThinkingPlan {
@@ -72,10 +73,15 @@ function mergeMember(members: Map<string, string>, name: string, value: unknown)
 }
 
 function appendToLastUserMessage(members: Map<string, string>, suffix: string): void {
-  const messages = JSON.parse(members.get('messages') ?? '[]') as { role: string; content: unknown }[];
-  const last = messages.findLast(({ role }) => role === 'user');
-  if (!last) return;
-  if (Array.isArray(last.content)) last.content.push({ type: 'text', text: suffix });
-  else last.content = `${String(last.content)} ${suffix}`;
-  members.set('messages', JSON.stringify(messages));
+  const messages = jsonElements(members.get('messages') ?? '[]').map(jsonMembers);
+  const last = messages.findLast((message) => JSON.parse(message.get('role') ?? 'null') === 'user');
+  const content = last?.get('content');
+  if (!last || content === undefined) return;
+  last.set(
+    'content',
+    content.startsWith('"')
+      ? `${content.slice(0, -1)} ${JSON.stringify(suffix).slice(1)}`
+      : `[${[...jsonElements(content), JSON.stringify({ type: 'text', text: suffix })].join(',')}]`,
+  );
+  members.set('messages', `[${messages.map(jsonObject).join(',')}]`);
 }

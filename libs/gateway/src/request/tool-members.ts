@@ -1,20 +1,40 @@
-import type { ChatRequest } from '@svc/contracts';
+import type { ChatRequest, ToolChoice } from '@svc/contracts';
+import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
+
+/** Tools of the service itself are switched on by its own parameters. */
+const SERVER_TOOLS: ReadonlySet<unknown> = new Set(['web_search', 'x_search']);
 
 /**
- * Puts the tools of a request as backends know them: tools of the service itself are left out, since they are
- * switched on by its own parameters, and a choice that is an object with nothing but a word becomes that word.
+ * Puts the tools of a request as backends know them: functions in the forms of other interfaces become those of this
+ * one, tools of the service itself are left out, and a choice that is an object with nothing but a word becomes that
+ * word. The schemas of functions keep the bytes they came in.
  */
-export function tellTools(members: Map<string, string>, request: ChatRequest): void {
-  const { tools, tool_choice: choice } = request;
-  if (choice !== null && typeof choice === 'object' && !('function' in choice)) {
-    members.set('tool_choice', JSON.stringify(choice.type));
-  }
-  const functions = tools?.filter((tool) => 'function' in tool);
-  if (!tools || !functions || functions.length === tools.length) return;
-  if (functions.length > 0) {
-    members.set('tools', JSON.stringify(functions));
-    return;
-  }
+export function tellTools(members: Map<string, string>, { tools, tool_choice: choice }: ChatRequest): void {
+  const text = choice && choiceText(choice);
+  if (text !== undefined && text !== null) members.set('tool_choice', text);
+  if (!tools) return;
+  const told = jsonElements(members.get('tools') ?? '[]').flatMap(toolText);
+  if (told.length > 0) members.set('tools', `[${told.join(',')}]`);
   // A choice among no tools is refused by backends.
-  for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) members.delete(name);
+  else for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) members.delete(name);
+}
+
+/** A tool as JSON; nothing for one of the service itself. */
+function toolText(text: string): string[] {
+  const tool = jsonMembers(text);
+  if (SERVER_TOOLS.has(JSON.parse(tool.get('type') ?? 'null'))) return [];
+  if (tool.has('function') || tool.has('custom')) return [text];
+  const definition = new Map<string, string>();
+  for (const [name, value] of tool)
+    if (name !== 'type') definition.set(name === 'input_schema' ? 'parameters' : name, value);
+  return [`{"type":"function","function":${jsonObject(definition)}}`];
+}
+
+/** What becomes of a choice; nothing where it stays as it is. */
+function choiceText(choice: ToolChoice): string | undefined {
+  if (typeof choice === 'string') return undefined;
+  if ('name' in choice) return JSON.stringify({ type: 'function', function: { name: choice.name } });
+  return 'function' in choice || 'custom' in choice || 'allowed_tools' in choice
+    ? undefined
+    : JSON.stringify(choice.type);
 }

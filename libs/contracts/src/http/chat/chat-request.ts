@@ -1,109 +1,26 @@
 import { z } from 'zod';
-
-const CacheControl = z.looseObject({ type: z.literal('ephemeral'), ttl: z.string().optional() });
-const cacheable = { cache_control: CacheControl.optional() };
-
-export const TextPart = z.looseObject({ type: z.literal('text'), text: z.string().min(1), ...cacheable });
-
-const AUDIO_FORMATS = ['wav', 'mp3', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'pcm16', 'pcm24'] as const;
-
-/** A data URL may be long, and parsing one as a URL would copy it several times. */
-const isUrl = (text: string): boolean => /^data:/i.test(text) || URL.canParse(text);
-
-const Url = z.string().refine(isUrl, 'Invalid URL').meta({ format: 'uri' });
-
-/** What a user message may be made of. */
-export const ContentPart = z.discriminatedUnion('type', [
-  TextPart,
-  z.looseObject({ type: z.literal('image_url'), image_url: z.looseObject({ url: Url }), ...cacheable }),
-  z.looseObject({
-    type: z.literal('input_audio'),
-    input_audio: z.looseObject({ data: z.base64(), format: z.enum(AUDIO_FORMATS).optional() }),
-    ...cacheable,
-  }),
-  z.looseObject({ type: z.literal('video_url'), video_url: z.looseObject({ url: Url }), ...cacheable }),
-  z.looseObject({
-    type: z.literal('file'),
-    file: z.looseObject({ file_data: z.string().min(1), filename: z.string().optional() }),
-    ...cacheable,
-  }),
-]);
-
-const Name = z.string().nullable().optional();
-const Texts = z.array(TextPart);
-
-const UserMessage = z.looseObject({
-  role: z.literal('user'),
-  content: z.union([z.string(), z.array(ContentPart).min(1)]),
-  name: Name,
-});
-
-const AssistantMessage = z.looseObject({
-  role: z.literal('assistant'),
-  content: z.union([z.string(), Texts, z.null()]).optional(),
-  name: Name,
-  reasoning_content: z.string().nullable().optional(),
-  reasoning_details: z
-    .array(z.looseObject({ type: z.string() }))
-    .nullable()
-    .optional(),
-  thought_signature: z.string().nullable().optional(),
-  tool_calls: z.array(z.looseObject({})).nullable().optional(),
-});
-
-const ToolMessage = z.looseObject({
-  role: z.literal('tool'),
-  content: z.union([z.string(), Texts]),
-  tool_call_id: z.string(),
-  name: Name,
-});
-
-const SystemMessage = z.looseObject({
-  role: z.literal('system'),
-  content: z.union([z.string(), Texts]),
-  name: Name,
-});
-
-const DeveloperMessage = SystemMessage.extend({ role: z.literal('developer') });
-
-export const Message = z.discriminatedUnion('role', [
-  UserMessage,
-  AssistantMessage,
-  ToolMessage,
-  SystemMessage,
-  DeveloperMessage,
-]);
+import { CHARS, ITEMS, chars, maybe } from './chat-bounds.js';
+import { Message } from './chat-messages.js';
+import { Tool, ToolChoice } from './chat-tools.js';
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const VERBOSITIES = ['low', 'medium', 'high', 'auto'] as const;
 
 /** Options of this service. Unknown keys are dropped. */
 export const SvcParameters = z.object({
-  character_slug: z.string().min(1).optional(),
-  strip_thinking_response: z.boolean().optional(),
-  disable_thinking: z.boolean().optional(),
-  enable_e2ee: z.boolean().optional(),
-  enable_web_search: z.enum(['auto', 'off', 'on']).optional(),
-  enable_web_scraping: z.boolean().optional(),
-  enable_web_citations: z.boolean().optional(),
-  enable_x_search: z.boolean().optional(),
-  include_search_results_in_stream: z.boolean().optional(),
-  return_search_results_as_documents: z.boolean().optional(),
-  include_venice_system_prompt: z.boolean().optional(),
-  include_svc_system_prompt: z.boolean().optional(),
+  character_slug: chars(CHARS.id).min(1).nullish(),
+  strip_thinking_response: z.boolean().nullish(),
+  disable_thinking: z.boolean().nullish(),
+  enable_e2ee: z.boolean().nullish(),
+  enable_web_search: z.enum(['auto', 'off', 'on']).nullish(),
+  enable_web_scraping: z.boolean().nullish(),
+  enable_web_citations: z.boolean().nullish(),
+  enable_x_search: z.boolean().nullish(),
+  include_search_results_in_stream: z.boolean().nullish(),
+  return_search_results_as_documents: z.boolean().nullish(),
+  include_venice_system_prompt: z.boolean().nullish(),
+  include_svc_system_prompt: z.boolean().nullish(),
 });
-
-const FunctionTool = z.looseObject({
-  type: z.string().optional(),
-  function: z.looseObject({
-    name: z.string().min(1),
-    description: z.string().optional(),
-    parameters: z.record(z.string(), z.unknown()).optional(),
-    strict: z.boolean().nullable().optional(),
-  }),
-});
-
-const ServerTool = z.object({ type: z.enum(['web_search', 'x_search']) });
 
 const ResponseFormat = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('json_schema'), json_schema: z.record(z.string(), z.unknown()) }),
@@ -111,85 +28,105 @@ const ResponseFormat = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text') }),
 ]);
 
-const between = (least: number, most: number) => z.number().min(least).max(most).nullable().optional();
+const between = (least: number, most: number) => z.number().min(least).max(most).nullish();
+
+/** Any integer of 64 bits, signed or not. JSON numbers beyond double travel on as they are written. */
+const Int64 = z
+  .number()
+  .refine((value) => Number.isInteger(value) && value >= -(2 ** 63) && value <= 2 ** 64, {
+    error: 'Invalid input: expected an integer of 64 bits',
+  })
+  .meta({ type: 'integer', format: 'int64' });
+
+/** For what older or other services know and this one does not: silence would look like consent. */
+const unknownHere = (message: string) => z.null({ error: message }).optional();
+
+/** `auto` and `none` are what happens without tools, too. */
+const isDemand = (choice: ToolChoice | null | undefined): boolean =>
+  !!choice && !['auto', 'none'].includes(typeof choice === 'string' ? choice : choice.type);
 
 /**
- * The body of a chat completion. Known fields are checked to type and range; unknown ones travel to the backend
- * as they came.
+ * The body of a chat completion. Known fields are checked to type, range and length; unknown ones travel to the backend
+ * as they came, unknown members of known objects don't.
  */
-export const ChatRequest = z.looseObject({
-  model: z
-    .string({
-      error: (issue) => (issue.input === undefined ? 'model is required' : 'model must be a string'),
-    })
-    .min(1),
-  messages: z.array(Message).min(1),
-  stream: z.boolean().nullable().optional(),
-  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullable().optional(),
-  temperature: between(0, 2),
-  top_p: between(0, 1),
-  top_k: z.int().min(0).nullable().optional(),
-  min_p: between(0, 1),
-  min_temp: between(0, 2),
-  max_temp: between(0, 2),
-  frequency_penalty: between(-2, 2),
-  presence_penalty: between(-2, 2),
-  repetition_penalty: z.number().min(0).nullable().optional(),
-  n: z.int().min(1).max(128).nullable().optional(),
-  seed: z.int().positive().nullable().optional(),
-  stop: z
-    .union([z.string(), z.array(z.string()).min(1).max(4)])
-    .nullable()
-    .optional(),
-  stop_token_ids: z.array(z.number()).nullable().optional(),
-  max_completion_tokens: z.int().nullable().optional(),
-  /** Deprecated in favour of `max_completion_tokens`; zero or less is ignored. */
-  max_tokens: z.int().nullable().optional(),
-  logprobs: z.boolean().nullable().optional(),
-  top_logprobs: z.int().min(0).nullable().optional(),
-  response_format: ResponseFormat.nullable().optional(),
-  tools: z
-    .array(z.union([ServerTool, FunctionTool]))
-    .nullable()
-    .optional(),
-  tool_choice: z
-    .union([
-      z.string(),
-      z.looseObject({ type: z.enum(['auto', 'none', 'required']) }),
-      z.looseObject({ type: z.string(), function: z.looseObject({ name: z.string() }) }),
-    ])
-    .nullable()
-    .optional(),
-  parallel_tool_calls: z.boolean().nullable().optional(),
-  reasoning: z
-    .looseObject({
-      effort: z.enum(EFFORTS).nullable().optional(),
-      summary: z.enum(['auto', 'concise', 'detailed']).nullable().optional(),
-      enabled: z.boolean().nullable().optional(),
-    })
-    .nullable()
-    .optional(),
-  reasoning_effort: z.enum(EFFORTS).nullable().optional(),
-  verbosity: z.enum(VERBOSITIES).nullable().optional(),
-  text: z
-    .looseObject({ verbosity: z.enum(VERBOSITIES).optional() })
-    .nullable()
-    .optional(),
-  prompt_cache_key: z.string().nullable().optional(),
-  prompt_cache_retention: z.enum(['default', 'extended', '24h']).nullable().optional(),
-  user: z.string().nullable().optional(),
-  store: z.boolean().nullable().optional(),
-  include: z.array(z.string()).nullable().optional(),
-  metadata: z.record(z.string(), z.string()).nullable().optional(),
-  fallbacks: z
-    .array(z.looseObject({ model: z.string() }))
-    .max(10)
-    .nullable()
-    .optional(),
-  svc_parameters: SvcParameters.nullable().optional(),
-});
+export const ChatRequest = z
+  .looseObject({
+    model: z
+      .string({
+        error: (issue) => (issue.input === undefined ? 'model is required' : 'model must be a string'),
+      })
+      .min(1, 'model must not be empty')
+      .max(CHARS.id, `model must have at most ${CHARS.id} characters`),
+    messages: z.array(Message).min(1).max(ITEMS.messages),
+    stream: z.boolean().nullish(),
+    stream_options: z
+      .object({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
+      .nullish(),
+    temperature: between(0, 2),
+    top_p: between(0, 1),
+    /** -1 is all of them, as local servers have it. */
+    top_k: z.int().min(-1).nullish(),
+    min_p: between(0, 1),
+    min_temp: between(0, 2),
+    max_temp: between(0, 2),
+    frequency_penalty: between(-2, 2),
+    presence_penalty: between(-2, 2),
+    repetition_penalty: z.number().min(0).nullish(),
+    logit_bias: z
+      .record(
+        z.string().regex(/^\d{1,10}$/, 'Invalid token id: expected digits'),
+        z.number().min(-100).max(100),
+      )
+      .nullish(),
+    n: z.int().min(1).max(128).nullish(),
+    seed: Int64.nullish(),
+    stop: z.union([chars(CHARS.id), z.array(chars(CHARS.id)).min(1).max(4)]).nullish(),
+    stop_token_ids: z.array(z.int()).max(ITEMS.tokenIds).nullish(),
+    max_completion_tokens: z.int().nullish(),
+    /** Deprecated in favour of `max_completion_tokens`; zero or less is ignored. */
+    max_tokens: z.int().nullish(),
+    logprobs: z.boolean().nullish(),
+    top_logprobs: z.int().min(0).nullish(),
+    response_format: ResponseFormat.nullish(),
+    tools: z.array(Tool).max(ITEMS.tools).nullish(),
+    tool_choice: ToolChoice.nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    functions: unknownHere('functions is not offered; use tools'),
+    function_call: unknownHere('function_call is not offered; use tool_choice'),
+    reasoning: z
+      .object({
+        effort: z.enum(EFFORTS).nullish(),
+        summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
+        enabled: z.boolean().nullish(),
+        max_tokens: z.int().nullish(),
+        exclude: z.boolean().nullish(),
+      })
+      .nullish(),
+    reasoning_effort: z.enum(EFFORTS).nullish(),
+    verbosity: z.enum(VERBOSITIES).nullish(),
+    text: z.object({ verbosity: z.enum(VERBOSITIES).nullish() }).nullish(),
+    modalities: z.array(z.literal('text', 'this service answers in text only')).max(ITEMS.words).nullish(),
+    audio: unknownHere('audio is not offered; this service answers in text only'),
+    prompt_cache_key: maybe(CHARS.id),
+    prompt_cache_retention: z.enum(['default', 'extended', '24h', 'in_memory', 'in-memory']).nullish(),
+    user: maybe(CHARS.id * 2),
+    store: z.literal(false, 'completions are not stored here; leave store out, or set it to false').nullish(),
+    include: z.array(chars(CHARS.id)).max(ITEMS.words).nullish(),
+    metadata: z.record(chars(CHARS.word), chars(CHARS.id * 2)).nullish(),
+    fallbacks: z
+      .array(z.object({ model: chars(CHARS.id) }))
+      .max(10)
+      .nullish(),
+    svc_parameters: SvcParameters.nullish(),
+  })
+  .refine(({ stream, stream_options: options }) => stream === true || !options, {
+    path: ['stream_options'],
+    error: 'stream_options is only allowed when stream is true',
+  })
+  .refine(({ tools, tool_choice: choice }) => (tools?.length ?? 0) > 0 || !isDemand(choice), {
+    path: ['tool_choice'],
+    error: 'tool_choice is only allowed with tools',
+  });
 
 export type ChatRequest = z.infer<typeof ChatRequest>;
-export type Message = z.infer<typeof Message>;
-export type ContentPart = z.infer<typeof ContentPart>;
 export type SvcParameters = z.infer<typeof SvcParameters>;

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { Problem, errorBody } from '../../problems/problem.js';
+import { validate } from '../../problems/validate.js';
+import { ChatRequest } from './chat-request.js';
+
+const hi = { role: 'user', content: 'hi' };
+const decent = { model: 'm', messages: [hi] };
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+const fn = { type: 'function', function: { name: 'f' } };
+
+/** The request with other members. */
+const withFields = (fields: object): object => ({ ...decent, ...fields });
+/** The request with one message. */
+const message = (fields: object): object => ({ model: 'm', messages: [{ ...hi, ...fields }] });
+/** The request with a second part. */
+const part = (value: unknown): object => message({ content: [{ type: 'text', text: 'a' }, value] });
+const tool = (value: unknown): object => withFields({ tools: [fn, value] });
+const choice = (value: unknown): object => withFields({ tools: [fn], tool_choice: value });
+const assistant = (fields: object): object =>
+  withFields({ messages: [hi, { role: 'assistant', content: null, ...fields }] });
+
+/** What is wrong, where the first issue is, and words that the message has. */
+const wrong: readonly (readonly [request: unknown, path: string, ...words: string[]])[] = [
+  [null, '', 'expected object'],
+  [[], '', 'expected object'],
+  [{}, 'model', 'model is required'],
+  [{ messages: [hi] }, 'model', 'model is required'],
+  [withFields({ model: 7 }), 'model', 'must be a string'],
+  [withFields({ model: '' }), 'model', 'must not be empty'],
+  [withFields({ model: 'x'.repeat(257) }), 'model', '256 characters'],
+  [{ model: 'm' }, 'messages', 'Required', 'array'],
+  [withFields({ messages: [] }), 'messages', '>=1'],
+  [withFields({ messages: 'hi' }), 'messages', 'expected array', 'received string'],
+  [withFields({ messages: ['hi'] }), 'messages.0', 'expected object', 'received string'],
+  [withFields({ messages: [{}] }), 'messages.0.role', "'user'", "'assistant'"],
+  [withFields({ messages: [hi, { role: 'bot', content: 'x' }] }), 'messages.1.role', "'developer'"],
+  [withFields({ messages: [{ role: 'user' }] }), 'messages.0.content', 'string or array'],
+  [message({ content: 5 }), 'messages.0.content', 'string or array', 'received number'],
+  [message({ content: null }), 'messages.0.content', 'string or array', 'received null'],
+  [message({ content: [] }), 'messages.0.content', '>=1'],
+  [message({ name: 5 }), 'messages.0.name', 'expected string'],
+  [message({ name: 'n'.repeat(65) }), 'messages.0.name', '64 characters'],
+  [part('a'), 'messages.0.content.1', 'expected object'],
+  [part({}), 'messages.0.content.1.type', "'image_url'"],
+  [part({ type: 'picture' }), 'messages.0.content.1.type', "'text'", "'input_audio'"],
+  [part({ type: 'text' }), 'messages.0.content.1.text', 'Required', 'string'],
+  [part({ type: 'text', text: '' }), 'messages.0.content.1.text', '>=1'],
+  [part({ type: 'image_url' }), 'messages.0.content.1.image_url', 'Required', 'object'],
+  [part({ type: 'image_url', image_url: 'http://a.example' }), 'messages.0.content.1.image_url', 'object'],
+  [part({ type: 'image_url', image_url: {} }), 'messages.0.content.1.image_url.url', 'Required'],
+  [part({ type: 'image_url', image_url: { url: 'nope' } }), 'messages.0.content.1.image_url.url', 'data URL'],
+  [
+    part({ type: 'image_url', image_url: { url: `https://a.example/${'a'.repeat(9_000)}` } }),
+    'messages.0.content.1.image_url.url',
+    '8192 characters',
+  ],
+  [part({ type: 'input_audio', input_audio: {} }), 'messages.0.content.1.input_audio.data', 'Required'],
+  [
+    part({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'midi' } }),
+    'messages.0.content.1.input_audio.format',
+    '"wav"',
+  ],
+  [part({ type: 'video_url', video_url: { url: 3 } }), 'messages.0.content.1.video_url.url', 'string'],
+  [part({ type: 'file', file: { filename: 'a' } }), 'messages.0.content.1.file.file_data', 'Required'],
+  [
+    part({ type: 'text', text: 'a', cache_control: { type: 'forever' } }),
+    'messages.0.content.1.cache_control.type',
+    'ephemeral',
+  ],
+  [assistant({ content: [{ type: 'image_url' }] }), 'messages.1.content.0.type', '"text"'],
+  [
+    assistant({ tool_calls: [{ ...call, function: {} }] }),
+    'messages.1.tool_calls.0.function.name',
+    'Required',
+  ],
+  [
+    assistant({ tool_calls: [{ ...call, function: { name: 'f', arguments: {} } }] }),
+    'messages.1.tool_calls.0.function.arguments',
+    'expected string',
+  ],
+  [assistant({ tool_calls: [{ ...call, type: 'x' }] }), 'messages.1.tool_calls.0.type', '"function"'],
+  [withFields({ messages: [{ role: 'tool', content: 'x' }] }), 'messages.0.tool_call_id', 'Required'],
+  [
+    withFields({ messages: [{ role: 'tool', tool_call_id: 'c', content: { a: 1 } }] }),
+    'messages.0.content',
+    'string or array',
+  ],
+  [withFields({ messages: [{ role: 'system', content: 3 }] }), 'messages.0.content', 'string or array'],
+  [withFields({ stream: 'yes' }), 'stream', 'expected boolean'],
+  [
+    withFields({ stream: true, stream_options: { include_usage: 1 } }),
+    'stream_options.include_usage',
+    'boolean',
+  ],
+  [withFields({ stream_options: { include_usage: true } }), 'stream_options', 'when stream is true'],
+  [withFields({ temperature: 3 }), 'temperature', '<=2'],
+  [withFields({ temperature: '1' }), 'temperature', 'expected number', 'received string'],
+  [withFields({ top_p: 1.5 }), 'top_p', '<=1'],
+  [withFields({ top_k: -2 }), 'top_k', '>=-1'],
+  [withFields({ frequency_penalty: -3 }), 'frequency_penalty', '>=-2'],
+  [withFields({ repetition_penalty: -1 }), 'repetition_penalty', '>=0'],
+  [withFields({ logit_bias: { a: 1 } }), 'logit_bias.a', 'key'],
+  [withFields({ logit_bias: { 1: 101 } }), 'logit_bias.1', '<=100'],
+  [withFields({ logit_bias: [] }), 'logit_bias', 'expected record'],
+  [withFields({ n: 0 }), 'n', '>=1'],
+  [withFields({ n: 1.5 }), 'n', 'expected int'],
+  [withFields({ seed: 1.5 }), 'seed', 'integer of 64 bits'],
+  [withFields({ seed: 1e30 }), 'seed', 'integer of 64 bits'],
+  [withFields({ stop: 5 }), 'stop', 'string or array'],
+  [withFields({ stop: ['a', 5] }), 'stop.1', 'expected string'],
+  [withFields({ stop: ['a', 'b', 'c', 'd', 'e'] }), 'stop', '<=4'],
+  [withFields({ max_tokens: 'many' }), 'max_tokens', 'expected number'],
+  [withFields({ logprobs: 5 }), 'logprobs', 'expected boolean'],
+  [withFields({ response_format: 'json' }), 'response_format', 'expected object'],
+  [withFields({ response_format: { type: 'yaml' } }), 'response_format.type', "'json_object'"],
+  [withFields({ response_format: { type: 'json_schema' } }), 'response_format.json_schema', 'Required'],
+  [withFields({ tools: fn }), 'tools', 'expected array'],
+  [tool(5), 'tools.1', 'expected object'],
+  [tool({ type: 'functions' }), 'tools.1.type', '"function"', '"custom"', '"web_search"'],
+  [tool({ type: 'function' }), 'tools.1.function', 'Required'],
+  [tool({ type: 'function', function: {} }), 'tools.1.function.name', 'Required'],
+  [tool({ type: 'function', function: { name: '' } }), 'tools.1.function.name', '>=1'],
+  [tool({ type: 'function', function: { name: 5 } }), 'tools.1.function.name', 'expected string'],
+  [
+    tool({ type: 'function', function: { name: 'f', parameters: 'none' } }),
+    'tools.1.function.parameters',
+    'expected record',
+  ],
+  [
+    tool({ type: 'function', function: { name: 'f', description: 5 } }),
+    'tools.1.function.description',
+    'expected string',
+  ],
+  [tool({ type: 'custom', custom: { format: null } }), 'tools.1.custom.name', 'Required'],
+  [tool({ name: 'f', input_schema: 5 }), 'tools.1.input_schema', 'expected record'],
+  [choice('bogus'), 'tool_choice', '"auto"', '"none"', '"required"'],
+  [choice(5), 'tool_choice', 'expected'],
+  [choice({ type: 'sometimes' }), 'tool_choice.type', '"function"', '"allowed_tools"'],
+  [choice({ type: 'function', function: {} }), 'tool_choice.function.name', 'Required'],
+  [
+    choice({ type: 'allowed_tools', allowed_tools: { mode: 'none', tools: [fn] } }),
+    'tool_choice.allowed_tools.mode',
+    '"auto"',
+  ],
+  [withFields({ tool_choice: 'required' }), 'tool_choice', 'only allowed with tools'],
+  [withFields({ parallel_tool_calls: 'yes' }), 'parallel_tool_calls', 'expected boolean'],
+  [withFields({ functions: [{ name: 'f' }] }), 'functions', 'use tools'],
+  [withFields({ function_call: 'auto' }), 'function_call', 'use tool_choice'],
+  [withFields({ modalities: ['text', 'audio'] }), 'modalities.1', 'text only'],
+  [withFields({ audio: { voice: 'a', format: 'wav' } }), 'audio', 'text only'],
+  [withFields({ store: true }), 'store', 'not stored'],
+  [withFields({ reasoning: { effort: 'huge' } }), 'reasoning.effort', '"high"'],
+  [withFields({ reasoning_effort: 1 }), 'reasoning_effort', '"low"'],
+  [withFields({ verbosity: 'loud' }), 'verbosity', '"medium"'],
+  [withFields({ prompt_cache_retention: 'forever' }), 'prompt_cache_retention', '"in_memory"'],
+  [withFields({ user: 'u'.repeat(513) }), 'user', '512 characters'],
+  [withFields({ metadata: { a: 1 } }), 'metadata.a', 'expected string'],
+  [withFields({ fallbacks: [{}] }), 'fallbacks.0.model', 'Required'],
+  [withFields({ svc_parameters: { enable_web_search: true } }), 'svc_parameters.enable_web_search', '"auto"'],
+];
+
+function refusal(request: unknown): Problem {
+  try {
+    validate(ChatRequest, request);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('a wrong request', () => {
+  it.each(wrong.map(([request, path, ...words]) => [path, words, request] as const))(
+    'is told where it is wrong and what was expected: %s, %j',
+    (path, words, request) => {
+      const problem = refusal(request);
+      expect([problem.issues?.[0]?.path.join('.'), problem.param ?? '']).toEqual([path, path]);
+      expect(problem.message.startsWith(path === '' ? '' : `${path}: `)).toBe(true);
+      for (const word of words) expect(problem.message).toContain(word);
+      expect(Object.keys(errorBody(problem))).toEqual(['error', 'code', 'details', 'issues']);
+    },
+  );
+});
+
+describe('a request that clients really send', () => {
+  it.each([
+    { seed: 0 },
+    { seed: -1 },
+    { seed: 2 ** 63 },
+    { seed: -(2 ** 63) },
+    { top_k: -1 },
+    { prompt_cache_retention: 'in_memory' },
+    { store: false },
+    { stop: null, tools: null, tool_choice: null, functions: null, audio: null, stream_options: null },
+    { stream: true, stream_options: { include_usage: null } },
+    { tool_choice: 'auto' },
+    { tool_choice: 'none' },
+    { modalities: ['text'] },
+    {
+      tools: [
+        { type: 'function', function: { name: 'f', description: null, parameters: null, strict: null } },
+      ],
+    },
+    {
+      tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }],
+      tool_choice: { type: 'function', name: 'f' },
+    },
+    { tools: [{ name: 'f', description: 'd', input_schema: { type: 'object' } }] },
+    { tools: [{ type: 'custom', name: 'f', input_schema: { type: 'object' } }] },
+    {
+      tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'text' } } }],
+      tool_choice: { type: 'custom', custom: { name: 'f' } },
+    },
+    { tools: [fn], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [fn] } } },
+    { messages: [hi, { role: 'assistant', content: '', tool_calls: null, refusal: null }] },
+    {
+      messages: [
+        hi,
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c', content: '' },
+      ],
+    },
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'file', file: { file_data: 'x', filename: null }, cache_control: null }],
+        },
+      ],
+    },
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: null } }] },
+      ],
+    },
+    { svc_parameters: { character_slug: null, enable_web_search: null } },
+  ])('is taken: %j', (fields) => {
+    expect(() => validate(ChatRequest, withFields(fields))).not.toThrow();
+  });
+
+  it.each(['text/plain', 'image/png'])('is taken with a data URL of megabytes (%s)', (type) => {
+    const url = `data:${type};base64,${'A'.repeat(20_000_000)}`;
+    expect(() => validate(ChatRequest, part({ type: 'image_url', image_url: { url } }))).not.toThrow();
+  });
+});

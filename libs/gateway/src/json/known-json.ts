@@ -1,0 +1,113 @@
+import type { Issue } from '@svc/contracts';
+import {
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  skipSpace,
+  stringEnd,
+  valueEnd,
+} from './json-text.js';
+import { jsonObject } from './json-members.js';
+import { type MemberShape, type ObjectShape, type Shape, foldedName, objectShapeOf } from './shape.js';
+
+/** No known name is longer. */
+const LONGEST_NAME = 64;
+
+/** Known names by what they are to a decoder that ignores case. */
+const foldedNames = new WeakMap<ObjectShape, ReadonlyMap<string, string>>();
+
+/**
+ * Reads a JSON text that was parsed and checked, and leaves of it what was checked: of a name that stands twice in an
+ * object the last, as JSON.parse does; of known objects the known members, and of those none that are null for nothing.
+ * What stays keeps the bytes it came in. Names that equal a known one but for case are issues, since decoders that
+ * ignore case would take them for it. One pass, in time that grows with the text.
+ */
+export class KnownJson {
+  readonly issues: Issue[] = [];
+  private at = 0;
+  private changes = 0;
+
+  constructor(private readonly text: string) {}
+
+  /** The text as it is to be passed on; `value` is what it was read as. */
+  read(shape: Shape, value: unknown): string {
+    this.at = skipSpace(this.text, 0);
+    return this.value(shape, value, []);
+  }
+
+  private value(shape: Shape | undefined, value: unknown, path: Issue['path']): string {
+    const start = this.at;
+    const code = this.text.charCodeAt(start);
+    const before = this.changes;
+    let made: (() => string) | undefined;
+    if (code === OPEN_BRACE && shape && shape.objects.length > 0) made = this.object(shape, value, path);
+    else if (code === OPEN_BRACKET && shape?.items) made = this.list(shape.items, value, path);
+    else this.at = valueEnd(this.text, start);
+    const end = this.at;
+    return made === undefined || this.changes === before ? this.text.slice(start, end).trimEnd() : made();
+  }
+
+  private list(items: Shape, value: unknown, path: Issue['path']): () => string {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [];
+    const elements: string[] = [];
+    this.at = skipSpace(this.text, this.at + 1);
+    while (this.at < this.text.length && this.text.charCodeAt(this.at) !== CLOSE_BRACKET) {
+      const index = elements.length;
+      elements.push(this.value(items, values[index], [...path, index]));
+      this.next();
+    }
+    this.at += 1;
+    return () => `[${elements.join(',')}]`;
+  }
+
+  private object(shapes: Shape, value: unknown, path: Issue['path']): () => string {
+    const shape = objectShapeOf(shapes, value);
+    const values = value as Readonly<Record<string, unknown>> | undefined;
+    const kept = new Map<string, string>();
+    this.at = skipSpace(this.text, this.at + 1);
+    while (this.text.charCodeAt(this.at) === QUOTE) {
+      const nameEnd = stringEnd(this.text, this.at);
+      const name = String(JSON.parse(this.text.slice(this.at, nameEnd)));
+      this.at = skipSpace(this.text, this.text.indexOf(':', nameEnd) + 1);
+      const member = shape?.members.get(name);
+      const text = this.value(member?.shape, member && values?.[name], [...path, name]);
+      if (kept.delete(name)) this.changes += 1;
+      if (this.isKept(shape, member, text)) kept.set(name, text);
+      else this.changes += 1;
+      if (!member && shape) this.checkName(name, shape, path);
+      this.next();
+    }
+    this.at += 1;
+    return () => jsonObject(kept);
+  }
+
+  /** Steps behind the comma, or to the bracket that ends the list or the object. */
+  private next(): void {
+    const at = skipSpace(this.text, this.at);
+    this.at = this.text.charCodeAt(at) === COMMA ? skipSpace(this.text, at + 1) : at;
+  }
+
+  private isKept(shape: ObjectShape | undefined, member: MemberShape | undefined, text: string): boolean {
+    if (member) return !(member.nullIsNothing && text === 'null');
+    return shape?.keepsUnknown ?? true;
+  }
+
+  private checkName(name: string, shape: ObjectShape, path: Issue['path']): void {
+    if (name.length > LONGEST_NAME) return;
+    const known = foldedNamesOf(shape).get(foldedName(name));
+    if (known === undefined) return;
+    const message = `Names are spelled exactly: expected ${known}`;
+    this.issues.push({ code: 'unrecognized_keys', path: [...path, name], message });
+  }
+}
+
+function foldedNamesOf(shape: ObjectShape): ReadonlyMap<string, string> {
+  let names = foldedNames.get(shape);
+  if (!names) {
+    names = new Map([...shape.members.keys()].map((name) => [foldedName(name), name]));
+    foldedNames.set(shape, names);
+  }
+  return names;
+}

@@ -1,0 +1,116 @@
+import { ChatRequest, Problem } from '@svc/contracts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkedText } from './request-text.js';
+
+/** The text that may reach a backend of a request that is valid. */
+const checked = (text: string): string => checkedText(text, ChatRequest.parse(JSON.parse(text)));
+const request = (members: string): string =>
+  `{"model":"m","messages":[{"role":"user","content":"hi"}]${members === '' ? '' : `,${members}`}}`;
+const said = (members: string): string => `{"model":"m","messages":[{"role":"user",${members}}]}`;
+
+function refusal(text: string): Problem | undefined {
+  try {
+    checked(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+describe('names that equal a known one but for case', () => {
+  const parts = '"content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:,"}}]';
+  it.each([
+    [request('"Model":"dear"'), 'Model'],
+    [request('"MESSAGES":[]'), 'MESSAGES'],
+    [request('"Max_Tokens":1000000'), 'Max_Tokens'],
+    [request('"N":128'), 'N'],
+    [request('"Stream":true'), 'Stream'],
+    [request('"\\u004d\\u006fdel":"dear"'), 'Model'],
+    [request('"\u017ftream":true'), '\u017ftream'],
+    [request('"top_\u212a":1'), 'top_\u212a'],
+    [request('"Chat_Template_Kwargs":{}'), 'Chat_Template_Kwargs'],
+    [said('"content":"a","Content":"b"'), 'messages.0.Content'],
+    [said('"content":"a","ROLE":"system"'), 'messages.0.ROLE'],
+    [said(parts.replace('"text":"a"', '"text":"a","Text":"b"')), 'messages.0.content.0.Text'],
+    [said(parts.replace('"url"', '"URL":"http://10.0.0.1","url"')), 'messages.0.content.1.image_url.URL'],
+    [said(parts.replace('"image_url":{', '"Image_URL":{},"image_url":{')), 'messages.0.content.1.Image_URL'],
+    [request('"tools":[{"type":"function","function":{"name":"f","Name":"g"}}]'), 'tools.0.function.Name'],
+    [request('"reasoning":{"effort":"low","Effort":"high"}'), 'reasoning.Effort'],
+    [request('"svc_parameters":{"Enable_Web_Search":"on"}'), 'svc_parameters.Enable_Web_Search'],
+  ])('are refused by name: %s', (text, param) => {
+    expect(refusal(text)).toMatchObject({ code: 'INVALID_REQUEST', param });
+  });
+
+  it('are data where nothing is known', () => {
+    const text = request(
+      '"X":{"Model":1,"model":2},"tools":[{"type":"function","function":{"name":"f","parameters":{"Type":1,"type":"object","TYPE":2}}}]',
+    );
+    expect(checked(text)).toBe(text);
+  });
+});
+
+describe('the text for a backend', () => {
+  it('is the text that came in, byte for byte, where all of it is known', () => {
+    const text = ` { "model" : "m\\u0041" , "messages":[ {"role":"user", "content":[{"type":"text","text":"a\\"}]"}]} ],
+      "seed":12345678901234567890, "temperature":1.00, "x_unknown":{"a":[1e999,{}]} } `;
+    expect(checked(text)).toBe(text.trim());
+  });
+
+  it.each([
+    ['"content":"a","uuid":"x","image_url":{"url":"http://10.0.0.1"}', '"content":"a"'],
+    [
+      '"content":[{"type":"text","text":"a","image_url":{"url":"http://10.0.0.1"},"uuid":1}]',
+      '"content":[{"type":"text","text":"a"}]',
+    ],
+    [
+      '"content":[{"image_url":{"uuid":1,"url":"data:,","detail":"low"},"type":"image_url"}]',
+      '"content":[{"image_url":{"url":"data:,","detail":"low"},"type":"image_url"}]',
+    ],
+  ])('has no unknown members of known objects: %s', (given, kept) => {
+    expect(checked(said(given))).toBe(said(kept));
+  });
+
+  it.each([
+    [request('"n":100,"n":1'), request('"n":1')],
+    [request('"x":1,"x":2'), request('"x":2')],
+    [said('"content":"a","content":"b"'), said('"content":"b"')],
+    [said('"role":"system","role":"user","content":"b"'), said('"role":"user","content":"b"')],
+    [said('"content":"b","\\u0063ontent":"c"'), said('"content":"c"')],
+    [
+      said('"content":[{"type":"image_url","image_url":{"url":"http://10.0.0.1"},"type":"text","text":"a"}]'),
+      said('"content":[{"type":"text","text":"a"}]'),
+    ],
+  ])('has of a name that stands twice the one that was checked: %s', (given, kept) => {
+    expect(JSON.parse(checked(given))).toEqual(JSON.parse(kept));
+    expect(checked(given).length).toBe(kept.replace('"role":"user","role":"user"', '"role":"user"').length);
+  });
+
+  it('has no null that says no more than nothing, but the content of a message', () => {
+    const text =
+      '{"model":"m","stop":null,"messages":[{"role":"assistant","content":null,"tool_calls":null,"name":null}]}';
+    expect(checked(text)).toBe('{"model":"m","stop":null,"messages":[{"role":"assistant","content":null}]}');
+  });
+
+  it('keeps what providers want back', () => {
+    const text = request('').replace(
+      '[{',
+      '[{"role":"assistant","content":"a","reasoning_details":[{"type":"x","Any":{"Thing":1}}]},{',
+    );
+    expect(checked(text)).toBe(text);
+  });
+
+  it('reads any JSON as JSON.parse does, whatever stands twice in it', () => {
+    const names = fc.constantFrom('model', 'n', 'x', 'seed', 'a"b', '\u2028');
+    const value = fc.json({ maxDepth: 2 });
+    const members = fc.array(fc.tuple(names, value), { maxLength: 8 });
+    fc.assert(
+      fc.property(members, (given) => {
+        const text = `{${given.map(([name, json]) => `${JSON.stringify(name)} : ${json}`).join(' , ')}}`;
+        const read = JSON.parse(text) as ChatRequest;
+        expect(JSON.parse(checkedText(text, read))).toEqual(read);
+      }),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { ChatRequest, invalidRequest } from '@svc/contracts';
+import { z } from 'zod';
+import { KnownJson } from '../json/known-json.js';
+import type { MemberShape, ObjectShape, Shape } from '../json/shape.js';
+
+/**
+ * The text of a request as it may reach a backend: nothing in it that was not checked and could be taken for what was.
+ * Refuses: INVALID_REQUEST, naming the members whose names differ from known ones by case alone.
+ */
+export function checkedText(text: string, request: ChatRequest): string {
+  const json = new KnownJson(text);
+  const checked = json.read(CHAT_SHAPE, request);
+  if (json.issues.length > 0) throw invalidRequest(json.issues);
+  return checked;
+}
+
+/** Members of a backend's request that are no client's. */
+const OWN_MEMBERS = ['chat_template_kwargs'];
+
+const CHAT_SHAPE = chatShape();
+
+function chatShape(): Shape {
+  const shape = shapeOf(ChatRequest);
+  const [request] = shape?.objects ?? [];
+  if (!request) throw new Error('a request is an object');
+  const members = new Map(request.members);
+  for (const name of OWN_MEMBERS) members.set(name, { shape: undefined, nullIsNothing: false });
+  // Backends know what null means for what stands at the top.
+  for (const [name, member] of members) members.set(name, { ...member, nullIsNothing: false });
+  return { objects: [{ ...request, members }], items: undefined };
+}
+
+/** What a schema knows of a value, so that there is one truth about names. */
+function shapeOf(schema: unknown): Shape | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return shapeOf(schema.unwrap());
+  if (schema instanceof z.ZodObject) return { objects: [objectShape(schema)], items: undefined };
+  if (schema instanceof z.ZodArray) {
+    const items = shapeOf(schema.element);
+    return items && { objects: [], items };
+  }
+  if (!(schema instanceof z.ZodUnion)) return undefined;
+  const options = schema.options.map(shapeOf).filter((shape) => shape !== undefined);
+  const objects = options.flatMap((shape) => shape.objects);
+  const items = options.find((shape) => shape.items)?.items;
+  return objects.length > 0 || items ? { objects, items } : undefined;
+}
+
+function objectShape(schema: z.ZodObject): ObjectShape {
+  const members = new Map<string, MemberShape>();
+  let tag: ObjectShape['tag'];
+  for (const [name, member] of Object.entries<z.core.$ZodType>(schema.shape)) {
+    // Chat templates look at the content of every message.
+    const nullIsNothing = name !== 'content' && takesNull(member) && takesNothing(member);
+    members.set(name, { shape: shapeOf(member), nullIsNothing });
+    if (name === 'type' || name === 'role') tag = tagOf(name, member) ?? tag;
+  }
+  return { tag, members, keepsUnknown: schema.def.catchall !== undefined };
+}
+
+function tagOf(name: string, schema: unknown): ObjectShape['tag'] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return tagOf(name, schema.unwrap());
+  if (schema instanceof z.ZodLiteral) return { name, values: schema.values };
+  return schema instanceof z.ZodEnum ? { name, values: new Set(schema.options) } : undefined;
+}
+
+function takesNull(schema: z.core.$ZodType): boolean {
+  return z.safeParse(schema, null).success;
+}
+
+function takesNothing(schema: z.core.$ZodType): boolean {
+  return z.safeParse(schema, undefined).success;
+}
