@@ -64,7 +64,7 @@ export const rooms = {
     docs: ['http'],
   },
   ledger: {
-    '.': ['ledger.config', 'clock', 'deadline'],
+    '.': ['ledger.config', 'clock'],
     accounts: [],
     holds: ['accounts'],
     posting: ['accounts', 'holds'],

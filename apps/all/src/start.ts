@@ -65,7 +65,7 @@ export async function start(starting: Starting): Promise<string> {
       logger,
       gateway: { config, operatorToken: token },
       router: { ...router, secret: (name) => env[name] },
-      ledger: config,
+      ledger: { ...config, LEDGER_JOURNAL_DIR: config.LEDGER_JOURNAL_DIR ?? join(dataDir, 'ledger') },
       retrieval: config,
       images: config,
     }),

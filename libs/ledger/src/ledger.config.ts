@@ -1,5 +1,5 @@
 import { durationMs, whole } from '@svc/runtime';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** The settings of the ledger, to be read with those of its process. */
 export const ledgerConfig = {
@@ -25,20 +25,32 @@ export const ledgerConfig = {
   LEDGER_READ_WAIT_MS: durationMs
     .default(2_000)
     .describe('A read of the books waits this long for recorded charges to be posted, then it is refused.'),
+  LEDGER_FAILING_LOG_MS: durationMs
+    .default(500)
+    .describe('How long a charge waits for an event log that did not take the last one.'),
   LEDGER_SETTLE_WAIT_MS: durationMs
     .default(3_000)
-    .describe('A charge that the event log does not take waits this long to be posted directly.'),
-  LEDGER_RETRY_FOR_MS: durationMs
-    .default(600_000)
-    .describe('A charge that neither way has taken is tried again for this long.'),
+    .describe(
+      'A charge that the event log does not take waits this long to be posted directly, before it goes into the journal.',
+    ),
   LEDGER_MAX_UNPOSTED: whole(1, 1_000_000)
     .default(10_000)
     .describe('Charges that wait to be posted directly.'),
+  LEDGER_JOURNAL_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A folder of this process alone. Charges that neither the event log nor the books take are kept there until they are posted; without it, such requests are refused and never charged.',
+    ),
+  LEDGER_JOURNAL_BYTES: whole(1_048_576, 1_073_741_824)
+    .default(16_777_216)
+    .describe(
+      'The size of the journal, taken from the disk at the first start. A charge takes about 1,000 bytes.',
+    ),
 };
 
-export type LedgerConfig = {
-  readonly [Name in keyof typeof ledgerConfig]: z.infer<(typeof ledgerConfig)[Name]>;
-};
+export type LedgerConfig = Readonly<z.infer<z.ZodObject<typeof ledgerConfig>>>;
 
 /** The injected settings. */
 export abstract class LedgerSettings {

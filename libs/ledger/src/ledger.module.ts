@@ -4,6 +4,11 @@ import { RootLogger } from '@svc/runtime';
 import { Adjustments } from './books/adjustments.js';
 import { AuditStore } from './audit/audit.store.js';
 import { BooksStore } from './books/books.store.js';
+import { ChargeJournal, FileJournal, NoJournal } from './posting/charge-journal.js';
+import { ChargeReturn, NeverCharged } from './posting/never-charged.js';
+import { ReturnedCharges } from './books/returned-charges.js';
+import { SettlementFallback } from './posting/settlement-fallback.js';
+import { ChargeLog } from './posting/charge-log.js';
 import { Clock } from './clock.js';
 import { DiemAside } from './holds/diem-aside.js';
 import { DirectPosting } from './posting/direct-posting.js';
@@ -72,7 +77,15 @@ export class LedgerModule {
         BooksStore,
         Clock,
         DiemAside,
+        ChargeLog,
         DirectPosting,
+        NeverCharged,
+        SettlementFallback,
+        { provide: ChargeReturn, useClass: ReturnedCharges },
+        {
+          provide: ChargeJournal,
+          useFactory: () => openJournal(config),
+        },
         EndedHolds,
         HoldReadsStore,
         LocalLedger,
@@ -97,4 +110,11 @@ export class LedgerModule {
       exports: [Ledger, Books, UsageHistory],
     };
   }
+}
+
+function openJournal({
+  LEDGER_JOURNAL_DIR: folder,
+  LEDGER_JOURNAL_BYTES: bytes,
+}: LedgerConfig): Promise<ChargeJournal> {
+  return folder === undefined ? Promise.resolve(new NoJournal()) : FileJournal.open(folder, bytes);
 }

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LEDGER_WIRE, encodeCharge, usageRecorded } from '@svc/contracts';
 import { overWire } from '@svc/testing';
 import { createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import type { LedgerConfig } from './ledger.config.js';
 import { ledgerConformance } from './holds/ledger.conformance.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RunningLedger, chargeFor, chargeOf, requestOf, startLedger, usd } from './testing.js';
@@ -23,7 +27,7 @@ afterAll(() => server.stop());
 
 beforeEach(async () => {
   test = await startTestDatabase();
-  running = await startLedger({ url: test.url, config: { LEDGER_SETTLE_WAIT_MS: 300 } });
+  running = await startLedger({ url: test.url, config: { LEDGER_SETTLE_WAIT_MS: 30_000 } });
   accountId = randomUUID();
   await running.books.credit({ accountId, usdNano: usd(1), reference: 'start' });
 });
@@ -103,55 +107,94 @@ describe('when the event log is down', () => {
     await expectSound();
   });
 
-  it('refuses to settle while the books are down too, keeps the money out of reach and charges once they are back', async () => {
-    running.log.mode = 'refuse';
-    const hold = await running.ledger.hold(requestOf(accountId, usd(0.5)));
-    const unblock = await blockAccount(accountId);
-    await expect(running.ledger.settle(hold, chargeFor(hold, usd(0.2)))).rejects.toEqual(
-      refused('UNAVAILABLE'),
-    );
-    await running.ledger.release(hold);
-    await expect(running.ledger.hold(requestOf(accountId, usd(0.81)))).rejects.toEqual(
-      refused('INSUFFICIENT_BALANCE'),
-    );
-    await unblock();
-    await expect.poll(usdLeft, { timeout: 10_000 }).toBe(usd(0.8));
-    await heldNothing();
-    await expectSound();
-  });
+  describe('and the books are too', () => {
+    let folder: string;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'svc-journal-'));
+    });
+    afterEach(() => rm(folder, { recursive: true }));
 
-  it('tries a charge once more before the process ends', async () => {
-    running.log.mode = 'refuse';
-    const hold = await running.ledger.hold(requestOf(accountId, usd(0.5)));
-    const unblock = await blockAccount(accountId);
-    const settled = running.ledger.settle(hold, chargeFor(hold, usd(0.2)));
-    await expect(settled).rejects.toEqual(refused('UNAVAILABLE'));
-    const stopped = running.stop();
-    await unblock();
-    await stopped;
-    running = await startLedger({ url: test.url });
-    await expect(usdLeft()).resolves.toBe(usd(0.8));
-  });
+    async function startWith(config: Partial<LedgerConfig>): Promise<void> {
+      await running.stop();
+      running = await startLedger({ url: test.url, config: { LEDGER_SETTLE_WAIT_MS: 100, ...config } });
+      running.log.mode = 'refuse';
+    }
 
-  it('refuses charges beyond its bound and holds nothing for them', async () => {
-    await running.stop();
-    const config = { LEDGER_SETTLE_WAIT_MS: 100, LEDGER_MAX_UNPOSTED: 1 };
-    running = await startLedger({ url: test.url, config });
-    running.log.mode = 'refuse';
-    const [kept, lost] = await Promise.all([
-      running.ledger.hold(requestOf(accountId, usd(0.1))),
-      running.ledger.hold(requestOf(accountId, usd(0.1))),
-    ]);
-    const unblock = await blockAccount(accountId);
-    await expect(running.ledger.settle(kept, chargeFor(kept, usd(0.1)))).rejects.toEqual(
-      refused('UNAVAILABLE'),
-    );
-    await expect(running.ledger.settle(lost, chargeFor(lost, usd(0.1)))).rejects.toEqual(
-      refused('UNAVAILABLE'),
-    );
-    await unblock();
-    await expect.poll(usdLeft, { timeout: 10_000 }).toBe(usd(0.9));
-    await heldNothing();
+    /** A request that wants to pay while nobody can be paid. */
+    async function unposted(
+      usdNano: bigint,
+    ): Promise<{ settled: Promise<void>; unblock: () => Promise<void> }> {
+      const hold = await running.ledger.hold(requestOf(accountId, usd(0.5)));
+      const unblock = await blockAccount(accountId);
+      return { settled: running.ledger.settle(hold, chargeFor(hold, usdNano)), unblock };
+    }
+
+    it('settles by the journal, keeps the cost out of reach, and posts it once the books are back', async () => {
+      await startWith({ LEDGER_JOURNAL_DIR: folder });
+      const { settled, unblock } = await unposted(usd(0.2));
+      await settled;
+      await expect(running.ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(0.8) });
+      await unblock();
+      await expect(usdLeft()).resolves.toBe(usd(0.8));
+      await heldNothing();
+      await expectSound();
+    });
+
+    it('posts what is in the journal at the next start, before anything is held', async () => {
+      await startWith({ LEDGER_JOURNAL_DIR: folder });
+      const { settled, unblock } = await unposted(usd(0.2));
+      await settled;
+      const stopped = running.stop();
+      await sleep(500);
+      await unblock();
+      await stopped;
+      await startWith({ LEDGER_JOURNAL_DIR: folder });
+      const hold = await running.ledger.hold(requestOf(accountId, 1n));
+      expect(hold.before.usdNano).toBe(usd(0.8));
+      await expectSound();
+    });
+
+    it('refuses where there is no journal, and neither charges nor holds anything, then or later', async () => {
+      await startWith({});
+      const { settled, unblock } = await unposted(usd(0.2));
+      await expect(settled).rejects.toEqual(refused('UNAVAILABLE'));
+      await expect(running.ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+      await unblock();
+      await expectNeverCharged();
+    });
+
+    it('gives back what a copy in the log has charged for a request that was refused', async () => {
+      await startWith({});
+      running.log.mode = 'lose';
+      const { settled, unblock } = await unposted(usd(0.2));
+      await expect(settled).rejects.toEqual(refused('UNAVAILABLE'));
+      await unblock();
+      await expectNeverCharged();
+    });
+
+    it('refuses charges beyond its bound, and never charges them', async () => {
+      await startWith({ LEDGER_MAX_UNPOSTED: 1, LEDGER_JOURNAL_DIR: folder });
+      const other = await running.ledger.hold(requestOf(accountId, usd(0.1)));
+      const { settled, unblock } = await unposted(usd(0.2));
+      await expect(running.ledger.settle(other, chargeFor(other, usd(0.1)))).rejects.toEqual(
+        refused('UNAVAILABLE'),
+      );
+      await settled;
+      await unblock();
+      await expect.poll(usdLeft, { timeout: 10_000 }).toBe(usd(0.8));
+      await heldNothing();
+      await expectSound();
+    });
+
+    /** Whatever becomes known later of the request. */
+    async function expectNeverCharged(): Promise<void> {
+      const requests = () =>
+        running.database.query('SELECT 1 FROM ledger.charges WHERE account_id = $1', [accountId]);
+      await expect.poll(requests, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(usdLeft, { timeout: 10_000 }).toBe(usd(1));
+      await heldNothing();
+      await expectSound();
+    }
   });
 });
 

@@ -14,11 +14,12 @@ import {
 import type { EventStrategy } from '@svc/events';
 import { Readiness, type RootLogger } from '@svc/runtime';
 import { overWire } from '@svc/testing';
-import type { DirectPosting } from '../src/posting/direct-posting.js';
+import type { SettlementFallback } from '../src/posting/settlement-fallback.js';
 import type { HoldsModel, HistoryTime, Outcome } from './history-holds.js';
 import { LEASE_MS, dayOf } from './history-holds.js';
 import type { BookReads } from '../src/holds/hold-accounts.js';
 import type { AccountPosting } from '../src/holds/hold-book.js';
+import { ChargeLog } from '../src/posting/charge-log.js';
 import { EndedHolds } from '../src/holds/ended-holds.js';
 import type { KeySpent } from '../src/holds/key-budget.js';
 import type { LedgerSettings } from '../src/ledger.config.js';
@@ -197,7 +198,7 @@ export class ManualDrain extends UsageDrain {
     settings: LedgerSettings,
     private readonly drained: Promise<void>,
   ) {
-    super(undefined as unknown as EventStrategy, settings);
+    super(undefined as unknown as EventStrategy, undefined as unknown as SettlementFallback, settings);
   }
 
   override wait(): Promise<void> {
@@ -208,7 +209,7 @@ export class ManualDrain extends UsageDrain {
 /** What all processes share. */
 export interface ProcessParts {
   readonly reads: BookReads;
-  readonly direct: DirectPosting;
+  readonly fallback: SettlementFallback;
   readonly settings: LedgerSettings;
   readonly logger: RootLogger;
   /** What works with the database and must be over before a round is. */
@@ -238,7 +239,11 @@ export class HistoryProcess {
     this.book = new WatchedBook(this.slow, watched);
     const opening = new Opening(new ManualDrain(settings, this.drained.promise), settings, new Readiness());
     opening.onApplicationBootstrap();
-    const settlement = new Settlement(log, parts.direct, new EndedHolds(this.book, logger));
+    const settlement = new Settlement(
+      new ChargeLog(log, settings),
+      parts.fallback,
+      new EndedHolds(this.book, logger),
+    );
     const local = new LocalLedger(opening, this.book, settlement);
     const { LEDGER_HOLD_LEASE_MS: leaseMs, LEDGER_HOLD_MAX_MS: maxMs } = settings.config;
     // As across a wire: the processes share no memory.

@@ -7,6 +7,9 @@ import { Adjustments } from '../src/books/adjustments.js';
 import { AuditStore } from '../src/audit/audit.store.js';
 import { BooksStore } from '../src/books/books.store.js';
 import { DiemAside } from '../src/holds/diem-aside.js';
+import { NoJournal } from '../src/posting/charge-journal.js';
+import { ChargeReturn, NeverCharged } from '../src/posting/never-charged.js';
+import { SettlementFallback } from '../src/posting/settlement-fallback.js';
 import { DirectPosting } from '../src/posting/direct-posting.js';
 import { DiesAtLock, DiesBeforeCommit, Died } from './history-crashes.store.js';
 import { History, type HistoryParts } from './history.js';
@@ -89,7 +92,11 @@ export class HistoryWorld {
     };
     this.parts = {
       reads: part(HoldReadsStore),
-      direct: new DirectPosting(this.poster, settings, logger),
+      fallback: new SettlementFallback(
+        new DirectPosting(this.poster, settings, logger),
+        new NoJournal(),
+        new NeverCharged(this.poster, part(ChargeReturn), logger),
+      ),
       settings,
       logger,
       track: (work) => this.track(work),

@@ -29,6 +29,7 @@ beforeEach(async () => {
   url.searchParams.set('options', '-c synchronous_commit=off');
   const config = {
     LEDGER_HOLD_LEASE_MS: 600_000,
+    LEDGER_FAILING_LOG_MS: 600_000,
     LEDGER_SETTLE_WAIT_MS: 60_000,
     LEDGER_START_WAIT_MS: 60_000,
   };

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RootLogger } from '@svc/runtime';
-import { within } from '../deadline.js';
+import { RootLogger, within } from '@svc/runtime';
 import type { PostedBalances } from '../accounts/accounts.store.js';
 import { HoldBook } from './hold-book.js';
 import { LedgerSettings } from '../ledger.config.js';

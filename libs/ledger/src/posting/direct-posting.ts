@@ -1,29 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type Charge, Problem, encodeCharge } from '@svc/contracts';
+import type { Charge } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { within } from '../deadline.js';
 import { LedgerSettings } from '../ledger.config.js';
 import { Poster } from './poster.js';
 
-interface Waiting {
+/** A charge that is on its way into the books. */
+export interface Attempt {
   readonly charge: Charge;
-  readonly sinceMs: number;
-  readonly posted: PromiseWithResolvers<void>;
+  /** Resolves once the charge is posted. Rejects where it no longer is tried, as the process ends. */
+  readonly posted: Promise<void>;
+}
+
+interface Waiting extends Attempt {
+  readonly end: PromiseWithResolvers<void>;
 }
 
 const BATCH = 500;
 const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 5_000;
+const LAST_RETRY_MS = 2_000;
 
 /**
- * The second way of a charge into the books, for when the event log does not take it. One transaction at a time, with
- * all charges that have come meanwhile.
+ * Posts charges that the event log did not take: one transaction at a time, with all that have come meanwhile, tried
+ * again until it succeeds.
  */
 @Injectable()
 export class DirectPosting implements BeforeApplicationShutdown {
-  private readonly queue: Waiting[] = [];
+  private queue: Waiting[] = [];
   private running: Promise<void> | undefined;
+  private failed = false;
   private readonly stopping = new AbortController();
 
   constructor(
@@ -37,21 +42,39 @@ export class DirectPosting implements BeforeApplicationShutdown {
     return this.queue.length;
   }
 
-  /** Resolves once the charge is posted. Refuses with UNAVAILABLE when that takes too long; it is tried on all the same. */
-  async post(charge: Charge, reason: unknown): Promise<void> {
-    this.logger.log.warn(
-      { requestId: charge.requestId, error: String(reason) },
-      'the event log did not take a charge; it is posted directly',
-    );
-    const { LEDGER_MAX_UNPOSTED, LEDGER_SETTLE_WAIT_MS } = this.settings.config;
-    if (this.queue.length >= LEDGER_MAX_UNPOSTED || this.stopping.signal.aborted) {
-      await this.lose(charge);
-      throw new Problem('UNAVAILABLE');
+  /** How long a charge may wait to be posted. */
+  get waitMs(): number {
+    return this.settings.config.LEDGER_SETTLE_WAIT_MS;
+  }
+
+  /** The books did not take what was posted last. */
+  get isFailing(): boolean {
+    return this.failed;
+  }
+
+  /** As many wait as may. */
+  get isFull(): boolean {
+    return this.queue.length >= this.settings.config.LEDGER_MAX_UNPOSTED;
+  }
+
+  /** Begins to post a charge. */
+  begin(charge: Charge): Attempt {
+    const end = Promise.withResolvers<void>();
+    // Who began it may have stopped waiting.
+    end.promise.catch(() => undefined);
+    const waiting: Waiting = { charge, posted: end.promise, end };
+    if (this.stopping.signal.aborted) {
+      end.reject(new Error('the process ends'));
+      return waiting;
     }
-    const waiting: Waiting = { charge, sinceMs: performance.now(), posted: Promise.withResolvers() };
     this.queue.push(waiting);
     this.running ??= this.run();
-    await within(LEDGER_SETTLE_WAIT_MS, waiting.posted.promise);
+    return waiting;
+  }
+
+  /** Tries a charge no more. One that is being posted at this moment is posted nevertheless. */
+  withdraw(attempt: Attempt): void {
+    this.queue = this.queue.filter((waiting) => waiting !== attempt);
   }
 
   /** Tries once more before the database goes. */
@@ -59,7 +82,7 @@ export class DirectPosting implements BeforeApplicationShutdown {
     this.stopping.abort();
     await this.running;
     while (this.queue.length > 0 && (await this.postNext()));
-    for (const { charge } of this.queue.splice(0)) await this.lose(charge);
+    for (const { end } of this.queue.splice(0)) end.reject(new Error('the process ends'));
   }
 
   /** Posts until nobody waits. Never rejects. */
@@ -70,7 +93,6 @@ export class DirectPosting implements BeforeApplicationShutdown {
         retryMs = FIRST_RETRY_MS;
         continue;
       }
-      await this.giveUpOld();
       await sleep(retryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
       retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
     }
@@ -79,33 +101,20 @@ export class DirectPosting implements BeforeApplicationShutdown {
 
   /** Posts the charges that have waited longest. False when that fails. */
   private async postNext(): Promise<boolean> {
-    const batch = this.queue.slice(0, BATCH);
+    const batch = new Set(this.queue.slice(0, BATCH));
     try {
-      await this.poster.post(batch.map(({ charge }) => charge));
+      await this.poster.post(Array.from(batch, ({ charge }) => charge));
     } catch (error) {
+      this.failed = true;
       this.logger.log.warn(
         { charges: this.queue.length, error: String(error) },
         'charges could not be posted',
       );
       return false;
     }
-    // Only this method and those that run when it does not take from the queue.
-    this.queue.splice(0, batch.length);
-    for (const { posted } of batch) posted.resolve();
+    this.failed = false;
+    this.queue = this.queue.filter((waiting) => !batch.has(waiting));
+    for (const { end } of batch) end.resolve();
     return true;
-  }
-
-  private async giveUpOld(): Promise<void> {
-    const oldestMs = performance.now() - this.settings.config.LEDGER_RETRY_FOR_MS;
-    while (this.queue[0] && this.queue[0].sinceMs < oldestMs) {
-      const waiting = this.queue.shift();
-      if (waiting) await this.lose(waiting.charge);
-    }
-  }
-
-  /** Nobody was told that this charge is durable. The line has all that is needed to post it by hand. */
-  private async lose(charge: Charge): Promise<void> {
-    this.logger.log.error({ charge: encodeCharge(charge) }, 'a charge was given up');
-    await this.poster.forget(charge).catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Readiness } from '@svc/runtime';
-import { within } from '../deadline.js';
+import { Problem } from '@svc/contracts';
+import { Readiness, within } from '@svc/runtime';
 import { LedgerSettings } from '../ledger.config.js';
 import { UsageDrain } from './usage-drain.js';
 
@@ -37,7 +37,8 @@ export class Opening implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Resolves once holds can be taken. Refuses with UNAVAILABLE after a wait. */
   async wait(): Promise<void> {
-    await within(this.settings.config.LEDGER_START_WAIT_MS, this.opened.promise);
+    const { LEDGER_START_WAIT_MS: waitMs } = this.settings.config;
+    await within(waitMs, this.opened.promise, () => new Problem('UNAVAILABLE'));
   }
 
   private async open(): Promise<void> {

@@ -1,44 +1,40 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Charge, EventLog, type Hold, encodeCharge, usageRecorded } from '@svc/contracts';
+import type { Charge, Hold } from '@svc/contracts';
 import { EndedHolds } from '../holds/ended-holds.js';
 import { chargeFault } from './charge-fault.js';
-import { DirectPosting } from './direct-posting.js';
+import { ChargeLog } from './charge-log.js';
+import { SettlementFallback } from './settlement-fallback.js';
 
-/** Turns holds into charges that are durable: in the event log, or else in the books themselves. */
+/** Turns holds into charges that are durable: in the event log, or else in the books or in the journal. */
 @Injectable()
 export class Settlement {
   constructor(
-    private readonly log: EventLog,
-    private readonly direct: DirectPosting,
+    private readonly log: ChargeLog,
+    private readonly fallback: SettlementFallback,
     private readonly ended: EndedHolds,
   ) {}
 
   /**
-   * Resolves when the charge is durable. Refuses with UNAVAILABLE when neither way takes it in time. A charge that can
-   * not be one of this hold is thrown out, and leaves no hold.
+   * Resolves when the charge is durable. Refuses with UNAVAILABLE when nothing takes it in time; it is then never
+   * charged. A charge that can not be one of this hold is thrown out. A refusal leaves no hold.
    */
   async settle(hold: Hold, charge: Charge): Promise<void> {
     try {
       assertFits(hold, charge);
+      await this.record(charge);
     } catch (error) {
       await this.ended.release(hold);
       throw error;
     }
-    try {
-      await this.record(charge);
-    } finally {
-      // A charge that is not durable yet is still tried, so what it costs stays out of reach.
-      void this.ended.shrink(hold, charge.cost);
-    }
+    void this.ended.shrink(hold, charge.cost);
   }
 
   private async record(charge: Charge): Promise<void> {
     try {
-      await this.log.publish(usageRecorded, encodeCharge(charge));
-    } catch (error) {
-      // The log may have stored it nevertheless; then it is posted once all the same.
-      await this.direct.post(charge, error);
+      await this.log.record(charge);
+    } catch {
+      await this.fallback.take(charge);
     }
   }
 }

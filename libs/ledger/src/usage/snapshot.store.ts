@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '@svc/contracts';
+import { within } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
-import { within } from '../deadline.js';
 
 /** Reads at once, so that whoever exports a history leaves connections and processors to those who post. */
 const READS_AT_ONCE = 2;
@@ -35,7 +35,8 @@ export class SnapshotStore {
    */
   read<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     if (this.waiting.length >= READS_WAITING) return Promise.reject(new Problem('UNAVAILABLE'));
-    return within(READ_MS, this.inTurn(work, performance.now() + READ_MS));
+    const untilMs = performance.now() + READ_MS;
+    return within(READ_MS, this.inTurn(work, untilMs), () => new Problem('UNAVAILABLE'));
   }
 
   private async inTurn<Result>(

@@ -1,0 +1,102 @@
+import { appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chargeOf } from '../testing.js';
+import { FileJournal, type JournalEntry } from './charge-journal.js';
+
+const BYTES = 1_048_576;
+const ACCOUNT = '00000000-0000-4000-8000-000000000001';
+
+let folder: string;
+let running: FileJournal | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-journal-'));
+});
+afterEach(async () => {
+  await running?.onApplicationShutdown();
+  running = undefined;
+  await rm(folder, { recursive: true });
+});
+
+const entries = (count: number, kind: JournalEntry['kind'] = 'charge'): JournalEntry[] =>
+  Array.from({ length: count }, (_, index) => ({ kind, charge: chargeOf(ACCOUNT, BigInt(index + 1)) }));
+
+const file = () => join(folder, 'charges.journal');
+
+async function start(): Promise<FileJournal> {
+  running = await FileJournal.open(folder, BYTES);
+  return running;
+}
+
+/** What the next process finds, while this one was not asked to end. */
+async function afterCrash(): Promise<readonly JournalEntry[]> {
+  const journal = await FileJournal.open(folder, BYTES);
+  await journal.onApplicationShutdown();
+  return journal.earlier;
+}
+
+describe('a journal', () => {
+  it('gives the next run what was appended, in order, whether or not this one ended well', async () => {
+    const journal = await start();
+    expect(journal.earlier).toEqual([]);
+    const kept = [...entries(20), ...entries(1, 'never')];
+    await Promise.all(kept.map((entry) => journal.append(entry)));
+    expect(await afterCrash()).toEqual(kept);
+    await journal.onApplicationShutdown();
+    running = undefined;
+    expect(await afterCrash()).toEqual(kept);
+  });
+
+  it('begins anew once nothing in it is needed, and never reads what was there before', async () => {
+    const journal = await start();
+    const kept = entries(10);
+    await Promise.all(kept.map((entry) => journal.append(entry)));
+    journal.done(9);
+    expect(await afterCrash()).toEqual(kept);
+    journal.done(1);
+    await expect.poll(afterCrash).toEqual([]);
+    const [first] = kept;
+    if (!first) throw new Error('there are ten');
+    await journal.append(first);
+    expect(await afterCrash()).toEqual([first]);
+  });
+
+  it('takes no charge beyond its size, keeps room for what is never charged, and stays within its file', async () => {
+    const journal = await start();
+    const results = await Promise.allSettled(entries(3_000).map((entry) => journal.append(entry)));
+    const kept = results.filter(({ status }) => status === 'fulfilled').length;
+    expect(kept).toBeGreaterThan(500);
+    expect(kept).toBeLessThan(3_000);
+    await journal.append(...(entries(1, 'never') as [JournalEntry]));
+    expect(await afterCrash()).toHaveLength(kept + 1);
+    const handle = await open(file());
+    expect((await handle.stat()).size).toBe(BYTES);
+    await handle.close();
+  });
+
+  it('reads up to an entry that a crash has cut or a disk has changed', async () => {
+    const journal = await start();
+    const kept = entries(3);
+    for (const entry of kept) await journal.append(entry);
+    const length = 16 + JSON.stringify(kept[0]?.charge.requestId).length;
+    const handle = await open(file(), 'r+');
+    await handle.write('x', 2 * length + 900);
+    await handle.close();
+    const found = await afterCrash();
+    expect(found.length).toBeLessThan(3);
+    expect(kept.slice(0, found.length)).toEqual(found);
+  });
+
+  it('reads a file of anything as an empty one', async () => {
+    await writeFile(file(), Buffer.alloc(5_000, 0xff));
+    expect(await afterCrash()).toEqual([]);
+    await appendFile(file(), 'more');
+    expect(await afterCrash()).toEqual([]);
+  });
+
+  it('says at the start that its folder can not be used', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await expect(FileJournal.open(join(folder, 'file', 'x'), BYTES)).rejects.toThrow(/LEDGER_JOURNAL_DIR/);
+  });
+});

@@ -1,0 +1,216 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import {
+  type Charge,
+  type UsageRecorded,
+  UsageRecorded as ChargeRecord,
+  decodeCharge,
+  encodeCharge,
+} from '@svc/contracts';
+import { StartFault } from '@svc/runtime';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/** What a journal keeps of a request: that it is to be charged, or that it never is. */
+export interface JournalEntry {
+  readonly kind: 'charge' | 'never';
+  readonly charge: Charge;
+}
+
+/** Keeps charges where they outlive the process until they are posted, while neither the event log nor the books take them. */
+export abstract class ChargeJournal {
+  abstract readonly isThere: boolean;
+
+  /** What an earlier run has left. */
+  abstract readonly earlier: readonly JournalEntry[];
+
+  /** Resolves once the entry is on disk. Rejects when it can't be kept. */
+  abstract append(entry: JournalEntry): Promise<void>;
+
+  /** As many entries are needed no more. */
+  abstract done(entries: number): void;
+}
+
+/** For a process without a place to write. */
+export class NoJournal extends ChargeJournal {
+  override readonly isThere = false;
+  override readonly earlier = [];
+
+  override append(): Promise<void> {
+    return Promise.reject(new Error('there is no journal: LEDGER_JOURNAL_DIR is not set'));
+  }
+
+  override done(): void {
+    // Nothing was appended.
+  }
+}
+
+const FILE = 'charges.journal';
+/** Of an entry: the length and the checksum of its JSON, and the file's generation. */
+const HEADER_BYTES = 16;
+const NO_HEADER = Buffer.alloc(HEADER_BYTES);
+/** Charges leave so much of the file to entries that say what is never charged. */
+const RESERVED_BYTES = 64 * 1024;
+/** Entries that wait to be written. */
+const WAITING_MOST = 20_000;
+
+interface Waiting {
+  readonly text: Buffer;
+  readonly kind: JournalEntry['kind'];
+  readonly written: PromiseWithResolvers<void>;
+}
+
+/**
+ * A journal in a file of one size, which is written full of zeros at the first start: a disk that is full later takes its
+ * entries all the same. Entries that come together share a flush. Once none is needed any more, the file begins anew
+ * with the next generation, so that what older ones have left is not read.
+ */
+export class FileJournal extends ChargeJournal implements OnApplicationShutdown {
+  override readonly isThere = true;
+  override readonly earlier: readonly JournalEntry[];
+  private readonly waiting: Waiting[] = [];
+  private writing: Promise<void> | undefined;
+  private offset: number;
+  private live: number;
+  private generation: number;
+  private isClosed = false;
+
+  private constructor(
+    private readonly file: FileHandle,
+    private readonly bytes: number,
+    found: Found,
+  ) {
+    super();
+    this.earlier = found.entries;
+    this.live = found.entries.length;
+    this.offset = found.offset;
+    this.generation = found.generation;
+  }
+
+  /** Opens the journal of a folder, or makes it. Refuses: StartFault. */
+  static async open(folder: string, bytes: number): Promise<FileJournal> {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const file = await open(join(folder, FILE), constants.O_RDWR | constants.O_CREAT, 0o600);
+      const { size } = await file.stat();
+      if (size < bytes) await file.write(Buffer.alloc(bytes - size), 0, bytes - size, size);
+      await file.sync();
+      const content = Buffer.alloc(Math.max(size, bytes));
+      await file.read(content, 0, content.length, 0);
+      return new FileJournal(file, content.length, readEntries(content));
+    } catch (error) {
+      throw new StartFault(
+        `LEDGER_JOURNAL_DIR: ${folder} can not keep a journal of ${bytes} bytes: ${String(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
+  override append({ kind, charge }: JournalEntry): Promise<void> {
+    if (this.isClosed || this.waiting.length >= WAITING_MOST)
+      return Promise.reject(new Error('the journal is closed or behind'));
+    const text = Buffer.from(JSON.stringify({ kind, charge: encodeCharge(charge) }));
+    const waiting: Waiting = { text, kind, written: Promise.withResolvers() };
+    this.waiting.push(waiting);
+    this.writing ??= this.write();
+    return waiting.written.promise;
+  }
+
+  override done(entries: number): void {
+    this.live -= entries;
+    if (!this.isClosed) this.writing ??= this.write();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.isClosed = true;
+    await this.writing;
+    await this.file.close();
+  }
+
+  /** Writes until nobody waits, and begins anew where nothing is needed. Never rejects. */
+  private async write(): Promise<void> {
+    // Those of this turn of the event loop share a flush.
+    await Promise.resolve();
+    while (this.waiting.length > 0) await this.writeBatch(this.waiting.splice(0));
+    if (this.live === 0 && this.offset > 0) await this.beginAnew().catch(() => undefined);
+    this.writing = undefined;
+    if (this.waiting.length > 0) this.writing = this.write();
+  }
+
+  private async writeBatch(batch: readonly Waiting[]): Promise<void> {
+    const fitting: Waiting[] = [];
+    let length = 0;
+    for (const waiting of batch) {
+      const most = this.bytes - HEADER_BYTES - (waiting.kind === 'charge' ? RESERVED_BYTES : 0);
+      const more = HEADER_BYTES + waiting.text.length;
+      if (this.offset + length + more > most) {
+        waiting.written.reject(new Error('the journal is full'));
+        continue;
+      }
+      fitting.push(waiting);
+      length += more;
+    }
+    if (fitting.length === 0) return;
+    // The zeros behind the last entry are its end.
+    const parts = fitting.flatMap(({ text }) => [headerOf(text, this.generation), text]);
+    const buffer = Buffer.concat([...parts, NO_HEADER]);
+    try {
+      await this.file.write(buffer, 0, buffer.length, this.offset);
+      await this.file.datasync();
+    } catch (error) {
+      // What was refused must not be read by the next run.
+      await this.file.write(NO_HEADER, 0, HEADER_BYTES, this.offset).catch(() => undefined);
+      for (const { written } of fitting) written.reject(error);
+      return;
+    }
+    this.offset += length;
+    this.live += fitting.length;
+    for (const { written } of fitting) written.resolve();
+  }
+
+  private async beginAnew(): Promise<void> {
+    await this.file.write(NO_HEADER, 0, HEADER_BYTES, 0);
+    await this.file.datasync();
+    this.offset = 0;
+    this.generation += 1;
+  }
+}
+
+function headerOf(text: Buffer, generation: number): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32LE(text.length, 0);
+  header.writeUInt32LE(crc32(text), 4);
+  header.writeDoubleLE(generation, 8);
+  return header;
+}
+
+interface Found {
+  readonly entries: readonly JournalEntry[];
+  /** Where the next entry belongs. */
+  readonly offset: number;
+  readonly generation: number;
+}
+
+/** The entries of one generation, up to the first that is not whole. */
+function readEntries(content: Buffer): Found {
+  const entries: JournalEntry[] = [];
+  let offset = 0;
+  let generation: number | undefined;
+  while (offset + HEADER_BYTES <= content.length) {
+    const length = content.readUInt32LE(offset);
+    const end = offset + HEADER_BYTES + length;
+    if (length === 0 || end > content.length) break;
+    const text = content.subarray(offset + HEADER_BYTES, end);
+    const itsGeneration = content.readDoubleLE(offset + 8);
+    generation ??= itsGeneration;
+    if (itsGeneration !== generation || crc32(text) !== content.readUInt32LE(offset + 4)) break;
+    const { kind, charge } = JSON.parse(text.toString()) as {
+      kind: JournalEntry['kind'];
+      charge: UsageRecorded;
+    };
+    entries.push({ kind, charge: decodeCharge(ChargeRecord.parse(charge)) });
+    offset = end;
+  }
+  return { entries, offset, generation: generation ?? Date.now() };
+}

@@ -1,0 +1,107 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type Charge, Problem } from '@svc/contracts';
+import { within } from '@svc/runtime';
+import { ChargeJournal } from './charge-journal.js';
+import { type Attempt, DirectPosting } from './direct-posting.js';
+import { NeverCharged } from './never-charged.js';
+
+/** A disk that takes longer to keep an entry does not answer. */
+const JOURNAL_MS = 2_000;
+
+/**
+ * The ways of a charge that the event log did not take: into the books at once, or else into the journal, from which it
+ * is posted as soon as the books take it, also by a later run. What none of them takes is never charged.
+ */
+@Injectable()
+export class SettlementFallback implements OnModuleInit {
+  /** Charges that are durable and not posted yet. */
+  private readonly unposted = new Set<Promise<void>>();
+
+  constructor(
+    private readonly direct: DirectPosting,
+    private readonly journal: ChargeJournal,
+    private readonly never: NeverCharged,
+  ) {}
+
+  onModuleInit(): void {
+    const entries = this.journal.earlier;
+    const refused = new Set(
+      entries.flatMap(({ kind, charge }) => (kind === 'never' ? [charge.requestId] : [])),
+    );
+    for (const { kind, charge } of entries) {
+      if (kind === 'never') this.keepTelling(charge);
+      else if (refused.has(charge.requestId)) this.journal.done(1);
+      else this.postLater(this.direct.begin(charge));
+    }
+  }
+
+  /** Resolves once the charge is durable. Refuses with UNAVAILABLE, and it is then never charged. */
+  async take(charge: Charge): Promise<void> {
+    if (this.direct.isFull) throw this.refusal(charge, new Error('too many charges wait to be posted'));
+    const attempt = this.direct.begin(charge);
+    if (await this.isPosted(attempt)) return;
+    try {
+      await this.keep(charge);
+    } catch (error) {
+      this.direct.withdraw(attempt);
+      throw this.refusal(charge, error);
+    }
+    this.postLater(attempt);
+  }
+
+  /** Resolves when all that was durable at the time of the call is posted. */
+  async drained(): Promise<void> {
+    await Promise.all(this.unposted);
+  }
+
+  private async isPosted({ posted }: Attempt): Promise<boolean> {
+    // There is no point in waiting for books that take nothing, where another way is left.
+    if (this.direct.isFailing && this.journal.isThere) return false;
+    return within(this.direct.waitMs, posted).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private async keep(charge: Charge): Promise<void> {
+    const kept = this.journal.append({ kind: 'charge', charge });
+    try {
+      await within(JOURNAL_MS, kept);
+    } catch (error) {
+      // An entry that is late is one that nobody waits for.
+      void kept.then(
+        () => this.journal.done(1),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
+  private postLater({ posted }: Attempt): void {
+    const known = posted.then(() => this.journal.done(1));
+    this.unposted.add(known);
+    // As the process ends, the journal keeps it for the next run.
+    known.then(
+      () => this.unposted.delete(known),
+      () => undefined,
+    );
+  }
+
+  private refusal(charge: Charge, cause: unknown): Problem {
+    // Where the journal takes nothing either, this process has to live until the books know.
+    const kept = this.journal.append({ kind: 'never', charge }).then(
+      () => true,
+      () => false,
+    );
+    void this.never.add(charge).then(async (isKnown) => {
+      if ((await kept) && isKnown) this.journal.done(1);
+    });
+    return new Problem('UNAVAILABLE', { cause });
+  }
+
+  private keepTelling(charge: Charge): void {
+    void this.never.add(charge).then((isKnown) => {
+      if (isKnown) this.journal.done(1);
+    });
+  }
+}
