@@ -13,6 +13,8 @@ const version = '19700101.000000';
 
 const text = stringify(openApiDocument({ audience: 'public', version }), {
   aliasDuplicateObjects: false,
+  // Readers of YAML 1.1 would take a plain `off` for false.
+  compat: 'yaml-1.1',
   lineWidth: 0,
 });
 

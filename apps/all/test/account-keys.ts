@@ -20,7 +20,7 @@ export interface KeyAnswer {
     readonly data: Key & readonly Key[];
     readonly success: boolean;
     readonly code: string;
-    readonly error: { readonly message: string; readonly param: string | null };
+    readonly error: { readonly message: string; readonly code: string; readonly param: string | null };
   };
 }
 

@@ -109,7 +109,14 @@ describe('200', () => {
   it('changes what is given and leaves the rest', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ expiresAt: '2099-01-31', consumptionLimit: { usd: 5, diem: 6 } });
-    const change = { id: key.id, description: 'new', expiresAt: null, consumptionLimit: { usd: 7.5 } };
+    const change = {
+      id: key.id,
+      description: 'new',
+      expiresAt: null,
+      consumptionLimit: { usd: 7.5 },
+      requestsPerMinute: 7,
+      tokensPerMinute: 7_000,
+    };
     const { status, body } = await keys.ask('PATCH', { body: change });
     expect([status, body.success]).toEqual([200, true]);
     expect(body.data).not.toHaveProperty('usage');
@@ -119,9 +126,14 @@ describe('200', () => {
       expiresAt: null,
       consumptionLimits: { usd: 7.5, diem: 6, vcu: null },
       limitPeriod: 'EPOCH',
+      requestsPerMinute: 7,
+      tokensPerMinute: 7_000,
     };
     expect(body.data).toMatchObject(expected);
     expect((await keys.ask('GET', { path: `/${key.id}` })).body.data).toMatchObject(expected);
+    const without = await keys.ask('PATCH', { body: { id: key.id, requestsPerMinute: null } });
+    expect(without.body.data).toMatchObject({ tokensPerMinute: 7_000 });
+    expect(without.body.data).not.toHaveProperty('requestsPerMinute');
   });
 
   it('tells what a key has spent and when it was last used', async () => {
@@ -226,11 +238,9 @@ describe('400', () => {
         await keys.ask('DELETE', { path: `?id=${id}` }),
         await keys.ask('GET', { path: `/${id}` }),
       ];
-      expect(answers.map(({ status, body }) => [status, body.error.message])).toEqual([
-        [400, 'API key not found or expired'],
-        [400, 'API key could not be found'],
-        [400, 'API key not found'],
-      ]);
+      expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual(
+        answers.map(() => [404, 'API_KEY_NOT_FOUND']),
+      );
     }
     expect((await chat(foreign.apiKey)).status).toBe(200);
   });

@@ -229,10 +229,6 @@ describe('404', () => {
     expect(error.message).toBe('Specified model not found: tset-model. Did you mean test-model?');
   });
 
-  it('has no removed model without a replacement that answers', async () => {
-    expect((await fetch(`${platform.apiUrl}/models/gone`)).status).toBe(404);
-  });
-
   it('does not chat with a model of another type', async () => {
     const response = await chat('painter');
     expect(response.status).toBe(404);
@@ -241,6 +237,12 @@ describe('404', () => {
 });
 
 describe('410', () => {
+  it('says of a removed model without a replacement that answers since when it is gone', async () => {
+    const response = await fetch(`${platform.apiUrl}/models/gone`);
+    expect(response.status).toBe(410);
+    expect(await errorOf(response)).toMatchObject({ code: 'MODEL_RETIRED', error: { param: 'model' } });
+  });
+
   it('refuses to chat with a removed model, naming its replacement', async () => {
     const response = await chat('gone');
     expect(response.status).toBe(410);

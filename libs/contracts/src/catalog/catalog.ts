@@ -103,28 +103,38 @@ const SamplingDefaults = z.strictObject({
 });
 
 /** How a text model thinks, and how its backends are told what to do about it. */
-const Reasoning = z.strictObject({
-  /**
-   * Where a backend takes the effort: OpenAI's member, inside the object `reasoning`, inside
-   * `chat_template_kwargs` as `reasoning_effort`, or nowhere.
-   */
-  effort: z
-    .enum(['reasoning_effort', 'reasoning', 'chat_template_kwargs', 'none'])
-    .default('reasoning_effort'),
-  /**
-   * What switches thinking off: members for the backend's request, such as
-   * `{chat_template_kwargs: {enable_thinking: false}}` or `{reasoning_effort: none}`, or a word such as `/no_think`
-   * after the last user message. Without it nothing does.
-   */
-  off: z
-    .union([
-      z.strictObject({ members: z.record(z.string(), z.unknown()) }),
-      z.strictObject({ suffix: z.string().min(1) }),
-    ])
-    .optional(),
-  /** Its content begins inside a think block, whose opening tag the chat template has written. */
-  startsInside: z.boolean().default(false),
-});
+const Reasoning = z.preprocess(
+  withOff,
+  z.strictObject({
+    /**
+     * Where a backend takes the effort: OpenAI's member, inside the object `reasoning`, inside
+     * `chat_template_kwargs` as `reasoning_effort`, or nowhere.
+     */
+    effort: z
+      .enum(['reasoning_effort', 'reasoning', 'chat_template_kwargs', 'none'])
+      .default('reasoning_effort'),
+    /**
+     * What switches thinking off: members for the backend's request, such as
+     * `{chat_template_kwargs: {enable_thinking: false}}` or `{reasoning_effort: none}`, or a word such as `/no_think`
+     * after the last user message. Without it nothing does.
+     */
+    off: z
+      .union([
+        z.strictObject({ members: z.record(z.string(), z.unknown()) }),
+        z.strictObject({ suffix: z.string().min(1) }),
+      ])
+      .optional(),
+    /** Its content begins inside a think block, whose opening tag the chat template has written. */
+    startsInside: z.boolean().default(false),
+  }),
+);
+
+/** A writer that knows YAML 1.1 reads a plain `off` as false, and writes it so. */
+function withOff(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'false')) return value;
+  const { false: off, ...rest } = value as Record<string, unknown>;
+  return { off, ...rest };
+}
 
 const offer = {
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/@:-]*$/, 'letters, digits and . _ / @ : - only'),

@@ -111,7 +111,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     params: ModelParams,
     reply: ModelView,
     headers: ['balances'],
-    refusals: ['MODEL_NOT_FOUND'],
+    refusals: ['INVALID_REQUEST', 'MODEL_NOT_FOUND', 'MODEL_RETIRED'],
   },
   characters: {
     method: 'GET',
@@ -137,7 +137,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     params: CharacterParams,
     reply: CharacterReply,
     headers: ['balances'],
-    refusals: ['CHARACTER_NOT_FOUND'],
+    refusals: ['INVALID_REQUEST', 'CHARACTER_NOT_FOUND'],
   },
   openApi: {
     method: 'GET',

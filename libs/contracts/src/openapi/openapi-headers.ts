@@ -1,15 +1,15 @@
-import type { HeaderGroup, RouteDefinition } from '../http/route/route-definition.js';
+import type { Access, HeaderGroup, RouteDefinition } from '../http/route/route-definition.js';
 
-type When = 'always' | 'error' | 'retry' | 'payment' | 'csv' | HeaderGroup;
+type When = 'always' | 'error' | 'retry' | 'reset' | 'payment' | 'csv' | 'origin' | HeaderGroup;
 
 interface HeaderRow {
-  readonly when: When;
+  readonly when: When | readonly When[];
   readonly type: 'string' | 'integer';
   readonly example: string | number;
   readonly description: string;
 }
 
-const row = (when: When, example: string | number, description: string): HeaderRow => ({
+const row = (when: HeaderRow['when'], example: string | number, description: string): HeaderRow => ({
   when,
   type: typeof example === 'number' ? 'integer' : 'string',
   example,
@@ -34,6 +34,13 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'csv',
     'attachment; filename=billing_usage.csv',
     'Where the answer is CSV: the name of the file.',
+  ),
+  'Access-Control-Allow-Origin': row('origin', '*', 'Where the operator lets pages of that origin ask.'),
+  'Access-Control-Expose-Headers': row('origin', '*', 'That those pages may read all headers.'),
+  Vary: row(
+    ['origin', 'csv', 'encoding'],
+    'origin',
+    'The headers of the request that the answer depends on.',
   ),
   'x-pagination-limit': row('pagination', 200, 'Entries per page.'),
   'x-pagination-page': row('pagination', 1, 'This page, from 1 on.'),
@@ -65,7 +72,7 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   ),
   'x-ratelimit-limit-requests': row('limits', 500, 'Requests per window.'),
   'x-ratelimit-remaining-requests': row('limits', 499, 'Requests left in this window.'),
-  'x-ratelimit-reset-requests': row('limits', 1_795_255_260, 'Unix seconds when the window ends.'),
+  'x-ratelimit-reset-requests': row(['limits', 'reset'], 1_795_255_260, 'Unix seconds when the window ends.'),
   'x-ratelimit-limit-tokens': row('limits', 1_000_000, 'Tokens per window, prompt and completion.'),
   'x-ratelimit-remaining-tokens': row('limits', 998_976, 'Tokens left in this window.'),
   'x-ratelimit-reset-tokens': row('limits', 42, 'Seconds until the window ends.'),
@@ -78,22 +85,38 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'x-svc-balance-diem': row('balances', '0', 'DIEM on the account before the request.'),
 };
 
-/** The groups of headers that each status of error has beside those of every error. */
+/** The groups of headers of each status of error, beside those of every error and of the route. */
 const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
   402: ['payment'],
-  429: ['retry', 'limits'],
+  429: ['retry', 'reset'],
   503: ['retry'],
 };
 
+/** Groups that say nothing of an answer that is an error. */
+const OF_SUCCESS: ReadonlySet<When> = new Set(['encoding', 'pagination', 'cursor', 'csv']);
+
 /** The names of the headers that an answer of this status may have. */
 export function headersOf({ access, csv, headers = [] }: RouteDefinition, status: number): string[] {
-  const mayHave = (group: When): boolean => {
-    if (group === 'payment') return access === 'key-or-wallet';
-    return group === 'retry' || headers.some((name) => name === group);
-  };
-  const groups: readonly When[] =
-    status < 400
-      ? ['always', ...(csv ? ['csv' as const] : []), ...headers]
-      : ['always', 'error', ...(BY_STATUS[status] ?? []).filter(mayHave)];
-  return Object.entries(HEADERS).flatMap(([name, { when }]) => (groups.includes(when) ? [name] : []));
+  const groups = new Set<When>(['always', ...headers, ...CROSS_ORIGIN[access]]);
+  if (status < 400) {
+    if (csv) groups.add('csv');
+  } else {
+    groups.add('error');
+    for (const group of BY_STATUS[status] ?? [])
+      if (group !== 'payment' || access === 'key-or-wallet') groups.add(group);
+    for (const group of OF_SUCCESS) groups.delete(group);
+  }
+  const isThere = (when: When | readonly When[]): boolean => [when].flat().some((group) => groups.has(group));
+  return Object.entries(HEADERS).flatMap(([name, { when }]) => (isThere(when) ? [name] : []));
 }
+
+/** Routes of clients may be asked by pages of other origins, where the operator says so. */
+const CROSS_ORIGIN: Readonly<Record<Access, readonly When[]>> = {
+  probe: [],
+  public: ['origin'],
+  key: ['origin'],
+  admin: ['origin'],
+  'key-or-wallet': ['origin'],
+  operator: [],
+  internal: [],
+};

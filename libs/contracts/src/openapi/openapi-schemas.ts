@@ -17,12 +17,12 @@ import {
   PricingView,
   TextModelView,
 } from '../http/models/models.js';
+import { type JsonObject, isObject, schemaRef } from './json-schema.js';
 import { ErrorEnvelope } from './openapi-errors.js';
 import { AccountWithBalances, TransferView } from '../http/operator/operator.js';
+import { withNamedMembers } from './union-members.js';
 import { PaymentRequired } from '../http/chat/payment-required.js';
 import type { RouteDefinition } from '../http/route/route-definition.js';
-
-export type JsonObject = Record<string, unknown>;
 
 /** Schemas that have a name of their own; others are named after their route. */
 const NAMES = {
@@ -51,8 +51,6 @@ const NAMES = {
   },
 } satisfies Record<'input' | 'output', Record<string, z.ZodType>>;
 
-export const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
-
 /** What a schema describes: a request, before defaults are filled in, or an answer. */
 type Side = 'input' | 'output';
 
@@ -76,7 +74,7 @@ export class OpenApiSchemas {
       add(output, event, `${name}Event`);
     }
     this.names = { input, output };
-    this.byName = { ...generate(input, 'input'), ...generate(output, 'output') };
+    this.byName = withNamedMembers({ ...generate(input, 'input'), ...generate(output, 'output') });
   }
 
   ref(schema: z.ZodType, side: Side): JsonObject {
@@ -209,10 +207,6 @@ function nullAsType(schema: JsonObject): JsonObject {
   const { type, enum: values, ...others } = first;
   const merged = { ...others, ...rest, type: [type, 'null'] };
   return Array.isArray(values) ? { ...merged, enum: [...(values as unknown[]), null] } : merged;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isEmpty(value: unknown): boolean {

@@ -80,6 +80,11 @@ describe.each(documents)('the $audience description', ({ document }) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('has a name for every object that is one of several', () => {
+    const unions = [...JSON.stringify(document.components['schemas']).matchAll(/"oneOf":\[(.*?)\]/g)];
+    expect(unions.filter(([, members]) => !/^(\{"\$ref":"[^"]+"\},?)+$/.test(members ?? ''))).toEqual([]);
+  });
+
   it('leaves no keyword of the generator behind', () => {
     expect(JSON.stringify(document)).not.toMatch(/"\$schema"|"\$id"|9007199254740991/);
   });

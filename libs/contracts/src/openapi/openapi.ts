@@ -1,7 +1,8 @@
 import { headersOf, HEADERS } from './openapi-headers.js';
 import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-errors.js';
 import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
-import { type JsonObject, OpenApiSchemas, schemaRef } from './openapi-schemas.js';
+import { type JsonObject, schemaRef } from './json-schema.js';
+import { OpenApiSchemas } from './openapi-schemas.js';
 import type { ProblemCode } from '../problems/problems.js';
 import { type Access, type RouteDefinition, TAGS } from '../http/route/route-definition.js';
 import { routes } from '../http/routes.js';

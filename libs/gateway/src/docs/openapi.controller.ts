@@ -30,6 +30,7 @@ export class OpenApiController {
 
 function describe(audience: OpenApiAudience): PublishedText {
   const document = openApiDocument({ audience, version: VERSION });
-  const yaml = stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
+  // Readers of YAML 1.1 would take a plain `off` for false.
+  const yaml = stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 0 });
   return new PublishedText(yaml, { 'content-type': 'application/yaml', 'cache-control': 'no-cache' });
 }

@@ -1,7 +1,7 @@
 import { type ApiKeyChange, type NewApiKey, invalidRequest, numberToNano } from '@svc/contracts';
 import type { KeyTerms } from '../auth/key-rows.js';
 
-type KeyRequest = Omit<ApiKeyChange, 'id'> & Pick<NewApiKey, 'requestsPerMinute' | 'tokensPerMinute'>;
+type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 
 /** What a request says about a key, as it is kept; what it leaves out is left out. Refuses: INVALID_REQUEST. */
 export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {

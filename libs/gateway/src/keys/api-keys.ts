@@ -29,17 +29,17 @@ export class ApiKeys {
     });
   }
 
-  /** Refuses: INVALID_REQUEST, UNAVAILABLE. */
+  /** Refuses: INVALID_REQUEST, API_KEY_NOT_FOUND, UNAVAILABLE. */
   async change(accountId: string, request: ApiKeyChange): Promise<StoredKey> {
     const key = await this.keys.change(accountId, request.id, keyTerms(request, new Date()));
-    if (!key) throw unknownKey('API key not found or expired');
+    if (!key) throw unknownKey();
     await this.changes.announce({ accountId, keyId: key.id });
     return key;
   }
 
-  /** Revokes a key, however often that is asked. Refuses: INVALID_REQUEST, UNAVAILABLE. */
+  /** Revokes a key, however often that is asked. Refuses: API_KEY_NOT_FOUND, UNAVAILABLE. */
   async revoke(accountId: string, keyId: string): Promise<void> {
-    if (!(await this.keys.revoke(accountId, keyId))) throw unknownKey('API key could not be found');
+    if (!(await this.keys.revoke(accountId, keyId))) throw unknownKey();
     await this.changes.announce({ accountId, keyId });
   }
 
@@ -47,10 +47,10 @@ export class ApiKeys {
     return this.withSpend(accountId, await this.keys.list(accountId));
   }
 
-  /** Refuses: INVALID_REQUEST. */
+  /** Refuses: API_KEY_NOT_FOUND. */
   async get(accountId: string, keyId: string): Promise<KeyWithSpend> {
     const key = await this.keys.find(accountId, keyId);
-    if (!key) throw unknownKey('API key not found');
+    if (!key) throw unknownKey();
     const [found] = await this.withSpend(accountId, [key]);
     return found ?? { key, spend: undefined };
   }
@@ -76,4 +76,4 @@ export class ApiKeys {
   }
 }
 
-const unknownKey = (message: string): Problem => new Problem('INVALID_REQUEST', { message, param: 'id' });
+const unknownKey = (): Problem => new Problem('API_KEY_NOT_FOUND', { param: 'id' });

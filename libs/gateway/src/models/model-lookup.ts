@@ -1,4 +1,4 @@
-import { type Deprecation, Problem } from '@svc/contracts';
+import { type CatalogEntry, type Deprecation, Problem } from '@svc/contracts';
 import type { Catalog, Model } from '@svc/runtime';
 import { splitModelName } from './svc-parameters.js';
 
@@ -66,7 +66,8 @@ export function isRemoved(deprecation: Deprecation | undefined, nowMs: number): 
   return deprecation !== undefined && nowMs >= Date.parse(deprecation.removesAt);
 }
 
-function modelRetired({ id, deprecation }: Model): Problem {
+/** Says since when a model is gone, and what to use instead. */
+export function modelRetired({ id, deprecation }: Pick<CatalogEntry, 'id' | 'deprecation'>): Problem {
   const since = deprecation ? ` since ${deprecation.removesAt}` : '';
   const use = deprecation?.replacementModelId;
   const hint = use === undefined ? '' : ` Use ${use} instead.`;

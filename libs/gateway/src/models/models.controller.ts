@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts';
 import { Answers, Catalog } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
-import { isRemoved, modelNotFound, servingModel } from './model-lookup.js';
+import { isRemoved, modelNotFound, modelRetired, servingModel } from './model-lookup.js';
 import { mayUse } from './model-privacy.js';
 import { modelView } from './model-view.js';
 
@@ -40,8 +40,10 @@ export class ModelsController {
   /** The parameter is all of the path that is left, since ids may contain slashes. */
   @Answers(routes.model)
   one(@Param() { model: name }: { model: string }): ModelView {
-    const entry = this.offered('all').find(({ id }) => id === name) ?? this.serving(this.catalog.find(name));
-    if (!entry) throw modelNotFound(name, this.catalog);
+    const named = this.catalog.entries().find(({ id }) => id === name) ?? this.catalog.find(name);
+    if (!named) throw modelNotFound(name, this.catalog);
+    const entry = this.serving(named);
+    if (!entry) throw modelRetired(named);
     return modelView(entry);
   }
 

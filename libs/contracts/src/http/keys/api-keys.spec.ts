@@ -13,6 +13,7 @@ describe('a new key', () => {
   it.each([
     [{}],
     [{ expiresAt: '' }],
+    [{ expiresAt: null }],
     [{ expiresAt: '2028-02-29' }],
     [{ expiresAt: '2027-01-31T23:59:59.999Z' }],
     [{ consumptionLimit: {} }],
@@ -25,7 +26,6 @@ describe('a new key', () => {
     [{ apiKeyType: 'ROOT' }, 'apiKeyType'],
     [{ description: undefined }, 'description'],
     [{ description: 'x'.repeat(65) }, 'description'],
-    [{ expiresAt: null }, 'expiresAt'],
     [{ expiresAt: 'tomorrow' }, 'expiresAt'],
     [{ expiresAt: '2027-02-29' }, 'expiresAt'],
     [{ expiresAt: '2027-01-31T24:00:00Z' }, 'expiresAt'],

@@ -54,27 +54,31 @@ const ownLimits = {
 export const NewApiKey = z.strictObject({
   apiKeyType: z.enum(KEY_TYPES),
   description: Description,
-  expiresAt: ExpiresAt.optional(),
+  expiresAt: ExpiresAt.nullable().optional(),
   consumptionLimit: ConsumptionLimit.optional(),
-  limitPeriod: LimitPeriod.optional().describe('EPOCH unless told.'),
-  modelPrivacy: ModelPrivacy.optional().describe('ALL unless told.'),
+  limitPeriod: LimitPeriod.optional().describe('Default: EPOCH.'),
+  modelPrivacy: ModelPrivacy.optional().describe('Default: ALL.'),
   ...ownLimits,
 });
 
+const KeyId = z.string().min(1).max(64);
+
 /** What is left out stays as it is. */
 export const ApiKeyChange = z.strictObject({
-  id: z.string(),
+  id: KeyId,
   description: Description.optional(),
   expiresAt: ExpiresAt.nullable().optional(),
   consumptionLimit: ConsumptionLimit.optional(),
   limitPeriod: LimitPeriod.optional(),
   modelPrivacy: ModelPrivacy.optional(),
+  requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null takes it away."),
+  tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null takes it away."),
 });
 
-export const ApiKeyParams = z.object({ id: z.string() });
+export const ApiKeyParams = z.object({ id: KeyId });
 
 /** Which key to revoke, in the query or in a body. */
-export const ApiKeyQuery = z.strictObject({ id: z.string().optional() });
+export const ApiKeyQuery = z.strictObject({ id: KeyId.optional() });
 
 const Amount = z.number().nullable();
 const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
