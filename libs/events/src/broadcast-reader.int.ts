@@ -116,7 +116,7 @@ it('stores nothing of how far a process has got', async () => {
   expect(await probe.query('SELECT 1 FROM events.offsets')).toEqual([]);
 });
 
-it('looks for the events of other processes four times a second at least, unless told otherwise', () => {
+it('looks for the events of other processes four times a second at least, by default', () => {
   expect(BROADCAST_POLL_MS).toBeLessThanOrEqual(250);
 });
 

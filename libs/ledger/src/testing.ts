@@ -96,7 +96,7 @@ export interface LedgerOptions {
   readonly config?: Partial<LedgerConfig>;
   /** Without consumers nothing that is recorded gets posted. */
   readonly consume?: boolean;
-  /** Tells days of stakes; the real one unless told. */
+  /** Tells days of stakes; default: the real one. */
   readonly clock?: Clock;
 }
 
@@ -165,7 +165,7 @@ const NOTHING_SPENT = { version: 2n ** 62n, epoch: NONE, month: NONE, lifetime: 
 
 export const usd = (amount: number): bigint => (BigInt(Math.round(amount * 1e6)) * NANO_PER_USD) / 1_000_000n;
 
-/** A charge in USD with one line, for a request of its own unless told. */
+/** A charge in USD with one line, by default for a request of its own. */
 export function chargeOf(accountId: string, usdNano: bigint, more: Partial<Charge> = {}): Charge {
   const cost = more.cost ?? { usdNano, diemNano: 0n };
   const amountNano = cost.usdNano + cost.diemNano + (more.writeOffNano ?? 0n);

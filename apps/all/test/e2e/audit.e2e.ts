@@ -21,7 +21,7 @@ async function ask(count: number): Promise<void> {
 }
 
 describe('200', () => {
-  it('proves the whole book unless told, and what is new since then with scope=new', async () => {
+  it('proves the whole book by default, and what is new since then with scope=new', async () => {
     await ask(2);
     const whole = await audit();
     expect(whole.status).toBe(200);

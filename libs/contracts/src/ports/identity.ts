@@ -25,7 +25,7 @@ export interface Caller {
   readonly modelPrivacy: ModelPrivacy;
   /** When the key ends, ISO 8601. */
   readonly expiresAt?: string;
-  /** What the key may spend; no limit unless told. */
+  /** What the key may spend; without it, there is no limit. */
   readonly keyLimit?: SpendingLimit;
   /** The key's own limits, beside those of its account. */
   readonly limits?: MinuteLimits;

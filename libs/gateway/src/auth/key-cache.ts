@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Caller, KEY_PREFIX, Problem } from '@svc/contracts';
-import { bearer } from '@svc/runtime';
+import { bearer, within } from '@svc/runtime';
 import { GatewaySettings } from '../gateway.config.js';
 import { type KeyFound, KeyStore } from './key.store.js';
 
@@ -84,15 +84,11 @@ export class KeyCache {
 
   /** While the database does not answer, a key counts as before: until its time is up. */
   private async confirm(digest: string, known: Cached): Promise<Caller | undefined> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Problem('UNAVAILABLE')), CONFIRM_MS);
     try {
-      return await Promise.race([this.lookUp(digest), late.promise]);
+      return await within(CONFIRM_MS, this.lookUp(digest));
     } catch {
       known.countsUntilMs = performance.now() + CONFIRM_AGAIN_MS;
       return known.caller;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -48,7 +48,7 @@ describe('the time of a list', () => {
 });
 
 describe('the days of an analysis', () => {
-  it('are the last seven unless told, today included, and ninety at most', () => {
+  it('are the last seven by default, today included, and ninety at most', () => {
     expect(analytics({})).toEqual({ from: '2026-11-15', until: '2026-11-21', count: 7 });
     expect(analytics({ lookback: '1d' })).toEqual({ from: '2026-11-21', until: '2026-11-21', count: 1 });
     expect(analytics({ lookback: '1000d' })).toEqual({ from: '2026-08-24', until: '2026-11-21', count: 90 });

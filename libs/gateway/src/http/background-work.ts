@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { RootLogger } from '@svc/runtime';
+import { RootLogger, within } from '@svc/runtime';
 
 /** What a stopping process gives work that nobody waits for, such as settling answers whose clients were cut off. */
 const END_ON_STOP_MS = 5_000;
@@ -33,9 +33,6 @@ export class BackgroundWork implements BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(deadline.resolve, END_ON_STOP_MS);
-    await Promise.race([Promise.allSettled(this.underWay), deadline.promise]);
-    clearTimeout(timer);
+    await within(END_ON_STOP_MS, Promise.allSettled(this.underWay)).catch(() => undefined);
   }
 }

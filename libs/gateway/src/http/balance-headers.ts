@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Balances, Ledger } from '@svc/contracts';
+import { within } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { USD_BALANCE_HEADER, balanceHeaders } from './header-values.js';
 
@@ -32,14 +33,10 @@ export class BalanceHeaders implements OnModuleInit {
 
   /** Nothing when the ledger can't tell, or not in time. */
   private async available(accountId: string): Promise<Balances | undefined> {
-    const late = Promise.withResolvers<undefined>();
-    const timer = setTimeout(late.resolve, KNOWN_WITHIN_MS, undefined);
     try {
-      return await Promise.race([this.ledger.available(accountId), late.promise]);
+      return await within(KNOWN_WITHIN_MS, this.ledger.available(accountId));
     } catch {
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Balances, type Extension, type Hold, type HoldRequest, Problem } from '@svc/contracts';
+import { within } from '@svc/runtime';
 import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.js';
 import { type AccountPosting, HoldBook } from './hold-book.js';
 import type { KeyBudget } from './key-budget.js';
@@ -218,10 +218,7 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   private async diemChanged(account: HoldAccount, change: PromiseWithResolvers<void>): Promise<void> {
-    const waited = new AbortController();
-    const deadline = sleep(DIEM_CHANGE_WAIT_MS, undefined, { signal: waited.signal }).catch(() => undefined);
-    await Promise.race([change.promise, deadline]);
-    waited.abort();
+    await within(DIEM_CHANGE_WAIT_MS, change.promise).catch(() => undefined);
     this.sweep();
     if (account.diemChange)
       throw new Problem('UNAVAILABLE', { cause: new Error("an account's DIEM is being set") });

@@ -3,7 +3,7 @@ import { type Balances, Problem } from '@svc/contracts';
 /** What may be taken, and how. */
 export interface Take {
   readonly amountNano: bigint;
-  /** Less than the amount is taken where it is at least this much; the amount itself unless told. */
+  /** Less than the amount is taken where it is at least this much; default: the amount itself. */
   readonly atLeastNano?: bigint;
   /** Taken in place of the amount where it is at most a tenth of what is left. */
   readonly preferredNano?: bigint;

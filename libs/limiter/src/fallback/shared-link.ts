@@ -1,4 +1,5 @@
 import type { LimitsState } from '@svc/contracts';
+import { within } from '@svc/runtime';
 import type { LimiterLog } from '../counting/leasing-limiter.js';
 
 /** So many calls in a row that fail are more than a hiccup. */
@@ -150,16 +151,6 @@ export class SharedLink {
     this.reason = reason;
     this.since = new Date();
     this.faultsInARow = 0;
-  }
-}
-
-async function within<Value>(deadlineMs: number, work: Promise<Value>): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer in ${Math.round(deadlineMs)} ms`)), deadlineMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

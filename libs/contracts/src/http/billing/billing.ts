@@ -92,7 +92,7 @@ export const BillingUsageHistoryQuery = z.object({
   startTimestamp: UtcTime.optional().describe('From this time on.'),
   endTimestamp: UtcTime.optional().describe('Before this time.'),
   currency: Currency.optional(),
-  pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('1000 unless told.'),
+  pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('Default: 1000.'),
   /** Checked where it is opened, so that every bad one is told the same. */
   cursor: z
     .string()
@@ -107,7 +107,7 @@ export const BillingAnalyticsQuery = z.object({
     .max(20)
     .regex(/^[1-9]\d*d$/, 'must be a number of days such as "7d"')
     .optional()
-    .describe(`So many days, today (UTC) included; ${ANALYTICS_DAYS} at most. \`7d\` unless told.`),
+    .describe(`So many days, today (UTC) included; ${ANALYTICS_DAYS} at most. Default: \`7d\`.`),
   startDate: RecentDay.optional().describe('The first day (UTC). Goes with `endDate`.'),
   endDate: RecentDay.optional().describe('The last day (UTC). Goes with `startDate`.'),
 });
