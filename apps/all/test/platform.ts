@@ -120,6 +120,11 @@ export class Platform {
     return this.process.service;
   }
 
+  /** The settings of its process. */
+  get env(): Readonly<Record<string, string>> {
+    return this.home.env;
+  }
+
   get dataDir(): string {
     return join(this.home.dir, 'data');
   }

@@ -170,8 +170,8 @@ describe('a limit', () => {
     const { apiKey } = await keyWith({ tokensPerMinute: 100 });
     const response = await platform.chat(apiKey, hello('test-model', { max_tokens: 4_000 }));
     expect(response.status).toBe(400);
-    const { error } = await errorOf(response);
-    expect(error.code).toBe('TOO_MANY_TOKENS');
+    const { error, code } = await errorOf(response);
+    expect(code).toBe('TOO_MANY_TOKENS');
     expect(error.message).toContain('100 tokens per minute');
   });
 

@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { RunningProcess } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { chunksOf, eventually } from '../answers.js';
 import { MAIN, Platform } from '../platform.js';
+
+const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const MESSAGES = [{ role: 'user', content: 'hi' }];
 
@@ -58,6 +62,37 @@ describe('the first start', () => {
     const response = await platform.chat(printedKey(platform), { model: 'simulated', messages: MESSAGES });
     expect(response.status).toBe(200);
   });
+});
+
+describe('npm start', () => {
+  it('is stopped by the SIGTERM that its npm gets, and leaves nothing behind', async () => {
+    const platform = await start();
+    const env = { ...process.env, ...platform.env, SVC_DATA_DIR: join(platform.dataDir, '..', 'npm') };
+    const npm = spawn('npm', ['start'], {
+      cwd: REPOSITORY,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let output = '';
+    for (const stream of [npm.stdout, npm.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    const ended = once(npm, 'close');
+    try {
+      await expect.poll(() => output, { timeout: 110_000 }).toMatch(/API {2,}http/);
+      const url = /API {2,}(http:\S+)/.exec(output)?.[1] ?? '';
+      npm.kill('SIGTERM');
+      await ended;
+      await expect(fetch(`${url}/models`)).rejects.toThrow('fetch failed');
+    } finally {
+      // Nothing of its group is left where all went well.
+      try {
+        if (npm.pid) process.kill(-npm.pid, 'SIGKILL');
+      } catch {
+        // As it should be.
+      }
+    }
+  }, 180_000);
 });
 
 describe('a start that can not be', () => {

@@ -11,10 +11,10 @@ export const ErrorEnvelope = z.object({
     message: z.string(),
     type: z.enum(KINDS),
     param: z.string().nullable().describe('The field of the request that is at fault.'),
-    code: z.string(),
+    code: z.string().describe('`code`, or `context_length_exceeded` for `TOO_MANY_TOKENS`.'),
     retry_after: z.number().optional().describe('Seconds. In an event of a stream, which has no headers.'),
   }),
-  code: z.string().describe('The same as `error.code`.'),
+  code: z.string().describe('What went wrong.'),
   details: z
     .looseObject({ _errors: z.array(z.string()) })
     .optional()

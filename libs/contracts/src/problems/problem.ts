@@ -47,7 +47,7 @@ export class Problem extends Error {
   }
 }
 
-/** The one error envelope: OpenAI's shape, with the code on top as well so that both kinds of client find it. */
+/** The one error envelope: OpenAI's shape with the codes that its clients know, and the catalogue's code on top. */
 export interface ErrorBody {
   error: { message: string; type: ProblemKind; param: string | null; code: string; retry_after?: number };
   code: string;
@@ -64,7 +64,8 @@ export interface IssueTree {
 /** A problem as the body of an HTTP answer. */
 export function errorBody(problem: Problem): ErrorBody {
   const { message, kind, param, code, issues } = problem;
-  const body: ErrorBody = { error: { message, type: kind, param, code }, code };
+  const { openaiCode = code }: ProblemRow = PROBLEMS[code];
+  const body: ErrorBody = { error: { message, type: kind, param, code: openaiCode }, code };
   if (issues) {
     body.details = issueTree(issues);
     body.issues = issues;

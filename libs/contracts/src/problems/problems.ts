@@ -14,8 +14,10 @@ export interface ProblemRow {
   readonly status: number;
   readonly kind: ProblemKind;
   readonly message: string;
-  /** Seconds, sent as `Retry-After` unless the problem says better. */
+  /** Seconds, sent as `Retry-After` where the problem says no better. */
   readonly retryAfterSeconds?: number;
+  /** What OpenAI's API calls it, where clients act on that name: their `error.code`. */
+  readonly openaiCode?: string;
 }
 
 const row = (status: number, kind: ProblemKind, message: string): ProblemRow => ({ status, kind, message });
@@ -25,11 +27,15 @@ export const PROBLEMS = {
   INVALID_REQUEST: row(400, 'invalid_request_error', 'Invalid request parameters'),
   MALFORMED_REQUEST: row(400, 'invalid_request_error', 'That is not a request of HTTP/1.1.'),
   INVALID_JSON: row(400, 'invalid_request_error', 'Invalid JSON request'),
-  TOO_MANY_TOKENS: row(
-    400,
-    'invalid_request_error',
-    "Your request exceeds the model's maximum context. Please reduce your prompt or completion length.",
-  ),
+  TOO_MANY_TOKENS: {
+    ...row(
+      400,
+      'invalid_request_error',
+      // Clients that read nothing but the message know an overflow by the last sentence.
+      "Your request exceeds the model's maximum context. Please reduce your prompt or completion length. Input tokens exceed the configured limit.",
+    ),
+    openaiCode: 'context_length_exceeded',
+  },
   NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer that.'),
   AUTHENTICATION_FAILED: row(401, 'authentication_error', 'Authentication failed'),
   PRO_ONLY_MODEL: row(401, 'authentication_error', 'This model is only available to Pro users'),
