@@ -1,0 +1,108 @@
+"""The openai package."""
+
+import base64
+
+import openai
+from pydantic import BaseModel
+from scenarios import API_KEY, ASK_WEATHER, BASE_URL, MODEL, SAID, SAY, TOO_LONG, WEATHER_TOOL, red_png
+
+SCENARIOS = [
+    "chat",
+    "stream",
+    "stream_with_usage",
+    "tools",
+    "structured_output",
+    "image",
+    "models",
+    "wrong_key",
+    "context_overflow",
+]
+
+client = openai.OpenAI(base_url=BASE_URL, api_key=API_KEY, max_retries=0)
+
+
+class Trip(BaseModel):
+    city: str
+    days: int
+
+
+def user(text):
+    return [{"role": "user", "content": text}]
+
+
+def chat():
+    answer = client.chat.completions.create(model=MODEL, messages=user(SAY))
+    assert answer.choices[0].message.content == SAID
+    assert answer.choices[0].finish_reason == "stop"
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
+
+
+def stream():
+    text = ""
+    finish = None
+    for chunk in client.chat.completions.create(model=MODEL, messages=user(SAY), stream=True):
+        text += chunk.choices[0].delta.content or ""
+        finish = chunk.choices[0].finish_reason or finish
+    assert text == SAID, text
+    assert finish == "stop", finish
+
+
+def stream_with_usage():
+    options = {"include_usage": True}
+    chunks = list(
+        client.chat.completions.create(model=MODEL, messages=user(SAY), stream=True, stream_options=options)
+    )
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks[:-1]) == SAID
+    assert all(chunk.usage is None for chunk in chunks[:-1])
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage.total_tokens > 0
+
+
+def tools():
+    messages = user(ASK_WEATHER)
+    asked = client.chat.completions.create(model=MODEL, messages=messages, tools=[WEATHER_TOOL])
+    assert asked.choices[0].finish_reason == "tool_calls"
+    call = asked.choices[0].message.tool_calls[0]
+    assert call.function.name == "get_weather"
+    messages.append(asked.choices[0].message)
+    messages.append({"role": "tool", "tool_call_id": call.id, "content": "sunny, 21 degrees"})
+    answer = client.chat.completions.create(model=MODEL, messages=messages, tools=[WEATHER_TOOL])
+    assert "sunny, 21 degrees" in answer.choices[0].message.content
+
+
+def structured_output():
+    answer = client.chat.completions.parse(model=MODEL, messages=user("Plan a trip"), response_format=Trip)
+    assert isinstance(answer.choices[0].message.parsed, Trip)
+
+
+def image():
+    url = "data:image/png;base64," + base64.b64encode(red_png()).decode()
+    content = [{"type": "text", "text": SAY}, {"type": "image_url", "image_url": {"url": url}}]
+    answer = client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": content}])
+    assert answer.choices[0].message.content == SAID
+
+
+def models():
+    assert MODEL in [model.id for model in client.models.list()]
+
+
+def wrong_key():
+    try:
+        openai.OpenAI(base_url=BASE_URL, api_key="wrong", max_retries=0).models.with_raw_response.list()
+        openai.OpenAI(base_url=BASE_URL, api_key="wrong", max_retries=0).chat.completions.create(
+            model=MODEL, messages=user(SAY)
+        )
+    except openai.AuthenticationError as error:
+        assert error.code == "AUTHENTICATION_FAILED", error.code
+        return
+    raise AssertionError("it was let in")
+
+
+def context_overflow():
+    try:
+        client.chat.completions.create(model=MODEL, messages=user(TOO_LONG))
+    except openai.BadRequestError as error:
+        assert error.code == "context_length_exceeded", error.code
+        assert error.param == "messages", error.param
+        return
+    raise AssertionError("it was answered")
