@@ -7,6 +7,11 @@ export const gatewayConfig = {
     .default(300_000)
     .describe('How long an answer that is not streamed may take before it is a 504'),
   GATEWAY_CLIENT_STALL_MS: durationMs.default(60_000).describe('How long a client may leave a stream unread'),
+  GATEWAY_FIRST_SIGN_MS: durationMs
+    .default(5_000)
+    .describe(
+      'After so long without a first token a stream begins all the same, and a refusal is an event of it',
+    ),
   GATEWAY_KEEP_ALIVE_MS: durationMs.default(15_000).describe('A silent stream says that it lives this often'),
   GATEWAY_TRANCHE_TOKENS: whole(16, 1_000_000)
     .default(512)

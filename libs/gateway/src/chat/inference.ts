@@ -43,9 +43,10 @@ export class Inference {
       messages: prompt.messages,
       promptTokens: prompt.tokens,
     });
-    const source: BackendAnswer = stream
-      ? await this.router.stream(call, client.signal)
-      : await this.router.complete(call, client.signal);
+    const asked: Promise<BackendAnswer> = stream
+      ? this.router.stream(call, client.signal)
+      : this.router.complete(call, client.signal);
+    const source = await (plan.stream ? client.beginWith(asked) : asked);
     record.backend = source.backend;
     client.headers['x-svc-model-router'] = source.backend;
     if (source.retries > 0) client.headers['x-retry-count'] = source.retries;

@@ -22,6 +22,7 @@ const used = (completionTokens: number): { backend: string; usage: Usage; durati
 /** Whatever is asked of it beyond the first hold, it can't do. */
 class FailingLedger extends Ledger {
   readonly charges: Charge[] = [];
+  settles = true;
   readonly released: Hold[] = [];
 
   override hold(): Promise<Hold> {
@@ -41,6 +42,7 @@ class FailingLedger extends Ledger {
   }
 
   override settle(_hold: Hold, charge: Charge): Promise<void> {
+    if (!this.settles) return Promise.reject(new Problem('UNAVAILABLE'));
     this.charges.push(charge);
     return Promise.resolve();
   }
@@ -90,6 +92,15 @@ describe('a reservation whose hold can’t grow, and not for want of money', () 
     expect(await reservation.settle(used(25))).toEqual({ usdNano: 25n, diemNano: 0n });
     expect(ledger.charges).toMatchObject([{ writeOffNano: 0n }]);
     expect(errors).toEqual([]);
+  });
+});
+
+describe('a reservation whose charge nobody takes', () => {
+  it('says so in the log, whether anybody waits for the answer or its client has gone', async () => {
+    const { reservation, ledger, errors } = reserved(30n);
+    ledger.settles = false;
+    await expect(reservation.settle(used(25))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(errors).toHaveLength(1);
   });
 });
 

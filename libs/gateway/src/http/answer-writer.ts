@@ -15,7 +15,7 @@ const STREAM_HEADERS: HeaderValues = {
 
 type Bounds = Pick<
   GatewayConfig,
-  'GATEWAY_ANSWER_TIMEOUT_MS' | 'GATEWAY_KEEP_ALIVE_MS' | 'GATEWAY_CLIENT_STALL_MS'
+  'GATEWAY_ANSWER_TIMEOUT_MS' | 'GATEWAY_FIRST_SIGN_MS' | 'GATEWAY_KEEP_ALIVE_MS' | 'GATEWAY_CLIENT_STALL_MS'
 >;
 
 /**
@@ -65,10 +65,20 @@ export class AnswerWriter {
     if (this.keepAlive || this.isGone) return;
     clearTimeout(this.deadline);
     this.writeHead(STREAM_HEADERS);
-    const { raw } = this.reply;
-    this.keepAlive = setInterval(() => {
-      if (!raw.destroyed && !raw.writableNeedDrain) raw.write(KEEP_ALIVE_FRAME);
-    }, this.bounds.GATEWAY_KEEP_ALIVE_MS);
+    this.keepAlive = setInterval(() => this.showLife(), this.bounds.GATEWAY_KEEP_ALIVE_MS);
+  }
+
+  /** Waits for what a stream begins with. Where it takes long the client is shown that it is waited for. */
+  async beginWith<T>(first: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => {
+      this.begin();
+      this.showLife();
+    }, this.bounds.GATEWAY_FIRST_SIGN_MS);
+    try {
+      return await first;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Writes frames of a stream. A promise where the client has to read on first: one that does not is cut off. */
@@ -108,6 +118,11 @@ export class AnswerWriter {
     raw.off('close', this.onClose);
     if (this.isGone && !this.reply.sent) this.reply.hijack();
     if (this.keepAlive && !raw.writableEnded) raw.end();
+  }
+
+  private showLife(): void {
+    const { raw } = this.reply;
+    if (!raw.destroyed && !raw.writableNeedDrain) raw.write(KEEP_ALIVE_FRAME);
   }
 
   private writeHead(own: HeaderValues): void {
