@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Caller, KEY_PREFIX, Problem } from '@svc/contracts';
 import { bearer, within } from '@svc/runtime';
+import { LRUCache } from 'lru-cache';
 import { GatewaySettings } from '../gateway.config.js';
 import { type KeyFound, KeyStore } from './key.store.js';
 
-/** Keys kept in memory; the one that was looked up longest ago goes first. */
+/** Keys kept in memory; the one that was used longest ago goes first. */
 const CACHED_KEYS = 50_000;
 /** A secret that is no key is remembered for so long. */
 const WRONG_KEY_MS = 1_000;
@@ -16,18 +17,20 @@ const CONFIRM_AGAIN_MS = 1_000;
 interface Cached {
   /** `undefined` for a secret that is no key. */
   readonly caller: Caller | undefined;
-  /** Not to be trusted from then on, on the clock of `performance.now()`. */
-  readonly untilMs: number;
   /** How often doubt had been cast when it was looked up. */
   readonly doubts: number;
-  /** A doubtful key counts until then, because it could not be looked up just now. */
+  /** A doubtful key counts until then on the clock of `performance.now()`: it could not be looked up just now. */
   countsUntilMs: number;
 }
 
 /** Tells who asks. Keys are looked up by the SHA-256 of their secret and remembered until they change. */
 @Injectable()
 export class KeyCache {
-  private readonly cache = new Map<string, Cached>();
+  /** By digest, each until it is not to be trusted any more. */
+  private readonly cache = new LRUCache<string, Cached>({
+    max: CACHED_KEYS,
+    dispose: ({ caller }, digest) => this.unlist(caller, digest),
+  });
   private readonly digests = new Map<string, Set<string>>();
   /** One for each digest, shared by all who ask meanwhile. */
   private lookups = new Map<string, Promise<Caller | undefined>>();
@@ -41,7 +44,7 @@ export class KeyCache {
   /** Whether the key in this `Authorization` header was right when it was last looked up. */
   knows(authorization: string | undefined): boolean {
     const secret = keyIn(authorization);
-    return secret !== undefined && this.cache.get(digestOf(secret))?.caller !== undefined;
+    return secret !== undefined && this.cache.peek(digestOf(secret))?.caller !== undefined;
   }
 
   /** The caller whose key is in this `Authorization` header. Refuses: AUTHENTICATION_FAILED, UNAVAILABLE. */
@@ -49,7 +52,7 @@ export class KeyCache {
     const secret = keyIn(authorization);
     if (secret === undefined) throw new Problem('AUTHENTICATION_FAILED');
     const digest = digestOf(secret);
-    const known = this.remembered(digest);
+    const known = this.cache.get(digest);
     let caller: Caller | undefined;
     if (!known) caller = await this.lookUp(digest);
     else caller = this.isTrusted(known) ? known.caller : await this.confirm(digest, known);
@@ -73,13 +76,6 @@ export class KeyCache {
 
   private isTrusted({ doubts, countsUntilMs }: Cached): boolean {
     return doubts === this.doubts || countsUntilMs > performance.now();
-  }
-
-  private remembered(digest: string): Cached | undefined {
-    const known = this.cache.get(digest);
-    if (!known || known.untilMs > performance.now()) return known;
-    this.drop(digest, known);
-    return undefined;
   }
 
   /** While the database does not answer, a key counts as before: until its time is up. */
@@ -121,20 +117,13 @@ export class KeyCache {
     const keepMs = found
       ? Math.min(this.settings.config.GATEWAY_KEY_CACHE_MS, found.validForMs)
       : WRONG_KEY_MS;
-    const untilMs = performance.now() + keepMs;
-    const old = this.cache.get(digest);
-    if (old) this.drop(digest, old);
-    this.cache.set(digest, { caller, untilMs, doubts: this.doubts, countsUntilMs: 0 });
-    if (caller) {
-      const digests = this.digests.get(caller.accountId) ?? new Set();
-      this.digests.set(caller.accountId, digests.add(digest));
-    }
-    const [oldest] = this.cache;
-    if (this.cache.size > CACHED_KEYS && oldest) this.drop(...oldest);
+    this.cache.set(digest, { caller, doubts: this.doubts, countsUntilMs: 0 }, { ttl: keepMs });
+    if (!caller) return;
+    const digests = this.digests.get(caller.accountId) ?? new Set();
+    this.digests.set(caller.accountId, digests.add(digest));
   }
 
-  private drop(digest: string, { caller }: Cached): void {
-    this.cache.delete(digest);
+  private unlist(caller: Caller | undefined, digest: string): void {
     if (!caller) return;
     const digests = this.digests.get(caller.accountId);
     digests?.delete(digest);

@@ -1,4 +1,5 @@
 import { type BillingEntry, type UsageEntry, formatUsd, usdNumber } from '@svc/contracts';
+import Negotiator from 'negotiator';
 import { stringify } from 'csv-stringify/sync';
 
 const NOTES = 'API Inference';
@@ -54,16 +55,11 @@ export function usageCsv(entries: readonly UsageEntry[]): string {
   return stringify(rows, { header: true, columns: CSV_COLUMNS });
 }
 
+const ON_OFFER = ['application/json', 'text/csv', 'text/csv;charset=utf-8'];
+
 /** Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). */
 export function prefersCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false;
-  const weights = new Map<string, number>();
-  for (const part of accept.toLowerCase().split(',')) {
-    const [range = '', ...parameters] = part.split(';').map((text) => text.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    weights.set(range, weight === undefined ? 1 : Number(weight));
-  }
-  const weightOf = (type: string, kind: string): number =>
-    weights.get(`${type}/${kind}`) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0;
-  return weightOf('text', 'csv') > weightOf('application', 'json');
+  const preferred = new Negotiator({ headers: { accept: accept.toLowerCase() } }).mediaType(ON_OFFER);
+  return preferred?.startsWith('text/csv') ?? false;
 }

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import Negotiator from 'negotiator';
 
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
@@ -10,19 +11,18 @@ const BROTLI_QUALITY = 4;
 
 export type Encoding = 'gzip' | 'br';
 
+/** What its types leave out: which of two that a client likes equally is taken. */
+interface Preferring {
+  encodings(available: string[], options: { preferred: string[] }): string[];
+}
+
 /** The encoding that a client prefers of those on offer, by its `Accept-Encoding` (RFC 9110 §12.5.3). */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | undefined {
   if (acceptEncoding === undefined) return undefined;
-  const weights = new Map<string, number>();
-  for (const part of acceptEncoding.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    weights.set(name === 'x-gzip' ? 'gzip' : name, weight === undefined ? 1 : Number(weight));
-  }
-  const weightOf = (name: Encoding): number => weights.get(name) ?? weights.get('*') ?? 0;
-  const [br, gz] = [weightOf('br'), weightOf('gzip')];
-  if (!(br > 0) && !(gz > 0)) return undefined;
-  return gz > br ? 'gzip' : br > 0 ? 'br' : 'gzip';
+  const headers = { 'accept-encoding': acceptEncoding.toLowerCase().replaceAll('x-gzip', 'gzip') };
+  const negotiator: Preferring = new Negotiator({ headers });
+  const [chosen] = negotiator.encodings(['br', 'gzip', 'identity'], { preferred: ['br', 'gzip'] });
+  return chosen === 'br' || chosen === 'gzip' ? chosen : undefined;
 }
 
 export function encode(body: string, encoding: Encoding): Promise<Buffer> {

@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein';
+
 /** Longer names than this are not compared; ids of real models are shorter. */
 const COMPARED_LENGTH = 80;
 
@@ -30,22 +32,8 @@ export function nearestName(name: string, names: Iterable<string>): string | und
     const loose = looseName(candidate.slice(0, COMPARED_LENGTH));
     if (wanted.length >= 3 && loose.startsWith(wanted)) begun ??= candidate;
     if (Math.abs(loose.length - wanted.length) >= least) continue;
-    const edits = editDistance(wanted, loose);
+    const edits = distance(wanted, loose);
     if (edits < least) [least, nearest] = [edits, candidate];
   }
   return nearest ?? begun;
-}
-
-/** Insertions, deletions and replacements that make one text the other (Levenshtein). */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1];
-    for (let column = 1; column <= to.length; column += 1) {
-      const replaced = (row[column - 1] ?? 0) + (to[column - 1] === letter ? 0 : 1);
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }
