@@ -100,8 +100,7 @@ export class Answer {
         if (shortage === 'out_of_money' && !form.isLive && meter.deliveredTokens === 0) throw hold.refusal;
         if (shortage) break;
       }
-      if (hold) meter.deliver();
-      else meter.deliverWhole();
+      meter.deliver();
       form.add(pieces);
     }
     const reading = form.flush();

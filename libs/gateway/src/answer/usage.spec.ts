@@ -4,7 +4,13 @@ import { Meter } from '../tokens/meter.js';
 
 const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 const prompt = { tokens: 6, tokensAtMost: 1_000, count: () => Promise.resolve(7) };
-const rest = { prompt, received: 10_000, outputTokensAtMost: 100, mayThink: false };
+const rest = {
+  prompt,
+  received: 10_000,
+  outputTokensAtMost: 100,
+  paidTokensAtMost: Infinity,
+  mayThink: false,
+};
 const usage = async (ended: Pick<Ended, 'reported' | 'isWhole' | 'meter'> & Partial<Ended>) =>
   (await usageOf({ ...rest, ...ended })).usage;
 
@@ -16,7 +22,7 @@ function delivered(...pieces: string[]): Meter {
 }
 
 describe('usageOf', () => {
-  const meter = delivered('a', 'b', 'c');
+  const meter = delivered('aaa', 'bbb', 'ccc');
 
   it('believes a backend that counts', async () => {
     const reported = {
@@ -60,7 +66,7 @@ describe('usageOf', () => {
 });
 
 describe('counts that can’t be true', () => {
-  const meter = delivered('a', 'b', 'c');
+  const meter = delivered('aaa', 'bbb', 'ccc');
   const said = (promptTokens: number, completionTokens: number, reasoningTokens = 0) => ({
     promptTokens,
     completionTokens,

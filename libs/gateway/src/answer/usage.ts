@@ -60,6 +60,8 @@ export interface Ended {
     readonly count: () => Promise<number>;
   };
   readonly outputTokensAtMost: number;
+  /** Where money ended the answer, what there was money for: an estimate says no more. */
+  readonly paidTokensAtMost: number;
   /** Whether the model may think without showing it, so that its output has tokens of which nothing is received. */
   readonly mayThink: boolean;
 }
@@ -75,7 +77,7 @@ export interface Used {
  * estimated here. A token has at least a byte, and there are never more than were asked for.
  */
 export async function usageOf(ended: Ended): Promise<Used> {
-  const { reported = NOTHING, isWhole, meter, prompt, outputTokensAtMost } = ended;
+  const { reported = NOTHING, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
   const isPromptDoubted = reported.promptTokens > prompt.tokensAtMost;
   const isOutputDoubted = isWhole && !isCredible(reported, ended);
   // A backend that says zero is one that does not count: no prompt is empty, and an answer was seen.
@@ -83,7 +85,7 @@ export async function usageOf(ended: Ended): Promise<Used> {
   const countsOutput = isWhole && !isOutputDoubted && reported.completionTokens > 0;
   const completionTokens = countsOutput
     ? reported.completionTokens
-    : Math.min(await meter.countDelivered(), outputTokensAtMost);
+    : Math.min(await meter.countDelivered(), outputTokensAtMost, paidTokensAtMost);
   return {
     usage: {
       promptTokens: countsPrompt ? reported.promptTokens : await prompt.count(),

@@ -71,7 +71,7 @@ export class Inference {
   /** What an answer used. Whatever a backend says and whatever fails here, there is something to charge. */
   async usage(
     { requestId }: Exchange,
-    { plan, prompt }: Prepared,
+    { plan, prompt, reservation }: Prepared,
     { answer, ending }: { answer: Answer; ending: Ending },
   ): Promise<Usage> {
     const { backend, normaliser } = answer;
@@ -80,6 +80,10 @@ export class Inference {
       isWhole: ending.kind === 'done',
       prompt,
       outputTokensAtMost: plan.outputTokensAtMost,
+      paidTokensAtMost:
+        ending.kind === 'out_of_money' && !prompt.tokenizer
+          ? reservation.coveredTokens
+          : Number.POSITIVE_INFINITY,
       mayThink: plan.model.capabilities.supportsReasoning,
     };
     try {

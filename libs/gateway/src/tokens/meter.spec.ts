@@ -44,14 +44,17 @@ describe('Meter', () => {
     const meter = metered({ content: 'a' }, { content: 'b' });
     meter.deliver();
     meter.addMessage({ content: 'c' });
-    expect(meter).toMatchObject({ tokens: 3, deliveredTokens: 2 });
-    expect(await meter.countDelivered()).toBe(2);
+    expect(meter).toMatchObject({ tokens: 3, deliveredTokens: 1 });
+    expect(await meter.countDelivered()).toBe(1);
   });
 
-  it('takes an answer in one piece by its size', async () => {
-    const meter = metered({ content: 'x'.repeat(32) });
-    meter.deliverWhole();
-    expect(await meter.countDelivered()).toBe(10);
+  it('counts a text by its size, in however many pieces it came', async () => {
+    const text = 'The same text, whole, in words and letter by letter.';
+    for (const pieces of [[text], text.split(/(?<= )/), [...text]]) {
+      const meter = metered(...pieces.map((content) => ({ content })));
+      meter.deliver();
+      expect(await meter.countDelivered()).toBe(Math.ceil(text.length / 3.2));
+    }
   });
 
   it('has a tokenizer count whole texts, whatever pieces they came in', async () => {
@@ -75,7 +78,7 @@ describe('Meter', () => {
     const meter = new Meter(tokenizer);
     const call = { function: { name: 'f', arguments: '{}' } };
     meter.addMessage({ tool_calls: [call, call] });
-    meter.deliverWhole();
+    meter.deliver();
     await meter.countDelivered();
     expect(seen).toEqual(['f', '{}', 'f', '{}']);
   });
@@ -87,7 +90,7 @@ describe('Meter', () => {
       meter.addMessage({ content: 'x'.repeat(1_000) });
       meter.deliver();
     }
-    expect(await meter.countDelivered()).toBe(Math.floor(200_000 / 6));
+    expect(await meter.countDelivered()).toBe(200_000 / 3.2);
     expect(seen).toEqual([]);
   });
 });

@@ -9,14 +9,14 @@ const BYTES_PER_TOKEN_AT_MOST = 6;
 const KEPT_CHARACTERS = 131_072;
 
 /**
- * Counts what a backend generated, for answers whose backend has not said: cut, aborted, or silent about it. Until a
- * tokenizer counts it, a piece has at least one token, and its text at least what its size suggests; the greater of
- * the two counts.
+ * Counts what a backend generated, for answers whose backend has not said: cut, aborted, or silent about it. Money is
+ * held for a token a piece, or for what the size of a text suggests, whichever is more; what was delivered is counted
+ * by a tokenizer, or estimated by its size.
  */
 export class Meter {
   private pieceCount = 0;
   private byteCount = 0;
-  private deliveredEstimate = 0;
+  private deliveredBytes = 0;
   private kept: KeptText | undefined;
 
   /** Keeps what was delivered where there is a tokenizer to count it. */
@@ -50,31 +50,25 @@ export class Meter {
     return this.byteCount;
   }
 
-  /** Tokens so far, estimated. */
+  /** Tokens so far, as money is held for them. */
   get tokens(): number {
     return Math.max(this.pieceCount, Math.floor(this.byteCount / BYTES_PER_TOKEN_AT_MOST));
   }
 
-  /** Of what was delivered. */
+  /** Of what was delivered, estimated: the same for the same text, in however many pieces it came. */
   get deliveredTokens(): number {
-    return this.deliveredEstimate;
+    return estimateTokens(this.deliveredBytes);
   }
 
   /** What was added so far has been delivered. */
   deliver(): void {
-    this.deliveredEstimate = this.tokens;
-    this.keep();
-  }
-
-  /** The same, of an answer that came in one piece: how many pieces it had is not known. */
-  deliverWhole(): void {
-    this.deliveredEstimate = estimateTokens(this.byteCount);
-    this.keep();
+    this.deliveredBytes = this.byteCount;
+    if (this.kept?.deliver() === false) this.kept = undefined;
   }
 
   /** Tokens that were delivered: counted where there is a tokenizer and the text is not too long, else estimated. */
   async countDelivered(): Promise<number> {
-    if (!this.tokenizer || !this.kept) return this.deliveredEstimate;
+    if (!this.tokenizer || !this.kept) return this.deliveredTokens;
     return this.tokenizer.count(this.kept.texts());
   }
 
@@ -83,10 +77,6 @@ export class Meter {
     this.pieceCount += 1;
     this.byteCount += Buffer.byteLength(text);
     this.kept?.add(`${choice} ${member}`, text);
-  }
-
-  private keep(): void {
-    if (this.kept?.deliver() === false) this.kept = undefined;
   }
 }
 
