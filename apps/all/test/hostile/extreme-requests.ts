@@ -68,6 +68,7 @@ const LONGEST = 2_000_000;
 const BODY_CHARS = 8_000_000;
 /** Longer ones are refused for the length of the URL. */
 const QUERY_CHARS = 3_000;
+const PATH_CHARS = 300;
 
 /** Where no bound is given. */
 const LENGTHS = [0, 1, 2, 255, 256, 257, 4_096, 65_536];
@@ -122,15 +123,18 @@ export class ExtremeRequests {
     const query = new URLSearchParams();
     for (const { name, in: place, required, schema = {} } of parameters) {
       if (place === 'path') {
-        const text = String(this.value({ maxLength: 200, ...schema }, name, 0));
+        const text = String(this.value(schema, name, 0)).slice(0, PATH_CHARS);
         // An empty segment, or one of dots, is another path.
         target = target.replace(
           `{${name}}`,
           encodeURIComponent(/^\.*$/.test(text) ? 'x' : text.toWellFormed()),
         );
       } else if (place === 'query' && (required || this.random.chance(OPTIONAL))) {
-        const text = String(this.value({ maxLength: 2_000, ...schema }, name, 0)).toWellFormed();
-        if (text.length <= QUERY_CHARS) query.set(name, text);
+        const value = this.value(schema, name, 0);
+        // An item that is empty is none.
+        const items = (Array.isArray(value) ? value : [value]).map((item) => String(item).trim() || 'x');
+        const text = Array.isArray(value) ? items.join() : String(value);
+        if (text.length <= QUERY_CHARS) query.set(name, text.toWellFormed());
         else this.beyond = this.beyond.filter((at) => at !== name && !at.startsWith(`${name}.`));
       }
     }

@@ -11,4 +11,14 @@ export const WEAKENINGS: readonly Weakening[] = [
     replace: `for (let at = 0; at < text.length; at += 256) text.slice(at).split('\\n');
     const [field, members] = largestField(value);`,
   },
+  {
+    name: 'unbounded-values',
+    file: 'extremes.hostile.ts',
+    test: 'at the bounds of their schemas',
+    module: 'libs/contracts/dist/problems/validate.js',
+    find: 'if (result.success)',
+    replace: `if (!result.success && result.error.issues.every(({ code }) => code === 'too_big'))
+        return value;
+    if (result.success)`,
+  },
 ];

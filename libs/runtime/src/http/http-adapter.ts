@@ -40,7 +40,8 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     keepAliveTimeout: 75_000,
     // A request without a host is refused here, in the envelope of all refusals.
     http: { headersTimeout: 20_000, requireHostHeader: false },
-    routerOptions: { maxParamLength: 200 },
+    // What is too long for a name is said by the route's schema; a URL as a whole is bounded by the size of headers.
+    routerOptions: { maxParamLength: 4_000 },
     clientErrorHandler: refuseMalformed(options.logger),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       begin(request, reply);
