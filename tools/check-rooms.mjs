@@ -4,7 +4,7 @@ import { dirname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { allFiles, finish, importsOf, isCode, isTest, read, root } from './check-sources.mjs';
 
-const { maxFiles, moving, rooms } = await import(pathToFileURL(join(root, 'tools/rooms.mjs')).href);
+const { maxFiles, rooms } = await import(pathToFileURL(join(root, 'tools/rooms.mjs')).href);
 
 const tablePath = 'tools/rooms.mjs';
 const faults = [];
@@ -21,7 +21,7 @@ function placeOf(path) {
 /** Why a table can't be right: circles, and rooms inside rooms where they are not allowed. */
 function checkTable(lib, table) {
   if (!existsSync(join(root, 'libs', lib))) {
-    if (!moving.has(lib)) faults.push(`${tablePath}: there is no library ${lib}`);
+    faults.push(`${tablePath}: there is no library ${lib}`);
     return;
   }
   const before = new Set();
@@ -54,7 +54,7 @@ function checkImport({ from, to, line }) {
   const shared = table['.'] ?? [];
   if (here.room === '.') {
     const isBelow = there.room === '.' && shared.includes(stemOf(to));
-    if (shared.includes(stemOf(from)) && !isBelow && !moving.has(here.lib))
+    if (shared.includes(stemOf(from)) && !isBelow)
       faults.push(`${at}: rooms import this file, so it may not import ${to}`);
     return;
   }
@@ -86,7 +86,7 @@ function checkFolders(files) {
   }
   for (const [key, count] of counts) {
     const [lib, room] = key.split(' ');
-    if (count > maxFiles && !(room === '.' && moving.has(lib)))
+    if (count > maxFiles)
       faults.push(`${posix.join('libs', lib, 'src', room)}: has ${count} files, ${maxFiles} are allowed`);
   }
 }
@@ -95,7 +95,6 @@ function checkFolders(files) {
 function checkUse(files) {
   const inhabited = new Set(files.map(placeOf).map((place) => place && `${place.lib} ${place.room}`));
   for (const [lib, table] of Object.entries(rooms)) {
-    if (moving.has(lib)) continue;
     for (const [room, others] of Object.entries(table)) {
       if (room === '.') continue;
       if (!inhabited.has(`${lib} ${room}`)) faults.push(`${tablePath}: ${lib} has no room ${room}`);

@@ -12,6 +12,7 @@ const everywhere = [
   [/\b(?:this|previous|earlier|last|next) sessions?\b/i, 'tells how the work was made'],
   [/\b(?:issue|task|ticket) #?\d+\b/i, 'tells how the work was made'],
   [/\bas (?:requested|instructed) by\b/i, 'tells how the work was made'],
+  [/\bunless (?:told)\b/i, 'says too little: "default: …" or "without it …"'],
   [/\b(?:TO[D]O|FIX[M]E|X{3})\b(?!\([\w-]+\))/, 'an open end without a name: write it as WORD(name)'],
 ];
 const inCode = [

@@ -6,9 +6,6 @@
 /** Production files in one folder; tests are not counted. */
 export const maxFiles = 20;
 
-/** Libraries that are still on their way into rooms: neither full folders nor unused rows are faults in them. */
-export const moving = new Set([]);
-
 export const rooms = {
   contracts: {
     problems: [],

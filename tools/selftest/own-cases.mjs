@@ -117,6 +117,7 @@ export const own = [
   ['text', 'libs/b/src/path.ts', `// see ${'/wo'}rk/main\n`, 'path.ts:1: '],
   ['text', 'libs/b/src/path-b.ts', `// see ..${'/shared'}\n`, 'path-b.ts:1: '],
   ['text', 'libs/b/notes.md', `Done in this ${'session'}.\n`, 'notes.md:1: '],
+  ['text', 'libs/b/src/default.ts', `// Ten unless ${'told'}.\n`, 'default.ts:1: '],
   ['text', 'libs/b/src/open.ts', `// TO${'DO'} later\n`, 'open.ts:1'],
   ['text', 'libs/b/src/off.ts', `// ox${'lint'}-disable-next-line no-console\n`, 'off.ts:1'],
   ['text', 'libs/b/src/off-b.ts', `// @ts-${'expect-error'}\n`, 'off-b.ts:1'],
@@ -156,7 +157,6 @@ export const ownPermitted = [
 /** The rooms of the workspace that is tried. */
 export const roomTable = `
 export const maxFiles = 20;
-export const moving = new Set();
 export const rooms = {
   a: { ring: ['late'], late: [], 'late/inner': [] },
   b: { '.': ['b.config'], low: [], side: [], high: ['low'], full: [] },

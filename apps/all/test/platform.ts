@@ -39,9 +39,9 @@ export interface PlatformOptions {
   /** Models beside `test-model`; their backend is the simulator unless they name one. */
   readonly models?: readonly object[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The catalogue's system prompts; none, unless a test wants some. */
+  /** The catalogue's system prompts. Default: none. */
   readonly housePrompts?: readonly string[];
-  /** The characters on offer; none, unless a test wants some. */
+  /** The characters on offer. Default: none. */
   readonly characters?: readonly object[];
   /** Set for a test of the very first start; others find a database that was set up before. */
   readonly isFirstStart?: boolean;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const [kills = '1000', seed] = process.argv.slice(2);
 for (const number of [kills, seed ?? '0']) {
   if (/^\d{1,10}$/.test(number)) continue;
-  process.stderr.write('Usage: npm run test:kills -- [kills, 1000 unless told] [seed of an earlier run]\n');
+  process.stderr.write('Usage: npm run test:kills -- [kills, default: 1000] [seed of an earlier run]\n');
   process.exit(2);
 }
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
