@@ -163,6 +163,7 @@ export class ExtremeRequests {
         return this.list(schema, path, depth);
       case 'object':
         return this.object(schema, path, depth);
+      case undefined:
       default:
         return this.random.pick([null, 0, '', 'x', [], {}]);
     }
@@ -180,7 +181,8 @@ export class ExtremeRequests {
     if (format === 'uri')
       return this.random.pick(['data:,', 'data:text/plain;base64,YQ==', 'http://127.0.0.1:1/x']);
     if (contentEncoding === 'base64') return 'A'.repeat(4 * this.random.pick([0, 1, 1_000, 100_000]));
-    if (pattern !== undefined) return this.isBeyond(path) ? '\u0000' : String(example ?? '');
+    if (pattern !== undefined)
+      return this.isBeyond(path) ? '\u0000' : typeof example === 'string' ? example : '';
     const isFew = maxLength === undefined || maxLength > LONGEST;
     if (minLength > 0 && this.isBeyond(path)) return 'a'.repeat(minLength - 1);
     if (isFew) return this.random.pick(CHARACTERS).repeat(Math.max(minLength, this.random.pick(LENGTHS)));
