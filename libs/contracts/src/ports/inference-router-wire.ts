@@ -27,7 +27,14 @@ export const PROBLEM_TRAILER = 'x-svc-problem';
 type Headers = Readonly<Record<string, unknown>>;
 
 const Encoded = z.codec(z.string().max(8_192), z.string(), {
-  decode: (text) => decodeURIComponent(text),
+  decode: (text, context) => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      context.issues.push({ code: 'custom', input: text, message: 'is not percent-encoded' });
+      return z.NEVER;
+    }
+  },
   encode: (text) => encodeURIComponent(text.toWellFormed()),
 });
 

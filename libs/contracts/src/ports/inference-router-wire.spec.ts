@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { Problem } from '../problems/problem.js';
+import {
+  decodeAnswering,
+  decodeInferenceCall,
+  decodeProblemTrailer,
+  encodeAnswering,
+  encodeInferenceCall,
+  encodeProblemTrailer,
+} from './inference-router-wire.js';
+
+const CALL = { requestId: 'r-1', model: 'm', body: '{"a":1}' };
+
+const problemOf = (act: () => unknown): unknown => {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('a call on the wire', () => {
+  it.each([{}, { cacheKey: 'é🙂\r\nx: y %' }, { cacheKey: '', model: 'a/b:c@d' }])(
+    'is what it was, in headers that HTTP takes: %j',
+    (more) => {
+      for (const stream of [true, false]) {
+        const { headers, body } = encodeInferenceCall({ ...CALL, ...more }, stream);
+        expect(Object.values(headers).join('')).toMatch(/^[\x20-\x7e]*$/);
+        expect(decodeInferenceCall(headers, body)).toEqual({ call: { ...CALL, ...more }, stream });
+      }
+    },
+  );
+
+  it.each([
+    {},
+    { 'x-svc-model': '%' },
+    { 'x-svc-cache-key': '%zz' },
+    { 'x-svc-stream': 'maybe' },
+    { 'x-svc-model': ['a', 'b'] },
+    { 'x-request-id': '' },
+    { 'x-svc-model': 'a'.repeat(10_000) },
+  ])('is refused where it is none: %j', (wrong) => {
+    const { headers } = encodeInferenceCall(CALL, true);
+    const given = Object.keys(wrong).length === 0 ? {} : { ...headers, ...wrong };
+    const problem = problemOf(() => decodeInferenceCall(given, '{}'));
+    expect(problem).toBeInstanceOf(Problem);
+    expect(problem).toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+});
+
+describe('an answer on the wire', () => {
+  it('says who answers', () => {
+    const answering = { backend: 'vllm-1:8000', retries: 3 };
+    expect(decodeAnswering(encodeAnswering(answering))).toEqual(answering);
+  });
+
+  it.each([
+    {},
+    { 'x-svc-backend': 'b', 'x-svc-retries': '-1' },
+    { 'x-svc-backend': 'b', 'x-svc-retries': '1e3' },
+  ])('is none without that: %j', (headers) => {
+    expect(problemOf(() => decodeAnswering(headers))).toMatchObject({ code: 'INFERENCE_FAILED' });
+  });
+
+  it('tells in a trailer that it failed', () => {
+    const trailers = encodeProblemTrailer(
+      new Problem('REQUEST_TIMEOUT', { message: 'é\r\n', cause: 'secret' }),
+    );
+    expect(Object.values(trailers).join('')).toMatch(/^[\x20-\x7e]*$/);
+    expect(decodeProblemTrailer(trailers)).toMatchObject({ code: 'REQUEST_TIMEOUT', message: 'é\r\n' });
+    expect(decodeProblemTrailer({})).toBeUndefined();
+    for (const text of ['%', '{', 'null'])
+      expect(decodeProblemTrailer({ 'x-svc-problem': text })).toBeInstanceOf(Problem);
+  });
+});
