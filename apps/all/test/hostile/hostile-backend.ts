@@ -61,7 +61,7 @@ export function ending(usage?: object): string {
 }
 
 /** The body of a whole answer. */
-function whole(content: string, usage?: object): string {
+export function whole(content: string, usage?: object): string {
   const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
   return JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'x', choices, usage });
 }

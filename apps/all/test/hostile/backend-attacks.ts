@@ -1,0 +1,58 @@
+import { type Behaviour, ending, piece } from './hostile-backend.js';
+
+/** What a client may get for it: an answer, or one of these problems, by status or inside of a stream. */
+export type Outcome = 'answer' | 'INFERENCE_FAILED' | 'REQUEST_TIMEOUT' | 'MODEL_AT_CAPACITY';
+
+/** One thing that a backend does wrong. */
+export interface Attack {
+  readonly name: string;
+  readonly behave: Behaviour;
+  /** Whether a client asks for a stream. Without it both are tried. */
+  readonly stream?: boolean;
+  readonly outcomes: readonly Outcome[];
+  /** Text that an answer then has. */
+  readonly says?: string;
+  /** Text that it does not have. */
+  readonly hides?: string;
+}
+
+export const USAGE = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+
+export const FAILS: readonly Outcome[] = ['INFERENCE_FAILED'];
+export const LATE: readonly Outcome[] = ['REQUEST_TIMEOUT'];
+export const ENDS: readonly Outcome[] = ['INFERENCE_FAILED', 'REQUEST_TIMEOUT'];
+export const ANSWERS: readonly Outcome[] = ['answer'];
+
+const isStream = (body: string): boolean => (JSON.parse(body) as { stream?: unknown }).stream === true;
+
+export const raw =
+  (text: string, end = true): Behaviour =>
+  ({ response }) => {
+    response.socket?.write(text);
+    if (end) response.socket?.end();
+  };
+
+export const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n';
+
+/** Answers with a stream of these bytes, or with this whole body. */
+export const sends =
+  (
+    stream: string | Buffer,
+    body: string | Buffer = stream,
+    headers: Record<string, string> = {},
+  ): Behaviour =>
+  ({ body: asked, response }) => {
+    response.writeHead(200, {
+      'content-type': isStream(asked) ? 'text/event-stream' : 'application/json',
+      ...headers,
+    });
+    response.end(isStream(asked) ? stream : body);
+  };
+
+export const streams = (text: string | Buffer): Behaviour => sends(text, '{}');
+
+export const deltas = (delta: object, index: unknown = 0): string =>
+  `data: ${JSON.stringify({ choices: [{ index, delta, finish_reason: null }] })}\n\n`;
+
+export const TEXT = piece('one ') + piece('two ') + piece('three');
+export const GOOD = TEXT + ending(USAGE);

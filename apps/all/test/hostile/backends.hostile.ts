@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../answers.js';
+import { type Attack, USAGE } from './backend-attacks.js';
+import { FLOODS, STALLS } from './backend-floods.js';
+import { CUTS, FORMS, LIES } from './backend-forms.js';
+import { decent, ending, piece } from './hostile-backend.js';
+import { type Answer, type AskOptions, Stage } from './stage.js';
+import { doublings, growthFaults } from './growth.js';
+
+/** Deadlines and bounds of the platform here; it logs what it does. */
+const SETTINGS = {
+  SVC_LOG_LEVEL: 'info',
+  ROUTER_FIRST_CHUNK_TIMEOUT_MS: '2000',
+  ROUTER_STALL_TIMEOUT_MS: '1000',
+  ROUTER_COMPLETE_TIMEOUT_MS: '3000',
+  ROUTER_STREAM_TIMEOUT_MS: '6000',
+  ROUTER_COOL_DOWN_MS: '1',
+  ROUTER_ANSWER_LIMIT_BYTES: '8000000',
+  ROUTER_STREAM_LIMIT_BYTES: '64000000',
+};
+
+/** An answer that takes longer, several times all of these together, never ends. */
+const HANGS_MS = 45_000;
+const TEST_MS = 150_000;
+
+/** The most that an answer of three words to one word may cost. */
+const FAIR_USD = 0.0001;
+
+let stage: Stage;
+/** An account for which an answer that is not streamed may cost too much to be held for at once. */
+let poor: string;
+
+beforeAll(async () => {
+  stage = await Stage.start({ env: SETTINGS });
+  poor = await stage.open('0.02');
+});
+
+afterAll(() => stage.stop());
+
+/** What a client got: `answer`, or the code of a problem. */
+function outcomeOf({ status, text, error }: Answer): string {
+  if (error) return error.code;
+  if (status !== 200) return String(status);
+  return /"error":\{[^}]*"code":"(\w+)"/.exec(text)?.[1] ?? 'answer';
+}
+
+/** The answers to every way in which a client can ask; `undefined` for one that does not end. */
+async function answersTo({ behave, stream }: Attack): Promise<(Answer | undefined)[]> {
+  stage.backend.behave = behave;
+  const ask = (body: object, options: AskOptions = {}): Promise<Answer | undefined> =>
+    stage.say('hi', body, { signal: AbortSignal.timeout(HANGS_MS), ...options }).catch(() => undefined);
+  const answers: (Answer | undefined)[] = [];
+  if (stream !== false) answers.push(await ask({ stream: true, max_tokens: 1_000 }));
+  // The backend is asked for a stream here.
+  if (stream !== false) answers.push(await ask({ max_tokens: 8_000 }, { apiKey: poor }));
+  if (stream !== true) answers.push(await ask({ max_tokens: 10 }));
+  return answers;
+}
+
+/** What is not as it may be. */
+function faultsOf(answer: Answer | undefined, { outcomes, says = '', hides }: Attack): string[] {
+  if (!answer) return ['it never ends'];
+  const outcome = outcomeOf(answer);
+  if (!outcomes.some((allowed) => allowed === outcome))
+    return [`it is ${outcome}: ${answer.text.slice(0, 500)}`];
+  if (outcome !== 'answer') return [];
+  const faults = answer.text.includes(says) ? [] : [`it does not say ${says}: ${answer.text.slice(-500)}`];
+  if (hides !== undefined && answer.text.includes(hides)) faults.push(`it says ${hides}`);
+  return answer.cut || !answer.cost ? [...faults, 'it has no end'] : faults;
+}
+
+async function serves(): Promise<void> {
+  stage.backend.behave = decent();
+  expect(outcomeOf(await stage.say('hi', { stream: true }))).toBe('answer');
+}
+
+describe.each([
+  ['floods', FLOODS],
+  ['stalls', STALLS],
+  ['cuts', CUTS],
+  ['writes', FORMS],
+])('a backend that %s', (_kind, attacks) => {
+  it.each(attacks)('is survived in time: $name', { timeout: TEST_MS }, async (attack) => {
+    const answers = await answersTo(attack);
+    expect(answers.flatMap((answer) => faultsOf(answer, attack))).toEqual([]);
+  });
+
+  it(
+    'leaves no hold, no wrong book, no memory, and a service that serves',
+    { timeout: TEST_MS },
+    async () => {
+      await serves();
+      expect(await stage.afterwards()).toEqual([]);
+    },
+  );
+});
+
+describe('a backend that lies about its counts', () => {
+  it.each(LIES)('is not believed: $name', { timeout: TEST_MS }, async (attack) => {
+    for (const answer of await answersTo(attack)) {
+      expect(faultsOf(answer, attack)).toEqual([]);
+      expect(answer?.cost?.usd).toBeGreaterThan(0);
+      expect(answer?.cost?.usd).toBeLessThan(FAIR_USD);
+    }
+  });
+
+  it(
+    'leaves no hold, no wrong book, no memory, and a service that serves',
+    { timeout: TEST_MS },
+    async () => {
+      await serves();
+      expect(await stage.afterwards()).toEqual([]);
+    },
+  );
+});
+
+describe('what a backend says', () => {
+  const SECRETS = /sk-live|10\.0\.0\.17|vllm-3|my prompt/;
+  const told = { message: 'sk-live-a1b2c3d4 at http://10.0.0.17:8000, vllm-3.internal, on "my prompt"' };
+
+  it.each([400, 401, 403, 404, 413, 422, 429, 500, 502, 503])(
+    'reaches no client in its own words, and no log: %s',
+    { timeout: TEST_MS },
+    async (status) => {
+      for (const param of ['top_k', told.message]) {
+        stage.backend.behave = ({ response }) => {
+          response.writeHead(status).end(JSON.stringify({ error: { ...told, param } }));
+        };
+        const refused = await stage.say('my prompt', { stream: true });
+        expect(refused.status).toBeGreaterThanOrEqual(400);
+        stage.backend.behave = ({ response }) => {
+          response.end(`${piece('one ')}data: ${JSON.stringify({ error: { ...told, param } })}\n\n`);
+        };
+        const broken = await stage.say('my prompt', { stream: true });
+        expect(JSON.stringify([refused, broken])).not.toMatch(SECRETS);
+        const { service } = stage.platform;
+        await eventually('both are logged', () =>
+          [refused, broken].every(({ requestId }) => service.output.includes(requestId)),
+        );
+      }
+      expect(stage.platform.service.output).not.toMatch(SECRETS);
+    },
+  );
+});
+
+describe('time', () => {
+  it('is in proportion to the length of a line, however small its pieces', { timeout: TEST_MS }, async () => {
+    const faults = await growthFaults(stage.probe, doublings(3_000_000), async (size) => {
+      stage.backend.behave = async ({ response }) => {
+        response.write('data: {"choices":[{"index":0,"delta":{},"x":"');
+        for (let at = 0; at < size; at += 1_024) {
+          response.write('x'.repeat(1_024));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        response.end(`"}]}\n\n${piece('one')}${ending(USAGE)}`);
+      };
+      expect(outcomeOf(await stage.say('hi', { stream: true }))).toBe('answer');
+    });
+    expect(faults).toEqual([]);
+  });
+});
