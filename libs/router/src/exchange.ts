@@ -96,17 +96,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The whole answer. Throws RangeError when it has more bytes than that. */
   async text(limitBytes: number): Promise<string> {
-    const { text, isWhole } = await this.readUpTo(limitBytes);
+    const { parts, isWhole } = await this.readUpTo(limitBytes);
     if (!isWhole) throw new RangeError(`the answer has more than ${limitBytes} bytes`);
-    return text;
+    return joined(parts).toString('utf8');
   }
 
   /** The beginning of the answer; what is longer is not read. */
   async beginning(limitBytes: number): Promise<string> {
-    return (await this.readUpTo(limitBytes)).text;
+    const { parts } = await this.readUpTo(limitBytes);
+    return joined(parts).toString('utf8', 0, limitBytes);
   }
 
-  private async readUpTo(limitBytes: number): Promise<{ text: string; isWhole: boolean }> {
+  private async readUpTo(limitBytes: number): Promise<{ parts: Buffer[]; isWhole: boolean }> {
     const parts: Buffer[] = [];
     let size = 0;
     for (let bytes = await this.read(); bytes.length > 0; bytes = await this.read()) {
@@ -117,8 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         break;
       }
     }
-    const all = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-    return { text: all.toString('utf8', 0, Math.min(size, limitBytes)), isWhole: size <= limitBytes };
+    return { parts, isWhole: size <= limitBytes };
   }
 
   private dispatch(dispatcher: Dispatcher, request: ExchangeRequest): void {
@@ -183,6 +183,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.wake = undefined;
     wake?.();
   }
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [only] = parts;
+  return parts.length === 1 && only ? only : Buffer.concat(parts);
 }
 
 /** The caller went away; nobody is waiting for this error. */

@@ -20,7 +20,7 @@ export const routerConfig = {
     .default(5_000)
     .describe('How long a backend that failed is asked only when no other is left'),
   ROUTER_ANSWER_LIMIT_BYTES: whole(1_024, 1_073_741_824)
-    .default(67_108_864)
+    .default(16_777_216)
     .describe('The most bytes of an answer that is not streamed'),
   ROUTER_STREAM_LIMIT_BYTES: whole(1_024, 1_099_511_627_776)
     .default(1_073_741_824)
