@@ -45,6 +45,8 @@ export interface PlatformOptions {
   readonly characters?: readonly object[];
   /** Set for a test of the very first start; others find a database that was set up before. */
   readonly isFirstStart?: boolean;
+  /** Where the folder with its data is made; default: the system's for temporary files. */
+  readonly folder?: string;
   /** Replaces the catalogue file's whole text. */
   readonly catalogText?: string;
 }
@@ -70,7 +72,7 @@ export class Platform {
 
   static async start(options: PlatformOptions = {}): Promise<Platform> {
     const simulator = await startSimulator({ port: 0 });
-    const dir = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
+    const dir = await mkdtemp(join(options.folder ?? tmpdir(), 'svc-e2e-'));
     const backends = [{ url: `${simulator.url}/v1`, model: 'test-model', maxInFlight: 10_000 }];
     const models = [TEST_MODEL, ...(options.models ?? [])].map((model) => ({
       backends,

@@ -15,7 +15,8 @@ import {
 import { type Pause, ReadLoop } from './read-loop.js';
 
 const BACKOFF_MS_MIN = 100;
-const BACKOFF_MS_MAX = 30_000;
+/** Whoever reads what is settled waits for this consumer: it has to be back soon after an outage. */
+const BACKOFF_MS_MAX = 3_000;
 const DRAIN_POLL_MS = 20;
 /** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
 const GATHER_MS = 100;

@@ -24,6 +24,7 @@ beforeAll(async () => {
   platform = await Platform.start();
   database = new DatabaseServer(platform.dataDir);
   payers = await openPayers(platform);
+  await Promise.all(payers.map(({ witness }) => witness.askAgain()));
 });
 afterAll(() => platform.stop());
 

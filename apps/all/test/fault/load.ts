@@ -62,8 +62,8 @@ export class Load {
     const requestId = response.headers.get('x-request-id') ?? '';
     if (response.status !== 200) {
       await response.text();
-      // What the platform could not finish may have been charged; what it refused may not.
-      if (response.status < 500) witness.refused.add(requestId);
+      // Whoever is told that there is no answer pays for none.
+      witness.refused.add(requestId);
       await sleep(REFUSED_MS);
       return;
     }

@@ -1,0 +1,97 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Payer, openPayers, payerFaults } from '../payers.js';
+import { Platform } from '../platform.js';
+import { Random } from '../random.js';
+import { SmallDisk } from '../small-disk.js';
+import { Load } from './load.js';
+
+const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+const CLIENTS = 12;
+/** The database, its logs, and room for the load of these tests. */
+const DISK_MB = 384;
+const FULL_MS = 6_000;
+/** How long the service may take to be what it was before, on any machine. */
+const WELL_MS = 90_000;
+/** What the database says of a full disk, as the ledger logs it. */
+const NO_SPACE = /No space left on device.*charges could not be posted/;
+const TIMEOUT = { timeout: 240_000 };
+
+const disk = SmallDisk.mount(DISK_MB);
+if (!disk) process.stderr.write('NOT TESTED: a full disk. This process may not mount one.\n');
+
+describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => {
+  let platform: Platform;
+  let payers: [Payer, ...Payer[]];
+
+  beforeAll(async () => {
+    platform = await Platform.start({ folder: disk?.path });
+    payers = await openPayers(platform);
+    await Promise.all(payers.map(({ witness }) => witness.askAgain()));
+  });
+  afterAll(async () => {
+    await platform.stop();
+    disk?.unmount();
+  });
+
+  /** Answers that clients saw to their end. */
+  const ended = (): number => payers.reduce((sum, { witness }) => sum + witness.ended.size, 0);
+
+  function load(name: string): Load {
+    return new Load(platform, payers, { random: new Random(SEED), clients: CLIENTS, name });
+  }
+
+  it('answers go on, each is charged once, and none that was refused is charged', TIMEOUT, async () => {
+    const clients = load('full');
+    await sleep(500);
+    await disk?.fill();
+    const before = ended();
+    await sleep(FULL_MS);
+    await disk?.fill();
+    const during = ended() - before;
+    await disk?.free();
+    await sleep(1_000);
+    await clients.end();
+    // Otherwise nothing was shown.
+    expect(platform.service.output).toMatch(NO_SPACE);
+    expect(during).toBeGreaterThan(0);
+    expect(await faultsAfter()).toEqual([]);
+  });
+
+  it(
+    'what was answered is charged by the next run, where this one is killed meanwhile',
+    TIMEOUT,
+    async () => {
+      const clients = load('killed');
+      await sleep(500);
+      await disk?.fill();
+      await sleep(FULL_MS);
+      const killed = platform.kill();
+      await clients.end();
+      await killed;
+      await disk?.free();
+      await platform.restart();
+      expect(await faultsAfter()).toEqual([]);
+    },
+  );
+
+  /** What is wrong once the service has had time to put it right. */
+  async function faultsAfter(): Promise<string[]> {
+    const deadline = Date.now() + WELL_MS;
+    for (;;) {
+      const faults = await faultsNow().catch((error: unknown) => [String(error)]);
+      if (faults.length === 0 || platform.service.exitCode !== null || Date.now() > deadline) return faults;
+      await sleep(500);
+    }
+  }
+
+  async function faultsNow(): Promise<string[]> {
+    const { exitCode, output } = platform.service;
+    if (exitCode !== null) return [`the service has ended with ${exitCode}:\n${output.slice(-2_000)}`];
+    const faults = (await Promise.all(payers.map((payer) => payerFaults(platform, payer)))).flat();
+    const audit = await platform.audit();
+    if (audit.body['ok'] !== true) faults.push(`the audit finds ${JSON.stringify(audit.body)}`);
+    return faults;
+  }
+});
