@@ -6,10 +6,18 @@ export const WEAKENINGS: readonly Weakening[] = [
     name: 'quadratic-check',
     file: 'messages.hostile.ts',
     test: 'takes time in proportion to the length of a message',
-    module: 'libs/gateway/dist/request/request-bounds.js',
-    find: 'const [field, members] = largestField(value);',
+    module: 'libs/gateway/dist/request/request-text.js',
+    find: 'const json = new KnownJson(text);',
     replace: `for (let at = 0; at < text.length; at += 256) text.slice(at).split('\\n');
-    const [field, members] = largestField(value);`,
+    const json = new KnownJson(text);`,
+  },
+  {
+    name: 'parsed-at-once',
+    file: 'requests.hostile.ts',
+    test: 'an unknown member of letters in escapes',
+    module: 'libs/runtime/dist/http/json-parse.js',
+    find: 'text.length <= SMALL ? JSON.parse(text)',
+    replace: 'text.length > 0 ? JSON.parse(text)',
   },
   {
     name: 'unbounded-values',

@@ -75,6 +75,11 @@ function partText(part: ContentPart): string {
       '"url":""',
       () => `"url":"${part.video_url.url}"`,
     );
+  if (part.type === 'input_audio')
+    return JSON.stringify({ ...part, input_audio: { ...part.input_audio, data: '' } }).replace(
+      '"data":""',
+      () => `"data":"${part.input_audio.data}"`,
+    );
   return JSON.stringify(part);
 }
 

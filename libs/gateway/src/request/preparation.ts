@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
 import pLimit from 'p-limit';
@@ -10,6 +11,9 @@ import { Attachments } from './attachments.js';
 import type { ChatPlan } from './chat-plan.js';
 import { type MessageList, editMessages } from './message-edits.js';
 import { Prompts } from './prompts.js';
+
+/** Looking at so many characters takes milliseconds. */
+const LONG_TEXT = 1_000_000;
 
 /** Attachments of one request that are read at once. */
 const AT_ONCE = 4;
@@ -44,7 +48,11 @@ export class Preparation {
 
   /** Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, UNAVAILABLE. */
   async prepare(plan: ChatPlan, signal: AbortSignal): Promise<PreparedPrompt> {
+    // A long text was looked at just before, and is again right after.
+    const isLong = plan.text.length > LONG_TEXT;
+    if (isLong) await turn();
     const ready = await this.ready(plan, signal);
+    if (isLong) await turn();
     const request = ready ? { ...plan.request, messages: [...ready.messages] } : plan.request;
     const tokens = ready ? estimatePromptTokens(request) : plan.promptTokens;
     const tokenizer = this.tokenizers.for(plan.model);

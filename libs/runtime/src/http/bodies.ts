@@ -5,6 +5,7 @@ import { Problem } from '@svc/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';
 import { IncomingBody } from './incoming-body.js';
+import { parseJson } from './json-parse.js';
 import { routeOf } from './route.js';
 
 type Done = (error: Error | null, body?: unknown) => void;
@@ -79,7 +80,8 @@ export class Bodies {
       done: (problem, text) => {
         this.coming.delete(incoming);
         if (problem) refuse(payload, problem, done);
-        else parse(request, text, done);
+        // It tells all faults through `done`.
+        else void parse(request, text, done);
       },
     });
     if (!incoming.admits(Number(request.headers['content-length'] ?? 0))) return;
@@ -128,7 +130,7 @@ function refuse(payload: Readable, problem: Error, done: Done): void {
   done(problem);
 }
 
-function parse(request: FastifyRequest, text: string, done: Done): void {
+async function parse(request: FastifyRequest, text: string, done: Done): Promise<void> {
   // Who deletes often names the type of a body that is not there.
   if (text === '' && request.method === 'DELETE') {
     done(null);
@@ -137,7 +139,7 @@ function parse(request: FastifyRequest, text: string, done: Done): void {
   request.bodyText = text;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = await parseJson(text);
   } catch (error) {
     done(new Problem('INVALID_JSON', { cause: error }));
     return;
