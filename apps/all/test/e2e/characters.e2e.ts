@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { CharactersFile } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import '../described-answers.js';
 import { errorOf, eventually } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
 

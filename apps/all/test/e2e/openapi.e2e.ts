@@ -3,6 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import '../described-answers.js';
 import { chunksOf } from '../answers.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import '../described-answers.js';
 import { errorOf } from '../answers.js';
 import { Platform } from '../platform.js';
 

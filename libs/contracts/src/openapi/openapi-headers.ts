@@ -1,6 +1,7 @@
 import type { Access, HeaderGroup, RouteDefinition } from '../http/route/route-definition.js';
 
-type When = 'always' | 'error' | 'retry' | 'reset' | 'payment' | 'csv' | 'origin' | HeaderGroup;
+type When =
+  'always' | 'error' | 'retry' | 'reset' | 'payment' | 'csv' | 'origin' | 'stream' | 'file' | HeaderGroup;
 
 interface HeaderRow {
   readonly when: When | readonly When[];
@@ -26,7 +27,7 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'Retry-After': row('retry', 5, 'Seconds after which to try again.'),
   'PAYMENT-REQUIRED': row('payment', 'eyJ4NDAyVmVyc2lvbiI6Mn0=', 'Base64 of the JSON that says how to pay.'),
   'Content-Encoding': row(
-    'encoding',
+    ['encoding', 'file'],
     'gzip',
     '`gzip` or `br`, where the request accepts it. Never on streams.',
   ),
@@ -35,6 +36,9 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'attachment; filename=billing_usage.csv',
     'Where the answer is CSV: the name of the file.',
   ),
+  'Cache-Control': row(['stream', 'file'], 'no-cache', 'Streams and files are asked for anew each time.'),
+  'X-Accel-Buffering': row('stream', 'no', 'Proxies are not to hold a stream back.'),
+  'X-Content-Type-Options': row('file', 'nosniff', 'The type is as it says.'),
   'Access-Control-Allow-Origin': row('origin', '*', 'Where the operator lets pages of that origin ask.'),
   'Access-Control-Expose-Headers': row('origin', '*', 'That those pages may read all headers.'),
   Vary: row(
@@ -96,10 +100,13 @@ const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
 const OF_SUCCESS: ReadonlySet<When> = new Set(['encoding', 'pagination', 'cursor', 'csv']);
 
 /** The names of the headers that an answer of this status may have. */
-export function headersOf({ access, csv, headers = [] }: RouteDefinition, status: number): string[] {
+export function headersOf(route: RouteDefinition, status: number): string[] {
+  const { access, csv, event, replyType, headers = [] } = route;
   const groups = new Set<When>(['always', ...headers, ...CROSS_ORIGIN[access]]);
   if (status < 400) {
     if (csv) groups.add('csv');
+    if (event) groups.add('stream');
+    if (replyType !== undefined) groups.add('file');
   } else {
     groups.add('error');
     for (const group of BY_STATUS[status] ?? [])
