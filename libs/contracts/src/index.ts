@@ -157,6 +157,7 @@ export {
 } from './ports/port-wire.js';
 export { USAGE_HISTORY_WIRE } from './ports/usage-history-wire.js';
 export { ProblemOnWire, decodeProblem, encodeProblem } from './problems/problem-wire.js';
+export { CHAT_TREATMENTS, SVC_TREATMENTS, type Treatment } from './openapi/field-treatments.js';
 export { type OpenApiAudience, openApiDocument } from './openapi/openapi.js';
 export {
   type Balances,

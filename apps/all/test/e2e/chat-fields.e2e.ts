@@ -1,0 +1,73 @@
+import { CHAT_TREATMENTS } from '@svc/contracts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { errorOf } from '../answers.js';
+import { Platform, type TestAccount } from '../platform.js';
+
+let platform: Platform;
+let account: TestAccount;
+
+beforeAll(async () => {
+  platform = await Platform.start();
+  account = await platform.account();
+});
+
+afterAll(() => platform.stop());
+
+/** A value of every field that is only passed on, or taken and not used. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  temperature: 0.5,
+  top_p: 0.5,
+  top_k: 40,
+  min_p: 0.1,
+  min_temp: 0.1,
+  max_temp: 1.5,
+  frequency_penalty: 0.5,
+  presence_penalty: -0.5,
+  repetition_penalty: 1.1,
+  logit_bias: { '1': 5 },
+  seed: -7,
+  stop: ['never said'],
+  stop_token_ids: [1],
+  logprobs: true,
+  top_logprobs: 1,
+  response_format: { type: 'text' },
+  parallel_tool_calls: false,
+  verbosity: 'low',
+  text: { verbosity: 'low' },
+  modalities: ['text'],
+  prompt_cache_retention: '24h',
+  user: 'user-1',
+  store: false,
+  include: ['something'],
+  metadata: { a: 'b' },
+  fallbacks: [{ model: 'other' }],
+};
+
+const treated = (treatment: string): string[] =>
+  Object.entries(CHAT_TREATMENTS).flatMap(([name, given]) => (given === treatment ? [name] : []));
+
+it('what is said to be passed on reaches the backend as it came, and what is not used does not', async () => {
+  const names = [...treated('passed on'), ...treated('not used')];
+  expect(Object.keys(VALUES).toSorted()).toEqual(names.toSorted());
+  const messages = [{ role: 'user', content: 'hi' }];
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const response = await platform.chat(account.apiKey, { model: 'test-model', messages, tools, ...VALUES });
+  expect(response.status).toBe(200);
+  const [{ body } = { body: '{}' }] = platform.simulator.requests().toReversed();
+  const seen = JSON.parse(String(body)) as Record<string, unknown>;
+  for (const name of treated('passed on')) expect(seen).toHaveProperty(name, VALUES[name]);
+  for (const name of treated('not used')) expect(seen).not.toHaveProperty(name);
+});
+
+it.each(treated('refused'))('%s is refused by its name, and null is as good as nothing', async (name) => {
+  const ask = (value: unknown): Promise<Response> =>
+    platform.chat(account.apiKey, {
+      model: 'test-model',
+      messages: [{ role: 'user', content: 'hi' }],
+      [name]: value,
+    });
+  const refused = await ask({ name: 'x' });
+  expect(refused.status).toBe(400);
+  expect((await errorOf(refused)).error.param).toBe(name);
+  expect((await ask(null)).status).toBe(200);
+});

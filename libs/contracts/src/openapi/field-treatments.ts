@@ -1,0 +1,69 @@
+import type { ChatRequest, SvcParameters } from '../http/chat/chat-request.js';
+
+/**
+ * What becomes of a field. `honoured`: this service acts on it. `passed on`: checked here, and for the backend to act on.
+ * `not used`: taken, so that clients that always send it work. `refused`: a 400 says what to use instead.
+ */
+export type Treatment = 'honoured' | 'passed on' | 'not used' | 'refused';
+
+/** Every field of a chat completion; one that is missing here does not compile. */
+export const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Treatment>> = {
+  model: 'honoured',
+  messages: 'honoured',
+  stream: 'honoured',
+  stream_options: 'honoured',
+  temperature: 'passed on',
+  top_p: 'passed on',
+  top_k: 'passed on',
+  min_p: 'passed on',
+  min_temp: 'passed on',
+  max_temp: 'passed on',
+  frequency_penalty: 'passed on',
+  presence_penalty: 'passed on',
+  repetition_penalty: 'passed on',
+  logit_bias: 'passed on',
+  n: 'honoured',
+  seed: 'passed on',
+  stop: 'passed on',
+  stop_token_ids: 'passed on',
+  max_completion_tokens: 'honoured',
+  max_tokens: 'honoured',
+  logprobs: 'passed on',
+  top_logprobs: 'passed on',
+  response_format: 'passed on',
+  tools: 'honoured',
+  tool_choice: 'honoured',
+  parallel_tool_calls: 'passed on',
+  functions: 'refused',
+  function_call: 'refused',
+  reasoning: 'honoured',
+  reasoning_effort: 'honoured',
+  verbosity: 'passed on',
+  text: 'passed on',
+  modalities: 'passed on',
+  audio: 'refused',
+  prompt_cache_key: 'honoured',
+  prompt_cache_retention: 'passed on',
+  user: 'not used',
+  store: 'not used',
+  include: 'not used',
+  metadata: 'not used',
+  fallbacks: 'not used',
+  svc_parameters: 'honoured',
+};
+
+/** The same of this service's own options. What is refused may still be switched off by name. */
+export const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, Treatment>> = {
+  character_slug: 'honoured',
+  strip_thinking_response: 'honoured',
+  disable_thinking: 'honoured',
+  enable_e2ee: 'not used',
+  enable_web_search: 'refused',
+  enable_web_scraping: 'refused',
+  enable_web_citations: 'not used',
+  enable_x_search: 'refused',
+  include_search_results_in_stream: 'not used',
+  return_search_results_as_documents: 'not used',
+  include_venice_system_prompt: 'honoured',
+  include_svc_system_prompt: 'honoured',
+};

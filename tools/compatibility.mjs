@@ -1,0 +1,126 @@
+// Writes docs/compatibility.md from the schemas that validate; `--check` tells whether it is still what they say. Needs the build.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  CHAT_TREATMENTS,
+  ChatRequest,
+  SVC_TREATMENTS,
+  openApiDocument,
+} from '../libs/contracts/dist/index.js';
+
+const path = 'docs/compatibility.md';
+const file = join(import.meta.dirname, '..', path);
+const { schemas } = openApiDocument({ audience: 'public', version: '' }).components;
+
+const named = (schema) => (schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema);
+const optionsOf = ({ anyOf, oneOf }) => anyOf ?? oneOf;
+
+/** What a schema takes, in a few words. */
+function taken(schema) {
+  if (schema.$ref) return `\`${schema.$ref.split('/').at(-1)}\`, below`;
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum)
+    return schema.enum
+      .filter((value) => value !== null)
+      .map((value) => JSON.stringify(value))
+      .join(', ');
+  const options = optionsOf(schema);
+  if (options) return [...new Set(options.map(taken))].filter((text) => text !== '').join(' or ');
+  const [type] = [schema.type].flat().filter((name) => name !== 'null');
+  if (type === 'array') return `list of ${countOf(schema)}${taken(schema.items ?? {}) || 'anything'}`;
+  if (type === 'object') return membersOf(schema);
+  return `${type ?? ''}${rangeOf(schema)}`;
+}
+
+function membersOf({ properties, additionalProperties }) {
+  if (properties)
+    return `object of ${Object.keys(properties)
+      .map((name) => `\`${name}\``)
+      .join(', ')}`;
+  const values = additionalProperties && taken(additionalProperties);
+  return values ? `object of any names with ${values}` : 'object';
+}
+
+const countOf = ({ minItems = 0, maxItems }) =>
+  maxItems === undefined ? '' : `${minItems} to ${maxItems}: `;
+
+function rangeOf({ minimum, maximum, maxLength, format }) {
+  if (minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER)
+    return ` from ${minimum} to ${maximum}`;
+  if (minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER) return ` from ${minimum}`;
+  if (maxLength !== undefined) return ` of at most ${maxLength} characters`;
+  return format === 'int64' ? ' of 64 bits' : '';
+}
+
+/** Why a field is refused, in the words of the refusal. */
+function reasonOf(name) {
+  const issues = ChatRequest.safeParse({ [name]: 'x' }).error?.issues ?? [];
+  return issues.find((issue) => issue.path[0] === name)?.message ?? '';
+}
+
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const row = (cells) => `| ${cells.map(cell).join(' | ')} |`;
+const table = (head, rows) => [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
+
+function fields(schema, treatments) {
+  const rows = Object.entries(schemas[schema].properties).map(([name, property]) => {
+    const treatment = treatments[name];
+    const isRefused = treatment === 'refused' && !taken(property);
+    return [
+      `\`${name}\``,
+      treatment,
+      isRefused ? '' : taken(property),
+      isRefused ? reasonOf(name) : (property.description ?? ''),
+    ];
+  });
+  return table(['Field', 'Here', 'Takes', 'Meaning'], rows);
+}
+
+/** The members of each kind of a union, told apart by one of them. */
+function kinds(schema, by) {
+  const rows = optionsOf(schemas[schema]).map((option) => {
+    const { properties } = named(option);
+    const members = Object.entries(properties).filter(([name]) => name !== by);
+    return [
+      taken(properties[by]),
+      members.map(([name, member]) => `\`${name}\`: ${taken(member)}`).join('; '),
+    ];
+  });
+  return table([by, 'Members'], rows);
+}
+
+const text = `# Compatibility
+
+What becomes of each field of \`POST /chat/completions\`. Made from the schemas that validate, by \`npm run compatibility\`.
+
+- **honoured**: this service acts on it, for any backend.
+- **passed on**: its type, range and length are checked here, and the model's backend acts on it or not.
+- **not used**: taken, so that clients which always send it work; no backend sees it.
+- **refused**: a 400 with \`param\` says what to do instead.
+
+\`null\` is the same as leaving an optional field out. Any other field of the request travels to the backend as it came; other
+members inside the objects below do not. Names that differ from these in letter case only are refused.
+
+## Request
+
+${fields('ChatCompletionRequest', CHAT_TREATMENTS)}
+
+## \`svc_parameters\`
+
+${fields('SvcParameters', SVC_TREATMENTS)}
+
+## Messages, by role
+
+${kinds('Message', 'role')}
+
+## Parts of a user message
+
+${kinds('ContentPart', 'type')}
+`;
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(file, text);
+} else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+  console.log(`${path}: is not what the schemas say; write it anew by: npm run compatibility`);
+  process.exitCode = 1;
+}
