@@ -4,12 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** A connection of the platform's to its database. */
-export interface Connection {
-  readonly pid: number;
-  readonly name: string;
-}
-
 /** The name of this helper's own connection. */
 const NAME = 'test (faults)';
 
@@ -47,19 +41,20 @@ export class DatabaseServer {
     await rename(aside, data);
   }
 
-  /** The connections that are open, in the order of their names. */
-  async connections(): Promise<Connection[]> {
+  /** Ends one connection after the other, all or those of a name. Gives their names. */
+  async endConnections(only?: string): Promise<string[]> {
     return this.use(async (client) => {
-      const { rows } = await client.query<Connection>(
+      const { rows } = await client.query<{ pid: number; name: string }>(
         `SELECT pid, application_name AS name FROM pg_stat_activity
-         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY name, pid`,
+         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name = coalesce($1, application_name)`,
+        [only],
       );
-      return rows;
+      for (const { pid } of rows) {
+        await client.query('SELECT pg_terminate_backend($1)', [pid]);
+        await sleep(20);
+      }
+      return rows.map(({ name }) => name);
     });
-  }
-
-  async terminate({ pid }: Connection): Promise<void> {
-    await this.use((client) => client.query('SELECT pg_terminate_backend($1)', [pid]));
   }
 
   private async use<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {

@@ -190,6 +190,19 @@ for (const { name, skip, start } of servers)
       await vi.waitFor(() => expect(seen).toEqual(expect.arrayContaining([1, 2, 3])), PATIENCE);
     });
 
+    it('takes the end of a connection at any moment, while it opens, works and closes', async () => {
+      const thrown: Error[] = [];
+      process.on('uncaughtExceptionMonitor', (error) => thrown.push(error));
+      for (let time = 0; time < 10; time += 1) {
+        const { stop } = startWorker(own(`ended-${time}`), async () => undefined);
+        await sleep(time * 20);
+        await Promise.all([server.leave(), stop()]);
+        await server.comeBack();
+      }
+      await sleep(100);
+      expect(thrown).toEqual([]);
+    });
+
     it('stops within seconds while the server is away', async () => {
       const job = own('stop-away');
       const seen: number[] = [];
