@@ -31,8 +31,9 @@ describe('within', () => {
   });
 
   it('keeps the rejection of work that was given up from ending the process', async () => {
-    const failing = sleep(20).then(() => Promise.reject(new Error('late')));
-    await expect(within(1, failing)).rejects.toBeInstanceOf(DeadlineExceeded);
-    await sleep(40);
+    const late = Promise.withResolvers<never>();
+    await expect(within(1, late.promise)).rejects.toBeInstanceOf(DeadlineExceeded);
+    late.reject(new Error('late'));
+    await sleep(20);
   });
 });
