@@ -42,7 +42,7 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'Access-Control-Allow-Origin': row('origin', '*', 'Where the operator lets pages of that origin ask.'),
   'Access-Control-Expose-Headers': row('origin', '*', 'That those pages may read all headers.'),
   Vary: row(
-    ['origin', 'csv', 'encoding'],
+    ['origin', 'csv', 'encoding', 'file'],
     'origin',
     'The headers of the request that the answer depends on.',
   ),
