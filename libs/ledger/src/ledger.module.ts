@@ -10,7 +10,7 @@ import { ReturnedCharges } from './books/returned-charges.js';
 import { SettlementFallback } from './posting/settlement-fallback.js';
 import { ChargeLog } from './posting/charge-log.js';
 import { Clock } from './clock.js';
-import { DiemAside } from './holds/diem-aside.js';
+import { DiemHolds } from './holds/diem-holds.js';
 import { DirectPosting } from './posting/direct-posting.js';
 import { EndedHolds } from './holds/ended-holds.js';
 import { HoldBook } from './holds/hold-book.js';
@@ -22,7 +22,7 @@ import { LocalUsageHistory } from './local-usage-history.js';
 import { MemoryHoldBook } from './holds/memory-hold-book.js';
 import { MonthSchedule } from './accounts/month-schedule.js';
 import { MonthsStore } from './accounts/months.store.js';
-import { Opening } from './posting/opening.js';
+import { EarlierCharges } from './posting/earlier-charges.js';
 import { Poster } from './posting/poster.js';
 import { PostingStore } from './posting/posting.store.js';
 import { RefundsStore } from './books/refunds.store.js';
@@ -35,9 +35,9 @@ import { StakeDayWorker } from './staking/stake-day.worker.js';
 import { StakeDays } from './staking/stake-days.js';
 import { StakesStore } from './staking/stakes.store.js';
 import { Staking } from './staking/staking.js';
-import { UsageConsumer } from './posting/usage.consumer.js';
+import { ChargesConsumer } from './posting/charges.consumer.js';
 import { UsageDaysStore } from './usage/usage-days.store.js';
-import { UsageDrain } from './posting/usage-drain.js';
+import { PostingProgress } from './posting/posting-progress.js';
 import { UsageHistoryStore } from './usage/usage-history.store.js';
 
 /** The ledger itself, with holds in the memory of this process: the only one that holds. */
@@ -47,7 +47,7 @@ export class LedgerModule {
   static with(config: LedgerConfig): DynamicModule {
     return {
       module: LedgerModule,
-      controllers: [UsageConsumer],
+      controllers: [ChargesConsumer],
       providers: [
         { provide: LedgerSettings, useValue: { config } satisfies LedgerSettings },
         {
@@ -76,7 +76,7 @@ export class LedgerModule {
         AuditStore,
         BooksStore,
         Clock,
-        DiemAside,
+        DiemHolds,
         ChargeLog,
         DirectPosting,
         NeverCharged,
@@ -91,7 +91,7 @@ export class LedgerModule {
         LocalLedger,
         MonthSchedule,
         MonthsStore,
-        Opening,
+        EarlierCharges,
         Poster,
         PostingStore,
         RefundsStore,
@@ -104,7 +104,7 @@ export class LedgerModule {
         StakesStore,
         Staking,
         UsageDaysStore,
-        UsageDrain,
+        PostingProgress,
         UsageHistoryStore,
       ],
       exports: [Ledger, Books, UsageHistory],

@@ -8,14 +8,14 @@ import {
   Ledger,
 } from '@svc/contracts';
 import { HoldBook } from './holds/hold-book.js';
-import { Opening } from './posting/opening.js';
+import { EarlierCharges } from './posting/earlier-charges.js';
 import { Settlement } from './posting/settlement.js';
 
 /** The ledger within its own process. */
 @Injectable()
 export class LocalLedger extends Ledger {
   constructor(
-    private readonly opening: Opening,
+    private readonly earlier: EarlierCharges,
     private readonly book: HoldBook,
     private readonly settlement: Settlement,
   ) {
@@ -23,12 +23,12 @@ export class LocalLedger extends Ledger {
   }
 
   override async hold(request: HoldRequest): Promise<Hold> {
-    if (!this.opening.isOpen) await this.opening.wait();
+    if (!this.earlier.arePosted) await this.earlier.posted();
     return this.book.hold(request);
   }
 
   override async available(accountId: string): Promise<Balances> {
-    if (!this.opening.isOpen) await this.opening.wait();
+    if (!this.earlier.arePosted) await this.earlier.posted();
     return this.book.available(accountId);
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type KeySpend, type UsageDay, type UsageFilter, UsageHistory, type UsagePage } from '@svc/contracts';
 import { UsageDaysStore } from './usage/usage-days.store.js';
-import { UsageDrain } from './posting/usage-drain.js';
+import { PostingProgress } from './posting/posting-progress.js';
 import {
   type PageRequest,
   UsageHistoryStore,
@@ -13,7 +13,7 @@ import {
 @Injectable()
 export class LocalUsageHistory extends UsageHistory {
   constructor(
-    private readonly drain: UsageDrain,
+    private readonly progress: PostingProgress,
     private readonly history: UsageHistoryStore,
     private readonly sums: UsageDaysStore,
   ) {
@@ -21,23 +21,23 @@ export class LocalUsageHistory extends UsageHistory {
   }
 
   override async page(filter: UsageFilter, page: PageRequest): Promise<UsagePage> {
-    await this.drain.beforeRead();
+    await this.progress.beforeRead();
     return this.history.page(filter, page);
   }
 
   override async walk(filter: UsageFilter, step: WalkStep): Promise<WalkFound> {
-    await this.drain.beforeRead();
+    await this.progress.beforeRead();
     return this.history.walk(filter, step);
   }
 
   override async days(accountId: string, from: string, until: string): Promise<readonly UsageDay[]> {
-    await this.drain.beforeRead();
+    await this.progress.beforeRead();
     return this.sums.days(accountId, from, until);
   }
 
   override async keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]> {
     if (keyIds.length === 0) return [];
-    await this.drain.beforeRead();
+    await this.progress.beforeRead();
     return this.sums.keys(accountId, keyIds);
   }
 }

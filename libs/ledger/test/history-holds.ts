@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts';
 import type { BooksModel } from './history-books.js';
 import { NONE, covers, minus, notBelowZero, plus, same, smaller, sumOf } from './history-money.js';
-import type { PostedBalances } from '../src/accounts/accounts.store.js';
+import type { PostedBalances } from '../src/accounts/accounts.js';
 import type { AccountPosting } from '../src/holds/hold-book.js';
 
 export interface HistoryTime {

@@ -25,10 +25,10 @@ import type { KeySpent } from '../src/holds/key-budget.js';
 import type { LedgerSettings } from '../src/ledger.config.js';
 import { LocalLedger } from '../src/local-ledger.js';
 import { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
-import { Opening } from '../src/posting/opening.js';
+import { EarlierCharges } from '../src/posting/earlier-charges.js';
 import { RenewingLedger } from '../src/renewing-ledger.js';
 import { Settlement } from '../src/posting/settlement.js';
-import { UsageDrain } from '../src/posting/usage-drain.js';
+import { PostingProgress } from '../src/posting/posting-progress.js';
 
 /** Reads the books, and keeps the answers back while it is slow. */
 class SlowReads implements BookReads {
@@ -93,7 +93,7 @@ class WatchedBook extends MemoryHoldBook {
 
   override settle(hold: Hold, cost: Balances): Promise<void> {
     return this.after(super.settle(hold, cost), () =>
-      this.watched.model.settle(hold, cost, this['entries'].has(hold.requestId)),
+      this.watched.model.settle(hold, cost, this['placed'].has(hold.requestId)),
     );
   }
 
@@ -105,7 +105,7 @@ class WatchedBook extends MemoryHoldBook {
     const all = [...holds];
     const known = new Set(all.filter((hold) => this.isKnown(hold)));
     const isTaken = (hold: Hold): boolean | undefined =>
-      known.has(hold) ? this['entries'].has(hold.requestId) : undefined;
+      known.has(hold) ? this['placed'].has(hold.requestId) : undefined;
     return this.after(super.renew(all), () => this.watched.model.renew(all, isTaken));
   }
 
@@ -193,7 +193,7 @@ export class HistoryLog extends EventLog {
 }
 
 /** Says when every event is posted. */
-export class ManualDrain extends UsageDrain {
+export class ManualProgress extends PostingProgress {
   constructor(
     settings: LedgerSettings,
     private readonly drained: Promise<void>,
@@ -201,7 +201,7 @@ export class ManualDrain extends UsageDrain {
     super(undefined as unknown as EventStrategy, undefined as unknown as SettlementFallback, settings);
   }
 
-  override wait(): Promise<void> {
+  override caughtUp(): Promise<void> {
     return this.drained;
   }
 }
@@ -237,14 +237,18 @@ export class HistoryProcess {
     this.model = watched.model;
     this.slow = new SlowReads(parts, watched.model);
     this.book = new WatchedBook(this.slow, watched);
-    const opening = new Opening(new ManualDrain(settings, this.drained.promise), settings, new Readiness());
-    opening.onApplicationBootstrap();
+    const earlier = new EarlierCharges(
+      new ManualProgress(settings, this.drained.promise),
+      settings,
+      new Readiness(),
+    );
+    earlier.onApplicationBootstrap();
     const settlement = new Settlement(
       new ChargeLog(log, settings),
       parts.fallback,
       new EndedHolds(this.book, logger),
     );
-    const local = new LocalLedger(opening, this.book, settlement);
+    const local = new LocalLedger(earlier, this.book, settlement);
     const { LEDGER_HOLD_LEASE_MS: leaseMs, LEDGER_HOLD_MAX_MS: maxMs } = settings.config;
     // As across a wire: the processes share no memory.
     this.ledger = new RenewingLedger(overWire<Ledger>(local, LEDGER_WIRE), { leaseMs, maxMs }, logger.log);

@@ -6,7 +6,7 @@ import { Database } from '@svc/storage';
 import { Adjustments } from '../src/books/adjustments.js';
 import { AuditStore } from '../src/audit/audit.store.js';
 import { BooksStore } from '../src/books/books.store.js';
-import { DiemAside } from '../src/holds/diem-aside.js';
+import { DiemHolds } from '../src/holds/diem-holds.js';
 import { NoJournal } from '../src/posting/charge-journal.js';
 import { ChargeReturn, NeverCharged } from '../src/posting/never-charged.js';
 import { SettlementFallback } from '../src/posting/settlement-fallback.js';
@@ -14,7 +14,7 @@ import { DirectPosting } from '../src/posting/direct-posting.js';
 import { DiesAtLock, DiesBeforeCommit, Died } from './history-crashes.store.js';
 import { History, type HistoryParts } from './history.js';
 import { dayOf } from './history-holds.js';
-import { ManualDrain } from './history-process.js';
+import { ManualProgress } from './history-process.js';
 import { RoutingBook } from './history-routing.js';
 import { type ChargeRow, HistoryRows, type UsageRow } from './history-rows.store.js';
 import type { Midnight } from './history-stakes.js';
@@ -22,7 +22,7 @@ import { ENDING, type Plan, type Step } from './history-steps.js';
 import { HoldReadsStore } from '../src/holds/hold-reads.store.js';
 import { LedgerSettings } from '../src/ledger.config.js';
 import { MonthsStore } from '../src/accounts/months.store.js';
-import { Opening } from '../src/posting/opening.js';
+import { EarlierCharges } from '../src/posting/earlier-charges.js';
 import { Poster } from '../src/posting/poster.js';
 import { PostingStore } from '../src/posting/posting.store.js';
 import { RefundsStore } from '../src/books/refunds.store.js';
@@ -79,16 +79,16 @@ export class HistoryWorld {
       waiting,
       logger,
     );
-    const drain = new ManualDrain(settings, Promise.resolve());
-    const opening = new Opening(drain, settings, new Readiness());
-    opening.onApplicationBootstrap();
+    const progress = new ManualProgress(settings, Promise.resolve());
+    const earlier = new EarlierCharges(progress, settings, new Readiness());
+    earlier.onApplicationBootstrap();
     const stakes = part(StakesStore);
-    const aside = new DiemAside(arriving, settings, logger);
-    const died = new DiemAside(new RoutingBook(this.histories, 'died'), settings, logger);
+    const diemHolds = new DiemHolds(arriving, settings, logger);
+    const died = new DiemHolds(new RoutingBook(this.histories, 'died'), settings, logger);
     this.stakeDays = {
-      works: new StakeDays(stakes, aside, opening),
-      fails: new StakeDays(new StakesStore(new DiesAtLock(database.pool), months), aside, opening),
-      dies: new StakeDays(stakes, died, opening),
+      works: new StakeDays(stakes, diemHolds, earlier),
+      fails: new StakeDays(new StakesStore(new DiesAtLock(database.pool), months), diemHolds, earlier),
+      dies: new StakeDays(stakes, died, earlier),
     };
     this.parts = {
       reads: part(HoldReadsStore),
@@ -101,7 +101,11 @@ export class HistoryWorld {
       logger,
       track: (work) => this.track(work),
       happened: (what) => this.happened.set(what, (this.happened.get(what) ?? 0) + 1),
-      adjustments: new Adjustments(part(BooksStore), new SettledCharges(part(RefundsStore), drain), waiting),
+      adjustments: new Adjustments(
+        part(BooksStore),
+        new SettledCharges(part(RefundsStore), progress),
+        waiting,
+      ),
       setTokens: (accountId, tokensNano) => stakes.setTokens(accountId, tokensNano),
     };
   }

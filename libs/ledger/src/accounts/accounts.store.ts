@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Balances } from '@svc/contracts';
 import type { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
-
-/** What the database says an account has. Each change of an account has the next version, from 1 on. */
-export interface PostedBalances {
-  readonly accountId: string;
-  readonly balances: Balances;
-  readonly version: bigint;
-}
+import type { PostedBalances } from './accounts.js';
 
 interface AccountRow {
   readonly id: string;

@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { type Credit, type Page, Problem, type Transfer } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
-import { type PostedBalances, lockAccounts, readAccount } from '../accounts/accounts.store.js';
+import { lockAccounts, readAccount } from '../accounts/accounts.store.js';
 import { MAX_NANO } from '../posting/charge-fault.js';
-import { OPERATOR_DEPOSITS, customerAccount } from '../accounts/ledger-accounts.js';
+import { OPERATOR_DEPOSITS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
 

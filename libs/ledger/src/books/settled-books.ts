@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditReport, AuditScope, Balances, Page, Transfer } from '@svc/contracts';
 import { AuditStore } from '../audit/audit.store.js';
 import { BooksStore } from './books.store.js';
-import { UsageDrain } from '../posting/usage-drain.js';
+import { PostingProgress } from '../posting/posting-progress.js';
 
 const NOT_DRAINED = 'Not every charge that was recorded is posted yet.';
 
@@ -13,23 +13,23 @@ export class SettledBooks {
   constructor(
     private readonly store: BooksStore,
     private readonly audits: AuditStore,
-    private readonly drain: UsageDrain,
+    private readonly progress: PostingProgress,
   ) {}
 
   async balances(accountId: string): Promise<Balances> {
-    await this.drain.beforeRead();
+    await this.progress.beforeRead();
     const { balances } = await this.store.balances(accountId);
     return balances;
   }
 
   async transfers(accountId: string, page: Page): Promise<readonly Transfer[]> {
     assert(page.limit > 0, 'a page has room');
-    await this.drain.beforeRead();
+    await this.progress.beforeRead();
     return this.store.transfers(accountId, page);
   }
 
   async audit(scope: AuditScope): Promise<AuditReport> {
-    const drained = await this.drain.beforeRead().then(
+    const drained = await this.progress.beforeRead().then(
       () => true,
       () => false,
     );

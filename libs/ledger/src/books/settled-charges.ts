@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import { type Refund, totalNano } from '@svc/contracts';
 import { RefundsStore, type Refunded } from './refunds.store.js';
-import { UsageDrain } from '../posting/usage-drain.js';
+import { PostingProgress } from '../posting/posting-progress.js';
 
 /** The charges of requests that are settled, whether they are posted yet or not. */
 @Injectable()
 export class SettledCharges {
   constructor(
     private readonly store: RefundsStore,
-    private readonly drain: UsageDrain,
+    private readonly progress: PostingProgress,
   ) {}
 
   /** Gives back what a request cost, or a part of it. Refuses as the store does, and UNAVAILABLE. */
   async refund(refund: Refund): Promise<Refunded> {
     assert(!refund.amount || totalNano(refund.amount) > 0n, 'a refund is above zero');
-    await this.drain.beforeRead();
+    await this.progress.beforeRead();
     return this.store.refund(refund);
   }
 }

@@ -1,5 +1,5 @@
 import { type Balances, Problem } from '@svc/contracts';
-import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { PostedBalances } from '../accounts/accounts.js';
 import type { AccountPosting } from './hold-book.js';
 import { KeyBudget, type KeySpent } from './key-budget.js';
 import { NOTHING, add, remaining } from './spendable.js';

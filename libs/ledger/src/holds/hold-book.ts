@@ -1,5 +1,5 @@
 import type { Balances, Extension, Hold, HoldRequest } from '@svc/contracts';
-import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { PostedBalances } from '../accounts/accounts.js';
 
 /** What a posting adds to what a key has spent on a day. */
 export interface KeySpending {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Balances } from '@svc/contracts';
 import { Database } from '@svc/storage';
-import { type PostedBalances, readAccount } from '../accounts/accounts.store.js';
+import { readAccount } from '../accounts/accounts.store.js';
+import type { PostedBalances } from '../accounts/accounts.js';
 import type { BookReads } from './hold-accounts.js';
 import type { KeySpent } from './key-budget.js';
 

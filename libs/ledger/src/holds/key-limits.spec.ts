@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Balances, Problem, type SpendingLimit } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { PostedBalances } from '../accounts/accounts.js';
 import type { KeySpending } from './hold-book.js';
 import type { KeySpent } from './key-budget.js';
 import { MemoryHoldBook } from './memory-hold-book.js';

@@ -1,6 +1,6 @@
 import { type Hold, Problem } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { PostedBalances } from '../accounts/accounts.js';
 import { MemoryHoldBook, type MemoryHoldBookOptions } from './memory-hold-book.js';
 import { readsOf } from '../testing.js';
 

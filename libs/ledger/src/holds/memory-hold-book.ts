@@ -21,7 +21,7 @@ export interface MemoryHoldBookOptions {
   readonly today?: () => string;
 }
 
-interface Entry extends Leased {
+interface PlacedHold extends Leased {
   readonly account: HoldAccount;
   /** The key's, where it has a limit. */
   readonly budget: KeyBudget | undefined;
@@ -41,8 +41,8 @@ const DIEM_CHANGE_WAIT_MS = 2_000;
 /** The hold book of a single process: every step is one turn of the event loop, so it is atomic. */
 export class MemoryHoldBook extends HoldBook {
   private readonly accounts: HoldAccounts;
-  private readonly entries = new Map<string, Entry>();
-  private readonly leases: LeaseList<Entry>;
+  private readonly placed = new Map<string, PlacedHold>();
+  private readonly leases: LeaseList<PlacedHold>;
   /** Requests that were posted while their hold was not settled: a settle that comes late must not hold again. */
   private readonly posted: RecentIds;
   private readonly nowMs: () => number;
@@ -63,7 +63,7 @@ export class MemoryHoldBook extends HoldBook {
   /** Holds in the book: live ones and settled ones whose charge is not posted yet. */
   get size(): number {
     this.sweep();
-    return this.entries.size;
+    return this.placed.size;
   }
 
   get accountCount(): number {
@@ -78,18 +78,18 @@ export class MemoryHoldBook extends HoldBook {
   private holdNow(account: HoldAccount, request: HoldRequest): Hold {
     const now = this.sweep();
     const { requestId, accountId, keyId, keyLimit } = request;
-    const known = this.entries.get(requestId);
+    const known = this.placed.get(requestId);
     if (known) {
       assert(known.account === account, 'a request belongs to one account');
       return known.hold;
     }
-    if (this.entries.size >= this.options.maxHolds)
+    if (this.placed.size >= this.options.maxHolds)
       throw new Problem('UNAVAILABLE', { cause: new Error('the hold book is full') });
     const before = account.available;
     const amount = this.taken(account, request, request);
     const hold: Hold = { requestId, accountId, keyId, amount, before, ...(keyLimit && { keyLimit }) };
     account.used = true;
-    this.place(this.entry(account, hold, amount), now);
+    this.place(this.placedFor(account, hold, amount), now);
     return hold;
   }
 
@@ -103,13 +103,13 @@ export class MemoryHoldBook extends HoldBook {
     if (!this.accounts.has(accountId)) await this.accounts.ensure(accountId);
     const account = this.accounts.get(accountId);
     const now = this.sweep();
-    const known = this.entries.get(requestId);
+    const known = this.placed.get(requestId);
     if (known) return known.amount.diemNano;
     const { diemNano } = account.available;
     const amount = { usdNano: 0n, diemNano };
     account.diemChange ??= Promise.withResolvers();
     this.place(
-      this.entry(
+      this.placedFor(
         account,
         { requestId, accountId, keyId: DIEM_CHANGE_KEY, amount, before: account.available },
         amount,
@@ -126,51 +126,51 @@ export class MemoryHoldBook extends HoldBook {
 
   private extendNow(account: HoldAccount, hold: Hold, { moreNano, atLeastNano }: Required<Extension>): Hold {
     const now = this.sweep();
-    const entry = this.entries.get(hold.requestId);
-    if (!entry) return this.takeAgain(account, hold, { moreNano, atLeastNano });
-    assert(!entry.settled, 'a settled hold does not grow');
-    const held = entry.hold.amount;
+    const placedHold = this.placed.get(hold.requestId);
+    if (!placedHold) return this.takeAgain(account, hold, { moreNano, atLeastNano });
+    assert(!placedHold.settled, 'a settled hold does not grow');
+    const held = placedHold.hold.amount;
     const wanted = hold.amount.usdNano + hold.amount.diemNano + moreNano;
     const missing = wanted - held.usdNano - held.diemNano;
     if (missing > 0n) {
       const least = missing - (moreNano - atLeastNano);
       const more = this.taken(account, hold, { amountNano: missing, atLeastNano: least });
       const amount = add(held, more);
-      entry.hold = { ...entry.hold, amount };
-      this.resize(entry, amount);
+      placedHold.hold = { ...placedHold.hold, amount };
+      this.resize(placedHold, amount);
     }
-    this.leases.lease(entry, now);
-    return entry.hold;
+    this.leases.lease(placedHold, now);
+    return placedHold.hold;
   }
 
   override async settle(hold: Hold, cost: Balances): Promise<void> {
-    if (!this.entries.has(hold.requestId) && !this.accounts.has(hold.accountId))
+    if (!this.placed.has(hold.requestId) && !this.accounts.has(hold.accountId))
       await this.accounts.ensure(hold.accountId);
-    const entry = this.entries.get(hold.requestId);
-    if (!entry) {
+    const placedHold = this.placed.get(hold.requestId);
+    if (!placedHold) {
       this.settleLapsed(hold, cost);
       return;
     }
-    if (entry.settled) return;
-    this.resize(entry, cost);
-    entry.settled = true;
-    this.leases.remove(entry);
+    if (placedHold.settled) return;
+    this.resize(placedHold, cost);
+    placedHold.settled = true;
+    this.leases.remove(placedHold);
   }
 
   override release(hold: Hold): Promise<void> {
-    const entry = this.entries.get(hold.requestId);
-    if (entry && !entry.settled) this.remove(entry);
+    const placedHold = this.placed.get(hold.requestId);
+    if (placedHold && !placedHold.settled) this.remove(placedHold);
     return Promise.resolve();
   }
 
   override renew(holds: Iterable<Hold>): Promise<void> {
     const now = this.nowMs();
     for (const hold of holds) {
-      const entry = this.entries.get(hold.requestId);
-      const account = entry?.account ?? this.accounts.find(hold.accountId);
-      if (entry && !entry.settled) this.leases.lease(entry, now);
+      const placedHold = this.placed.get(hold.requestId);
+      const account = placedHold?.account ?? this.accounts.find(hold.accountId);
+      if (placedHold && !placedHold.settled) this.leases.lease(placedHold, now);
       else if (
-        !entry &&
+        !placedHold &&
         account &&
         this.isReady(account, hold) &&
         covers(this.left(account, hold), hold.amount)
@@ -186,9 +186,9 @@ export class MemoryHoldBook extends HoldBook {
     for (const posting of postings) {
       this.accounts.post(posting);
       for (const requestId of posting.requestIds) {
-        const entry = this.entries.get(requestId);
-        if (!entry?.settled) this.posted.add(requestId, now);
-        if (entry) this.remove(entry);
+        const placedHold = this.placed.get(requestId);
+        if (!placedHold?.settled) this.posted.add(requestId, now);
+        if (placedHold) this.remove(placedHold);
       }
     }
     return Promise.resolve();
@@ -197,7 +197,8 @@ export class MemoryHoldBook extends HoldBook {
   /** Ends the holds whose lease is over. Returns the time. */
   sweep(): number {
     const now = this.nowMs();
-    for (let entry = this.leases.lapsed(now); entry; entry = this.leases.lapsed(now)) this.remove(entry);
+    for (let placedHold = this.leases.lapsed(now); placedHold; placedHold = this.leases.lapsed(now))
+      this.remove(placedHold);
     return now;
   }
 
@@ -252,7 +253,7 @@ export class MemoryHoldBook extends HoldBook {
     if (!more) throw new Problem('INSUFFICIENT_BALANCE');
     const amount = add(hold.amount, more);
     const again: Hold = { ...hold, amount };
-    this.place(this.entry(account, again, amount), now);
+    this.place(this.placedFor(account, again, amount), now);
     return again;
   }
 
@@ -264,38 +265,38 @@ export class MemoryHoldBook extends HoldBook {
     const now = this.nowMs();
     const account = this.accounts.find(hold.accountId);
     if (!account || this.posted.has(hold.requestId, now)) return;
-    const entry = this.entry(account, hold, cost);
-    entry.settled = true;
-    this.place(entry, now);
+    const placedHold = this.placedFor(account, hold, cost);
+    placedHold.settled = true;
+    this.place(placedHold, now);
   }
 
-  private entry(account: HoldAccount, hold: Hold, amount: Balances): Entry {
+  private placedFor(account: HoldAccount, hold: Hold, amount: Balances): PlacedHold {
     const budget = hold.keyLimit && account.budget(hold.keyId);
     const noLease = { lapsesAtMs: 0, older: undefined, newer: undefined };
     return { account, budget, hold, amount, settled: false, ...noLease };
   }
 
-  private place(entry: Entry, nowMs: number): void {
-    this.entries.set(entry.hold.requestId, entry);
-    entry.account.holds += 1;
-    this.change(entry, NOTHING, entry.amount);
-    this.leases.lease(entry, nowMs);
+  private place(placedHold: PlacedHold, nowMs: number): void {
+    this.placed.set(placedHold.hold.requestId, placedHold);
+    placedHold.account.holds += 1;
+    this.change(placedHold, NOTHING, placedHold.amount);
+    this.leases.lease(placedHold, nowMs);
   }
 
-  private remove(entry: Entry): void {
-    this.entries.delete(entry.hold.requestId);
-    this.leases.remove(entry);
-    entry.account.holds -= 1;
-    this.change(entry, entry.amount, NOTHING);
-    if (entry.hold.keyId === DIEM_CHANGE_KEY) endDiemChange(entry.account);
+  private remove(placedHold: PlacedHold): void {
+    this.placed.delete(placedHold.hold.requestId);
+    this.leases.remove(placedHold);
+    placedHold.account.holds -= 1;
+    this.change(placedHold, placedHold.amount, NOTHING);
+    if (placedHold.hold.keyId === DIEM_CHANGE_KEY) endDiemChange(placedHold.account);
   }
 
-  private resize(entry: Entry, amount: Balances): void {
-    this.change(entry, entry.amount, amount);
-    entry.amount = amount;
+  private resize(placedHold: PlacedHold, amount: Balances): void {
+    this.change(placedHold, placedHold.amount, amount);
+    placedHold.amount = amount;
   }
 
-  private change({ account, budget }: Entry, from: Balances, to: Balances): void {
+  private change({ account, budget }: PlacedHold, from: Balances, to: Balances): void {
     const more = { usdNano: to.usdNano - from.usdNano, diemNano: to.diemNano - from.diemNano };
     account.hold(more);
     budget?.hold(more);

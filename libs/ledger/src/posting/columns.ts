@@ -1,5 +1,5 @@
 import type { Charge } from '@svc/contracts';
-import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { PostedBalances } from '../accounts/accounts.js';
 import type { PaidLine, UsageSum } from './paid-lines.js';
 import type { NewTransfer } from './posting.js';
 

@@ -1,6 +1,5 @@
 import type { Balances, Charge, Currency, TransferKind } from '@svc/contracts';
-import type { PostedBalances } from '../accounts/accounts.store.js';
-import { REVENUE, WRITE_OFFS, customerAccount } from '../accounts/ledger-accounts.js';
+import { REVENUE, WRITE_OFFS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 
 /** A transfer that is not in the books yet. */
 export interface NewTransfer {

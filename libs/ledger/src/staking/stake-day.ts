@@ -1,5 +1,4 @@
-import type { PostedBalances } from '../accounts/accounts.store.js';
-import { STAKING, customerAccount } from '../accounts/ledger-accounts.js';
+import { STAKING, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 import type { NewTransfer } from '../posting/posting.js';
 
 /** What is known of an account as its DIEM is set. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DiemAside } from '../holds/diem-aside.js';
-import type { PostedBalances } from '../accounts/accounts.store.js';
-import { Opening } from '../posting/opening.js';
+import { DiemHolds } from '../holds/diem-holds.js';
+import type { PostedBalances } from '../accounts/accounts.js';
+import { EarlierCharges } from '../posting/earlier-charges.js';
 import { CommitInDoubt, type DayToSet, StakesStore } from './stakes.store.js';
 
 /** Waits before it is asked again what became of a commit. */
@@ -16,8 +16,8 @@ export class StakeDays {
 
   constructor(
     private readonly store: StakesStore,
-    private readonly aside: DiemAside,
-    private readonly opening: Opening,
+    private readonly diemHolds: DiemHolds,
+    private readonly earlier: EarlierCharges,
   ) {}
 
   /**
@@ -32,34 +32,37 @@ export class StakeDays {
 
   private async setBatch(day: string, at: string, accountIds: readonly string[]): Promise<number> {
     // Charges of an earlier run are in no hold: what they cost must not expire before they are posted.
-    if (!this.opening.isOpen) await this.opening.wait();
+    if (!this.earlier.arePosted) await this.earlier.posted();
     const aside = new Map<string, bigint>();
     const wanted = new Set<string>();
     let sinceMs: number | undefined;
     const setAside = async (ids: readonly string[]): Promise<ReadonlyMap<string, bigint>> => {
       sinceMs ??= performance.now();
-      const taken = await this.aside.take(day, ids);
+      const taken = await this.diemHolds.take(day, ids);
       for (const accountId of ids) wanted.add(accountId);
       for (const [accountId, nano] of taken) aside.set(accountId, nano);
       return taken;
     };
     const assertAside = (): void =>
-      assert(performance.now() - (sinceMs ?? Infinity) < this.aside.holdsForMs, 'it takes less than a lease');
+      assert(
+        performance.now() - (sinceMs ?? Infinity) < this.diemHolds.holdsForMs,
+        'it takes less than a lease',
+      );
     let accounts: PostedBalances[];
     try {
       accounts = await this.stored({ day, at, accountIds, setAside, assertAside });
     } catch (error) {
       // After a commit in doubt it stays aside until a later run knows, or the lease is over.
-      if (!(error instanceof CommitInDoubt)) await this.aside.giveBack(day, aside);
+      if (!(error instanceof CommitInDoubt)) await this.diemHolds.giveBack(day, aside);
       throw error;
     }
-    await this.aside.post(day, accounts);
+    await this.diemHolds.post(day, accounts);
     const set = accounts.map(({ accountId }) => accountId);
     await this.store.confirm(day, set);
     const leftOut = [...wanted].filter((accountId) => !aside.has(accountId));
     for (const accountId of set) aside.delete(accountId);
     // Somebody else had set these meanwhile.
-    await this.aside.giveBack(day, aside);
+    await this.diemHolds.giveBack(day, aside);
     return leftOut.length;
   }
 

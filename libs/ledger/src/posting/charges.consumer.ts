@@ -2,11 +2,11 @@ import { Controller } from '@nestjs/common';
 import { type UsageRecorded, usageRecorded } from '@svc/contracts';
 import { type EventBatch, OnEvents } from '@svc/events';
 import { Poster } from './poster.js';
-import { LEDGER_GROUP } from './usage-drain.js';
+import { LEDGER_GROUP } from './posting-progress.js';
 
 /** Posts what was recorded. */
 @Controller()
-export class UsageConsumer {
+export class ChargesConsumer {
   constructor(private readonly poster: Poster) {}
 
   @OnEvents(usageRecorded, LEDGER_GROUP)

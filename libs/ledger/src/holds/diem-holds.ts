@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RootLogger, within } from '@svc/runtime';
-import type { PostedBalances } from '../accounts/accounts.store.js';
+import type { PostedBalances } from '../accounts/accounts.js';
 import { HoldBook } from './hold-book.js';
 import { LedgerSettings } from '../ledger.config.js';
 
@@ -13,7 +13,7 @@ const holdId = (accountId: string, day: string): string => `stake:${accountId}:$
 
 /** DIEM that is set aside in the hold book while the books set it anew. */
 @Injectable()
-export class DiemAside {
+export class DiemHolds {
   constructor(
     private readonly book: HoldBook,
     private readonly settings: LedgerSettings,

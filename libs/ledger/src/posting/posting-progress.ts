@@ -10,7 +10,7 @@ export const LEDGER_GROUP = 'ledger';
 
 /** Whether every charge that was recorded is posted too. */
 @Injectable()
-export class UsageDrain {
+export class PostingProgress {
   constructor(
     private readonly events: EventStrategy,
     private readonly fallback: SettlementFallback,
@@ -18,7 +18,7 @@ export class UsageDrain {
   ) {}
 
   /** Resolves when all that was recorded at the time of the call is posted. Rejects after the deadline. */
-  async wait(deadlineMs: number): Promise<void> {
+  async caughtUp(deadlineMs: number): Promise<void> {
     await Promise.all([
       this.events.drained(usageRecorded.topic, LEDGER_GROUP, deadlineMs),
       within(deadlineMs, this.fallback.drained()),
@@ -28,7 +28,7 @@ export class UsageDrain {
   /** Lets a read see what was recorded before it. Refuses with UNAVAILABLE when that takes too long. */
   async beforeRead(): Promise<void> {
     try {
-      await this.wait(this.settings.config.LEDGER_READ_WAIT_MS);
+      await this.caughtUp(this.settings.config.LEDGER_READ_WAIT_MS);
     } catch (error) {
       throw new Problem('UNAVAILABLE', { cause: error });
     }

@@ -1,3 +1,12 @@
+import type { Balances } from '@svc/contracts';
+
+/** What the database says an account has. Each change of an account has the next version, from 1 on. */
+export interface PostedBalances {
+  readonly accountId: string;
+  readonly balances: Balances;
+  readonly version: bigint;
+}
+
 /** Accounts of the books that no customer owns. They have transfers and no running balance. */
 export const REVENUE = 'revenue';
 export const WRITE_OFFS = 'write_offs';

@@ -3,10 +3,10 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@
 import { Problem } from '@svc/contracts';
 import { Readiness, within } from '@svc/runtime';
 import { LedgerSettings } from '../ledger.config.js';
-import { UsageDrain } from './usage-drain.js';
+import { PostingProgress } from './posting-progress.js';
 
 const PART = 'ledger';
-const DRAIN_MS = 1_000;
+const TRY_MS = 1_000;
 const RETRY_MS = 200;
 
 /**
@@ -14,21 +14,21 @@ const RETRY_MS = 200;
  * balance yet.
  */
 @Injectable()
-export class Opening implements OnApplicationBootstrap, OnModuleDestroy {
-  isOpen = false;
-  private readonly opened = Promise.withResolvers<void>();
+export class EarlierCharges implements OnApplicationBootstrap, OnModuleDestroy {
+  arePosted = false;
+  private readonly allPosted = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
 
   constructor(
-    private readonly drain: UsageDrain,
+    private readonly progress: PostingProgress,
     private readonly settings: LedgerSettings,
     private readonly readiness: Readiness,
   ) {}
 
   onApplicationBootstrap(): void {
     this.readiness.report(PART, 'posting the charges of an earlier run');
-    // Tries on until it is open or stopped, and never rejects.
-    void this.open();
+    // Tries on until they are posted or it is stopped, and never rejects.
+    void this.waitForThem();
   }
 
   onModuleDestroy(): void {
@@ -36,18 +36,18 @@ export class Opening implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Resolves once holds can be taken. Refuses with UNAVAILABLE after a wait. */
-  async wait(): Promise<void> {
+  async posted(): Promise<void> {
     const { LEDGER_START_WAIT_MS: waitMs } = this.settings.config;
-    await within(waitMs, this.opened.promise, () => new Problem('UNAVAILABLE'));
+    await within(waitMs, this.allPosted.promise, () => new Problem('UNAVAILABLE'));
   }
 
-  private async open(): Promise<void> {
+  private async waitForThem(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       try {
-        await this.drain.wait(DRAIN_MS);
-        this.isOpen = true;
+        await this.progress.caughtUp(TRY_MS);
+        this.arePosted = true;
         this.readiness.report(PART);
-        this.opened.resolve();
+        this.allPosted.resolve();
         return;
       } catch {
         await sleep(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
