@@ -22,6 +22,12 @@ const LOGGED_AS: Readonly<Record<LimitRefusal['of'], LimitLogType>> = {
   failures: 'FAILED_REQUESTS',
 };
 
+const WHOSE: Readonly<Record<LimitRefusal['type'], string>> = {
+  user: 'for your account',
+  api_key: 'for this API key',
+  global: 'for all together',
+};
+
 /** What the limits are asked for, and what a refusal of theirs becomes. */
 @Injectable()
 export class LimitGate {
@@ -61,10 +67,8 @@ export class LimitGate {
   }
 
   /** Logs a refusal and says it as clients hear it. */
-  refusal(
-    { requestId, caller, model }: Refused,
-    { refusedBy, resetAtMs, blockedForMs = 0 }: Admission,
-  ): Problem {
+  refusal({ requestId, caller, model }: Refused, admission: Admission): Problem {
+    const { refusedBy, resetAtMs, blockedForMs = 0 } = admission;
     const of = refusedBy?.of ?? 'requests';
     this.reports.tell({ requestId, caller, model, type: LOGGED_AS[of] });
     if (of === 'failures')
@@ -75,8 +79,12 @@ export class LimitGate {
         retryAfterSeconds: CONCURRENT_RETRY_SECONDS,
       });
     }
+    const seconds = secondsUntil(resetAtMs);
+    const { limit } = admission[of];
+    const whose = WHOSE[refusedBy?.type ?? 'user'];
     return new Problem('RATE_LIMIT_EXCEEDED', {
-      retryAfterSeconds: secondsUntil(resetAtMs),
+      message: `Rate limit exceeded: ${limit} ${of} per minute ${whose}, for ${model}. Try again in ${seconds} s.`,
+      retryAfterSeconds: seconds,
     });
   }
 }
