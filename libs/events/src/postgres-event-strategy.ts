@@ -37,6 +37,8 @@ const BROADCAST_WAIT_MS = 800;
 export class PostgresEventStrategy extends EventStrategy {
   readonly #options: Required<PostgresEventStrategyOptions>;
   readonly #session: ConsumerSession;
+  /** Readers of the books ask here for the log's offsets, whatever the consumers do meanwhile. */
+  readonly #progress: ConsumerSession;
   readonly #retention: Retention;
   readonly #consumers: TopicConsumer[] = [];
   /** Apart from the consumers' connection, so that nothing of theirs holds a broadcast up. */
@@ -57,6 +59,7 @@ export class PostgresEventStrategy extends EventStrategy {
     };
     const { url, retentionDays: days, logger } = this.#options;
     this.#session = new ConsumerSession({ url });
+    this.#progress = new ConsumerSession({ url, name: 'events (progress)' });
     this.#broadcastSession = new ConsumerSession({
       url,
       name: 'events (broadcasts)',
@@ -93,6 +96,7 @@ export class PostgresEventStrategy extends EventStrategy {
       new TopicConsumer({
         subscription: { group, event },
         session: this.#session,
+        progress: this.#progress,
         send,
         pollMs,
         batchMax,
@@ -118,7 +122,7 @@ export class PostgresEventStrategy extends EventStrategy {
     this.#retention.stop();
     const stopped = Promise.all([...this.#consumers, ...this.#broadcasts].map((reader) => reader.stop()));
     await within(this.#options.stopMs, stopped).catch(() => undefined);
-    await Promise.all([this.#session.close(), this.#broadcastSession.close()]);
+    await Promise.all([this.#session.close(), this.#progress.close(), this.#broadcastSession.close()]);
   }
 
   async drained(topic: string, group: string, deadlineMs = 30_000): Promise<void> {

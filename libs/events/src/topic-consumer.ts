@@ -24,6 +24,8 @@ const GATHER_MS = 100;
 export interface TopicConsumerOptions {
   readonly subscription: Subscription;
   readonly session: ConsumerSession;
+  /** For those who ask how far the group is: a connection apart, so that nobody waits behind a batch. */
+  readonly progress: ConsumerSession;
   /** Hands a batch to the handler. */
   readonly send: (batch: EventBatch<unknown>) => Promise<unknown>;
   /** How long to wait for events that another process stores. */
@@ -72,10 +74,10 @@ export class TopicConsumer {
 
   async drained(deadlineMs: number): Promise<void> {
     const deadline = Date.now() + deadlineMs;
-    const { session } = this.#options;
-    const target = await session.use((client) => readNewestId(client, this.topic));
+    const { progress } = this.#options;
+    const target = await progress.use((client) => readNewestId(client, this.topic));
     this.#loop.hurry();
-    while ((await session.use((client) => readOffset(client, this))) < target) {
+    while ((await progress.use((client) => readOffset(client, this))) < target) {
       if (Date.now() > deadline) {
         throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
       }

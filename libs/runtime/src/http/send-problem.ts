@@ -17,8 +17,9 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   tellWhenToRetry(problem, reply);
   reply.header('x-svc-host-name', HOST_NAME);
   // What did not come in time is not waited for. In all other cases a connection that closes while its client still
-  // sends would show that client a broken pipe and not the answer.
+  // sends would show that client a broken pipe and not the answer: Fastify closes it after every fault of a body.
   if (problem.code === 'REQUEST_INCOMPLETE') reply.header('connection', 'close');
+  else reply.removeHeader('connection');
   void reply
     .status(problem.status)
     .header('content-type', 'application/json')
