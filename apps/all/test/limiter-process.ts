@@ -4,7 +4,7 @@ import { RunningProcess } from '@svc/testing';
 
 const MAIN = fileURLToPath(new URL('../../rate-limiter/dist/main.js', import.meta.url));
 
-const TOKEN = 'internal-token-of-the-tests';
+const TOKEN = 'internal-token-of-the-tests-of-limits';
 
 /** A limiter in its real process, and the way to it. */
 export class LimiterProcess {

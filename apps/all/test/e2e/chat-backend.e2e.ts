@@ -96,7 +96,7 @@ describe('what a backend says', () => {
 
   it('in one endless delta without usage is neither delivered nor charged', async () => {
     const { id, apiKey } = await platform.account('100.00');
-    const flood = { choices: [{ index: 0, delta: { content: 'x'.repeat(8_000_000) } }] };
+    const flood = { choices: [{ index: 0, delta: { content: 'x'.repeat(3_000_000) } }] };
     const body = { model: 'scripted', messages: [scriptMessage({ chunks: [flood] })], stream: true };
     const { chunks, done } = await chunksOf(await platform.chat(apiKey, body));
     expect({ done, reason: chunks.at(-1)?.choices[0]?.finish_reason }).toEqual({
