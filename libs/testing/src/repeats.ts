@@ -1,7 +1,7 @@
 /** How often tests repeat what chance decides: in `npm test`, which people wait for, and in `npm run test:long`. */
 const REPEATS = {
   /** `kill -9` under load. */
-  KILLS: { short: 8, long: 100 },
+  KILLS: { short: 5, long: 100 },
   /** Random histories of the ledger, on its database. */
   HISTORIES: { short: 1_000, long: 10_000 },
   /** Random histories of holds in memory. */
@@ -9,7 +9,7 @@ const REPEATS = {
   /** Random histories of limits in memory. */
   LIMIT_HISTORIES: { short: 500, long: 5_000 },
   /** Chat completions that no decent client sends. */
-  FUZZ: { short: 2_000, long: 10_000 },
+  FUZZ: { short: 1_000, long: 10_000 },
   /** Requests with sizes at the bounds of their schemas. */
   EXTREMES: { short: 500, long: 5_000 },
 } as const;

@@ -37,7 +37,12 @@ interface HostileClass {
   readonly largest: number;
   /** A body of about so many bytes. */
   readonly of: (size: number) => string;
+  /** Units of work that it may hold the event loop for; default: 1. */
+  readonly units?: number;
 }
+
+/** What goes to a backend whole is copied once, in one piece. */
+const COPIED_UNITS = 2;
 
 const CLASSES: readonly HostileClass[] = [
   {
@@ -101,22 +106,26 @@ const CLASSES: readonly HostileClass[] = [
   },
   {
     name: 'a video of base64',
+    units: COPIED_UNITS,
     largest: 30_000_000,
     of: (size) =>
       part('video_url', `{"url":"data:video/mp4;base64,AAAAGGZ0eXBtcDQy${'AAAA'.repeat(size / 4)}"}`),
   },
   {
     name: 'audio of base64',
+    units: COPIED_UNITS,
     largest: 30_000_000,
     of: (size) => part('input_audio', `{"data":"${'AAAA'.repeat(size / 4)}"}`),
   },
   {
     name: 'a text of quotes in escapes',
+    units: COPIED_UNITS,
     largest: 16_000_000,
     of: (size) => body('', `"${'\\"'.repeat(size / 2)}"`),
   },
   {
     name: 'a text of backslashes',
+    units: COPIED_UNITS,
     largest: 16_000_000,
     of: (size) => body('', `"${'\\\\'.repeat(size / 2)}"`),
   },
@@ -127,7 +136,7 @@ const CLASSES: readonly HostileClass[] = [
   },
 ];
 
-describe.each(CLASSES)('$name', ({ largest, of }) => {
+describe.each(CLASSES)('$name', ({ largest, of, units: atMost = 1 }) => {
   const send = async (size: number): Promise<void> => {
     const status = await statusOf(of(size));
     expect([200, 400, 404, 413, CUT]).toContain(status);
@@ -137,13 +146,13 @@ describe.each(CLASSES)('$name', ({ largest, of }) => {
     expect(await growthFaults(stage.probe, doublings(largest), send)).toEqual([]);
   });
 
-  it('hold the event loop no longer than a unit of work', async () => {
+  it('hold the event loop no longer than a unit of work, or two where it is copied', async () => {
     const text = of(largest);
     let units = Number.POSITIVE_INFINITY;
     // The least of some tries is the one that was disturbed least.
-    for (let attempt = 0; attempt < 3 && units >= 1; attempt += 1)
+    for (let attempt = 0; attempt < 3 && units >= atMost; attempt += 1)
       units = Math.min(units, await stage.probe.longestHold(() => statusOf(text)));
-    expect(units).toBeLessThan(1);
+    expect(units).toBeLessThan(atMost);
   });
 });
 

@@ -91,6 +91,8 @@ export class Preparation {
     plan: ChatPlan,
     signal: AbortSignal,
   ): Promise<Map<ContentPart, ContentPart | undefined>> {
+    // Most requests have none, and what follows costs more than the rest of their preparation.
+    if (placed.length === 0) return new Map();
     const { accountId, model } = plan;
     const takesImages = model.capabilities.supportsVision === true;
     const changed = new Map<ContentPart, ContentPart | undefined>();
