@@ -9,7 +9,7 @@ import { BullWorkers } from './bull-workers.js';
 import type { JobRun, JobTimes, JobWorker } from './job-workers.js';
 import { type JobsServer, count, startPostgres, startRedis } from './testing.js';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 50_000, interval: 20 };
 
 let server: JobsServer;
 const closers: (() => Promise<void>)[] = [];
