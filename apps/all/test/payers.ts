@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Platform } from './platform.js';
 import { type Nano, Witness, nanoOf, show } from './witness.js';
 
@@ -72,4 +73,32 @@ async function spendableOf(platform: Platform, apiKey: string): Promise<Nano> {
   await response.text();
   const [usd, diem] = ['usd', 'diem'].map((currency) => response.headers.get(`x-svc-balance-${currency}`));
   return { usd: nanoOf(usd ?? 'none'), diem: nanoOf(diem ?? 'none') };
+}
+
+/** How long the service may take to be what it was before, on any machine. */
+const WELL_MS = 90_000;
+
+/**
+ * What is left of an incident once the service has had time to put it right: of what the payers saw, in the books, and
+ * of what `others` looks at.
+ */
+export async function faultsLeft(
+  platform: Platform,
+  payers: readonly Payer[],
+  others: () => Promise<string[]> = () => Promise.resolve([]),
+): Promise<string[]> {
+  const faultsNow = async (): Promise<string[]> => {
+    const { exitCode, output } = platform.service;
+    if (exitCode !== null) return [`the service has ended with ${exitCode}:\n${output.slice(-2_000)}`];
+    const faults = (await Promise.all(payers.map((payer) => payerFaults(platform, payer)))).flat();
+    const audit = await platform.audit();
+    if (audit.body['ok'] !== true) faults.push(`the audit finds ${JSON.stringify(audit.body)}`);
+    return [...faults, ...(await others())];
+  };
+  const deadline = Date.now() + WELL_MS;
+  for (;;) {
+    const faults = await faultsNow().catch((error: unknown) => [String(error)]);
+    if (faults.length === 0 || platform.service.exitCode !== null || Date.now() > deadline) return faults;
+    await sleep(500);
+  }
 }

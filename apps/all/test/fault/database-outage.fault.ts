@@ -4,15 +4,13 @@ import { isLong } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../answers.js';
 import { DatabaseServer } from '../database-server.js';
-import { type Payer, openPayers, payerFaults } from '../payers.js';
+import { type Payer, faultsLeft, openPayers } from '../payers.js';
 import { Platform } from '../platform.js';
 import { Random } from '../random.js';
 import { Load } from './load.js';
 
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const CLIENTS = 12;
-/** How long the service may take to be what it was before, on any machine. */
-const WELL_MS = 90_000;
 const TIMEOUT = { timeout: 240_000 };
 
 let platform: Platform;
@@ -49,24 +47,11 @@ async function readyStatus(): Promise<number> {
   return response.status;
 }
 
-/** What an outage has left behind, once the service has had time to put it right. */
-async function faultsAfter(): Promise<string[]> {
-  const deadline = Date.now() + WELL_MS;
-  for (;;) {
-    const faults = await faultsNow().catch((error: unknown) => [String(error)]);
-    if (faults.length === 0 || platform.service.exitCode !== null || Date.now() > deadline) return faults;
-    await sleep(500);
-  }
-}
-
-async function faultsNow(): Promise<string[]> {
-  const { exitCode, output } = platform.service;
-  if (exitCode !== null) return [`the service has ended with ${exitCode}:\n${output.slice(-2_000)}`];
-  const faults = (await Promise.all(payers.map((payer) => payerFaults(platform, payer)))).flat();
-  const audit = await platform.audit();
-  if (audit.body['ok'] !== true) faults.push(`the audit finds ${JSON.stringify(audit.body)}`);
-  if ((await readyStatus()) !== 200) faults.push('the service is not ready');
-  return faults;
+/** What an outage has left behind. */
+function faultsAfter(): Promise<string[]> {
+  return faultsLeft(platform, payers, async () =>
+    (await readyStatus()) === 200 ? [] : ['the service is not ready'],
+  );
 }
 
 /** Requests are answered again, under the load that there was before. */

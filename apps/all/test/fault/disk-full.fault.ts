@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Payer, openPayers, payerFaults } from '../payers.js';
+import { type Payer, faultsLeft, openPayers } from '../payers.js';
 import { Platform } from '../platform.js';
 import { Random } from '../random.js';
 import { SmallDisk } from '../small-disk.js';
@@ -12,8 +12,6 @@ const CLIENTS = 12;
 /** The database, its logs, and room for the load of these tests. */
 const DISK_MB = 384;
 const FULL_MS = 6_000;
-/** How long the service may take to be what it was before, on any machine. */
-const WELL_MS = 90_000;
 /** What the database says of a full disk, as the ledger logs it. */
 const NO_SPACE = /No space left on device.*charges could not be posted/;
 const TIMEOUT = { timeout: 240_000 };
@@ -56,7 +54,7 @@ describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => 
     // Otherwise nothing was shown.
     expect(platform.service.output).toMatch(NO_SPACE);
     expect(during).toBeGreaterThan(0);
-    expect(await faultsAfter()).toEqual([]);
+    expect(await faultsLeft(platform, payers)).toEqual([]);
   });
 
   it(
@@ -72,26 +70,7 @@ describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => 
       await killed;
       await disk?.free();
       await platform.restart();
-      expect(await faultsAfter()).toEqual([]);
+      expect(await faultsLeft(platform, payers)).toEqual([]);
     },
   );
-
-  /** What is wrong once the service has had time to put it right. */
-  async function faultsAfter(): Promise<string[]> {
-    const deadline = Date.now() + WELL_MS;
-    for (;;) {
-      const faults = await faultsNow().catch((error: unknown) => [String(error)]);
-      if (faults.length === 0 || platform.service.exitCode !== null || Date.now() > deadline) return faults;
-      await sleep(500);
-    }
-  }
-
-  async function faultsNow(): Promise<string[]> {
-    const { exitCode, output } = platform.service;
-    if (exitCode !== null) return [`the service has ended with ${exitCode}:\n${output.slice(-2_000)}`];
-    const faults = (await Promise.all(payers.map((payer) => payerFaults(platform, payer)))).flat();
-    const audit = await platform.audit();
-    if (audit.body['ok'] !== true) faults.push(`the audit finds ${JSON.stringify(audit.body)}`);
-    return faults;
-  }
 });
