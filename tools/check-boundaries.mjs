@@ -21,7 +21,7 @@ const allowed = {
   service: ['platform', 'contract'],
   platform: ['platform', 'contract'],
   contract: ['contract'],
-  testing: ['contract'],
+  testing: ['platform', 'contract'],
 };
 
 /** Packages that speak SQL. Inside a service only a store may know them. */

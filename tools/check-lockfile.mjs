@@ -29,7 +29,8 @@ function missing() {
 function entryOf({ name, version, dev }) {
   const words = name.split(/[-/]/);
   const os = systems.find((word) => words.includes(word));
-  const cpu = processors.find((word) => words.includes(word));
+  // Go's name for it.
+  const cpu = words.includes('amd64') ? 'x64' : processors.find((word) => words.includes(word));
   if (!os || !cpu || !/^\d/.test(version))
     throw new Error(`${name}@${version} does not name one platform; add it by hand`);
   const musl = words.some((word) => word.startsWith('musl'));

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { allFiles, finish, isCode, read, withoutComments } from './check-sources.mjs';
 
 const suffixes = new Set(
-  'module config controller pipeline store consumer worker spec int conformance e2e fault hostile clients bench d'.split(
+  'module config controller pipeline store consumer worker spec int conformance e2e fault hostile cluster clients bench d'.split(
     ' ',
   ),
 );

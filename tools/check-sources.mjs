@@ -54,9 +54,9 @@ export function importsOf(text) {
 /** True for code that only tests run: it may use the testing library. */
 export function isTest(path) {
   return (
-    /\.(spec|int|conformance|e2e|fault|hostile|bench)\.m?ts$/.test(path) ||
+    /\.(spec|int|conformance|e2e|fault|hostile|cluster|bench)\.m?ts$/.test(path) ||
     /^(apps|libs)\/[^/]+\/test\//.test(path) ||
-    path.startsWith('libs/testing/') ||
+    /^libs\/(testing|infra)\//.test(path) ||
     basename(path) === 'testing.ts'
   );
 }

@@ -131,10 +131,52 @@ export const own = [
   ],
   ['text', 'libs/b/big.bin', 'x'.repeat(1024 * 1024 + 1), 'big.bin: has 1048577 bytes'],
   ['text', 'libs/c/README.txt', 'x\n', 'libs/c/README.md: is missing'],
+  [
+    'migrations',
+    'prisma/migrations/0101_a/migration.sql',
+    'DROP TABLE x;\n',
+    '0101_a/migration.sql:1: takes away',
+  ],
+  [
+    'migrations',
+    'prisma/migrations/0102_b/migration.sql',
+    'ALTER TABLE x DROP COLUMN y;\n',
+    '0102_b/migration.sql:1: takes away',
+  ],
+  [
+    'migrations',
+    'prisma/migrations/0103_c/migration.sql',
+    'ALTER TABLE x RENAME COLUMN y TO z;\n',
+    '0103_c/migration.sql:1: renames',
+  ],
+  [
+    'migrations',
+    'prisma/migrations/0104_d/migration.sql',
+    'ALTER TABLE x ALTER COLUMN y TYPE text;\n',
+    '0104_d/migration.sql:1: changes a type',
+  ],
+  [
+    'migrations',
+    'prisma/migrations/0105_e/migration.sql',
+    'ALTER TABLE x ALTER COLUMN y SET NOT NULL;\n',
+    '0105_e/migration.sql:1: refuses rows',
+  ],
+  [
+    'migrations',
+    'prisma/migrations/0106_f/migration.sql',
+    'ALTER TABLE x ADD COLUMN y int NOT NULL;\n',
+    '0106_f/migration.sql:1: needs a column',
+  ],
 ];
 
 /** What the other checks permit: the check, the file, its text. No report may name the file. */
 export const ownPermitted = [
+  [
+    'migrations',
+    'prisma/migrations/0111_adds/migration.sql',
+    '-- DROP TABLE is for later\nALTER TABLE x ADD COLUMN y int NOT NULL DEFAULT 0, ADD COLUMN z text;\n',
+  ],
+  ['migrations', 'prisma/migrations/0112_contracts/migration.sql', '-- contracts: 0.2.0\nDROP TABLE x;\n'],
   ['boundaries', 'libs/b/src/fake.spec.ts', "import '@svc/testing';\nimport '@svc/a';\n"],
   ['boundaries', 'apps/all/test/e2e/whole.e2e.ts', "import '@svc/c';\nimport '@svc/testing';\n"],
   ['boundaries', 'libs/b/src/charge.store.ts', "import pg from 'pg';\nimport './ring.js';\n"],

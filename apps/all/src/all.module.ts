@@ -1,13 +1,14 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { EventStrategy, EventsModule } from '@svc/events';
-import { type GatewayConfig, GatewayModule, type GatewaySettings } from '@svc/gateway';
+import { GatewayModule, type GatewaySettings, privateHosts } from '@svc/gateway';
 import { type LedgerConfig, LedgerModule } from '@svc/ledger';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { JobsModule } from '@svc/jobs';
 import { type ImagesConfig, ImagesModule } from '@svc/media';
 import { LimitLogModule, LimiterModule } from '@svc/limiter';
-import { type RetrievalConfig, RetrievalModule } from '@svc/retrieval';
+import { type PaymentsConfig, PaymentsModule } from '@svc/payments';
+import { RetrievalModule, type RetrievalSettings } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
 import { type Catalog, CatalogModule, type Characters, CharactersModule, type Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
@@ -20,14 +21,16 @@ export interface AllParts {
   readonly gateway: GatewaySettings;
   readonly router: RouterSettings;
   readonly ledger: LedgerConfig;
-  readonly retrieval: RetrievalConfig;
+  readonly retrieval: RetrievalSettings;
   readonly images: ImagesConfig;
+  readonly payments: PaymentsConfig;
 }
 
 /** Introduces the services to each other, all in this process. */
 @Module({})
 export class AllModule {
   static with(parts: AllParts): DynamicModule {
+    const ledger = LedgerModule.with(parts.ledger);
     return {
       module: AllModule,
       imports: [
@@ -39,9 +42,10 @@ export class AllModule {
         ImagesModule.with(parts.images),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(parts.gateway.config) }),
         GatewayModule.with(parts.gateway, [
-          LedgerModule.with(parts.ledger),
+          ledger,
           LimitLogModule,
           LimiterModule,
+          PaymentsModule.with(parts.payments, ledger),
           RetrievalModule.with(parts.retrieval),
           RouterModule.with(parts.router),
         ]),
@@ -52,8 +56,4 @@ export class AllModule {
   /** What brings the event log's events to the services. */
   static readonly events = (app: NestFastifyApplication): EventStrategy =>
     app.get(EventStrategy, { strict: false });
-}
-
-function privateHosts({ GATEWAY_PRIVATE_HOSTS: hosts }: GatewayConfig): string[] {
-  return hosts.split(',').filter((host) => host !== '');
 }

@@ -1,4 +1,17 @@
-import type { All } from './start.js';
+import type { FirstAccount } from '@svc/gateway';
+import type { Running } from '@svc/runtime';
+import type { LocalServer } from './local-models.js';
+
+/** Everything, running. */
+interface All {
+  readonly running: Running;
+  readonly account: FirstAccount | undefined;
+  readonly dataDir: string;
+  readonly operatorTokenFrom: string;
+  readonly simulatorUrl: string | undefined;
+  readonly localServers: readonly LocalServer[];
+  readonly firstModel: string;
+}
 
 /** What tells a newcomer where everything is and what to type first. */
 export function announcement(all: All): string {

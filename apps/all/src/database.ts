@@ -1,15 +1,5 @@
-import { StartFault, type StartingProcess } from '@svc/runtime';
-import {
-  type InstanceLock,
-  InstanceRunning,
-  holdInstanceLock,
-  migrate,
-  MIGRATIONS_DIR,
-  startEmbeddedPostgres,
-} from '@svc/storage';
-
-/** Names the advisory lock: limits and holds are in memory, so a database serves one process of this kind. */
-const INSTANCE = 'svc-all';
+import type { StartingProcess } from '@svc/runtime';
+import { MIGRATIONS_DIR, keepDatabase, migrate, startEmbeddedPostgres, takeDatabase } from '@svc/storage';
 
 const TAKEN =
   'another process has had the database meanwhile: what this one remembers of balances may be wrong';
@@ -23,51 +13,26 @@ export async function openDatabase(
   { dataDir, url }: { dataDir: string; url: string | undefined },
   starting: StartingProcess,
 ): Promise<string> {
-  const { logger, undo } = starting;
+  const { logger, readiness, undo } = starting;
   const embedded = url === undefined ? await startEmbeddedPostgres({ dataDir, logger }) : undefined;
   const databaseUrl = url ?? embedded?.url ?? '';
   // Without the lock the embedded server is another process's, and is left running.
-  const lock = await lockFor(databaseUrl, url === undefined ? dataDir : 'The database');
-  let isOurs = true;
+  let isOurs = false;
   if (embedded) undo(() => (isOurs ? embedded.stop() : undefined));
-  undo(() => lock.release());
+  const owned = url === undefined ? dataDir : 'The database';
+  // Limits and holds are in memory.
+  const lock = await takeDatabase({ url: databaseUrl, mode: 'alone', owned }, starting);
+  isOurs = true;
   await migrate(databaseUrl, MIGRATIONS_DIR);
   const onTaken = (): void => {
     isOurs = false;
     starting.fail(TAKEN);
   };
-  await keep(lock, starting, onTaken);
-  embedded?.keepRunning(onTaken);
-  return databaseUrl;
-}
-
-function keep(
-  lock: InstanceLock,
-  { logger, readiness }: StartingProcess,
-  onTaken: () => void,
-): Promise<void> {
-  return lock.keep({
-    onAway: (reason) => {
-      readiness.report('database', 'it is away');
-      logger.error({ reason }, 'the database is away');
-    },
-    onBack: () => {
-      readiness.report('database');
-      logger.warn('the database is back, and nobody else has had it');
-    },
+  await keepDatabase(lock, starting, {
+    onAway: () => readiness.report('database', 'it is away'),
+    onBack: () => readiness.report('database'),
     onTaken,
   });
-}
-
-async function lockFor(databaseUrl: string, owned: string): Promise<InstanceLock> {
-  try {
-    return await holdInstanceLock(databaseUrl, INSTANCE);
-  } catch (error) {
-    const { host } = new URL(databaseUrl);
-    const fault =
-      error instanceof InstanceRunning
-        ? `${owned} belongs to a running instance.`
-        : `The database at ${host} can not be used: ${error instanceof Error ? error.message : String(error)}`;
-    throw new StartFault(fault, { cause: error });
-  }
+  embedded?.keepRunning(onTaken);
+  return databaseUrl;
 }

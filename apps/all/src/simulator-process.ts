@@ -10,6 +10,8 @@ const DEADLINE_MS = 10_000;
 export interface SimulatorProcess {
   /** The base of its OpenAI-compatible API. */
   readonly url: string;
+  /** The base of its search. */
+  readonly searchUrl: string;
   stop(): Promise<void>;
 }
 
@@ -25,6 +27,7 @@ export async function startSimulatorProcess(): Promise<SimulatorProcess> {
   }
   return {
     url: `${String(message.url)}/v1`,
+    searchUrl: String(message.url),
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');

@@ -1,19 +1,18 @@
 import { chmod, mkdir } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
-import { DevelopmentAccount, type FirstAccount, gatewayConfig } from '@svc/gateway';
+import { join, resolve } from 'node:path';
+import { DevelopmentAccount, gatewayConfig } from '@svc/gateway';
 import { ledgerConfig } from '@svc/ledger';
 import { imagesConfig } from '@svc/media';
+import { paymentsConfig } from '@svc/payments';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
 import {
-  Catalog,
-  Characters,
-  type Running,
+  type Catalog,
   type StartingProcess,
+  openCatalog,
+  openCharacters,
+  operatorToken,
   readCatalog,
-  readCharacters,
-  watchCatalog,
-  watchCharacters,
 } from '@svc/runtime';
 import type { z } from 'zod';
 import { allConfig } from './all.config.js';
@@ -21,19 +20,7 @@ import { AllModule } from './all.module.js';
 import { announcement } from './announce.js';
 import { openDatabase } from './database.js';
 import { type LocalServer, offerLocalModels } from './local-models.js';
-import { operatorToken } from './operator-token.js';
-import { startSimulatorProcess } from './simulator-process.js';
-
-/** Everything, running. */
-export interface All {
-  readonly running: Running;
-  readonly account: FirstAccount | undefined;
-  readonly dataDir: string;
-  readonly operatorTokenFrom: string;
-  readonly simulatorUrl: string | undefined;
-  readonly localServers: readonly LocalServer[];
-  readonly firstModel: string;
-}
+import { type SimulatorProcess, startSimulatorProcess } from './simulator-process.js';
 
 /** Every setting of this process. */
 export const settings = {
@@ -43,6 +30,7 @@ export const settings = {
   ...ledgerConfig,
   ...retrievalConfig,
   ...imagesConfig,
+  ...paymentsConfig,
 };
 
 type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
@@ -51,10 +39,12 @@ type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
 export async function start(starting: Starting): Promise<string> {
   const { config, env, logger } = starting;
   const dataDir = await makeDataDir(config.SVC_DATA_DIR);
-  const { catalog, localServers } = await openCatalog(starting, dataDir);
-  const characters = await openCharacters(starting);
+  const { catalog, localServers } = await catalogAndServers(starting, dataDir);
+  const characters = await openCharacters(config.SVC_CHARACTERS, starting);
   const databaseUrl = await openDatabase({ dataDir, url: config.DATABASE_URL }, starting);
-  const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? (await ownSimulator(catalog, starting));
+  const simulator = await ownSimulator(catalog, starting);
+  const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? simulator?.url;
+  const searchUrl = config.RETRIEVAL_SIMULATOR_URL ?? simulator?.searchUrl;
   const token = config.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir));
   const router = { ...config, ...(simulatorUrl !== undefined && { ROUTER_SIMULATOR_URL: simulatorUrl }) };
   const running = await starting.serve({
@@ -66,8 +56,13 @@ export async function start(starting: Starting): Promise<string> {
       gateway: { config, operatorToken: token },
       router: { ...router, secret: (name) => env[name] },
       ledger: { ...config, LEDGER_JOURNAL_DIR: config.LEDGER_JOURNAL_DIR ?? join(dataDir, 'ledger') },
-      retrieval: config,
+      retrieval: {
+        ...config,
+        ...(searchUrl !== undefined && { RETRIEVAL_SIMULATOR_URL: searchUrl }),
+        secret: (name) => env[name],
+      },
       images: config,
+      payments: config,
     }),
     operator: { host: config.HOST, port: config.OPERATOR_PORT },
     events: AllModule.events,
@@ -94,36 +89,30 @@ async function makeDataDir(path: string): Promise<string> {
   return dataDir;
 }
 
-async function openCatalog(
-  { config, logger, undo }: Starting,
+/** A faulty catalogue is told before anything is looked for. */
+async function catalogAndServers(
+  starting: Starting,
   dataDir: string,
 ): Promise<{ catalog: Catalog; localServers: readonly LocalServer[] }> {
-  const path = isAbsolute(config.SVC_CATALOG) ? config.SVC_CATALOG : resolve(config.SVC_CATALOG);
+  const path = resolve(starting.config.SVC_CATALOG);
   const extraPath = join(dataDir, 'local-models.yaml');
-  // A faulty catalogue is told before anything is looked for.
   await readCatalog(path);
   const localServers = await offerLocalModels(extraPath);
-  const catalog = new Catalog(await readCatalog(path, extraPath));
-  const watch = watchCatalog(catalog, { path, extraPath }, logger);
-  undo(() => watch.stop());
-  return { catalog, localServers };
+  return { catalog: await openCatalog({ path, extraPath }, starting), localServers };
 }
 
-async function openCharacters({ config, logger, undo }: Starting): Promise<Characters> {
-  const { SVC_CHARACTERS: given } = config;
-  // A file that somebody named must be there.
-  const file = { path: resolve(given ?? 'characters.yaml'), mayBeMissing: given === undefined };
-  const characters = new Characters(await readCharacters(file));
-  const watch = watchCharacters(characters, file, logger);
-  undo(() => watch.stop());
-  return characters;
-}
-
-/** The simulator is started where the catalogue counts on one and says no address. */
-async function ownSimulator(catalog: Catalog, { undo }: Starting): Promise<string | undefined> {
-  if (!catalog.backends().some(({ kind, url }) => kind === 'simulator' && url === undefined))
-    return undefined;
+/** The simulator is started where the catalogue counts on one, as a backend or for searches, and says no address. */
+async function ownSimulator(
+  catalog: Catalog,
+  { config, undo }: Starting,
+): Promise<SimulatorProcess | undefined> {
+  const isMeant = ({ kind, url }: { kind: string; url?: string | undefined }): boolean =>
+    kind === 'simulator' && url === undefined;
+  const answers = config.ROUTER_SIMULATOR_URL === undefined && catalog.backends().some(isMeant);
+  const searches =
+    config.RETRIEVAL_SIMULATOR_URL === undefined && catalog.search?.providers.some(isMeant) === true;
+  if (!answers && !searches) return undefined;
   const simulator = await startSimulatorProcess();
   undo(() => simulator.stop());
-  return simulator.url;
+  return simulator;
 }

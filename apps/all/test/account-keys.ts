@@ -1,4 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Platform, TestAccount } from './platform.js';
+import { target } from './target.js';
+
+/** Beyond what is promised, for a machine that is busy. */
+const IN_EFFECT_MS = 3_000;
 
 /** A key as its owner is shown it. */
 export interface Key {
@@ -45,13 +50,16 @@ export class AccountKeys {
     return new AccountKeys(platform, account, String(made.body['apiKey']));
   }
 
-  /** Asks a route of keys, with the ADMIN key or another. */
-  ask(
+  /** Asks a route of keys, with the ADMIN key or another. A change is in effect once this resolves. */
+  async ask(
     method: string,
     request: KeyRequest = {},
     apiKey: string | undefined = this.adminKey,
   ): Promise<KeyAnswer> {
-    return askKeys(this.platform, { method, apiKey, ...request });
+    const answer = await askKeys(this.platform, { method, apiKey, ...request });
+    // The process that was asked knows it at once, others within a second.
+    if (target() && method !== 'GET' && method !== 'POST') await sleep(IN_EFFECT_MS);
+    return answer;
   }
 
   /** Makes a key; fails when that is refused. */

@@ -1,14 +1,21 @@
-// Imported by an end-to-end test, holds every answer that it gets against the published description: status, headers, type and body.
+// Runs before every file of end-to-end tests: holds each answer that it gets against the published descriptions, with its
+// status, its headers and its body, and each event of a stream.
 import assert from 'node:assert/strict';
 import { type OpenApiAudience, openApiDocument } from '@svc/contracts';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { createParser } from 'eventsource-parser';
 import { afterAll } from 'vitest';
 
 interface Media {
   readonly schema: object;
 }
+interface Header {
+  readonly required?: boolean;
+  readonly schema: { readonly type: 'string' | 'integer' };
+}
 interface Answer {
-  readonly headers: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content: Readonly<Record<string, Media>>;
 }
 interface Operation {
@@ -17,63 +24,80 @@ interface Operation {
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 /** Headers of the connection and of the representation, which OpenAPI leaves to HTTP. */
-const OF_HTTP = new Set([
-  'connection',
-  'content-length',
-  'content-type',
-  'date',
-  'keep-alive',
-  'transfer-encoding',
-]);
+const OF_HTTP = new Set(['connection', 'content-length', 'content-type', 'keep-alive', 'transfer-encoding']);
+
+/** What answers on a port that a route or a method is not described for. */
+const NOT_OFFERED = new Set([404, 405]);
+
+const NOT_OFFERED_MEDIA: Media = {
+  schema: {
+    $ref: '#/components/schemas/Error',
+    properties: { code: { enum: ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] } },
+  },
+};
 
 class Description {
   private readonly paths: readonly { readonly pattern: RegExp; readonly methods: Paths[string] }[];
-  private readonly ajv = new Ajv2020({ strict: false, validateFormats: false });
+  private readonly headers: ReadonlyMap<string, Header>;
+  private readonly ajv = new Ajv2020({ strict: false });
+  private readonly validators = new Map<object, ValidateFunction>();
 
   constructor(
     audience: OpenApiAudience,
     private readonly base: string,
   ) {
+    addFormats.default(this.ajv);
     const document = openApiDocument({ audience, version: '19700101.000000' });
     this.ajv.addSchema({ $id: 'document', ...document });
-    const paths = Object.entries(document['paths'] as Paths);
+    const { headers } = document['components'] as { headers: Record<string, Header> };
+    this.headers = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
     // A literal path comes before one with parameters that fits as well.
-    this.paths = paths
+    this.paths = Object.entries(document['paths'] as Paths)
       .toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')))
       .map(([path, methods]) => ({ pattern: patternOf(path), methods }));
   }
 
-  /** What of an answer is not described; nothing for a path or a method that is not offered. */
-  async faultsOf(method: string, url: URL, response: Response): Promise<string[]> {
+  /** What was promised of an answer; a text where nothing was. */
+  find(method: string, url: URL, status: number): Answer | 'not offered' | 'nothing' {
     const path = url.pathname.slice(this.base.length);
-    const { methods } = this.paths.find(({ pattern }) => pattern.test(path)) ?? {};
+    const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
     const operation = methods?.[method.toLowerCase()];
-    if (!operation) return [];
-    const at = `${method} ${url.pathname}: ${response.status}`;
-    const described = operation.responses[response.status];
-    if (!described) return [`${at} is not described`];
+    return operation?.responses[status] ?? (NOT_OFFERED.has(status) ? 'not offered' : 'nothing');
+  }
+
+  headerFaults({ headers }: Answer, response: Response): string[] {
+    const promised = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+    const undescribed = [...response.headers.keys()].filter(
+      (name) => !promised.has(name) && !OF_HTTP.has(name),
+    );
+    const missing = [...promised].filter(
+      (name) => this.headers.get(name)?.required === true && !response.headers.has(name),
+    );
+    const numbers = [...promised].filter((name) => this.headers.get(name)?.schema.type === 'integer');
+    const bad = numbers.filter((name) => !/^\d+$/.test(response.headers.get(name) ?? '0'));
     return [
-      ...undescribedHeaders(described, response).map((name) => `${at} has the header ${name}`),
-      ...(await this.bodyFaults(described, response)).map((fault) => `${at} ${fault}`),
+      ...undescribed.map((name) => `has the header ${name}`),
+      ...missing.map((name) => `lacks the header ${name}`),
+      ...bad.map((name) => `has ${name}: ${response.headers.get(name)}`),
     ];
   }
 
-  private async bodyFaults({ content }: Answer, response: Response): Promise<string[]> {
-    const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
-    const media = content[type] ?? content['*/*'] ?? content[response.headers.get('content-type') ?? ''];
-    if (!media) return [`has the type ${type}`];
-    if (type !== 'application/json') return [];
-    const schema = JSON.parse(JSON.stringify(media.schema).replaceAll('"#/', '"document#/')) as object;
-    this.ajv.validate(schema, await response.json());
-    return (this.ajv.errors ?? []).map(
+  bodyFaults(schema: object, value: unknown): string[] {
+    const validate = this.validatorOf(schema);
+    validate(value);
+    return (validate.errors ?? []).map(
       ({ instancePath, message }) => `body${instancePath} ${String(message)}`,
     );
   }
-}
 
-function undescribedHeaders({ headers }: Answer, response: Response): string[] {
-  const described = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
-  return [...response.headers.keys()].filter((name) => !described.has(name) && !OF_HTTP.has(name));
+  private validatorOf(schema: object): ValidateFunction {
+    const found = this.validators.get(schema);
+    if (found) return found;
+    const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object;
+    const validate = this.ajv.compile(local);
+    this.validators.set(schema, validate);
+    return validate;
+  }
 }
 
 /** The name of a model may have slashes in it. */
@@ -92,7 +116,7 @@ function descriptionOf(pathname: string): Description | undefined {
   const [base, audience] = pathname.startsWith('/api/v1/')
     ? (['/api/v1', 'public'] as const)
     : (['', 'operator'] as const);
-  if (base === '' && !pathname.startsWith('/operator/v1/')) return undefined;
+  if (base === '' && !/^\/(operator\/v1\/|healthz$|readyz$)/.test(pathname)) return undefined;
   const description = descriptions.get(base) ?? new Description(audience, base);
   descriptions.set(base, description);
   return description;
@@ -101,31 +125,80 @@ function descriptionOf(pathname: string): Description | undefined {
 const faults = new Set<string>();
 const underWay = new Set<Promise<void>>();
 
-/** Only what can be read twice is looked at: a stream belongs to its test. */
-function look(method: string, response: Response): void {
+/** Notes what of an answer is not as described. A stream is given back as one that is looked at while it is read. */
+function look(method: string, response: Response): Response {
   const url = new URL(response.url);
   const description = response.headers.has('x-svc-version') ? descriptionOf(url.pathname) : undefined;
-  if (!description || response.bodyUsed) return;
-  const looking = description
-    .faultsOf(method, url, isJson(response) ? response.clone() : response)
-    .then((found) => found.forEach((fault) => faults.add(fault)))
+  if (!description || method === 'OPTIONS') return response;
+  const note = (found: readonly string[]): void => {
+    for (const fault of found) faults.add(`${method} ${url.pathname}: ${response.status} ${fault}`);
+  };
+  const answer = description.find(method, url, response.status);
+  if (answer === 'nothing') {
+    note(['is not described']);
+    return response;
+  }
+  if (answer !== 'not offered') note(description.headerFaults(answer, response));
+  const type = response.headers.get('content-type') ?? '';
+  const media = answer === 'not offered' ? NOT_OFFERED_MEDIA : mediaOf(answer, type);
+  if (!media) {
+    note([`has the type ${type}`]);
+    return response;
+  }
+  if (type === 'text/event-stream')
+    return eachEvent(response, (data) =>
+      note(description.bodyFaults(eventSchemaOf(media), JSON.parse(data))),
+    );
+  if (type.startsWith('application/json'))
+    readBeside(response, (value) => note(description.bodyFaults(media.schema, value)));
+  return response;
+}
+
+function mediaOf({ content }: Answer, type: string): Media | undefined {
+  return content[type] ?? content[type.split(';')[0] ?? ''] ?? content['*/*'];
+}
+
+/** Of the JSON of an event: the first of what its data may be. */
+function eventSchemaOf({ schema }: Media): object {
+  const { data } = (schema as { properties: { data: { anyOf: { contentSchema: object }[] } } }).properties;
+  return data.anyOf[0]?.contentSchema ?? {};
+}
+
+function readBeside(response: Response, see: (value: unknown) => void): void {
+  const looking = response
+    .clone()
+    .json()
+    .then(see)
     // A test may cut its answer off.
     .catch(() => undefined)
     .finally(() => underWay.delete(looking));
   underWay.add(looking);
 }
 
-const isJson = ({ headers }: Response): boolean =>
-  headers.get('content-type')?.startsWith('application/json') ?? false;
+/** The same answer, which is looked at piece by piece as its reader takes it, and no sooner. */
+function eachEvent(response: Response, see: (data: string) => void): Response {
+  if (!response.body) return response;
+  const parser = createParser({ onEvent: ({ data }) => data !== '[DONE]' && see(data) });
+  const decoder = new TextDecoder();
+  const passing = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (bytes, controller) => {
+      parser.feed(decoder.decode(bytes, { stream: true }));
+      controller.enqueue(bytes);
+    },
+  });
+  const looked = new Response(response.body.pipeThrough(passing), response);
+  return Object.defineProperty(looked, 'url', { value: response.url });
+}
 
 const { fetch: ask } = globalThis;
 globalThis.fetch = async (input, init) => {
   const response = await ask(input, init);
-  look(init?.method ?? (input instanceof Request ? input.method : 'GET'), response);
-  return response;
+  return look(init?.method ?? (input instanceof Request ? input.method : 'GET'), response);
 };
 
 afterAll(async () => {
+  // The next file of this worker comes here anew.
+  globalThis.fetch = ask;
   await Promise.all(underWay);
   assert.deepEqual([...faults].toSorted(), []);
 });

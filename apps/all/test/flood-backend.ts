@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { TestServer } from '@svc/testing';
 
 /** Events that go to the socket in one write. */
 const BATCH = 100;
@@ -18,31 +18,27 @@ export class FloodBackend {
   readonly floods: Flood[] = [];
 
   private constructor(
-    private readonly server: Server,
+    private readonly server: TestServer,
     readonly chunks: number,
     private readonly filler: string,
   ) {}
 
   static async start(size: { chunks: number; bytesPerChunk: number }): Promise<FloodBackend> {
-    const server = createServer((request, response) => {
+    const server = await TestServer.start((request, response) => {
       request.resume();
       void backend.flood(response);
     });
     const backend = new FloodBackend(server, size.chunks, '.'.repeat(size.bytesPerChunk));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
     return backend;
   }
 
   /** The base of its API. */
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+    return `${this.server.url}/v1`;
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+  close(): Promise<void> {
+    return this.server.close();
   }
 
   private async flood(response: ServerResponse): Promise<void> {

@@ -28,3 +28,21 @@ export class ResidentWatch {
     this.peakBytes = Math.max(this.peakBytes, residentBytes(this.pid));
   }
 }
+
+/** What an outage may leave in memory, beside a service that has had such a load. */
+const LEFT_BYTES = 64 * 1_024 * 1_024;
+
+/** What a process has more in memory than when this was made. Nothing is told where the system does not tell. */
+export class GrownMemory {
+  private readonly beforeBytes: number;
+
+  constructor(pid: number) {
+    this.beforeBytes = TELLS_MEMORY ? residentBytes(pid) : 0;
+  }
+
+  /** That it is too much for an outage that is over, where it is. */
+  faults(pid: number): string[] {
+    const bytes = TELLS_MEMORY ? residentBytes(pid) - this.beforeBytes : 0;
+    return bytes > LEFT_BYTES ? [`${bytes} bytes more are in memory`] : [];
+  }
+}

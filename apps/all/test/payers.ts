@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Platform } from './platform.js';
-import { type Nano, Witness, nanoOf, show } from './witness.js';
+import type { Deployment } from './deployment.js';
+import { type Nano, Reconciliation, nanoOf, show } from './reconciliation.js';
 
 /** An account of a load: its keys, what it is credited with at a time, and who remembers all. */
 export interface Payer {
-  readonly witness: Witness;
+  readonly reconciliation: Reconciliation;
   readonly apiKeys: readonly [string, ...string[]];
   readonly creditUsd: string;
   /** Whether it stakes, so that it pays in DIEM as well. */
@@ -16,35 +16,35 @@ export interface Payer {
 type Wanted = Pick<Payer, 'creditUsd' | 'stakes' | 'keyLimitUsd'> & { readonly keys: number };
 
 /** Accounts that pay for anything, one with a key that may not, two that run out all the time, two that stake. */
-export async function openPayers(platform: Platform): Promise<[Payer, ...Payer[]]> {
+export async function openPayers(deployment: Deployment): Promise<[Payer, ...Payer[]]> {
   return [
-    await openPayer(platform, { creditUsd: '5.00', stakes: false, keys: 2 }),
-    await openPayer(platform, { creditUsd: '5.00', stakes: false, keys: 2, keyLimitUsd: 0.002 }),
-    await openPayer(platform, { creditUsd: '0.00004', stakes: false, keys: 2 }),
-    await openPayer(platform, { creditUsd: '0.0002', stakes: false, keys: 1 }),
-    await openPayer(platform, { creditUsd: '0.001', stakes: true, keys: 1 }),
-    await openPayer(platform, { creditUsd: '1.00', stakes: true, keys: 2 }),
+    await openPayer(deployment, { creditUsd: '5.00', stakes: false, keys: 2 }),
+    await openPayer(deployment, { creditUsd: '5.00', stakes: false, keys: 2, keyLimitUsd: 0.002 }),
+    await openPayer(deployment, { creditUsd: '0.00004', stakes: false, keys: 2 }),
+    await openPayer(deployment, { creditUsd: '0.0002', stakes: false, keys: 1 }),
+    await openPayer(deployment, { creditUsd: '0.001', stakes: true, keys: 1 }),
+    await openPayer(deployment, { creditUsd: '1.00', stakes: true, keys: 2 }),
   ];
 }
 
 /** Opens an account with its keys and its first credit. */
-export async function openPayer(platform: Platform, { keys, ...wanted }: Wanted): Promise<Payer> {
-  const { body } = await platform.operator('POST', '/accounts', { name: 'killed' });
-  const witness = new Witness(String(body['id']), () => platform);
-  witness.asked.set('start', {
+export async function openPayer(deployment: Deployment, { keys, ...wanted }: Wanted): Promise<Payer> {
+  const { body } = await deployment.operator('POST', '/accounts', { name: 'killed' });
+  const reconciliation = new Reconciliation(String(body['id']), () => deployment);
+  reconciliation.asked.set('start', {
     path: 'credits',
     body: { reference: 'start', usd: wanted.creditUsd },
     told: false,
   });
-  const limited = await keyOf(platform, witness.accountId, wanted.keyLimitUsd);
+  const limited = await keyOf(deployment, reconciliation.accountId, wanted.keyLimitUsd);
   const others: string[] = [];
-  while (others.length < keys - 1) others.push(await keyOf(platform, witness.accountId));
+  while (others.length < keys - 1) others.push(await keyOf(deployment, reconciliation.accountId));
   const [first, ...rest] = [...others, limited];
-  return { witness, apiKeys: [first ?? limited, ...rest], ...wanted };
+  return { reconciliation, apiKeys: [first ?? limited, ...rest], ...wanted };
 }
 
-async function keyOf(platform: Platform, accountId: string, limitUsd?: number): Promise<string> {
-  const { body } = await platform.operator('POST', `/accounts/${accountId}/api_keys`, {
+async function keyOf(deployment: Deployment, accountId: string, limitUsd?: number): Promise<string> {
+  const { body } = await deployment.operator('POST', `/accounts/${accountId}/api_keys`, {
     apiKeyType: 'INFERENCE',
     description: '',
     ...(limitUsd !== undefined && { consumptionLimit: { usd: limitUsd }, limitPeriod: 'LIFETIME' }),
@@ -53,23 +53,34 @@ async function keyOf(platform: Platform, accountId: string, limitUsd?: number): 
 }
 
 /** What does not fit between an account and what was seen of it, while nothing is under way. */
-export async function payerFaults(platform: Platform, payer: Payer): Promise<string[]> {
-  const { witness, apiKeys, keyLimitUsd } = payer;
-  const faults = [...(await witness.askAgain()), ...(await witness.faults())];
-  const { balances, result: spendable } = await witness.whileAtRest(() => spendableOf(platform, apiKeys[0]));
-  // Nothing is held, so all of the balance can be spent.
-  if (spendable.usd !== balances.usd || spendable.diem !== balances.diem)
-    faults.push(`the balance is ${show(balances)}, and ${show(spendable)} can be spent`);
-  const spentNano = witness.spentByKey.get(apiKeys.at(-1) ?? '') ?? 0;
+export async function payerFaults(deployment: Deployment, payer: Payer): Promise<string[]> {
+  return [...(await bookFaults(payer)), ...(await heldFaults(deployment, payer))];
+}
+
+/** What does not fit between the books of an account and what was seen of it. */
+async function bookFaults({ reconciliation, apiKeys, keyLimitUsd }: Payer): Promise<string[]> {
+  const faults = [...(await reconciliation.askAgain()), ...(await reconciliation.faults())];
+  const spentNano = reconciliation.spentByKey.get(apiKeys.at(-1) ?? '') ?? 0;
   if (keyLimitUsd !== undefined && spentNano > keyLimitUsd * 1e9)
     faults.push(`a key has spent ${spentNano} nano-USD, and its limit is ${keyLimitUsd} USD`);
-  return faults.map((fault) => `account ${witness.accountId}: ${fault}`);
+  return faults.map((fault) => `account ${reconciliation.accountId}: ${fault}`);
+}
+
+/** What is held though nothing is under way. */
+async function heldFaults(deployment: Deployment, { reconciliation, apiKeys }: Payer): Promise<string[]> {
+  const { balances, result: spendable } = await reconciliation.whileAtRest(() =>
+    spendableOf(deployment, apiKeys[0]),
+  );
+  if (spendable.usd === balances.usd && spendable.diem === balances.diem) return [];
+  return [
+    `account ${reconciliation.accountId}: the balance is ${show(balances)}, and ${show(spendable)} can be spent`,
+  ];
 }
 
 /** As the headers of an answer that costs nothing say; not a number where they say nothing. */
-async function spendableOf(platform: Platform, apiKey: string): Promise<Nano> {
+async function spendableOf(deployment: Deployment, apiKey: string): Promise<Nano> {
   const headers = { authorization: `Bearer ${apiKey}` };
-  const response = await fetch(`${platform.apiUrl}/models`, { headers });
+  const response = await fetch(`${deployment.apiUrl}/models`, { headers });
   await response.text();
   const [usd, diem] = ['usd', 'diem'].map((currency) => response.headers.get(`x-svc-balance-${currency}`));
   return { usd: nanoOf(usd ?? 'none'), diem: nanoOf(diem ?? 'none') };
@@ -78,27 +89,32 @@ async function spendableOf(platform: Platform, apiKey: string): Promise<Nano> {
 /** How long the service may take to be what it was before, on any machine. */
 const WELL_MS = 90_000;
 
-/**
- * What is left of an incident once the service has had time to put it right: of what the payers saw, in the books, and
- * of what `others` looks at.
- */
+interface Left {
+  /** Whether holds may be left that lapse later; default: none may. */
+  readonly mayHold?: boolean;
+  /** What else is looked at. */
+  readonly others?: () => Promise<string[]>;
+}
+
+/** What is left of an incident once the service has had time to put it right: of what the payers saw, and in the books. */
 export async function faultsLeft(
-  platform: Platform,
+  deployment: Deployment,
   payers: readonly Payer[],
-  others: () => Promise<string[]> = () => Promise.resolve([]),
+  { mayHold = false, others }: Left = {},
 ): Promise<string[]> {
   const faultsNow = async (): Promise<string[]> => {
-    const { exitCode, output } = platform.service;
-    if (exitCode !== null) return [`the service has ended with ${exitCode}:\n${output.slice(-2_000)}`];
-    const faults = (await Promise.all(payers.map((payer) => payerFaults(platform, payer)))).flat();
-    const audit = await platform.audit();
+    if (deployment.fate !== undefined) return [deployment.fate];
+    const look = (payer: Payer): Promise<string[]> =>
+      mayHold ? bookFaults(payer) : payerFaults(deployment, payer);
+    const faults = (await Promise.all(payers.map(look))).flat();
+    const audit = await deployment.audit();
     if (audit.body['ok'] !== true) faults.push(`the audit finds ${JSON.stringify(audit.body)}`);
-    return [...faults, ...(await others())];
+    return [...faults, ...((await others?.()) ?? [])];
   };
   const deadline = Date.now() + WELL_MS;
   for (;;) {
     const faults = await faultsNow().catch((error: unknown) => [String(error)]);
-    if (faults.length === 0 || platform.service.exitCode !== null || Date.now() > deadline) return faults;
+    if (faults.length === 0 || deployment.fate !== undefined || Date.now() > deadline) return faults;
     await sleep(500);
   }
 }

@@ -6,13 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { layServerData } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
-import OpenAI from 'openai';
 import { stringify } from 'yaml';
+import { Deployment, OPERATOR_TOKEN } from './deployment.js';
+import { weakeningOptions } from './hostile/weakening.js';
+import { arrange, arrangeAgain, logsOf, target } from './target.js';
+
+export { OPERATOR_TOKEN, type OperatorAnswer, type TestAccount } from './deployment.js';
 
 /** The process as an operator starts it. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-
-export const OPERATOR_TOKEN = 'operator-token-of-the-tests-of-the-platform';
 
 /** A model as the tests offer it; what a test does not say has these values. */
 export const TEST_MODEL = {
@@ -30,10 +32,36 @@ export const TEST_MODEL = {
   },
 } as const;
 
+/** A model with every capability that a request can ask for. */
+export const ABLE_MODEL = {
+  id: 'able',
+  capabilities: {
+    supportsFunctionCalling: true,
+    supportsResponseSchema: true,
+    supportsLogProbs: true,
+    supportsVision: true,
+    supportsMultipleImages: true,
+    supportsAudioInput: true,
+    supportsVideoInput: true,
+    supportsReasoning: true,
+    supportsReasoningEffort: true,
+  },
+} as const;
+
 const TIERS = {
   XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } },
   S: { standard: { requestsPerMinute: 3, tokensPerMinute: 10_000 } },
 };
+
+/** A catalogue whose backend is the simulator. */
+export function catalogText(
+  simulator: Simulator,
+  { models = [], housePrompts, web }: Pick<PlatformOptions, 'models' | 'housePrompts' | 'web'> = {},
+): string {
+  const backends = [{ url: `${simulator.url}/v1`, model: 'test-model', maxInFlight: 10_000 }];
+  const offered = [TEST_MODEL, ...models].map((model) => ({ backends, ...TEST_MODEL, ...model }));
+  return stringify({ models: offered, tiers: TIERS, housePrompts, ...web });
+}
 
 export interface PlatformOptions {
   /** Models beside `test-model`; their backend is the simulator unless they name one. */
@@ -41,6 +69,8 @@ export interface PlatformOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The catalogue's system prompts. Default: none. */
   readonly housePrompts?: readonly string[];
+  /** The catalogue's members about the web. Default: it is not searched. */
+  readonly web?: { readonly search?: object; readonly extras?: object };
   /** The characters on offer. Default: none. */
   readonly characters?: readonly object[];
   /** Set for a test of the very first start; others find a database that was set up before. */
@@ -51,38 +81,51 @@ export interface PlatformOptions {
   readonly catalogText?: string;
 }
 
-export interface TestAccount {
-  readonly id: string;
-  readonly apiKey: string;
-  readonly openai: OpenAI;
+/** Where it is, and the process that it is, where it is one. */
+interface Served {
+  readonly service: RunningProcess | undefined;
+  readonly apiUrl: string;
+  readonly operatorUrl: string;
 }
 
-export interface OperatorAnswer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
+interface Home {
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Lets a deployment that others use too be as it was. */
+  readonly leave?: () => Promise<void>;
 }
 
-/** The whole platform in its real process, on a real database and a real model server, as a client meets it. */
-export class Platform {
+/**
+ * The whole platform in its real process, or in the cluster that the run is against, on a real database and a real
+ * model server, as a client meets it.
+ */
+export class Platform extends Deployment {
   private constructor(
     readonly simulator: Simulator,
-    private readonly home: { dir: string; env: Readonly<Record<string, string>> },
-    private process: { service: RunningProcess; apiUrl: string; operatorUrl: string },
-  ) {}
+    private readonly home: Home,
+    private process: Served,
+  ) {
+    super();
+  }
 
   static async start(options: PlatformOptions = {}): Promise<Platform> {
     const simulator = await startSimulator({ port: 0 });
     const dir = await mkdtemp(join(options.folder ?? tmpdir(), 'svc-e2e-'));
-    const backends = [{ url: `${simulator.url}/v1`, model: 'test-model', maxInFlight: 10_000 }];
-    const models = [TEST_MODEL, ...(options.models ?? [])].map((model) => ({
-      backends,
-      ...TEST_MODEL,
-      ...model,
-    }));
-    const catalog =
-      options.catalogText ?? stringify({ models, tiers: TIERS, housePrompts: options.housePrompts });
+    const catalog = options.catalogText ?? catalogText(simulator, options);
     await writeFile(join(dir, 'catalog.yaml'), catalog);
-    await writeFile(join(dir, 'characters.yaml'), stringify({ characters: options.characters ?? [] }));
+    const characters = stringify({ characters: options.characters ?? [] });
+    await writeFile(join(dir, 'characters.yaml'), characters);
+    const cluster = target();
+    if (cluster) {
+      // Most files fail on purpose, many times over; the one about the protection switches it on.
+      const env = { GATEWAY_FAILURE_BLOCK: 'off', ...options.env };
+      const leave = await arrange({ env, catalog, characters });
+      return new Platform(
+        simulator,
+        { dir, env: { ...env, ...cluster.env }, leave },
+        { ...cluster, service: undefined },
+      );
+    }
     const env = {
       PATH: process.env['PATH'] ?? '',
       PORT: '0',
@@ -94,6 +137,7 @@ export class Platform {
       // Most files fail on purpose, many times over; the one about the protection switches it on.
       GATEWAY_FAILURE_BLOCK: 'off',
       ...options.env,
+      NODE_OPTIONS: [options.env?.['NODE_OPTIONS'] ?? '', ...weakeningOptions()].join(' ').trim(),
     };
     try {
       if (!options.isFirstStart) await layServerData(join(dir, 'data'));
@@ -105,7 +149,7 @@ export class Platform {
     }
   }
 
-  get apiUrl(): string {
+  override get apiUrl(): string {
     return `${this.process.apiUrl}/api/v1`;
   }
 
@@ -114,12 +158,32 @@ export class Platform {
     return this.process.apiUrl;
   }
 
-  get operatorUrl(): string {
+  /** The public API of each of its gateways. */
+  get gatewayUrls(): readonly string[] {
+    return target()?.gatewayUrls.map((url) => `${url}/api/v1`) ?? [this.apiUrl];
+  }
+
+  override get operatorUrl(): string {
     return `${this.process.operatorUrl}/operator/v1`;
   }
 
+  override get fate(): string | undefined {
+    const { service } = this.process;
+    if (!service || service.exitCode === null) return undefined;
+    return `the service has ended with ${service.exitCode}:\n${service.output.slice(-2_000)}`;
+  }
+
+  /** Its process; there is none where it is a cluster. */
   get service(): RunningProcess {
-    return this.process.service;
+    const { service } = this.process;
+    if (!service) throw new Error('a cluster has many processes');
+    return service;
+  }
+
+  /** What its processes have written. */
+  log(): Promise<string> {
+    const cluster = target();
+    return cluster ? logsOf(cluster) : Promise.resolve(this.service.output);
   }
 
   /** The settings of its process. */
@@ -133,7 +197,8 @@ export class Platform {
 
   /** Starts the process again on the same data, after it was stopped or killed. */
   async restart(): Promise<void> {
-    this.process = await startProcess(this.home.env);
+    if (this.home.leave) await arrangeAgain();
+    else this.process = await startProcess(this.home.env);
   }
 
   /** Ends the process and what it has started in its group, at once. Its PostgreSQL, in a group of its own, goes on. */
@@ -157,58 +222,13 @@ export class Platform {
   }
 
   async stop(): Promise<void> {
-    await this.service.stop();
+    await (this.home.leave ? this.home.leave() : this.service.stop());
     await this.simulator.close();
     await rm(this.home.dir, { recursive: true, force: true });
   }
-
-  /** Asks the operator's API. */
-  async operator(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
-    const response = await fetch(this.operatorUrl + path, {
-      method,
-      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  }
-
-  /** Opens an account with so many USD and an inference key. */
-  async account(usd = '10.00', account: object = {}): Promise<TestAccount> {
-    const { body } = await this.operator('POST', '/accounts', { name: 'test', ...account });
-    const id = String(body['id']);
-    if (Number(usd) > 0) await this.operator('POST', `/accounts/${id}/credits`, { usd, reference: 'start' });
-    const key = await this.operator('POST', `/accounts/${id}/api_keys`, {
-      apiKeyType: 'INFERENCE',
-      description: '',
-    });
-    const apiKey = String(key.body['apiKey']);
-    return { id, apiKey, openai: new OpenAI({ apiKey, baseURL: this.apiUrl, maxRetries: 0 }) };
-  }
-
-  /** Posts a chat completion as it is written here. */
-  chat(apiKey: string, body: unknown, init: RequestInit = {}): Promise<Response> {
-    return fetch(`${this.apiUrl}/chat/completions`, {
-      method: 'POST',
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-      ...init,
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...init.headers },
-    });
-  }
-
-  /** What the account has, as decimal strings. */
-  async balances(id: string): Promise<{ usd: string; diem: string }> {
-    const { body } = await this.operator('GET', `/accounts/${id}`);
-    return body['balances'] as { usd: string; diem: string };
-  }
-
-  audit(): Promise<OperatorAnswer> {
-    return this.operator('GET', '/ledger/audit');
-  }
 }
 
-async function startProcess(
-  env: Readonly<Record<string, string>>,
-): Promise<{ service: RunningProcess; apiUrl: string; operatorUrl: string }> {
+async function startProcess(env: Readonly<Record<string, string>>): Promise<Served> {
   const ready = /API {2,}(http:\S+)\/api\/v1\n.*Operator API +(http:\S+)\/operator\/v1/;
   const { service, match } = await RunningProcess.start({ main: MAIN, env, ownGroup: true }, ready);
   return { service, apiUrl: match[1] ?? '', operatorUrl: match[2] ?? '' };

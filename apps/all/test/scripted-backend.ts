@@ -1,50 +1,83 @@
-import { once } from 'node:events';
-import { type Server, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { TestServer } from '@svc/testing';
 
-/** What a scripted backend answers: the chunks of a stream, or the body of a whole answer. */
+/** What a scripted backend answers: the chunks of a stream, or the body of a whole answer; or a refusal. */
 export interface Script {
+  readonly status?: number;
   readonly chunks?: readonly object[];
   readonly answer?: object;
+  /** Whether the connection breaks behind its chunks. */
+  readonly breaks?: boolean;
 }
 
-/** A backend that answers what the last message of a request tells it to, for forms that no decent server sends. */
+interface Asked {
+  readonly messages: { role: string; content: string }[];
+  readonly tools?: { function: { name: string } }[];
+}
+
+/**
+ * A backend that answers what the last message of a user tells it to, for forms that no decent server sends: by the next
+ * of several scripts for each tool's result that follows it.
+ */
 export class ScriptedBackend {
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: TestServer,
+    private readonly refusing: { times: number },
+    /** What it was asked, in order. */
+    readonly asked: readonly Asked[],
+  ) {}
 
   static async start(): Promise<ScriptedBackend> {
-    const server = createServer((request, response) => {
+    const refusing = { times: 0 };
+    const asked: Asked[] = [];
+    const server = await TestServer.start((request, response) => {
+      if (refusing.times > 0) {
+        refusing.times -= 1;
+        response.writeHead(503).end('{}');
+        return;
+      }
       void json(request).then((body) => {
-        const { messages } = body as { messages: { content: string }[] };
-        const { chunks, answer } = JSON.parse(messages.at(-1)?.content ?? '{}') as Script;
+        asked.push(body as Asked);
+        const { messages } = body as Asked;
+        const last = messages.findLastIndex(({ role }) => role === 'user');
+        const script = JSON.parse(messages[last]?.content ?? '{}') as Script | Script[];
+        const turn = messages.slice(last + 1).filter(isResult).length;
+        const { status, chunks, answer, breaks } = (Array.isArray(script) ? script[turn] : script) ?? {};
+        if (status !== undefined) {
+          response.writeHead(status).end('{}');
+          return;
+        }
         if (!chunks) {
           response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
           return;
         }
         response.setHeader('content-type', 'text/event-stream');
         for (const chunk of chunks) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-        response.end('data: [DONE]\n\n');
+        if (breaks === true) response.write(': broken\n\n', () => response.destroy());
+        else response.end('data: [DONE]\n\n');
       });
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new ScriptedBackend(server);
+    return new ScriptedBackend(server, refusing, asked);
+  }
+
+  /** Says of so many requests that it is at capacity. */
+  refuse(times: number): void {
+    this.refusing.times = times;
   }
 
   /** The base of its API. */
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+    return `${this.server.url}/v1`;
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+  close(): Promise<void> {
+    return this.server.close();
   }
 }
 
+const isResult = ({ role }: { role: string }): boolean => role === 'tool';
+
 /** The message that makes a scripted backend answer so. */
-export function scriptMessage(script: Script): { role: 'user'; content: string } {
+export function scriptMessage(script: Script | readonly Script[]): { role: 'user'; content: string } {
   return { role: 'user', content: JSON.stringify(script) };
 }

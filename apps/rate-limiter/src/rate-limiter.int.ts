@@ -87,7 +87,8 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       ['a token with something after it', `Bearer ${TOKEN}x`],
     ])('refuses %s with a 401 that says so, and counts nothing', async (_what, authorization) => {
       const request = admitRequest();
-      const response = await post(routes.admitToLimits.path, request, authorization);
+      const calls = [{ method: 'admit', arguments: [request] }];
+      const response = await post(routes.callLimits.path, { calls }, authorization);
       expect(response.status).toBe(401);
       expect(await response.json()).toMatchObject({
         error: { message: 'The internal token is missing or wrong.' },
@@ -99,18 +100,27 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       await limiter.close();
     });
 
-    it.each([
-      [routes.admitToLimits.path, { ...admitRequest(), tokens: -1 }],
-      [routes.admitToLimits.path, { ...admitRequest(), tokens: 1.5 }],
-      [routes.admitToLimits.path, { ...admitRequest(), accountId: '' }],
-      [routes.settleLimits.path, { request: admitRequest() }],
-      [routes.releaseLimits.path, {}],
-      [routes.renewLimits.path, { live: Array(1_001).fill({ requestId: 'a', accountId: 'b' }) }],
-      [routes.countFailure.path, { subject: 'x'.repeat(301) }],
-    ])('refuses a faulty call of %s with a 400 that names the field', async (path, body) => {
-      const response = await post(path, body, `Bearer ${TOKEN}`);
-      expect(response.status).toBe(400);
-      expect(((await response.json()) as { issues: unknown[] }).issues.length).toBeGreaterThan(0);
+    it.each<[string, ...unknown[]]>([
+      ['admit', { ...admitRequest(), tokens: -1 }],
+      ['admit', { ...admitRequest(), tokens: 1.5 }],
+      ['admit', { ...admitRequest(), accountId: '' }],
+      ['settle', admitRequest()],
+      ['release', {}],
+      ['renew', Array(1_001).fill({ requestId: 'a', accountId: 'b' })],
+      ['failed', 'x'.repeat(301)],
+      ['state'],
+    ])('refuses a faulty call of %s, and answers those that came with it', async (method, ...given) => {
+      const calls = [
+        { method, arguments: given },
+        { method: 'blocked', arguments: ['ip:1'] },
+      ];
+      const response = await post(routes.callLimits.path, { calls }, `Bearer ${TOKEN}`);
+      const lines = (await response.text()).trim().split('\n');
+      const told = lines.map((line) => JSON.parse(line) as { at: number }).toSorted((a, b) => a.at - b.at);
+      expect(told).toEqual([
+        { at: 0, problem: expect.objectContaining({ code: 'INVALID_REQUEST' }) },
+        { at: 1, value: {} },
+      ]);
     });
 
     it('tells what it counts on, and that it lives, without a token', async () => {

@@ -19,6 +19,7 @@ export {
   CatalogFile,
   CatalogModel,
   type Deprecation,
+  type Extra,
   MODEL_TYPES,
   type OtherLimit,
   type OtherModel,
@@ -29,6 +30,7 @@ export {
   type Tier,
   type TokenizerName,
 } from './catalog/catalog.js';
+export { Scraping, Search, SearchProvider } from './catalog/search.js';
 export {
   ANALYTICS_DAYS,
   ANALYTICS_TOP,
@@ -49,12 +51,50 @@ export {
   type CharacterView,
   CharactersFile,
 } from './http/characters/characters.js';
+export {
+  type AugmentFile,
+  type AugmentFileReply,
+  type AugmentScrape,
+  type AugmentScrapeReply,
+  type AugmentSearch,
+  type AugmentSearchReply,
+} from './http/augment/augment.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
 export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
 export { ChatRequest, SvcParameters } from './http/chat/chat-request.js';
 export { type Tool, type ToolChoice } from './http/chat/chat-tools.js';
 export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './http/chat/chat-response.js';
+export { walletAccountId, walletName } from './ports/wallet-account.js';
+export {
+  type CreditedPayment,
+  type OpenPayment,
+  type PaymentOutcome,
+  type PaymentRail,
+  Payments,
+  type SignedText,
+} from './ports/payments.js';
+export { PAYMENTS_WIRE } from './ports/payments-wire.js';
+export {
+  PAYMENT_STATES,
+  type PaymentDecision,
+  type PaymentRecord,
+  type PaymentState,
+  type PaymentTotals,
+  type PaymentsAuditReport,
+  type PaymentsWanted,
+  type RailAudit,
+} from './ports/payments.js';
+export {
+  type TopUpQuery,
+  type TopUpReply,
+  type TransactionQuery,
+  type WalletBalance,
+  type WalletParams,
+  type WalletTransaction,
+  type WalletTransactions,
+} from './http/wallets/wallet-routes.js';
 export { EventLog } from './messages/event-log.js';
+export { EVENTS } from './messages/all-events.js';
 export { type EventDefinition, defineEvent } from './messages/events.js';
 export {
   type AccountLimit,
@@ -82,7 +122,15 @@ export {
   encodeInferenceCall,
   encodeProblemTrailer,
 } from './ports/inference-router-wire.js';
-export { type JobDefinition, type JobOptions, Jobs, defineJob, setStakedDiem } from './messages/jobs.js';
+export {
+  type JobDefinition,
+  type JobOptions,
+  Jobs,
+  auditNewEntries,
+  auditWholeBook,
+  defineJob,
+  setStakedDiem,
+} from './messages/jobs.js';
 export { type KeyChanged, keyChanged } from './messages/key-events.js';
 export {
   type AuditReport,
@@ -95,15 +143,22 @@ export {
   type HoldRequest,
   LIMIT_PERIODS,
   Ledger,
+  Holds,
+  Charges,
+  CHARGES_PER_POSTING,
+  DEPOSITS_AT_ONCE,
+  type DepositsWanted,
   type LimitPeriod,
   type Page,
+  type PaymentRailName,
   type Refund,
+  type Reversal,
   type SpendingLimit,
   type Stake,
   type Transfer,
   type TransferKind,
 } from './ports/ledger.js';
-export { BOOKS_WIRE, LEDGER_WIRE } from './ports/ledger-wire.js';
+export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ports/ledger-wire.js';
 export {
   LIMIT_LOG_LENGTH,
   LIMIT_LOG_TYPES,
@@ -123,18 +178,17 @@ export {
   type LimitState,
   type LimitType,
   Limiter,
+  type Limits,
   type MinuteLimits,
+  type UnderWay,
 } from './ports/limiter.js';
+export { LIMITS_WIRE, LimitsState, PLACES_PER_RENEWAL } from './ports/limiter-wire.js';
 export {
-  AdmissionReply,
-  AdmitCall,
-  FailureBlockReply,
-  LimitsState,
-  ReleaseCall,
-  RenewCall,
-  SettleCall,
-  SubjectCall,
-} from './ports/limiter-wire.js';
+  type PaymentOption,
+  type PaymentRequired,
+  type SignInChallenge,
+  type WalletPaymentRequired,
+} from './http/wallets/payment-required.js';
 export {
   ModelList,
   ModelNames,
@@ -154,11 +208,24 @@ export {
   SignedWhole,
   Time,
   Whole,
+  wireText,
 } from './ports/port-wire.js';
+export { CALLS_AT_ONCE, PortCalls, PortResult, readPortResult } from './ports/port-calls.js';
 export { USAGE_HISTORY_WIRE } from './ports/usage-history-wire.js';
 export { ProblemOnWire, decodeProblem, encodeProblem } from './problems/problem-wire.js';
 export { CHAT_TREATMENTS, SVC_TREATMENTS, type Treatment } from './openapi/field-treatments.js';
 export { type OpenApiAudience, openApiDocument } from './openapi/openapi.js';
+export {
+  BASE_NETWORK,
+  BASE_USDC,
+  SOLANA_NETWORK,
+  SOLANA_USDC,
+  TOP_UP_LEAST_USD,
+  TOP_UP_MOST_USD,
+  USDC_DECIMALS,
+  USDC_EXTRA,
+  WALLET_FLOOR_NANO,
+} from './money/usdc.js';
 export {
   type Balances,
   type Currency,
@@ -171,6 +238,7 @@ export {
   usdNumber,
   usdToNano,
 } from './money/money.js';
+export { LOG_LEVELS, type LogLevel, LogLevelView, NewLogLevel } from './http/operator/log-level.js';
 export {
   Account,
   AccountWithBalances,
@@ -183,6 +251,14 @@ export {
   TransferView,
 } from './http/operator/operator.js';
 export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';
+export {
+  NewPaymentDecision,
+  PaymentQuery,
+  type PaymentList,
+  type PaymentTotalsView,
+  type PaymentView,
+  type PaymentsAuditView,
+} from './http/operator/operator-payments.js';
 export { AuditQuery, NewRefund, RefundTransfers } from './http/operator/operator-refund.js';
 export {
   type ErrorBody,
@@ -203,8 +279,26 @@ export {
   encodeExtraction,
   encodeFileHead,
 } from './ports/retrieval-wire.js';
+export {
+  type FoundPage,
+  SearchFailed,
+  type WebQuery,
+  type WebResults,
+  WebSearch,
+} from './ports/web-search.js';
+export {
+  PAGES_PER_SEARCH,
+  QUERY_CHARACTERS,
+  WebQueryOnWire,
+  WebResultsReply,
+  decodeResults,
+  encodeResults,
+} from './ports/web-search-wire.js';
+export { type PageRequest, PageUnread, type WebPage, WebPages } from './ports/web-pages.js';
+export { PageRequestOnWire, WebPageReply, decodePage, encodePage } from './ports/web-pages-wire.js';
 export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
 export { type Access, type RouteDefinition } from './http/route/route-definition.js';
+export type { FormFile } from './http/route/form-file.js';
 export { routes } from './http/routes.js';
 export {
   type Charge,
@@ -224,4 +318,4 @@ export {
   type UsagePage,
   type UsagePlace,
 } from './ports/usage-history.js';
-export { invalidRequest, validate } from './problems/validate.js';
+export { invalidRequest, validate, validateInSlices } from './problems/validate.js';

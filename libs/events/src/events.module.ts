@@ -1,10 +1,21 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { EventLog } from '@svc/contracts';
-import { EventStrategy } from './event-strategy.js';
-import { PostgresEventLog, type PostgresEventLogOptions } from './postgres-event-log.js';
-import { PostgresEventStrategy, type PostgresEventStrategyOptions } from './postgres-event-strategy.js';
+import { Database } from '@svc/storage';
+import { type EventsLogger, silent } from './delivery/logger.js';
+import { Outbox } from './outbox/outbox.js';
+import type { GroupCommitLog } from './publishing/group-commit-log.js';
+import { EventStrategy } from './delivery/event-strategy.js';
+import { KafkaEventLog, type KafkaEventLogOptions } from './kafka/kafka-event-log.js';
+import { KafkaEventStrategy, type KafkaEventStrategyOptions } from './kafka/kafka-event-strategy.js';
+import { PostgresEventLog, type PostgresEventLogOptions } from './postgres/postgres-event-log.js';
+import {
+  PostgresEventStrategy,
+  type PostgresEventStrategyOptions,
+} from './postgres/postgres-event-strategy.js';
 
 export type PostgresEventsConfig = PostgresEventLogOptions & Omit<PostgresEventStrategyOptions, 'log'>;
+
+export type KafkaEventsConfig = KafkaEventLogOptions & Omit<KafkaEventStrategyOptions, 'log'>;
 
 /** Gives the whole application one event log, and the strategy that brings its events to `@OnEvents` methods. */
 @Module({})
@@ -21,8 +32,34 @@ export class EventsModule {
           useFactory: (log: PostgresEventLog) => new PostgresEventStrategy({ ...config, log }),
           inject: [EventLog],
         },
+        outboxOf(config.logger),
       ],
-      exports: [EventLog, EventStrategy],
+      exports: [EventLog, EventStrategy, Outbox],
+    };
+  }
+
+  /** On Kafka. The topics have to be there first. */
+  static kafka(config: KafkaEventsConfig): DynamicModule {
+    return {
+      module: EventsModule,
+      global: true,
+      providers: [
+        { provide: EventLog, useFactory: () => new KafkaEventLog(config) },
+        {
+          provide: EventStrategy,
+          useFactory: (log: KafkaEventLog) => new KafkaEventStrategy({ ...config, log }),
+          inject: [EventLog],
+        },
+        outboxOf(config.logger),
+      ],
+      exports: [EventLog, EventStrategy, Outbox],
     };
   }
 }
+
+/** A process without a database has no transactions, and so no outbox. */
+const outboxOf = (logger: EventsLogger = silent): FactoryProvider => ({
+  provide: Outbox,
+  useFactory: (log: GroupCommitLog, database?: Database) => database && new Outbox({ database, log, logger }),
+  inject: [EventLog, { token: Database, optional: true }],
+});

@@ -1,6 +1,10 @@
-export { EventStrategy, type ConsumerState } from './event-strategy.js';
-export { EventsModule, type PostgresEventsConfig } from './events.module.js';
-export type { EventsLogger } from './logger.js';
-export { type Broadcast, OnEveryProcess } from './on-every-process.js';
-export { type DeliveredEvent, type EventBatch, OnEvents } from './on-events.js';
-export { EventNotStored } from './postgres-event-log.js';
+export { type TopicTerms, createTopics } from './kafka/create-topics.js';
+export { kafkaConfig, kafkaConnection, topicTerms, topicsConfig } from './events.config.js';
+export { EventStrategy, type ConsumerState } from './delivery/event-strategy.js';
+export { EventsModule, type KafkaEventsConfig, type PostgresEventsConfig } from './events.module.js';
+export type { EventsLogger } from './delivery/logger.js';
+export { type Broadcast, OnEveryProcess } from './delivery/on-every-process.js';
+export { type DeliveredEvent, type EventBatch, OnEvents } from './delivery/on-events.js';
+export { type RunStatement, addToOutbox } from './outbox/outbox.store.js';
+export { Outbox } from './outbox/outbox.js';
+export { EventNotStored } from './publishing/event-not-stored.js';

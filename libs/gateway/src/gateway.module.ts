@@ -7,6 +7,7 @@ import { Lenders, Reservations } from './holds/reservations.js';
 import { BackgroundWork } from './http/background-work.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
+import { AttachmentFetcher } from './request/attachment-fetcher.js';
 import { Attachments } from './request/attachments.js';
 import { AuditController } from './operator/audit.controller.js';
 import { BalanceHeaders } from './http/balance-headers.js';
@@ -15,12 +16,13 @@ import { BillingUsageController } from './billing/billing-usage.controller.js';
 import { BillingController } from './billing/billing.controller.js';
 import { AccessGates } from '@svc/runtime';
 import { GatewayAccess, OperatorToken } from './auth/access.js';
-import { Callers } from './auth/callers.js';
+import { Callers, Credentials } from './auth/callers.js';
 import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
-import { ChatController } from './chat/chat.controller.js';
+import { Aftermath, ChatController } from './chat/chat.controller.js';
 import { ChatPipeline } from './chat/chat.pipeline.js';
 import { Inference } from './chat/inference.js';
+import { PromptMaking } from './chat/prompt-making.js';
 import { DevelopmentAccount } from './operator/development-account.js';
 import { DocsController } from './docs/docs.controller.js';
 import { GatewaySettings } from './gateway.config.js';
@@ -42,45 +44,72 @@ import { Preparation } from './request/preparation.js';
 import { Prompts } from './request/prompts.js';
 import { StakesController } from './operator/stakes.controller.js';
 import { Tokenizers } from './tokens/tokenizers.js';
+import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
+import { AugmentController } from './augment/augment.controller.js';
+import { Offers } from './augment/offers.js';
+import { Sales } from './augment/sales.js';
+import { WebResearch } from './web/web-research.js';
+import { WebSources } from './web/web-sources.js';
 import { UsageKeysStore } from './billing/usage-keys.store.js';
+import { PaymentOffers } from './wallets/payment-offers.js';
+import { WalletsController } from './billing/wallets.controller.js';
+import { WalletHistory } from './wallets/wallet-transactions.js';
+import { TopUpController } from './wallets/top-up.controller.js';
+import { PaymentDemands } from './wallets/payment-demands.js';
+import { PublicOrigin } from './wallets/public-origin.js';
+import { Signatures } from './wallets/signatures.js';
+import { WalletStore } from './wallets/wallet.store.js';
+import { Wallets } from './wallets/wallets.js';
 
-/** The public API and the operator's. Its neighbours bring `Ledger`, `Books`, `Limiter`, `InferenceRouter` and `Retrieval`. */
+const CONTROLLERS = [
+  ChatController,
+  ModelsController,
+  CharactersController,
+  OpenApiController,
+  DocsController,
+  AccountsController,
+  AccountLimitsController,
+  ApiKeysController,
+  KeyChangesConsumer,
+  AuditController,
+  BillingController,
+  BillingUsageController,
+  BillingAnalyticsController,
+  StakesController,
+  RefundsController,
+  PaymentsController,
+  RateLimitsController,
+  TopUpController,
+  WalletsController,
+  AugmentController,
+];
+
+/**
+ * The public API and the operator's. Its neighbours bring `Ledger`, `Books`, `Limiter`, `InferenceRouter`, `Retrieval`,
+ * `WebSearch`, `WebPages` and `Payments`.
+ */
 @Module({})
 export class GatewayModule {
   static with(settings: GatewaySettings, neighbours: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: GatewayModule,
       imports: neighbours,
-      controllers: [
-        ChatController,
-        ModelsController,
-        CharactersController,
-        OpenApiController,
-        DocsController,
-        AccountsController,
-        AccountLimitsController,
-        ApiKeysController,
-        KeyChangesConsumer,
-        AuditController,
-        BillingController,
-        BillingUsageController,
-        BillingAnalyticsController,
-        StakesController,
-        RefundsController,
-        RateLimitsController,
-      ],
+      controllers: CONTROLLERS,
       providers: [
         { provide: GatewaySettings, useValue: settings },
         { provide: OperatorToken, useValue: new OperatorToken(settings.operatorToken) },
         { provide: AccessGates, useClass: GatewayAccess },
         AccountLimitsStore,
         AccountStore,
+        Aftermath,
         ApiKeys,
+        AttachmentFetcher,
         Attachments,
         BackgroundWork,
         BalanceHeaders,
         Callers,
+        Credentials,
         KeyCache,
         ChatPipeline,
         DevelopmentAccount,
@@ -95,12 +124,24 @@ export class GatewayModule {
         Lenders,
         LimitGate,
         LimitReports,
+        PaymentDemands,
+        PaymentOffers,
         Preparation,
+        PromptMaking,
         Prompts,
+        PublicOrigin,
         RateLimitsView,
         Reservations,
+        Signatures,
         Tokenizers,
         UsageKeysStore,
+        WebResearch,
+        WalletHistory,
+        WalletStore,
+        Wallets,
+        WebSources,
+        Offers,
+        Sales,
       ],
       exports: [DevelopmentAccount],
     };

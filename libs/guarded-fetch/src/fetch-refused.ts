@@ -30,6 +30,8 @@ export class FetchRefused extends Error {
   constructor(
     readonly reason: RefusalReason,
     cause?: unknown,
+    /** The answer's, where it was no success. */
+    readonly status?: number,
   ) {
     super(MESSAGES[reason], cause === undefined ? undefined : { cause });
   }

@@ -152,7 +152,7 @@ async function answerOf(
     return { location: headers.location };
   }
   if (statusCode < 200 || statusCode > 299)
-    throw new FetchRefused('status', new Error(`status ${statusCode}`));
+    throw new FetchRefused('status', new Error(`status ${statusCode}`), statusCode);
   if (Number(textOf(headers['content-length'])) > limitBytes) throw new FetchRefused('too-large');
   const encoding = textOf(headers['content-encoding']).trim().toLowerCase();
   return {

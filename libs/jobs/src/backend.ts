@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { within } from '@svc/runtime';
-import { SteadyClient } from '@svc/storage';
+import { SteadyClient, connectBlockingCluster, isCluster } from '@svc/storage';
 import type { BackendFactory, IQueueBackend, Job, JobProgress, Queue, Worker } from 'bullmq';
 
 /** Where jobs are kept. */
@@ -57,9 +57,23 @@ async function optionsOf(backend: JobsBackend) {
       return {
         bull,
         factory: bull.createRedisBackend as unknown as AnyFactory,
-        connection: { url: backend.url, maxRetriesPerRequest: null, connectTimeout: CONNECT_MS },
+        connection: redisConnection(backend.url),
       };
   }
+}
+
+function redisConnection(url: string) {
+  return isCluster(url)
+    ? connectBlockingCluster(url)
+    : { url, maxRetriesPerRequest: null, connectTimeout: CONNECT_MS };
+}
+
+/** Connections that a part does not end by itself, since they were made for it. */
+const lent = new WeakMap<Part, { disconnect(): void }>();
+
+function lend<Lent extends Part>(part: Lent, connection: object): Lent {
+  if ('disconnect' in connection) lent.set(part, connection as { disconnect(): void });
+  return part;
 }
 
 type PostgresFactory = typeof import('bullmq').createPostgresBackend;
@@ -82,7 +96,7 @@ function steady(create: PostgresFactory): PostgresFactory {
 export async function openQueue(backend: JobsBackend, name: string): Promise<AnyQueue> {
   const { bull, factory, connection } = await optionsOf(backend);
   const queue: AnyQueue = new bull.Queue(name, { connection, prefix: PREFIX }, factory);
-  return opened(queue);
+  return opened(lend(queue, connection));
 }
 
 /** A worker that is ready and does not run yet. Rejects when the backend does not answer. */
@@ -99,7 +113,7 @@ export async function openWorker(backend: JobsBackend, name: string, process: Pr
     runRetryDelay: RETRY_MS,
   };
   const worker: AnyWorker = new bull.Worker(name, process, options, factory);
-  return opened(worker);
+  return opened(lend(worker, connection));
 }
 
 interface Part {
@@ -126,4 +140,5 @@ async function opened<Opening extends Part>(part: Opening): Promise<Opening> {
 export async function closePart(part: Part, deadlineMs: number): Promise<void> {
   await within(deadlineMs, part.close()).catch(() => undefined);
   await within(DISCONNECT_MS, part.disconnect()).catch(() => undefined);
+  lent.get(part)?.disconnect();
 }

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type JobDefinition, type JobOptions, Jobs } from '@svc/contracts';
 import { within } from '@svc/runtime';
+import { SPAN_KIND, type Step, events, traced } from '@svc/telemetry';
 import { type AnyQueue, closePart, openQueue } from './backend.js';
 import { JobsSettings } from './jobs.config.js';
 
@@ -11,6 +12,8 @@ export class JobNotStored extends Error {
 
 const STORE_MS = 5_000;
 const CLOSE_MS = 1_000;
+/** How often the jobs of the queues that are in use are counted. */
+const COUNT_EVERY_MS = 15_000;
 const DAY_S = 86_400;
 /** Finished jobs are kept for a look, and so that an id is not used twice: so many, for so long. */
 const KEEP_DONE = { age: DAY_S, count: 1_000 };
@@ -25,6 +28,14 @@ type JobHandling = Omit<JobDefinition, 'payload'>;
 export class BullJobs extends Jobs implements OnApplicationShutdown {
   private readonly queues = new Map<string, Promise<AnyQueue>>();
   private closed = false;
+  private readonly counts = new Map<string, Readonly<Record<string, number>>>();
+  private isCounting = false;
+  private readonly countTimer = setInterval(() => void this.count(), COUNT_EVERY_MS).unref();
+  private readonly endWatch = events.jobs.observe(() =>
+    [...this.counts].flatMap(([queue, states]) =>
+      Object.entries(states).map(([state, jobs]): [number, string, string] => [jobs, queue, state]),
+    ),
+  );
 
   constructor(private readonly settings: JobsSettings) {
     super();
@@ -38,7 +49,10 @@ export class BullJobs extends Jobs implements OnApplicationShutdown {
     // BullMQ takes no colons and no numbers.
     const jobId = id === undefined ? {} : { jobId: `${job.name}-${encodeURIComponent(id)}` };
     const data = job.payload.parse(payload);
-    await this.store(job, (queue) => queue.add(job.name, data, { ...optionsOf(job), ...jobId }));
+    await traced(`send ${job.queue}`, (step) => {
+      const options = { ...optionsOf(job), ...jobId, ...sentBy(step, job.queue) };
+      return this.store(job, (queue) => queue.add(job.name, data, options));
+    });
   }
 
   override async schedule<Payload>(
@@ -59,8 +73,27 @@ export class BullJobs extends Jobs implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     this.closed = true;
+    clearInterval(this.countTimer);
+    this.endWatch();
     const closing = Array.from(this.queues.values(), async (opening) => closePart(await opening, CLOSE_MS));
     await within(2 * CLOSE_MS, Promise.all(closing)).catch(() => undefined);
+  }
+
+  /** Never rejects: what can't be counted is not told. */
+  private async count(): Promise<void> {
+    if (this.isCounting) return;
+    this.isCounting = true;
+    for (const [name, opening] of this.queues) {
+      try {
+        const counting = opening.then((queue) =>
+          queue.getJobCounts('waiting', 'active', 'delayed', 'failed'),
+        );
+        this.counts.set(name, await within(STORE_MS, counting));
+      } catch {
+        this.counts.delete(name);
+      }
+    }
+    this.isCounting = false;
   }
 
   private async store(job: JobHandling, work: (queue: AnyQueue) => Promise<unknown>): Promise<void> {
@@ -90,4 +123,16 @@ function optionsOf(job: JobHandling) {
     removeOnFail: KEEP_FAILED,
     stackTraceLimit: 1,
   };
+}
+
+/** What makes the work on a job a part of the trace that added it, where that is recorded. */
+function sentBy(step: Step | undefined, queue: string): { telemetry?: { metadata: string } } {
+  if (!step) return {};
+  step.kind = SPAN_KIND.producer;
+  step.set({
+    'messaging.system': 'bullmq',
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': queue,
+  });
+  return step.isSampled ? { telemetry: { metadata: step.traceparent } } : {};
 }

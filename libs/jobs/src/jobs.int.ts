@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { BullJobs, JobNotStored } from './bull-jobs.js';
 import { BullWorkers } from './bull-workers.js';
 import type { JobRun, JobTimes, JobWorker } from './job-workers.js';
-import { type JobsServer, count, startPostgres, startRedis } from './testing.js';
+import { type JobsServer, count, startPostgres, startRedis, startRedisCluster } from './testing.js';
 
 const PATIENCE = { timeout: 50_000, interval: 20 };
 
@@ -218,3 +218,34 @@ for (const { name, skip, start } of servers)
       await server.comeBack();
     });
   });
+
+describe.skipIf(skipped)(`jobs on a Redis Cluster of three${note}`, () => {
+  beforeAll(async () => {
+    server = await startRedisCluster();
+  });
+
+  afterAll(() => server?.stop());
+
+  it('are each done once by one of the workers, tried again where they fail, and scheduled once', async () => {
+    const job = own('cluster');
+    const seen: number[] = [];
+    let failures = 0;
+    const worker = async ({ n }: { n: number }): Promise<void> => {
+      if (n === 3 && (failures += 1) === 1) throw new Error('once');
+      seen.push(n);
+    };
+    startWorker(job, worker);
+    startWorker(job, worker);
+    const jobs = openJobs();
+    for (let n = 0; n < 20; n += 1) await jobs.add(job, { n });
+    const numbers = Array.from({ length: 20 }, (_, n) => n);
+    await vi.waitFor(() => expect(seen.toSorted((a, b) => a - b)).toEqual(numbers), PATIENCE);
+    const daily = own('cluster-times');
+    const times: number[] = [];
+    const note = async (_: unknown, run: JobRun): Promise<void> => void times.push(run.dueAt.getTime());
+    for (let process = 0; process < 2; process += 1)
+      startWorker(daily, note, { payload: { n: 1 }, cron: '* * * * * *' });
+    await vi.waitFor(() => expect(times.length).toBeGreaterThan(2), PATIENCE);
+    expect(new Set(times).size).toBe(times.length);
+  });
+});

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, within } from '@svc/runtime';
+import { type Logger, newId, within } from '@svc/runtime';
+import { events, tracing } from '@svc/telemetry';
 import type { Job } from 'bullmq';
 import { type Work, attempt } from './attempt.js';
 import { type AnyWorker, type JobsBackend, closePart, openWorker } from './backend.js';
@@ -34,6 +35,8 @@ export class QueueWorker {
   }
 
   start(): void {
+    // So that the first failure of one is seen as an increase.
+    for (const name of this.#options.works.keys()) events.jobsFailed.with(name);
     // It tries on until it is open or stopped, and never rejects.
     this.#opening = this.#open();
   }
@@ -82,7 +85,10 @@ export class QueueWorker {
       const attempts = { attempt: job?.attemptsMade, attempts: job?.opts.attempts };
       const fields = { queue, job: job?.name, id: job?.id, ...attempts, error: String(error) };
       if (job?.finishedOn === undefined) logger.warn(fields, 'a job failed and is tried again');
-      else logger.error(fields, 'a job failed for good');
+      else {
+        events.jobsFailed.add(1, job.name);
+        logger.error(fields, 'a job failed for good');
+      }
     });
     worker.run().catch((error: unknown) => this.#warn(error, 'a worker of jobs has ended'));
   }
@@ -98,13 +104,19 @@ export class QueueWorker {
     const work = this.#options.works.get(job.name);
     if (!work) throw new Error(`nobody here works on ${job.name}`);
     const stopping = this.#stopping.signal;
+    const startMs = performance.now();
+    let outcome = 'done';
     try {
-      await attempt(work, job.data, { attempt: job.attemptsMade + 1, dueAt: dueAt(job), stopping });
+      const run = { attempt: job.attemptsMade + 1, dueAt: dueAt(job), stopping };
+      await tracedJob(job, this.#options.queue, () => attempt(work, job.data, run));
     } catch (error) {
+      outcome = stopping.aborted ? 'left' : 'failed';
       if (!stopping.aborted) throw error;
       // Whoever goes on with it has as many tries as there were.
       await job.moveToWait(token);
       throw Object.assign(new Error('the process stops'), { name: 'WaitingError' });
+    } finally {
+      events.jobDuration.record((performance.now() - startMs) / 1_000, job.name, outcome);
     }
   }
 
@@ -118,4 +130,20 @@ export class QueueWorker {
 
 function dueAt({ opts, timestamp }: Job<unknown, void>): Date {
   return new Date(opts.prevMillis ?? timestamp + (opts.delay ?? 0));
+}
+
+/** Does a job as a part of the trace that added it, or as one of its own. */
+function tracedJob(job: Job<unknown, void>, queue: string, work: () => Promise<void>): Promise<void> {
+  const name = `process ${queue}`;
+  const traceparent = job.opts.telemetry?.metadata;
+  const trace = tracing.forMessage({ name, id: newId(), startMs: performance.now(), traceparent });
+  if (trace.isRecorded)
+    trace.root.set({
+      'messaging.system': 'bullmq',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': queue,
+      'svc.job': job.name,
+      'svc.attempt': job.attemptsMade + 1,
+    });
+  return tracing.run(trace, work);
 }

@@ -1,5 +1,5 @@
 import { defineJob } from '@svc/contracts';
-import { startTestDatabase, startTestRedis } from '@svc/storage/testing';
+import { startTestDatabase, startTestRedis, startTestRedisCluster } from '@svc/storage/testing';
 import { Client } from 'pg';
 import { z } from 'zod';
 import type { JobsBackend } from './backend.js';
@@ -54,4 +54,11 @@ export async function startRedis(): Promise<JobsServer> {
     comeBack: () => redis.restart(),
     stop: () => redis.stop(),
   };
+}
+
+/** Three servers as a cluster. They do not go away. */
+export async function startRedisCluster(): Promise<JobsServer> {
+  const { url, stop } = await startTestRedisCluster();
+  const stays = (): Promise<void> => Promise.resolve();
+  return { backend: { kind: 'redis', url }, leave: stays, comeBack: stays, stop };
 }

@@ -1,33 +1,14 @@
-import { durationMs, whole } from '@svc/runtime';
+import { durationMs, neighbourUrl, redisUrl, whole } from '@svc/runtime';
 import { z } from 'zod';
 
-/** The settings of the ledger, to be read with those of its process. */
-export const ledgerConfig = {
+/** The settings of a process that settles what its requests cost. */
+const settlementConfig = {
   LEDGER_HOLD_LEASE_MS: durationMs
     .default(60_000)
     .describe('A hold whose process has died lapses after this time.'),
   LEDGER_HOLD_MAX_MS: durationMs
     .default(3_600_000)
     .describe('A hold is renewed for this long at most, so that one that was forgotten ends.'),
-  LEDGER_MAX_HOLDS: whole(1, 100_000_000)
-    .default(1_000_000)
-    .describe(
-      'Holds at once, settled ones that wait for their posting included. Beyond it requests are refused.',
-    ),
-  LEDGER_MAX_ACCOUNTS: whole(1, 100_000_000)
-    .default(100_000)
-    .describe('Balances kept in memory. Idle accounts make room and are read again when they are used.'),
-  LEDGER_START_WAIT_MS: durationMs
-    .default(5_000)
-    .describe(
-      'A request waits this long for the charges of an earlier run to be posted, then it is refused.',
-    ),
-  LEDGER_READ_WAIT_MS: durationMs
-    .default(2_000)
-    .describe('A read of the books waits this long for recorded charges to be posted, then it is refused.'),
-  LEDGER_FAILING_LOG_MS: durationMs
-    .default(500)
-    .describe('How long a charge waits for an event log that did not take the last one.'),
   LEDGER_SETTLE_WAIT_MS: durationMs
     .default(3_000)
     .describe(
@@ -50,7 +31,65 @@ export const ledgerConfig = {
     ),
 };
 
+/** The settings of the ledger, to be read with those of its process. */
+export const ledgerConfig = {
+  ...settlementConfig,
+  LEDGER_MAX_HOLDS: whole(1, 100_000_000)
+    .default(1_000_000)
+    .describe(
+      'Holds at once, settled ones that wait for their posting included. Beyond it requests are refused.',
+    ),
+  LEDGER_MAX_ACCOUNTS: whole(1, 100_000_000)
+    .default(100_000)
+    .describe('Balances kept in memory. Idle accounts make room and are read again when they are used.'),
+  LEDGER_AUDIT: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'Proves the books by itself: what is new every quarter of an hour, the whole book every night.',
+    ),
+  LEDGER_START_WAIT_MS: durationMs
+    .default(5_000)
+    .describe(
+      'A request waits this long for the charges of an earlier run to be posted, then it is refused.',
+    ),
+  LEDGER_READ_WAIT_MS: durationMs
+    .default(2_000)
+    .describe('A read of the books waits this long for recorded charges to be posted, then it is refused.'),
+};
+
 export type LedgerConfig = Readonly<z.infer<z.ZodObject<typeof ledgerConfig>>>;
+
+export type SettlementConfig = Readonly<z.infer<z.ZodObject<typeof settlementConfig>>>;
+
+/** The settings of a ledger of several processes, whose holds are on Redis. */
+export const sharedLedgerConfig = {
+  ...ledgerConfig,
+  REDIS_URL: redisUrl,
+  LEDGER_REDIS_WAIT_MS: durationMs
+    .default(2_000)
+    .describe('A step of the hold book that Redis does not answer in this time is refused.'),
+};
+
+export type SharedLedgerConfig = Readonly<z.infer<z.ZodObject<typeof sharedLedgerConfig>>>;
+
+/** The settings of a process that asks the ledger of another. */
+export const booksClientConfig = {
+  LEDGER_URL: neighbourUrl.describe('Where the ledger listens; several replicas by commas'),
+  LEDGER_WAIT_MS: durationMs
+    .default(5_000)
+    .describe('A call that no ledger answers in this time is refused.'),
+};
+
+/** The settings of a process that asks the ledger of another, and settles by itself. */
+export const ledgerClientConfig = { ...settlementConfig, ...booksClientConfig };
+
+export type LedgerClientConfig = Readonly<z.infer<z.ZodObject<typeof ledgerClientConfig>>>;
+
+/** The injected settings of settling. */
+export abstract class SettlementSettings {
+  abstract readonly config: SettlementConfig;
+}
 
 /** The injected settings. */
 export abstract class LedgerSettings {

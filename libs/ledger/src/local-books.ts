@@ -5,8 +5,10 @@ import {
   type Balances,
   Books,
   type Credit,
+  type DepositsWanted,
   type Page,
   type Refund,
+  type Reversal,
   type Stake,
   type Transfer,
 } from '@svc/contracts';
@@ -31,6 +33,14 @@ export class LocalBooks extends Books {
 
   override credit(credit: Credit): Promise<Transfer> {
     return this.adjustments.credit(credit);
+  }
+
+  override reverse(reversal: Reversal): Promise<Transfer> {
+    return this.adjustments.reverse(reversal);
+  }
+
+  override deposits(wanted: DepositsWanted): Promise<readonly Transfer[]> {
+    return this.settled.deposits(wanted);
   }
 
   override refund(refund: Refund): Promise<readonly Transfer[]> {

@@ -44,7 +44,7 @@ async function heldNothing(): Promise<void> {
   // A read of the books waits for the posting, and the posting tells the hold book.
   await running.books.balances(accountId);
   expect(running.ledger.size).toBe(0);
-  await expect.poll(() => running.holdBook.size).toBe(0);
+  await expect.poll(() => running.held()).toBe(0);
 }
 
 async function expectSound(): Promise<void> {
@@ -83,7 +83,7 @@ describe('live holds', () => {
     const config = { LEDGER_HOLD_LEASE_MS: 90, LEDGER_HOLD_MAX_MS: 1 };
     running = await startLedger({ url: test.url, config });
     await running.ledger.hold(requestOf(accountId, usd(1)));
-    await expect.poll(() => running.holdBook.size, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => running.held(), { timeout: 10_000 }).toBe(0);
   });
 });
 

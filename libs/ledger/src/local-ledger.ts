@@ -5,18 +5,18 @@ import {
   type Extension,
   type Hold,
   type HoldRequest,
+  Holds,
   Ledger,
 } from '@svc/contracts';
-import { HoldBook } from './holds/hold-book.js';
 import { EarlierCharges } from './posting/earlier-charges.js';
 import { Settlement } from './posting/settlement.js';
 
-/** The ledger within its own process. */
+/** The ledger of a process that settles: holds where they are kept, charges made durable from here. */
 @Injectable()
 export class LocalLedger extends Ledger {
   constructor(
     private readonly earlier: EarlierCharges,
-    private readonly book: HoldBook,
+    private readonly book: Holds,
     private readonly settlement: Settlement,
   ) {
     super();

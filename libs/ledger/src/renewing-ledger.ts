@@ -7,8 +7,11 @@ import {
   type Hold,
   type HoldRequest,
   Ledger,
+  Problem,
+  usdNumber,
 } from '@svc/contracts';
 import type { RootLogger } from '@svc/runtime';
+import { money } from '@svc/telemetry';
 
 interface LiveHold {
   hold: Hold;
@@ -33,7 +36,10 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   /** Oldest first. */
   private readonly live = new Map<string, LiveHold>();
   private timer: NodeJS.Timeout | undefined;
+  private ends: readonly (() => void)[] = [];
   private isRenewing = false;
+  /** Holds that ended while renewals were on their way. One that arrived late would have taken them again. */
+  private readonly endedMeanwhile = new Map<string, Hold>();
 
   constructor(
     private readonly ledger: Ledger,
@@ -47,10 +53,12 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     const everyMs = Math.max(1, Math.floor(this.times.leaseMs / RENEWALS));
     // A renewal logs its own failure.
     this.timer = setInterval(() => void this.renewAll(), everyMs).unref();
+    this.ends = this.watch();
   }
 
   onModuleDestroy(): void {
     clearInterval(this.timer);
+    for (const end of this.ends) end();
   }
 
   /** Holds that were neither settled nor released. */
@@ -59,7 +67,11 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   }
 
   override async hold(request: HoldRequest): Promise<Hold> {
-    const hold = await this.ledger.hold(request);
+    const hold = await timed('hold', this.ledger.hold(request)).catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 402)
+        money.refused.add(usdNumber(request.amountNano), error.code);
+      throw error;
+    });
     this.live.set(hold.requestId, { hold, sinceMs: performance.now() });
     return hold;
   }
@@ -69,7 +81,7 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   }
 
   override async extend(hold: Hold, extension: Extension): Promise<Hold> {
-    const grown = await this.ledger.extend(hold, extension);
+    const grown = await timed('extend', this.ledger.extend(hold, extension));
     const live = this.live.get(hold.requestId);
     if (live) live.hold = grown;
     return grown;
@@ -82,15 +94,20 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   /** However it ends, the hold is the ledger's from then on. */
   override async settle(hold: Hold, charge: Charge): Promise<void> {
     try {
-      await this.ledger.settle(hold, charge);
+      await timed('settle', this.ledger.settle(hold, charge));
     } finally {
-      this.live.delete(hold.requestId);
+      this.forget(hold);
     }
   }
 
   override release(hold: Hold): Promise<void> {
+    this.forget(hold);
+    return timed('release', this.ledger.release(hold));
+  }
+
+  private forget(hold: Hold): void {
     this.live.delete(hold.requestId);
-    return this.ledger.release(hold);
+    if (this.isRenewing) this.endedMeanwhile.set(hold.requestId, hold);
   }
 
   /** Renews every live hold, but those that are older than any request can be. Never rejects. */
@@ -106,13 +123,43 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
       this.log.warn({ error: String(error) }, 'holds could not be renewed');
     } finally {
       this.isRenewing = false;
+      this.endedMeanwhile.clear();
     }
   }
 
   /** Those that have ended meanwhile are left out: renewed, they would be taken again. */
   private async renewLive(requestIds: readonly string[]): Promise<void> {
     const holds = requestIds.flatMap((requestId) => this.live.get(requestId)?.hold ?? []);
-    await this.ledger.renew(holds);
+    try {
+      await this.ledger.renew(holds);
+    } finally {
+      const ended = holds.flatMap(({ requestId }) => this.endedMeanwhile.get(requestId) ?? []);
+      // What is settled stays as it is.
+      await Promise.all(ended.map((hold) => this.ledger.release(hold)));
+    }
+  }
+
+  /** Tells of the live holds of this process. */
+  private watch(): readonly (() => void)[] {
+    return [
+      money.holds.observe(() => [[this.live.size]]),
+      money.oldestHold.observe(() => {
+        const [oldest] = this.live.values();
+        return [[oldest ? (performance.now() - oldest.sinceMs) / 1_000 : 0]];
+      }),
+      money.held.observe(() => {
+        let usdNano = 0n;
+        let diemNano = 0n;
+        for (const { hold } of this.live.values()) {
+          usdNano += hold.amount.usdNano;
+          diemNano += hold.amount.diemNano;
+        }
+        return [
+          [usdNumber(usdNano), 'USD'],
+          [usdNumber(diemNano), 'DIEM'],
+        ];
+      }),
+    ];
   }
 
   private forgetOld(): void {
@@ -124,5 +171,18 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
       forgotten += 1;
     }
     if (forgotten > 0) this.log.error({ holds: forgotten }, 'holds were neither settled nor released');
+  }
+}
+
+async function timed<Result>(call: string, work: Promise<Result>): Promise<Result> {
+  const startMs = performance.now();
+  let fault = '';
+  try {
+    return await work;
+  } catch (error) {
+    fault = error instanceof Problem ? error.code : 'UNKNOWN_ERROR';
+    throw error;
+  } finally {
+    money.callDuration.record((performance.now() - startMs) / 1_000, call, fault);
   }
 }

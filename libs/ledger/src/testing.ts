@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
@@ -11,6 +11,7 @@ import {
   type JobDefinition,
   Ledger,
   NANO_PER_USD,
+  UsageHistory,
 } from '@svc/contracts';
 import { EventStrategy, EventsModule } from '@svc/events';
 import { type JobTimes, type JobWorker, JobWorkers } from '@svc/jobs';
@@ -22,12 +23,12 @@ import { HoldBook } from './holds/hold-book.js';
 import { type LedgerConfig, ledgerConfig } from './ledger.config.js';
 import { LedgerModule } from './ledger.module.js';
 import { RenewingLedger } from './renewing-ledger.js';
-import { MemoryHoldBook } from './holds/memory-hold-book.js';
+import type { MemoryHoldBook } from './holds/memory-hold-book.js';
 import { Poster } from './posting/poster.js';
 import { Staking } from './staking/staking.js';
 
 /** An event log that can be made to fail. */
-class FailingLog extends EventLog {
+export class FailingLog extends EventLog {
   /** `refuse` stores nothing; `lose` stores the event and says that it could not. */
   mode: 'work' | 'refuse' | 'lose' = 'work';
 
@@ -47,7 +48,7 @@ class FailingLog extends EventLog {
   ],
   exports: [FailingLog],
 })
-class FailingLogModule {}
+export class FailingLogModule {}
 
 /** A job that a worker was registered for. */
 interface Registered {
@@ -81,8 +82,11 @@ export interface RunningLedger {
   readonly app: NestFastifyApplication;
   readonly ledger: RenewingLedger;
   readonly books: Books;
+  readonly history: UsageHistory;
   readonly poster: Poster;
-  readonly holdBook: MemoryHoldBook;
+  readonly holdBook: HoldBook;
+  /** Holds in the book: live ones and settled ones whose charge is not posted yet. */
+  held(): Promise<number>;
   readonly log: FailingLog;
   readonly database: Database;
   readonly readiness: Readiness;
@@ -100,13 +104,20 @@ export interface LedgerOptions {
   readonly clock?: Clock;
 }
 
-export async function startLedger({
-  url,
-  config,
-  consume = true,
-  clock = new Clock(),
-}: LedgerOptions): Promise<RunningLedger> {
+export async function startLedger({ config, ...options }: LedgerOptions): Promise<RunningLedger> {
   const module = LedgerModule.with({ ...loadConfig(ledgerConfig, {}), ...config });
+  const running = await startLedgerOf(module, options);
+  return {
+    ...running,
+    held: () => Promise.resolve((running.holdBook as MemoryHoldBook).size),
+  };
+}
+
+/** Runs a module of the ledger on its database and its event log. */
+export async function startLedgerOf(
+  module: DynamicModule,
+  { url, consume = true, clock = new Clock() }: Omit<LedgerOptions, 'config'>,
+): Promise<Omit<RunningLedger, 'held'>> {
   const app = await NestFactory.create<NestFastifyApplication>(
     {
       module: class LedgerTest {},
@@ -141,8 +152,9 @@ export async function startLedger({
     app,
     ledger: part(Ledger) as RenewingLedger,
     books: part(Books),
+    history: part(UsageHistory),
     poster: part(Poster),
-    holdBook: part(HoldBook) as MemoryHoldBook,
+    holdBook: part(HoldBook),
     log: part(FailingLog),
     database: part(Database),
     readiness: part(Readiness),

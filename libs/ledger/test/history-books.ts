@@ -138,6 +138,9 @@ export class BooksModel {
         this.writeOff(account, row);
         return;
       case 'deposit':
+      case 'reversal':
+      case 'debt':
+      case 'repayment':
         assert.fail('nobody deposited anything');
     }
   }

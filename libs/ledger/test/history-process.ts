@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   type Balances,
+  type Charge,
   type EventDefinition,
   EventLog,
   type Extension,
@@ -224,6 +225,17 @@ export interface ProcessOptions {
   readonly fail: (error: unknown) => void;
 }
 
+/** Waits for the log whatever it did before, so that a history's step says by itself which way a charge goes. */
+class PatientLog extends ChargeLog {
+  constructor(private readonly events: EventLog) {
+    super(events);
+  }
+
+  override record(charge: Charge): Promise<void> {
+    return new ChargeLog(this.events).record(charge);
+  }
+}
+
 /** A process of the ledger, from its start to its death. */
 export class HistoryProcess {
   readonly ledger: RenewingLedger;
@@ -243,11 +255,7 @@ export class HistoryProcess {
       new Readiness(),
     );
     earlier.onApplicationBootstrap();
-    const settlement = new Settlement(
-      new ChargeLog(log, settings),
-      parts.fallback,
-      new EndedHolds(this.book, logger),
-    );
+    const settlement = new Settlement(new PatientLog(log), parts.fallback, new EndedHolds(this.book, logger));
     const local = new LocalLedger(earlier, this.book, settlement);
     const { LEDGER_HOLD_LEASE_MS: leaseMs, LEDGER_HOLD_MAX_MS: maxMs } = settings.config;
     // As across a wire: the processes share no memory.

@@ -8,7 +8,7 @@ import { AuditStore } from '../src/audit/audit.store.js';
 import { BooksStore } from '../src/books/books.store.js';
 import { DiemHolds } from '../src/holds/diem-holds.js';
 import { NoJournal } from '../src/posting/charge-journal.js';
-import { ChargeReturn, NeverCharged } from '../src/posting/never-charged.js';
+import { NeverCharged } from '../src/posting/never-charged.js';
 import { SettlementFallback } from '../src/posting/settlement-fallback.js';
 import { DirectPosting } from '../src/posting/direct-posting.js';
 import { DiesAtLock, DiesBeforeCommit, Died } from './history-crashes.store.js';
@@ -20,12 +20,15 @@ import { type ChargeRow, HistoryRows, type UsageRow } from './history-rows.store
 import type { Midnight } from './history-stakes.js';
 import { ENDING, type Plan, type Step } from './history-steps.js';
 import { HoldReadsStore } from '../src/holds/hold-reads.store.js';
+import { LocalCharges } from '../src/local-charges.js';
+import { ReturnedCharges } from '../src/books/returned-charges.js';
 import { LedgerSettings } from '../src/ledger.config.js';
 import { MonthsStore } from '../src/accounts/months.store.js';
 import { EarlierCharges } from '../src/posting/earlier-charges.js';
 import { Poster } from '../src/posting/poster.js';
 import { PostingStore } from '../src/posting/posting.store.js';
 import { RefundsStore } from '../src/books/refunds.store.js';
+import { ReversalsStore } from '../src/books/reversals.store.js';
 import { SettledCharges } from '../src/books/settled-charges.js';
 import { StakeDays } from '../src/staking/stake-days.js';
 import { StakesStore } from '../src/staking/stakes.store.js';
@@ -90,12 +93,13 @@ export class HistoryWorld {
       fails: new StakeDays(new StakesStore(new DiesAtLock(database.pool), months), diemHolds, earlier),
       dies: new StakeDays(stakes, died, earlier),
     };
+    const charges = new LocalCharges(this.poster, part(ReturnedCharges));
     this.parts = {
       reads: part(HoldReadsStore),
       fallback: new SettlementFallback(
-        new DirectPosting(this.poster, settings, logger),
+        new DirectPosting(charges, settings, logger),
         new NoJournal(),
-        new NeverCharged(this.poster, part(ChargeReturn), logger),
+        new NeverCharged(charges, logger),
       ),
       settings,
       logger,
@@ -103,7 +107,7 @@ export class HistoryWorld {
       happened: (what) => this.happened.set(what, (this.happened.get(what) ?? 0) + 1),
       adjustments: new Adjustments(
         part(BooksStore),
-        new SettledCharges(part(RefundsStore), progress),
+        new SettledCharges(part(RefundsStore), part(ReversalsStore), progress),
         waiting,
       ),
       setTokens: (accountId, tokensNano) => stakes.setTokens(accountId, tokensNano),

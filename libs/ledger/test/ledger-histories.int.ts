@@ -29,7 +29,6 @@ beforeEach(async () => {
   url.searchParams.set('options', '-c synchronous_commit=off');
   const config = {
     LEDGER_HOLD_LEASE_MS: 600_000,
-    LEDGER_FAILING_LOG_MS: 600_000,
     LEDGER_SETTLE_WAIT_MS: 60_000,
     LEDGER_START_WAIT_MS: 60_000,
   };
@@ -104,7 +103,6 @@ const HAPPENS = [
   'a crash',
   'a crash before the book was told',
   'a posting before its settle',
-  'a write-off',
   'extend',
   'extend a lapsed hold',
   'extend a lapsed hold: INSUFFICIENT_BALANCE',
@@ -120,8 +118,9 @@ const HAPPENS = [
   'renew a lapsed hold',
   'settle a lapsed hold',
   'settle what is posted',
-  'taken while a posting was not told',
 ];
+/** This hangs on who is quicker, or on several things at once, and must have happened in ten times as many. */
+const HAPPENS_RARELY = ['a write-off', 'taken while a posting was not told'];
 
 const starts =
   ONLY === undefined ? Array.from({ length: Math.ceil(HISTORIES / TOGETHER) }, (_, at) => at * TOGETHER) : [];
@@ -139,7 +138,10 @@ describe(`histories of the ledger (seed ${SEED})`, () => {
       for (let first = start; first < end; first += AT_ONCE)
         await play(Array.from({ length: Math.min(AT_ONCE, end - first) }, (_, at) => first + at));
       await expect(world.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
-      const expected = end - start >= TELLING ? HAPPENS : [];
+      const expected = [
+        ...(end - start >= TELLING ? HAPPENS : []),
+        ...(end - start >= 10 * TELLING ? HAPPENS_RARELY : []),
+      ];
       expect(expected.filter((what) => !world.happened.has(what))).toEqual([]);
     },
     600_000,

@@ -1,6 +1,6 @@
 export { FallbackLimiter, type FallbackOptions } from './fallback/fallback-limiter.js';
 export { HttpLimiter, type LimiterAddress } from './api/http-limiter.js';
-export { LeasingLimiter, SharedLimiter, type UnderWay } from './counting/leasing-limiter.js';
+export { LeasingLimiter, SharedLimiter } from './counting/leasing-limiter.js';
 export { LimiterClientModule, type LimiterClientOptions } from './limiter-client.module.js';
 export {
   type LimiterClientConfig,

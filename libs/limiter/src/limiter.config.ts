@@ -1,5 +1,5 @@
 import { FAILURE_BLOCK_MS, FAILURE_WINDOW_MS } from '@svc/contracts';
-import { durationMs } from '@svc/runtime';
+import { durationMs, neighbourUrl, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
 import { LEASE_MS, WINDOW_MS } from './counting/memory-limiter.js';
 
@@ -12,7 +12,7 @@ const localShare = z.coerce
 
 /** The settings of limits that are counted on Redis, to be read with those of their process. */
 export const limiterConfig = {
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('The Redis that counts: one primary, no cluster'),
+  REDIS_URL: redisUrl,
   LIMITER_REDIS_WAIT_MS: durationMs
     .default(50)
     .describe('A call that Redis does not answer in this time is decided from the local share'),
@@ -37,7 +37,7 @@ export type LimiterConfig = z.infer<z.ZodObject<typeof limiterConfig>>;
 
 /** The settings of a process that asks the limiter of another. */
 export const limiterClientConfig = {
-  LIMITER_URL: z.url({ protocol: /^http$/ }).describe('Where the limiter listens'),
+  LIMITER_URL: neighbourUrl.describe('Where the limiter listens: an address, or those of replicas by commas'),
   LIMITER_WAIT_MS: durationMs
     .default(250)
     .describe('A call that the limiter does not answer in this time is decided from the local share'),

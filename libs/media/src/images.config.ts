@@ -18,8 +18,8 @@ export const imagesConfig = {
     .default(25_000_000)
     .describe('The most bytes of an image, decoded'),
   IMAGES_LIMIT_PIXELS: whole(4_096, 1_000_000_000)
-    .default(100_000_000)
-    .describe('The most pixels of an image'),
+    .default(50_000_000)
+    .describe('The most pixels of an image: each may take 8 bytes of memory in every thread that reads one'),
 };
 
 export type ImagesConfig = z.infer<z.ZodObject<typeof imagesConfig>>;

@@ -1,15 +1,7 @@
-import { type DynamicModule, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { closedAtEnd } from '@svc/runtime';
 import type { ImagesConfig } from './images.config.js';
 import { Images } from './images.js';
-
-@Injectable()
-class ThreadCloser implements OnApplicationShutdown {
-  constructor(@Inject(Images) private readonly images: Images) {}
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.images.close();
-  }
-}
 
 /** Gives the whole application one reader of images. */
 @Module({})
@@ -18,7 +10,7 @@ export class ImagesModule {
     return {
       module: ImagesModule,
       global: true,
-      providers: [ThreadCloser, { provide: Images, useFactory: () => new Images(config) }],
+      providers: [closedAtEnd(Images), { provide: Images, useFactory: () => new Images(config) }],
       exports: [Images],
     };
   }

@@ -1,14 +1,17 @@
+import assert from 'node:assert/strict';
 import { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from '@svc/contracts';
 import { JobFailed, ThreadPool } from '@svc/threads';
 import type { TextJob } from './documents/job.js';
+import type { PageReader } from './pages/local-web-pages.js';
+import type { PageJob, PageMarkdown } from './pages/page-markdown.js';
 import type { RetrievalConfig } from './retrieval.config.js';
 
 /** The compiled thread, also when this file runs from its TypeScript source: threads load plain JavaScript only. */
 const entry = new URL('../dist/thread.js', import.meta.url);
 
-/** Reads files in threads of this process. */
-export class LocalRetrieval extends Retrieval {
-  readonly #pool: ThreadPool<TextJob, ExtractedText>;
+/** Reads files and pages in threads of this process. */
+export class LocalRetrieval extends Retrieval implements PageReader {
+  readonly #pool: ThreadPool<TextJob | PageJob, ExtractedText | PageMarkdown>;
 
   constructor(private readonly config: RetrievalConfig) {
     super();
@@ -28,11 +31,20 @@ export class LocalRetrieval extends Retrieval {
     if (bytes.length > limit)
       throw new ExtractionFailed(`the file is over ${Math.floor(limit / 1_000_000)} MB`);
     try {
-      return await this.#pool.run({ name, mediaType, bytes, textLimit }, { account, signal });
+      const read = await this.#pool.run({ name, mediaType, bytes, textLimit }, { account, signal });
+      assert('kind' in read, 'a file was read');
+      return read;
     } catch (error) {
       if (error instanceof JobFailed) throw new ExtractionFailed(error.reason, error.retryable);
       throw error;
     }
+  }
+
+  /** Throws JobFailed, or the signal's reason. */
+  async readPage(job: PageJob, account: string, signal: AbortSignal): Promise<PageMarkdown> {
+    const read = await this.#pool.run(job, { account, signal });
+    assert('title' in read, 'a page was read');
+    return read;
   }
 
   async close(): Promise<void> {

@@ -1,20 +1,31 @@
 import { ExtractionFailed, type Retrieval } from '@svc/contracts';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pdfFile, wordFile } from '../test/sample-files.js';
 
-export interface ConformanceOptions {
-  readonly name: string;
+/** An adapter as the suite uses it. */
+interface RetrievalSubject {
   /** Reads 25 MB at most. */
   readonly retrieval: Retrieval;
   readonly stop: () => Promise<void>;
 }
 
+export interface ConformanceOptions {
+  readonly name: string;
+  readonly start: () => Promise<RetrievalSubject>;
+}
+
 /** What every adapter of the port `Retrieval` keeps. */
-export function retrievalConformance({ name, retrieval, stop }: ConformanceOptions): void {
+export function retrievalConformance({ name, start }: ConformanceOptions): void {
   const accountId = 'an account';
+  let subject: RetrievalSubject;
+  let retrieval: Retrieval;
 
   describe(`${name}`, () => {
-    afterAll(() => stop());
+    beforeAll(async () => {
+      subject = await start();
+      ({ retrieval } = subject);
+    });
+    afterAll(() => subject.stop());
 
     it('gives the text of a file and what it was', async () => {
       const file = { accountId, bytes: wordFile() };
@@ -43,6 +54,14 @@ export function retrievalConformance({ name, retrieval, stop }: ConformanceOptio
         .catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(ExtractionFailed);
       expect(failure).toMatchObject({ reason: 'the file is empty', retryable: false });
+    });
+
+    it('reads a file of 25 MB, and none beyond it', async () => {
+      const bytes = Buffer.alloc(25_000_000, 'all work and no play\n');
+      const { text } = await retrieval.extractText({ accountId, bytes, name: 'a.txt' });
+      expect(text.startsWith('all work and no play\nall work')).toBe(true);
+      const beyond = { accountId, bytes: Buffer.alloc(25_000_001, 'x'), name: 'a.txt' };
+      await expect(retrieval.extractText(beyond)).rejects.toMatchObject({ reason: 'the file is over 25 MB' });
     });
 
     it('leaves the caller its bytes', async () => {

@@ -1,5 +1,10 @@
-// What a thread of the pool runs: one file after the other.
+// What a thread of the pool runs: one file or page after the other.
+import type { ExtractedText } from '@svc/contracts';
 import { answerJobs } from '@svc/threads';
 import { extractText } from './documents/extract-text.js';
+import type { TextJob } from './documents/job.js';
+import { type PageJob, type PageMarkdown, pageMarkdown } from './pages/page-markdown.js';
 
-answerJobs(extractText);
+answerJobs((job: TextJob | PageJob): ExtractedText | PageMarkdown | Promise<ExtractedText | PageMarkdown> =>
+  'url' in job ? pageMarkdown(job) : extractText(job),
+);

@@ -25,7 +25,7 @@ describe('the room at a backend', () => {
     catalog.replace(catalogFile(...models));
 
   const ask = (model = 'm'): Promise<ChunkStream> =>
-    router.stream({ requestId: 'r', model, body: '{"n":1}' }, new AbortController().signal);
+    router.stream({ requestId: 'r', model, body: [Buffer.from('{"n":1}')] }, new AbortController().signal);
 
   const close = async ({ bytes }: ChunkStream): Promise<void> => {
     await bytes[Symbol.asyncIterator]().return?.();
@@ -99,7 +99,7 @@ describe('the room at a backend', () => {
 
   it('is given back by a call that could not be made', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const bad = { requestId: 'not\r\na header', model: 'm', body: '{"n":1}' };
+      const bad = { requestId: 'not\r\na header', model: 'm', body: [Buffer.from('{"n":1}')] };
       await expect(router.stream(bad, new AbortController().signal)).rejects.toMatchObject({
         code: 'INFERENCE_FAILED',
       });

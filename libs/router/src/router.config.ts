@@ -1,11 +1,8 @@
-import { durationMs, whole } from '@svc/runtime';
+import { durationMs, neighbourUrl, whole } from '@svc/runtime';
 import { z } from 'zod';
 
-/** Settings of the router. Defaults suit a single machine. */
-export const routerConfig = {
-  ROUTER_CONNECT_TIMEOUT_MS: durationMs
-    .default(5_000)
-    .describe('How long a backend may take to accept a connection'),
+/** What a router and those who ask it must agree on. */
+const bounds = {
   ROUTER_FIRST_CHUNK_TIMEOUT_MS: durationMs
     .default(120_000)
     .describe('How long a backend may take to begin a streamed answer'),
@@ -16,15 +13,23 @@ export const routerConfig = {
   ROUTER_COMPLETE_TIMEOUT_MS: durationMs
     .default(300_000)
     .describe('How long an answer without a stream may take'),
-  ROUTER_COOL_DOWN_MS: durationMs
-    .default(5_000)
-    .describe('How long a backend that failed is asked only when no other is left'),
   ROUTER_ANSWER_LIMIT_BYTES: whole(1_024, 1_073_741_824)
     .default(16_777_216)
     .describe('The most bytes of an answer that is not streamed'),
   ROUTER_STREAM_LIMIT_BYTES: whole(1_024, 1_099_511_627_776)
     .default(1_073_741_824)
     .describe('The most bytes of a streamed answer'),
+};
+
+/** Settings of the router. Defaults suit a single machine. */
+export const routerConfig = {
+  ROUTER_CONNECT_TIMEOUT_MS: durationMs
+    .default(5_000)
+    .describe('How long a backend may take to accept a connection'),
+  ...bounds,
+  ROUTER_COOL_DOWN_MS: durationMs
+    .default(5_000)
+    .describe('How long a backend that failed is asked only when no other is left'),
   ROUTER_SIMULATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -32,3 +37,11 @@ export const routerConfig = {
 };
 
 export type RouterConfig = z.infer<z.ZodObject<typeof routerConfig>>;
+
+/** The settings of a process that asks the router of another. */
+export const routerClientConfig = {
+  ROUTER_URL: neighbourUrl.describe('Where the router listens, or its replicas by commas'),
+  ...bounds,
+};
+
+export type RouterClientConfig = z.infer<z.ZodObject<typeof routerClientConfig>>;

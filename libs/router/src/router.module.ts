@@ -1,14 +1,36 @@
 import { type DynamicModule, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { InferenceRouter } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
-import { BackendPool } from './backend-pool.js';
+import { router } from '@svc/telemetry';
+import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from './local-router.js';
 
+/** Tells how the backends fare, and closes their connections at the end. */
 @Injectable()
-class PoolCloser implements OnApplicationShutdown {
-  constructor(@Inject(BackendPool) private readonly pool: BackendPool) {}
+class BackendWatch implements OnApplicationShutdown {
+  private readonly ends: readonly (() => void)[];
+
+  constructor(
+    @Inject(BackendPool) private readonly pool: BackendPool,
+    catalog: Catalog,
+  ) {
+    const each = (tell: (live: LiveBackend) => number) => () =>
+      catalog
+        .models()
+        .flatMap(({ id, backends }) =>
+          pool
+            .candidates(backends, undefined)
+            .map((live): [number, string, string] => [tell(live), id, live.name]),
+        );
+    this.ends = [
+      router.up.observe(each((live) => (live.isCooling(performance.now()) ? 0 : 1))),
+      router.inFlight.observe(each((live) => live.inFlight)),
+      router.room.observe(each((live) => live.backend.maxInFlight - live.inFlight)),
+    ];
+  }
 
   async onApplicationShutdown(): Promise<void> {
+    for (const end of this.ends) end();
     await this.pool.close();
   }
 }
@@ -20,7 +42,7 @@ export class RouterModule {
     return {
       module: RouterModule,
       providers: [
-        PoolCloser,
+        BackendWatch,
         {
           provide: BackendPool,
           useFactory: () =>

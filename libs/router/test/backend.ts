@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { TestServer } from '@svc/testing';
 
 /** What was asked of a backend. */
 export interface Asked {
@@ -19,27 +18,23 @@ export class TestBackend {
   cut = 0;
 
   private constructor(
-    private readonly server: Server,
+    private readonly server: TestServer,
     public reply: Reply,
   ) {}
 
   static async start(reply: Reply): Promise<TestBackend> {
-    const server = createServer((request, response) => void backend.answer(request, response));
+    const server = await TestServer.start((request, response) => void backend.answer(request, response));
     const backend = new TestBackend(server, reply);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
     return backend;
   }
 
   /** The base of its API. */
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+    return `${this.server.url}/v1`;
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+  close(): Promise<void> {
+    return this.server.close();
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

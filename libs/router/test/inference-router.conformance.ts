@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type ChunkStream, type InferenceCall, type InferenceRouter, Problem } from '@svc/contracts';
 import type { Catalog } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +19,11 @@ const DONE = 'data: [DONE]\n\n';
 const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"é🙂"}}]}\n\n';
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' } }] };
 
-const CALL: InferenceCall = { requestId: 'r-1', model: 'm', body: '{"messages":[],"seed":9007199254740993}' };
+const CALL: InferenceCall = {
+  requestId: 'r-1',
+  model: 'm',
+  body: [Buffer.from('{"messages":[],"seed":9007199254740993}')],
+};
 
 let backends: TestBackend[];
 let stops: (() => Promise<void>)[];
@@ -90,22 +94,20 @@ type Given = (...replies: readonly (Reply | 'dead')[]) => Promise<TestBackend[]>
 function wholeAnswers(given: Given): void {
   it('is what the backend wrote, and the backend got what it was sent under its own name', async () => {
     const [backend] = await given(saying(ANSWER));
-    const { host } = new URL(backend?.url ?? '');
-    expect(await complete()).toEqual({ backend: host, retries: 0, body: JSON.stringify(ANSWER) });
-    expect(backend?.asked).toMatchObject([
-      {
-        url: '/v1/chat/completions',
-        body: '{"model":"backend-0","messages":[],"seed":9007199254740993}',
-        headers: { 'x-request-id': 'r-1', 'content-type': 'application/json' },
-      },
-    ]);
+    expect(await complete()).toEqual({ backend: 'backend-1', retries: 0, body: JSON.stringify(ANSWER) });
+    const body = '{"model":"backend-0","messages":[],"seed":9007199254740993}';
+    const headers = { 'x-request-id': 'r-1', 'content-type': 'application/json' };
+    expect(backend?.asked).toMatchObject([{ url: '/v1/chat/completions', body, headers }]);
   });
 
   it('has any text, as the request may', async () => {
     const text = 'é🙂"\\\n\u2028'.repeat(300_000);
-    const [backend] = await given(saying({ text }));
-    const { body } = await complete({ body: JSON.stringify({ text }) });
-    expect(body === JSON.stringify({ text })).toBe(true);
+    const answer = { choices: [{ text }] };
+    const [backend] = await given(saying(answer));
+    const { body } = await complete({
+      body: [Buffer.from('{"text":'), Buffer.from(`${JSON.stringify(text)}}`)],
+    });
+    expect(body === JSON.stringify(answer)).toBe(true);
     expect(backend?.asked[0]?.body === JSON.stringify({ model: 'backend-0', text })).toBe(true);
   });
 
@@ -131,10 +133,9 @@ function wholeAnswers(given: Given): void {
 function streamedAnswers(given: Given): void {
   it('has the bytes of the backend, its end included', async () => {
     const text = `: hi\n\nevent: x\r\ndata: 1\r\n\r\n${CHUNK.repeat(1_000)}${DONE}: and more\n\n`;
-    const [backend] = await given(streaming(text));
-    const { host } = new URL(backend?.url ?? '');
+    await given(streaming(text));
     const answer = await stream();
-    expect(answer).toMatchObject({ backend: host, retries: 0 });
+    expect(answer).toMatchObject({ backend: 'backend-1', retries: 0 });
     expect(await collect(answer)).toBe(text);
   });
 
@@ -143,7 +144,7 @@ function streamedAnswers(given: Given): void {
     await given(async (response) => {
       for (const byte of bytes) {
         response.write(Buffer.from([byte]));
-        await sleep(1);
+        await setImmediate();
       }
       response.end();
     });
@@ -186,8 +187,7 @@ function streamedAnswers(given: Given): void {
   it('fails where it is longer than its limit, and the backend is let go', async () => {
     const block = Buffer.from(`data: ${'x'.repeat(65_528)}\n\n`);
     const [backend] = await given(async (response) => {
-      while (!response.destroyed)
-        if (!response.write(block)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      while (!response.destroyed) if (!response.write(block)) await sleep(1);
     });
     await expect(collect(await stream())).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
     await eventually('the backend is let go', () => backend?.cut === 1);
@@ -304,10 +304,13 @@ function failovers(given: Given): void {
     '',
   ];
 
-  it.each(wholes)('makes the next backend be asked for a whole answer: %j', async (body) => {
-    await given(saying(body), saying(ANSWER));
-    expect(await complete()).toMatchObject({ retries: 1, body: JSON.stringify(ANSWER) });
-  });
+  it.each([...wholes, {}, { choices: [] }])(
+    'makes the next backend be asked for a whole answer: %j',
+    async (body) => {
+      await given(saying(body), saying(ANSWER));
+      expect(await complete()).toMatchObject({ retries: 1, body: JSON.stringify(ANSWER) });
+    },
+  );
 
   it.each(firsts)('makes the next backend be asked for a streamed one: %j', async (text) => {
     await given(streaming(text), streaming(CHUNK + DONE));

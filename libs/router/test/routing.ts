@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { CatalogFile } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
-import { BackendPool } from '../src/backend-pool.js';
+import { BackendPool } from '../src/backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from '../src/local-router.js';
 
 interface TestModel {
@@ -41,13 +41,9 @@ export async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${port}/v1`;
 }
 
-/** A router with short deadlines. */
-export function quickRouter(
-  catalog: Catalog,
-  settings: Partial<RouterSettings> = {},
-): { router: LocalRouter; stop: () => Promise<void> } {
-  const pool = new BackendPool(1_000, undefined);
-  const router = new LocalRouter(catalog, pool, {
+/** Short deadlines. */
+export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSettings {
+  return {
     ROUTER_CONNECT_TIMEOUT_MS: 1_000,
     ROUTER_FIRST_CHUNK_TIMEOUT_MS: 500,
     ROUTER_STALL_TIMEOUT_MS: 250,
@@ -58,8 +54,16 @@ export function quickRouter(
     ROUTER_STREAM_LIMIT_BYTES: 64 * 1024 * 1024,
     secret: () => undefined,
     ...settings,
-  });
-  return { router, stop: () => pool.close() };
+  };
+}
+
+/** A router with short deadlines. */
+export function quickRouter(
+  catalog: Catalog,
+  settings: Partial<RouterSettings> = {},
+): { router: LocalRouter; stop: () => Promise<void> } {
+  const pool = new BackendPool(1_000, undefined);
+  return { router: new LocalRouter(catalog, pool, quickSettings(settings)), stop: () => pool.close() };
 }
 
 export async function eventually(what: string, holds: () => boolean): Promise<void> {

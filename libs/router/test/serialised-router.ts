@@ -60,7 +60,7 @@ export class SerialisedRouter extends InferenceRouter {
 
   private async ask(call: InferenceCall, stream: boolean, signal: AbortSignal): Promise<Response> {
     const { headers, body } = encodeInferenceCall(call, stream);
-    const response = await this.serve({ headers: frozen(headers), body: Buffer.from(body) }, signal);
+    const response = await this.serve({ headers: frozen(headers), body: Buffer.concat(body) }, signal);
     if (response.status === 200) return response;
     const { value } = await response.body.next();
     throw decodeProblem(thawed<ProblemOnWire>(value as Buffer));
@@ -69,7 +69,7 @@ export class SerialisedRouter extends InferenceRouter {
   /** The other side. */
   private async serve(request: { headers: Buffer; body: Buffer }, signal: AbortSignal): Promise<Response> {
     try {
-      const { call, stream } = decodeInferenceCall(thawed(request.headers), request.body.toString());
+      const { call, stream } = decodeInferenceCall(thawed(request.headers), [request.body]);
       if (!stream) {
         const { body, ...answering } = await this.router.complete(call, signal);
         return {

@@ -1,16 +1,30 @@
 export { Catalog, type Model, type Rates, type TierLimit, readCatalog } from './catalog/catalog.js';
 export { CatalogModule } from './catalog/catalog.module.js';
-export { Characters, type CharactersPath, readCharacters } from './catalog/characters.js';
+export { Characters, readCharacters } from './catalog/characters.js';
 export { CharactersModule } from './catalog/characters.module.js';
-export { ConfigError, durationMs, loadConfig, port, whole } from './process/config.js';
-export { type CatalogPaths, watchCatalog, watchCharacters } from './catalog/file-watch.js';
+export {
+  ConfigError,
+  durationMs,
+  internalToken,
+  loadConfig,
+  neighbourUrl,
+  port,
+  databaseUrl,
+  redisUrl,
+  whole,
+} from './process/config.js';
+export { catalogConfig, charactersConfig, openCatalog, openCharacters } from './catalog/open.js';
+export { closedAtEnd } from './process/closed-at-end.js';
 export { HealthModule, Readiness } from './process/health.js';
+export { operatorToken } from './process/operator-token.js';
+export { NeighbourWatch, anyIsReady } from './process/neighbour-watch.js';
 export { AccessGates, type GatedAccess, isFromClients } from './http/access.js';
 export { sendProblem } from './http/send-problem.js';
-export { LOG_LEVELS, type LogLevel, type Logger, createLogger, flushLog } from './logging/logging.js';
+export { type Logger, createLogger, flushLog } from './logging/logging.js';
 export { LoggerModule, RootLogger } from './logging/logger.module.js';
 export { type RequestRecord } from './http/request-record.js';
 export { newId } from './http/request-id.js';
+export { whileAsked } from './http/while-asked.js';
 export { Answers, routeOf } from './http/route.js';
 export { InternalToken, SECRET_LENGTH, SharedSecret, bearer } from './http/secrets.js';
 export {
@@ -25,4 +39,21 @@ export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';
 export { redacted } from './redacted.js';
-export { JsonBounds, type JsonLimits } from './http/json-bounds.js';
+export { JsonBounds, type JsonLimits } from './json/json-bounds.js';
+export { type JsonText, LongStrings } from './json/long-strings.js';
+export {
+  type AnswerHeaders,
+  Exchange,
+  ExchangeAborted,
+  type ExchangeRequest,
+  ExchangeTimedOut,
+} from './calls/exchange.js';
+export {
+  type InternalAnswer,
+  type InternalCall,
+  InternalClient,
+  NeighbourAway,
+  type NeighbourAddress,
+} from './calls/internal-client.js';
+export { PortAnswers } from './calls/port-answers.js';
+export { PortClient, type PortClientOptions } from './calls/port-client.js';

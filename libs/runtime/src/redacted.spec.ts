@@ -17,11 +17,12 @@ describe('what is logged of a neighbour', () => {
     ['got имя', 'got …'],
     ['a\r\nfake log line\u0000', 'a fake log line…'],
   ])('has no address, key or quotation in it: %j', (text, clean) => {
-    expect(redacted(text, '')).toBe(clean);
+    expect(redacted(text, [])).toBe(clean);
   });
 
   it('has nothing in it of what the neighbour was sent', () => {
-    const sent = JSON.stringify({ messages: [{ content: 'my name is Ada Lovelace and I am ill' }] });
+    const said = JSON.stringify({ messages: [{ content: 'my name is Ada Lovelace and I am ill' }] });
+    const sent = [Buffer.from(said.slice(0, 40)), Buffer.from(said.slice(40))];
     expect(redacted('could not answer my name is Ada Lovelace, sorry', sent)).toBe(
       'could not answer …, sorry',
     );
@@ -29,8 +30,8 @@ describe('what is logged of a neighbour', () => {
   });
 
   it('is short, and nothing where too much was sent to compare', () => {
-    expect(redacted('word '.repeat(10_000), '').length).toBeLessThanOrEqual(160);
-    expect(redacted('anything', 'x'.repeat(2 * 1024 * 1024))).toBe('…');
+    expect(redacted('word '.repeat(10_000), []).length).toBeLessThanOrEqual(160);
+    expect(redacted('anything', [Buffer.alloc(65_537)])).toBe('…');
   });
 
   it('takes time in proportion to its length, whatever the neighbour writes', () => {
@@ -38,12 +39,12 @@ describe('what is logged of a neighbour', () => {
       let least = Number.POSITIVE_INFINITY;
       for (let round = 0; round < 20; round += 1) {
         const startMs = performance.now();
-        redacted(text, 'x');
+        redacted(text, []);
         least = Math.min(least, performance.now() - startMs);
       }
       return least;
     };
     for (const part of ['ab', ':', '::', 'a.', 'a-', '"', '[', '1.1', 'a:', '_', 'z1'])
-      expect(time(part.repeat(960 / part.length))).toBeLessThan(time(part.repeat(96 / part.length)) * 40);
+      expect(time(part.repeat(396 / part.length))).toBeLessThan(time(part.repeat(40 / part.length)) * 40);
   });
 });

@@ -1,14 +1,14 @@
 /** The most characters of a foreign text in a log line. */
 const LIMIT = 160;
 
-/** A text is looked at up to here. */
-const READ_LIMIT = 1_000;
+/** A text is looked at up to here. Each of its characters is looked for in all that was said. */
+const READ_LIMIT = 400;
 
 /** What somebody said is taken out where so many characters of it follow each other. */
 const SHARED_LENGTH = 12;
 
-/** What somebody said is searched up to this length; of longer texts nothing is believed to be foreign. */
-const SAID_LIMIT = 1024 * 1024;
+/** What somebody said is searched up to so many bytes; of longer texts nothing is believed to be foreign. */
+const SAID_LIMIT = 65_536;
 
 const GONE = '…';
 
@@ -29,11 +29,12 @@ const SECRETS: readonly RegExp[] = [
 
 /**
  * A text of a neighbour for a log line: short, on one line, without addresses, keys, quotations, or anything that the
- * neighbour repeats of what it was sent.
+ * neighbour repeats of the bytes that it was sent.
  */
-export function redacted(text: string, sent: string): string {
-  if (sent.length > SAID_LIMIT) return GONE;
-  let clean = withoutShared(text.slice(0, READ_LIMIT), sent);
+export function redacted(text: string, sent: readonly Uint8Array[]): string {
+  const sentBytes = sent.reduce((sum, { length }) => sum + length, 0);
+  if (sentBytes > SAID_LIMIT) return GONE;
+  let clean = withoutShared(text.slice(0, READ_LIMIT), Buffer.concat(sent).toString());
   for (const secret of SECRETS) clean = clean.replace(secret, GONE);
   clean = clean
     .replace(/\s+/g, ' ')

@@ -4,6 +4,7 @@ import { ApiError, invalidRequest } from './http/api-error.js';
 import { serveChat } from './engine/chat.js';
 import { isObject } from './request/chat-request.js';
 import { overridesOfJson } from './request/overrides.js';
+import { addSearchRoutes } from './search/serve-search.js';
 import type { Simulation } from './engine/simulation.js';
 
 const BODY_LIMIT = 64 * 1024 * 1024;
@@ -40,6 +41,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   });
   addModelRoutes(app, simulation);
   addOwnRoutes(app, simulation);
+  addSearchRoutes(app);
   return app;
 }
 

@@ -350,3 +350,19 @@ describe('refusals', () => {
     await small.close();
   });
 });
+
+describe('the search simulator', () => {
+  test('speaks the JSON of SearXNG, and says in every result that it is a simulation', async () => {
+    const found = await fetch(`${simulator.url}/search?q=wallet+payments+in+USDC&format=json`);
+    const { query, results } = (await found.json()) as {
+      query: string;
+      results: { url: string; title: string; content: string }[];
+    };
+    expect(query).toBe('wallet payments in USDC');
+    expect(results[0]?.title).toMatch(/Wallet payments/);
+    expect(results.every(({ content }) => content.startsWith('[Simulated search result] '))).toBe(true);
+    const page = await (await fetch(results[0]?.url ?? '')).text();
+    expect(page).toContain('[Simulated search result]');
+    expect((await fetch(`${simulator.url}/search?q=x`)).status).toBe(403);
+  });
+});

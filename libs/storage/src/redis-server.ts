@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 
 const PROGRAM = 'redis-server';
 const ATTEMPTS = 5;
@@ -29,13 +30,21 @@ export function isRedisInstalled(): boolean {
   return installed;
 }
 
-/** Starts `redis-server` on a free port of this machine, without persistence. */
-export async function startTestRedis(): Promise<TestRedis> {
+/** A key and its certificate, as PEM. */
+interface Identity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Starts `redis-server` on a free port of this machine, without persistence; with an identity over TLS alone. */
+export async function startTestRedis(identity?: Identity): Promise<TestRedis> {
   const dir = await mkdtemp(join(tmpdir(), `svc-test-redis-${process.pid}-`));
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
+    const tls = identity && (await tlsSettings(dir, port, identity));
+    const start = (): Promise<ChildProcess> => launch(dir, port, tls);
     try {
-      return running(dir, port, await launch(dir, port));
+      return running({ dir, url: `redis${tls ? 's' : ''}://127.0.0.1:${port}`, start }, await start());
     } catch (error) {
       // Another process may have taken the port meanwhile.
       if (attempt < ATTEMPTS) continue;
@@ -45,20 +54,34 @@ export async function startTestRedis(): Promise<TestRedis> {
   }
 }
 
-function running(dir: string, port: number, first: ChildProcess): TestRedis {
+async function tlsSettings(dir: string, port: number, { key, cert }: Identity): Promise<string[]> {
+  const [keyPath, certPath] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
+  await writeFile(keyPath, key);
+  await writeFile(certPath, cert);
+  const files = ['--tls-key-file', keyPath, '--tls-cert-file', certPath];
+  return ['--port', '0', '--tls-port', String(port), ...files, '--tls-auth-clients', 'no'];
+}
+
+interface Started {
+  readonly dir: string;
+  readonly url: string;
+  readonly start: () => Promise<ChildProcess>;
+}
+
+function running({ dir, url, start }: Started, first: ChildProcess): TestRedis {
   let child = first;
   // A test runner that gives up calls no hooks; what is left is to take the server down with the process.
   const abandon = (): void => void child.kill('SIGKILL');
   process.once('exit', abandon);
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url,
     get pid() {
       return child.pid ?? 0;
     },
     signal: (signal) => void child.kill(signal),
     restart: async () => {
       await ended(child);
-      child = await launch(dir, port);
+      child = await start();
     },
     stop: async () => {
       process.off('exit', abandon);
@@ -69,8 +92,8 @@ function running(dir: string, port: number, first: ChildProcess): TestRedis {
   };
 }
 
-async function launch(dir: string, port: number): Promise<ChildProcess> {
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir];
+async function launch(dir: string, port: number, more: readonly string[] = []): Promise<ChildProcess> {
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir, ...more];
   const child = spawn(PROGRAM, settings, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -84,6 +107,74 @@ async function launch(dir: string, port: number): Promise<ChildProcess> {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return child;
+}
+
+/** A Redis Cluster of three primaries on this machine, without persistence and replicas. */
+export async function startTestRedisCluster(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
+  const nodes = await Promise.all(Array.from({ length: NODES }, startNode));
+  const stop = async (): Promise<void> => {
+    await Promise.all(nodes.map((node) => node.stop()));
+  };
+  try {
+    const connections = nodes.map(({ port }) => new Redis({ port, host: '127.0.0.1', lazyConnect: true }));
+    await formCluster(nodes, connections);
+    for (const connection of connections) connection.disconnect();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: nodes.map(({ port }) => `redis://127.0.0.1:${port}`).join(), stop };
+}
+
+const NODES = 3;
+const SLOTS = 16_384;
+const JOIN_MS = 20_000;
+
+interface Node {
+  readonly port: number;
+  readonly busPort: number;
+  stop(): Promise<void>;
+}
+
+async function startNode(): Promise<Node> {
+  const dir = await mkdtemp(join(tmpdir(), `svc-test-redis-${process.pid}-`));
+  const [port, busPort] = [await freePort(), await freePort()];
+  const bus = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)];
+  const view = ['--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '2000'];
+  const child = await launch(dir, port, [...bus, ...view, '--cluster-announce-ip', '127.0.0.1']);
+  const abandon = (): void => void child.kill('SIGKILL');
+  process.once('exit', abandon);
+  return {
+    port,
+    busPort,
+    stop: async () => {
+      process.off('exit', abandon);
+      child.kill('SIGKILL');
+      await ended(child);
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Divides the slots among the nodes and waits until each knows of all. */
+async function formCluster(nodes: readonly Node[], connections: readonly Redis[]): Promise<void> {
+  const share = Math.ceil(SLOTS / nodes.length);
+  for (const [index, redis] of connections.entries()) {
+    const last = Math.min(SLOTS, (index + 1) * share) - 1;
+    await redis.call('CLUSTER', 'ADDSLOTSRANGE', index * share, last);
+    await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+  }
+  for (const { port, busPort } of nodes)
+    await connections[0]?.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort);
+  const deadline = Date.now() + JOIN_MS;
+  for (const redis of connections) {
+    for (;;) {
+      const info = String(await redis.call('CLUSTER', 'INFO'));
+      if (info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`)) break;
+      if (Date.now() > deadline) throw new Error(`the cluster did not form:\n${info}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 }
 
 async function ended(child: ChildProcess): Promise<void> {

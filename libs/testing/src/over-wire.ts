@@ -1,4 +1,4 @@
-import { type MethodWire, type PortWire, decodeProblem, encodeProblem } from '@svc/contracts';
+import { type MethodWire, type PortWire, decodeProblem, encodeProblem, wireText } from '@svc/contracts';
 import { z } from 'zod';
 
 /**
@@ -18,11 +18,11 @@ async function call(
   values: unknown[],
   serve: (received: unknown[]) => Promise<unknown>,
 ): Promise<unknown> {
-  const question = JSON.stringify(z.encode(codecs.arguments, values));
+  const question = wireText(codecs, codecs.arguments, values);
   let answer: string;
   try {
     const result = await serve(z.decode(codecs.arguments, JSON.parse(question)));
-    answer = JSON.stringify(z.encode(codecs.result, result));
+    answer = wireText(codecs, codecs.result, result);
   } catch (error) {
     throw decodeProblem(JSON.parse(JSON.stringify(encodeProblem(error))));
   }

@@ -1,13 +1,17 @@
 /** How often tests repeat what chance decides: in `npm test`, which people wait for, and in `npm run test:long`. */
 const REPEATS = {
   /** `kill -9` under load. */
-  KILLS: { short: 5, long: 100 },
+  KILLS: { short: 3, long: 100 },
   /** Random histories of the ledger, on its database. */
-  HISTORIES: { short: 1_000, long: 10_000 },
+  HISTORIES: { short: 400, long: 10_000 },
   /** Random histories of holds in memory. */
   HOLD_HISTORIES: { short: 500, long: 5_000 },
+  /** Random histories of holds on Redis, on a server and on a cluster. */
+  REDIS_HOLD_HISTORIES: { short: 30, long: 1_000 },
   /** Random histories of limits in memory. */
   LIMIT_HISTORIES: { short: 500, long: 5_000 },
+  /** Random histories of payments, on a database and a simulated chain. */
+  PAYMENT_HISTORIES: { short: 40, long: 1_000 },
   /** Chat completions that no decent client sends. */
   FUZZ: { short: 1_000, long: 10_000 },
   /** Requests with sizes at the bounds of their schemas. */

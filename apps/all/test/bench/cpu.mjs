@@ -17,6 +17,12 @@ export function cpuMs(pid) {
 
 /** The same for everything that the process has started and that still runs. */
 export function childrenCpuMs(pid) {
+  const children = childrenPids(pid);
+  return children && allCpuMs(children);
+}
+
+/** Everything that a process has started and that still runs; undefined where that is unknown. */
+export function childrenPids(pid) {
   const all = allStats();
   if (all.length === 0) return undefined;
   const family = new Set([pid]);
@@ -26,10 +32,12 @@ export function childrenCpuMs(pid) {
     for (const { pid: child, parent } of all) if (family.has(parent)) family.add(child);
   }
   family.delete(pid);
-  const ticks = all
-    .filter((stat) => family.has(stat.pid))
-    .map(({ userTicks, systemTicks }) => userTicks + systemTicks);
-  return (sum(ticks) * 1000) / TICKS_PER_SECOND;
+  return [...family];
+}
+
+/** The same for several processes together, those that have ended left out. */
+export function allCpuMs(pids) {
+  return sum(pids.map((pid) => cpuMs(pid) ?? 0));
 }
 
 /** Milliseconds that cores were busy so far, for whomever; what the hypervisor took counts too. */

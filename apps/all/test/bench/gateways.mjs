@@ -66,7 +66,8 @@ async function startBare(place, backendUrl, name = 'bare-proxy') {
   return { child, url: `${child.url}/v1/chat/completions`, headers: {} };
 }
 
-function ready(place, gateway) {
+/** Gives a gateway its core, and says what it is asked. */
+export function ready(place, gateway) {
   place.measure(gateway.child);
   return { ...gateway, body: question, headers: { 'content-type': 'application/json', ...gateway.headers } };
 }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { childrenCpuMs, coresMs, cpuMs, untilQuiet } from './cpu.mjs';
+import { allCpuMs, childrenCpuMs, coresMs, cpuMs, untilQuiet } from './cpu.mjs';
 import { versionOf } from './installed.mjs';
 
 /** A gateway may do work after its answers, for which it is charged as well, up to this time. */
@@ -15,19 +15,26 @@ export function findLoad() {
   return { name: /^wrk \S*/.exec(wrk)?.[0] ?? 'wrk', run: runWrk };
 }
 
+/** What makes a load of so many requests/s, however many a gateway could answer. */
+export const steadyLoad = () => ({ name: `autocannon ${autocannon().version}`, run: runAutocannon });
+
 /**
  * One run against one gateway: answers, faults, requests/s, milliseconds of latency, microseconds of CPU of the
- * gateway per request, and the shares of its core that it and others had while the load lasted.
+ * gateway per request, and the shares of its core that it and others had while the load lasted. A gateway that is one of
+ * several processes tells in `parts` who the others are; `parts` of the result is the microseconds of each per request.
  */
-export async function runLoad(place, load, { gateway, connections, seconds }) {
+export async function runLoad(place, load, { gateway, connections, seconds, rate }) {
   const usage = () => usageOf(gateway.child.pid, place.cores?.measured ?? []);
+  const parts = await partsOf(gateway);
   const start = usage();
-  const result = await load.run(place, { ...gateway, connections, seconds });
+  const result = await load.run(place, { ...gateway, connections, seconds, rate });
   const under = minus(usage(), start);
   await untilQuiet(gateway.child.pid, QUIET_MS);
   const whole = minus(usage(), start);
+  const used = minus(await partsOf(gateway), parts);
   return {
     ...result,
+    parts: mapped(used, (ms) => (ms * 1000) / result.answers),
     cpuMicros: (whole.own * 1000) / result.answers,
     childrenCpuMicros: (whole.children * 1000) / result.answers,
     coreShare: under.own / under.at,
@@ -41,8 +48,18 @@ function usageOf(pid, cores) {
   return { ...figures, at: performance.now() };
 }
 
+/** Milliseconds of CPU of each other part of a gateway so far. */
+async function partsOf({ parts = {} }) {
+  const pids = await Promise.all(Object.values(parts).map((find) => find()));
+  return Object.fromEntries(Object.keys(parts).map((name, at) => [name, allCpuMs(pids[at])]));
+}
+
 function minus(now, start) {
-  return Object.fromEntries(Object.keys(now).map((name) => [name, now[name] - start[name]]));
+  return mapped(now, (figure, name) => figure - start[name]);
+}
+
+function mapped(figures, change) {
+  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, change(figure, name)]));
 }
 
 /** Ends after the load's own time and a grace for its start and its last answers. */
@@ -84,9 +101,10 @@ function quote(text) {
   return `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-async function runAutocannon(place, { url, headers, body, connections, seconds }) {
+async function runAutocannon(place, { url, headers, body, connections, seconds, rate }) {
   const pairs = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
   const options = ['-c', connections, '-d', seconds, '-m', 'POST', '-b', body, '--json', '--no-progress'];
+  if (rate !== undefined) options.push('-R', rate);
   const args = [autocannon().program, ...options.map(String), ...pairs, url];
   const output = await place.run('autocannon', process.execPath, { args, deadlineMs: deadlineMs(seconds) });
   const report = JSON.parse(output.slice(output.indexOf('{"')));

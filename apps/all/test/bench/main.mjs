@@ -9,6 +9,7 @@ import { readOptions } from './options.mjs';
 import { Workplace } from './processes.mjs';
 import { headText, loadText, moneyText, ratiosOf, ratioText, streamText } from './report.mjs';
 import { runLoadRounds, runStreamRounds } from './rounds.mjs';
+import { benchShapes } from './shapes.mjs';
 
 /** What may go by beside the load itself. The usual run then ends within four minutes, the quick one within one. */
 const MARGIN_MS = { usual: 165_000, quick: 48_000 };
@@ -27,11 +28,12 @@ async function bench(place, options) {
   const urls = { instantUrl: instant.url, streamUrl: stream.url };
   const gateways = await startGateways(place, { ...urls, options, say });
   const ours = gateways.find(({ operator }) => operator);
-  const books = ours && (await Books.open(ours));
+  if (ours) ours.books = await Books.open(ours);
+  const books = ours?.books;
   const head = { options, machine, backend: instant.name, load: load.name };
   console.log(`${headText(head)}\n`);
 
-  const loads = await runLoadRounds(place, { gateways, load, books, options, say });
+  const loads = await runLoadRounds(place, { gateways, load, options, say });
   const ratios = ratiosOf(loads);
   console.log(`${loadText(loads)}\n\n${ratioText(ratios)}\n`);
   await books?.closeLoad();
@@ -52,7 +54,7 @@ async function bench(place, options) {
 
 /** The figures, without the processes and the keys. */
 function toJson(found) {
-  const hidden = new Set(['child', 'headers', 'body', 'operator', 'url']);
+  const hidden = new Set(['child', 'headers', 'body', 'operator', 'books', 'url']);
   return `${JSON.stringify(found, (name, value) => (hidden.has(name) ? undefined : value), 2)}\n`;
 }
 
@@ -70,12 +72,14 @@ async function main() {
   process.on('SIGINT', () => void end(130, 'stopping'));
   process.on('SIGTERM', () => void end(143, 'stopping'));
   const margin = options.quick ? MARGIN_MS.quick : MARGIN_MS.usual;
-  // Another checkout takes its turns as well.
-  const share = options.beside ? 4 : 3;
+  // Another checkout takes its turns as well; a cluster starts slowly, and each shape has two loads.
+  const share = options.shape === 'cluster' ? 6 : options.beside ? 4 : 3;
   const deadlineMs = (margin * share) / 3 + options.rounds * options.seconds * share * 1_000;
   setTimeout(() => void end(1, `the run took more than ${deadlineMs / 1000} s`), deadlineMs);
   try {
-    const isGood = await bench(place, options);
+    const isGood = await (options.shape === 'cluster'
+      ? benchShapes(place, { options, say })
+      : bench(place, options));
     await end(isGood ? 0 : 1);
   } catch (error) {
     await end(1, error.stack);

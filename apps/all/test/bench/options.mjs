@@ -6,6 +6,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --rounds N       interleaved rounds, of which the medians are told (3)
   --connections N  kept-alive connections of the load (64)
   --streams N      answers streamed at once (64)
+  --shape NAME     all: beside a bare proxy and another gateway (default); cluster: one process beside the cluster
   --no-pin         leave it to the kernel which core runs what
   --quick          2 rounds of 2 s: at most a minute
   --beside DIR     measure another built checkout of this service in the same rounds
@@ -15,6 +16,7 @@ const USAGE = `Usage: npm run bench -- [options]
 
 const DEFAULTS = { seconds: 8, rounds: 3, connections: 64, streams: 64 };
 const QUICK = { ...DEFAULTS, seconds: 2, rounds: 2, streams: 32 };
+const SHAPES = ['all', 'cluster'];
 const MOST = { seconds: 60, rounds: 9, connections: 1024, streams: 1024 };
 
 /** The settings of one run. Ends the process with a usage message when they are wrong. */
@@ -41,6 +43,7 @@ function parse(args) {
       json: { type: 'string' },
       profile: { type: 'string' },
       beside: { type: 'string' },
+      shape: { type: 'string', default: 'all' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -48,12 +51,13 @@ function parse(args) {
     console.log(USAGE);
     process.exit(0);
   }
-  const { pin, quick, json, profile, beside } = values;
+  const { pin, quick, json, profile, beside, shape } = values;
+  if (!SHAPES.includes(shape)) throw new Error(`--shape must be one of ${SHAPES.join(', ')}`);
   const counts = Object.entries(quick ? QUICK : DEFAULTS).map(([name, usual]) => [
     name,
     values[name] === undefined ? usual : count(name, values[name]),
   ]);
-  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside };
+  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside, shape };
 }
 
 function count(name, text) {

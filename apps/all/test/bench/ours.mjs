@@ -13,9 +13,15 @@ const CALL_MS = 30_000;
 /** How long the ledger may take to post what the load has left. */
 const POSTING_MS = 20_000;
 
-/** Starts the service, of this checkout or of another, in front of both backends: `{ child, url, headers, operator }`. */
-export async function startOurs(place, { instantUrl, streamUrl, profile, checkout = CHECKOUT }) {
-  const name = checkout === CHECKOUT ? 'service' : 'service-beside';
+/**
+ * Starts the service, of this checkout or of another, in front of both backends: `{ child, url, headers, operator }`. `env` has
+ * further settings.
+ */
+export async function startOurs(
+  place,
+  { instantUrl, streamUrl, profile, checkout = CHECKOUT, env = {}, ...rest },
+) {
+  const { name = checkout === CHECKOUT ? 'service' : 'service-beside' } = rest;
   const [port, operatorPort] = [await freePort(), await freePort()];
   const token = randomBytes(32).toString('base64url');
   const catalogPath = join(place.dir, `${name}.yaml`);
@@ -38,6 +44,7 @@ export async function startOurs(place, { instantUrl, streamUrl, profile, checkou
       SVC_OPERATOR_TOKEN: token,
       // Less than what the bench waits for a process to end.
       SVC_DRAIN_MS: '2000',
+      ...env,
     },
   });
   const url = `http://127.0.0.1:${port}`;
@@ -51,10 +58,11 @@ export async function startOurs(place, { instantUrl, streamUrl, profile, checkou
     url: `${url}/api/v1/chat/completions`,
     headers: { authorization: `Bearer ${await operator.openAccount()}` },
     operator,
+    metricsUrl: `http://127.0.0.1:${operatorPort}/metrics`,
   };
 }
 
-function catalog({ instantUrl, streamUrl }) {
+export function catalog({ instantUrl, streamUrl }) {
   const limits = { requestsPerMinute: 1_000_000_000, tokensPerMinute: 1_000_000_000_000 };
   const model = (id, url) => ({
     id,
@@ -72,7 +80,7 @@ function catalog({ instantUrl, streamUrl }) {
 }
 
 /** The operator's API of the service under load. */
-class Operator {
+export class Operator {
   constructor(base, token) {
     this.base = base;
     this.token = token;

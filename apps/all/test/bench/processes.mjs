@@ -16,6 +16,8 @@ const START_MS = 30_000;
 export class Workplace {
   /** @type {Set<{ name: string, process: import('node:child_process').ChildProcess, ended: Promise<void> }>} */
   #running = new Set();
+  /** @type {(() => Promise<unknown>)[]} */
+  #ends = [];
   #closing;
 
   /** Everything that is started from here on, this process included, stays off the measured core. */
@@ -101,9 +103,15 @@ export class Workplace {
     }
   }
 
+  /** What was started otherwise is ended by this, the last first. */
+  atEnd(end) {
+    this.#ends.push(end);
+  }
+
   /** Stops everything and removes the folder. */
   close() {
     this.#closing ??= (async () => {
+      for (const end of this.#ends.toReversed()) await end().catch((error) => console.error(error.message));
       await Promise.all([...this.#running].map((child) => this.stop(child)));
       rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
     })();

@@ -129,7 +129,7 @@ function sign(isOk) {
   return isOk ? 'ok' : 'WRONG';
 }
 
-function table(head, rows) {
+export function table(head, rows) {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column].length)),
   );
@@ -141,7 +141,7 @@ function table(head, rows) {
   });
 }
 
-function fixed(number, digits) {
+export function fixed(number, digits) {
   if (number === undefined) return '-';
   return number.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

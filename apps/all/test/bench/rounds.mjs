@@ -10,17 +10,17 @@ const WARM_UP_SECONDS = { usual: 10, quick: 3 };
 const WARM_UP_STREAMS = 16;
 
 /** Each gateway with `rounds` and their `median`, or with the problem that left it out. */
-export async function runLoadRounds(place, { gateways, load, books, options, say }) {
+export async function runLoadRounds(place, { gateways, load, options, say, warmUp = WARM_UP_SECONDS, rate }) {
   const { connections, seconds, quick } = options;
   const run = async (gateway, forSeconds) => {
-    const result = await runLoad(place, load, { gateway, connections, seconds: forSeconds });
-    if (gateway.operator) books.loadEnded(result.answers, connections);
+    const result = await runLoad(place, load, { gateway, connections, seconds: forSeconds, rate });
+    gateway.books?.loadEnded(result.answers, connections);
     return result;
   };
   const running = gateways.filter(({ problem }) => !problem);
   for (const gateway of running) {
     say(`warming up ${gateway.name}`);
-    await run(gateway, quick ? WARM_UP_SECONDS.quick : WARM_UP_SECONDS.usual);
+    await run(gateway, quick ? warmUp.quick : warmUp.usual);
   }
   const rounds = await inTurn(running, options.rounds, (gateway, round) => {
     say(`load, round ${round} of ${options.rounds}: ${gateway.name}`);
@@ -66,7 +66,7 @@ async function inTurn(gateways, rounds, run) {
 }
 
 /** The median of each figure that all rounds have. */
-function medians(rounds) {
+export function medians(rounds) {
   const names = Object.keys(rounds[0]).filter((name) =>
     rounds.every((round) => Number.isFinite(round[name])),
   );

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform } from '../platform.js';
-import { type Output, PythonClients } from './python.js';
+import { type Output, openPython } from './environments.js';
+import { faultOf, outcomesOf } from './outcomes.js';
 
 /** A client loads in seconds, and has a dozen short requests to make. */
 const CLIENT_MS = 300_000;
@@ -15,7 +16,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   langchain: COMMON,
 };
 
-const clients = await PythonClients.open();
+const clients = await openPython();
 
 describe.skipIf(!clients)('clients in Python, as they are', () => {
   let platform: Platform;
@@ -48,24 +49,8 @@ describe.skipIf(!clients)('clients in Python, as they are', () => {
     });
 
     it('has no other scenario', () => {
-      const all = resultsOf(output).map((result) => result.name);
+      const all = outcomesOf(output).map((outcome) => outcome.name);
       expect(all.toSorted()).toEqual([...scenarios].toSorted());
     });
   });
 });
-
-interface Result {
-  readonly name: string;
-  /** `null` where all went as it should. */
-  readonly fault: string | null;
-}
-
-function resultsOf(output: Output | undefined): Result[] {
-  const lines = output?.stdout.split('\n').filter((line) => line.startsWith('RESULT ')) ?? [];
-  return lines.map((line) => JSON.parse(line.slice('RESULT '.length)) as Result);
-}
-
-function faultOf(scenario: string, output: Output | undefined): string | undefined {
-  const result = resultsOf(output).find(({ name }) => name === scenario);
-  return result ? (result.fault ?? undefined) : `it did not run:\n${output?.stdout}${output?.stderr}`;
-}

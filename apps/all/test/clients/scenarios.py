@@ -9,7 +9,8 @@ import traceback
 import zlib
 
 BASE_URL = os.environ["SVC_URL"]
-API_KEY = os.environ["SVC_API_KEY"]
+# A wallet has none.
+API_KEY = os.environ.get("SVC_API_KEY", "")
 MODEL = "test-model"
 SAID = "héllo wörld 🙂"
 SAY = f"Reply exactly: {SAID}"

@@ -42,6 +42,9 @@ describe('failures of a key', () => {
     const retryAfter = Number(refused.headers.get('retry-after'));
     expect(retryAfter).toBeGreaterThan(20);
     expect(retryAfter).toBeLessThanOrEqual(30);
+    const untilSeconds = Number(refused.headers.get('x-ratelimit-reset-requests')) - Date.now() / 1_000;
+    expect(untilSeconds).toBeGreaterThan(20);
+    expect(untilSeconds).toBeLessThanOrEqual(31);
     expect(refused.headers.get('x-svc-balance-usd')).toBe('10.00');
     expect(await errorOf(refused)).toMatchObject({
       error: { message: MESSAGE, type: 'rate_limit_error', code: 'RATE_LIMIT_EXCEEDED' },

@@ -41,7 +41,7 @@ describe('200', () => {
     expect((await chat(key.apiKey)).status).toBe(200);
     const [list, one] = [await keys.ask('GET'), await keys.ask('GET', { path: `/${key.id}` })];
     const secret = key.apiKey.slice('SVC_INFERENCE_KEY_'.length);
-    for (const shown of [JSON.stringify(list.body), JSON.stringify(one.body), platform.service.output]) {
+    for (const shown of [JSON.stringify(list.body), JSON.stringify(one.body), await platform.log()]) {
       expect(shown).not.toContain(secret);
     }
     expect(one.body.data.last6Chars).toBe(secret.slice(-6));
@@ -256,9 +256,15 @@ describe('400', () => {
     const { id } = keys.account;
     const path = `/accounts/${id}/api_keys`;
     const one = { apiKeyType: 'INFERENCE', description: 'one of many' };
-    for (let count = 2; count < 500; count += 83) {
-      await Promise.all(Array.from({ length: 83 }, () => platform.operator('POST', path, one)));
-    }
+    let left = 498;
+    const make = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        // Those who count at the same time take turns, which a busy machine may find too long.
+        while ((await platform.operator('POST', path, one)).status === 503);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, make));
     expect((await keys.ask('GET')).body.data).toHaveLength(500);
     const { status, body } = await keys.ask('POST', { body: one });
     expect([status, body.error.message]).toEqual([400, expect.stringContaining('500 active API keys')]);

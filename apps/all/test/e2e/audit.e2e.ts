@@ -4,7 +4,8 @@ import { OPERATOR_TOKEN, Platform } from '../platform.js';
 let platform: Platform;
 
 beforeAll(async () => {
-  platform = await Platform.start();
+  // By itself it would be quicker than the audits of these tests.
+  platform = await Platform.start({ env: { LEDGER_AUDIT: 'off' } });
 });
 
 afterAll(() => platform.stop());

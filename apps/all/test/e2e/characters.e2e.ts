@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { CharactersFile } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import '../described-answers.js';
 import { errorOf, eventually } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
+import { target } from '../target.js';
 
 const ANN = {
   slug: 'ann',
@@ -207,7 +207,8 @@ describe('404', () => {
   });
 });
 
-describe('the file of characters', () => {
+// Each process of a cluster reads it by itself.
+describe.skipIf(target())('the file of characters', () => {
   const pathOf = ({ dataDir }: Platform): string => join(dataDir, '..', 'characters.yaml');
 
   it('is read again when it changes, and the former characters stay when it is faulty', async () => {

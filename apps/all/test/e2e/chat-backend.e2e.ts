@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf } from '../answers.js';
+import { chunksOf, errorOf } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
-import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
+import { type Script, ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 
 const PRICING = { input: 1, output: 20 };
 
@@ -16,6 +16,7 @@ beforeAll(async () => {
       { id: 'plain', pricing: PRICING },
       { id: 'sealed', pricing: PRICING, capabilities: { supportsE2EE: true } },
       { id: 'small', pricing: PRICING, contextTokens: 300, maxCompletionTokens: 300 },
+      { id: 'twice', pricing: PRICING, backends: ['a', 'b'].map((model) => ({ url: scripted.url, model })) },
       { id: 'scripted', pricing: PRICING, backends: [{ url: scripted.url, model: 'scripted' }] },
     ],
     env: { GATEWAY_FAILURE_BLOCK: 'off' },
@@ -29,6 +30,14 @@ afterAll(async () => {
 });
 
 const ask = (rest: object = {}) => ({ model: 'plain', messages: [{ role: 'user', content: 'hi' }], ...rest });
+
+/** What makes a scripted backend say this, in one piece. */
+function script(content: string, stream: boolean, usage: object = {}): Script {
+  const choice = { index: 0, finish_reason: 'stop' };
+  return stream
+    ? { chunks: [{ choices: [{ ...choice, delta: { content } }] }, { choices: [], usage }] }
+    : { answer: { choices: [{ ...choice, message: { role: 'assistant', content } }], usage } };
+}
 
 describe('what a backend is told', () => {
   const told = async (rest: object): Promise<Record<string, unknown>> => {
@@ -65,13 +74,12 @@ describe('what a backend is told', () => {
 describe('what a backend says', () => {
   const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
   const WORDS = 'ten words that a backend counts as ten million tokens';
-  const scriptOf = (said: object, stream: boolean) => {
-    const choice = { index: 0, finish_reason: 'stop' };
-    const script = stream
-      ? { chunks: [{ choices: [{ ...choice, delta: { content: WORDS } }] }, { choices: [], usage: said }] }
-      : { answer: { choices: [{ ...choice, message: { role: 'assistant', content: WORDS } }], usage: said } };
-    return { model: 'scripted', messages: [scriptMessage(script)], max_tokens: 20, stream };
-  };
+  const scriptOf = (said: object, stream: boolean) => ({
+    model: 'scripted',
+    messages: [scriptMessage(script(WORDS, stream, said))],
+    max_tokens: 20,
+    stream,
+  });
 
   it.each([
     [false, usage(9, 10_000_000)],
@@ -104,6 +112,36 @@ describe('what a backend says', () => {
       reason: 'length',
     });
     expect((await platform.balances(id)).usd).toBe('100.00');
+  });
+});
+
+describe('a request that a backend did not answer', () => {
+  it.each([true, false])(
+    'says how often it was tried again, and nothing where it was not (stream: %s)',
+    async (stream) => {
+      const messages = [scriptMessage(script('hi', stream))];
+      const retriesOf = async (refusals: number): Promise<string | null> => {
+        scripted.refuse(refusals);
+        const response = await platform.chat(account.apiKey, { model: 'twice', messages, stream });
+        expect(response.status).toBe(200);
+        await response.text();
+        return response.headers.get('x-retry-count');
+      };
+      expect(await retriesOf(0)).toBeNull();
+      expect(await retriesOf(1)).toBe('1');
+    },
+  );
+
+  it.each([
+    [true, false],
+    [false, true],
+  ])('in time is told to stream where that is not what it does (stream: %s)', async (stream, isTold) => {
+    const messages = [scriptMessage({ status: 504 })];
+    const response = await platform.chat(account.apiKey, { model: 'scripted', messages, stream });
+    expect(response.status).toBe(504);
+    const { error } = await errorOf(response);
+    expect(error).toMatchObject({ code: 'REQUEST_TIMEOUT', type: 'timeout_error' });
+    expect(error.message.includes('stream=true')).toBe(isTold);
   });
 });
 

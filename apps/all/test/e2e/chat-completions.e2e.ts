@@ -80,7 +80,7 @@ describe('200', () => {
       'x-request-id': id,
       'x-svc-model-id': 'test-model',
       'x-svc-model-name': 'Test Model',
-      'x-svc-model-router': new URL(platform.simulator.url).host,
+      'x-svc-model-router': 'backend-1',
       'x-svc-balance-usd': '2.50',
       'x-svc-balance-diem': '0.00',
       'x-ratelimit-limit-requests': '100000',

@@ -177,10 +177,16 @@ describe('200, streamed', () => {
 
   it('gives each token as soon as the backend does', async () => {
     const body = ask('go [[sim tokens=100 itl-ms=10]]', { stream: true });
-    const direct = await arrivals(`${platform.simulator.url}/v1/chat/completions`, body);
-    const through = await arrivals(`${platform.apiUrl}/chat/completions`, body);
-    // Tokens that wait for one another for 40 ms would arrive as a quarter of them.
-    expect(through).toBeGreaterThan(direct * 0.7);
+    const share = async (): Promise<number> => {
+      const direct = arrivals(`${platform.simulator.url}/v1/chat/completions`, body);
+      const through = await arrivals(`${platform.apiUrl}/chat/completions`, body);
+      return through / (await direct);
+    };
+    // Tokens that wait for one another for 40 ms arrive as a quarter of them, however often it is tried;
+    // a machine that stands still for a moment gathers them once or twice.
+    const shares: number[] = [];
+    while (shares.length < 5 && !shares.some((each) => each > 0.7)) shares.push(await share());
+    expect(Math.max(...shares)).toBeGreaterThan(0.7);
   });
 });
 
@@ -225,13 +231,24 @@ describe('504', () => {
     async (fault) => {
       const { id, apiKey } = await hasty.account('1.00');
       hasty.simulator.clearLog();
-      const response = await hasty.chat(apiKey, ask(`go [[sim fault=${fault}]]`));
-      expect(response.status).toBe(504);
-      expect(await errorOf(response)).toEqual({
-        error: { message, type: 'timeout_error', param: null, code: 'REQUEST_TIMEOUT' },
-        code: 'REQUEST_TIMEOUT',
+      const asked = async (): Promise<void> => {
+        const response = await hasty.chat(apiKey, ask(`go [[sim fault=${fault}]]`));
+        expect(response.status).toBe(504);
+        expect(await errorOf(response)).toEqual({
+          error: { message, type: 'timeout_error', param: null, code: 'REQUEST_TIMEOUT' },
+          code: 'REQUEST_TIMEOUT',
+        });
+      };
+      // On a busy machine the time is over before the backend was asked: then there is nothing to let go.
+      await eventually('a backend was asked', async () => {
+        await asked();
+        return hasty.simulator.requests().length + hasty.simulator.stats().inFlight > 0;
       });
-      await eventually('the backend is let go', () => hasty.simulator.cancellations().length === 1);
+      await eventually('the backend is let go', () => {
+        const requests = hasty.simulator.requests();
+        return requests.length > 0 && requests.every(({ outcome }) => outcome === 'cancelled');
+      });
+      expect(hasty.simulator.stats()).toMatchObject({ inFlight: 0 });
       expect(await hasty.balances(id)).toMatchObject({ usd: '1.00' });
       const next = await hasty.chat(apiKey, ask('hi'));
       expect(next.headers.get('x-svc-balance-usd')).toBe('1.00');

@@ -1,15 +1,13 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ChatCompletion, PROBLEMS } from '@svc/contracts';
-import { repeats } from '@svc/testing';
+import { TestServer, repeats } from '@svc/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorAnswer } from '../answers.js';
 import { type HostileRequest, HostileRequests } from '../hostile-requests.js';
 import { TELLS_MEMORY, residentBytes } from '../memory.js';
-import { Platform, type TestAccount } from '../platform.js';
+import { ABLE_MODEL, Platform, type TestAccount } from '../platform.js';
 import { ServiceProbe } from '../probe.js';
 import { Random } from '../random.js';
 
@@ -25,23 +23,7 @@ const RESIDENT_GROWTH_LIMIT_BYTES = 200_000_000;
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
 
-const model = 'able';
-
-/** A model that all fields are for. */
-const ABLE = {
-  id: model,
-  capabilities: {
-    supportsFunctionCalling: true,
-    supportsResponseSchema: true,
-    supportsLogProbs: true,
-    supportsVision: true,
-    supportsMultipleImages: true,
-    supportsAudioInput: true,
-    supportsVideoInput: true,
-    supportsReasoning: true,
-    supportsReasoningEffort: true,
-  },
-};
+const model = ABLE_MODEL.id;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -139,7 +121,7 @@ async function decentRequests(): Promise<Record<string, unknown>[]> {
 }
 
 /** A backend that has an answer to whatever it is asked, and keeps what it should not have been asked. */
-const backend = createServer((request, response) => {
+const listener: RequestListener = (request, response) => {
   void text(request).then((body) => {
     const isStream = streamOf(body);
     if (isStream === undefined) unreadable.push(body);
@@ -148,7 +130,7 @@ const backend = createServer((request, response) => {
     };
     response.end(isStream ? `data: ${JSON.stringify(answer)}\n\ndata: [DONE]\n\n` : JSON.stringify(answer));
   });
-});
+};
 const unreadable: string[] = [];
 
 /** Whether a request asks for a stream; `undefined` when it is none. */
@@ -161,15 +143,15 @@ function streamOf(body: string): boolean | undefined {
   }
 }
 
+let backend: TestServer;
 let platform: Platform;
 let account: TestAccount;
 
 beforeAll(async () => {
-  backend.listen(0, '127.0.0.1');
-  await once(backend, 'listening');
-  const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}/v1`;
+  backend = await TestServer.start(listener);
+  const backends = [{ url: `${backend.url}/v1`, model, maxInFlight: 1_000 }];
   platform = await Platform.start({
-    models: [{ ...ABLE, backends: [{ url, model: 'able', maxInFlight: 1_000 }] }],
+    models: [{ ...ABLE_MODEL, backends }],
     env: { NODE_OPTIONS: '--inspect=127.0.0.1:0', SVC_LOG_LEVEL: 'error' },
   });
   account = await platform.account('100000.00');
@@ -177,8 +159,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await platform.stop();
-  backend.closeAllConnections();
-  backend.close();
+  await backend.close();
 });
 
 const KINDS = new Set<string>(Object.values(PROBLEMS).map(({ kind }) => kind));

@@ -163,7 +163,7 @@ describe('200, gathered from a stream', () => {
       'content-type': 'application/json; charset=utf-8',
       'x-svc-balance-usd': '1.00',
       'x-svc-model-id': model,
-      'x-svc-model-router': new URL(platform.simulator.url).host,
+      'x-svc-model-router': 'backend-1',
       'x-ratelimit-type': 'user',
     });
   });

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys, type Key } from '../account-keys.js';
 import { errorOf, eventually } from '../answers.js';
-import { Platform } from '../platform.js';
+import { Platform, type TestAccount } from '../platform.js';
 
 const NOBODY = '11111111-1111-4111-8111-111111111111';
 const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
@@ -23,6 +24,47 @@ const chat = async (apiKey: string, more: object = {}): Promise<{ status: number
   const { code } = await errorOf(response);
   return { status: response.status, code };
 };
+
+/** A gateway is asked again after this pause, so that who asked a hundred times waited for a second at least. */
+const PAUSE_MS = 10;
+const WITHIN_A_SECOND = 100;
+
+/** Revokes a key that every gateway knows. Gives how often each was asked until it was wrong there. */
+async function timesBelieved(given: {
+  readonly account: TestAccount;
+  readonly adminKey: string;
+  readonly revoking: string;
+}): Promise<number[]> {
+  const body = { apiKeyType: 'INFERENCE', description: '' };
+  const made = await platform.operator('POST', `/accounts/${given.account.id}/api_keys`, body);
+  const { apiKey, id } = made.body as { apiKey: string; id: string };
+  const isKnown = async (gateway: string): Promise<boolean> => {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const response = await fetch(`${gateway}/api_keys/rate_limit_logs`, { headers });
+    await response.text();
+    expect([200, 401]).toContain(response.status);
+    return response.status === 200;
+  };
+  const { gatewayUrls } = platform;
+  expect(await Promise.all(gatewayUrls.map(isKnown))).not.toContain(false);
+  const revoked = await fetch(`${given.revoking}/api_keys?id=${id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${given.adminKey}` },
+  });
+  expect(revoked.status).toBe(200);
+  return Promise.all(
+    gatewayUrls.map(async (gateway) => {
+      let times = 0;
+      await eventually('a revoked key is wrong', async () => {
+        if (!(await isKnown(gateway))) return true;
+        times += 1;
+        await sleep(PAUSE_MS);
+        return false;
+      });
+      return times;
+    }),
+  );
+}
 
 describe('200', () => {
   it('tells the balances on every answer to a holder of a key, refusals included', async () => {
@@ -60,6 +102,16 @@ describe('200', () => {
 });
 
 describe('401', () => {
+  it('is what a sign-in that is none gets, not let in by the key beside it', async () => {
+    const { apiKey } = await platform.account();
+    const body = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
+    for (const name of ['sign-in-with-x', 'x-sign-in-with-x']) {
+      const response = await platform.chat(apiKey, body, { headers: { [name]: 'e30=' } });
+      expect(response.status).toBe(401);
+      expect((await errorOf(response)).code).toBe('X402_SIGN_IN_INVALID_PAYLOAD');
+    }
+  });
+
   it('lets an answer under way come to its end when its key is revoked, and nothing begin after', async () => {
     const keys = await AccountKeys.of(platform);
     const { id } = keys.account;
@@ -72,6 +124,17 @@ describe('401', () => {
     expect(await chat(key.apiKey)).toEqual({ status: 401, code: 'AUTHENTICATION_FAILED' });
     expect((await stream.text()).endsWith('data: [DONE]\n\n')).toBe(true);
     expect(Number((await platform.balances(id)).usd)).toBeLessThan(10);
+  });
+
+  it('knows a revoked key in no gateway any more within a second, whichever revoked it', async () => {
+    const { account, adminKey } = await AccountKeys.of(platform);
+    const { gatewayUrls } = platform;
+    const beliefs: number[] = [];
+    for (const revoking of gatewayUrls)
+      beliefs.push(...(await timesBelieved({ account, adminKey, revoking })));
+    // Of them all the one in the middle, since a busy machine may keep some of them waiting.
+    const usual = beliefs.toSorted((a, b) => a - b)[beliefs.length >> 1];
+    expect(usual).toBeLessThanOrEqual(WITHIN_A_SECOND);
   });
 
   it('lets a key end by itself', async () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI from 'openai';
-import '../described-answers.js';
 import { errorOf } from '../answers.js';
 import { Platform, TEST_MODEL, type TestAccount } from '../platform.js';
 

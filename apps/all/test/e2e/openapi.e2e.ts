@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import '../described-answers.js';
-import { chunksOf } from '../answers.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 
 interface Document {
@@ -17,29 +14,12 @@ let document: Document;
 let response: Response;
 
 beforeAll(async () => {
-  platform = await Platform.start({
-    models: [{ id: 'painter', type: 'image', pricing: { generation: 0.01 } }],
-  });
+  platform = await Platform.start();
   response = await fetch(`${platform.apiUrl}/openapi.yaml`);
   document = parse(await response.text()) as Document;
 });
 
 afterAll(() => platform.stop());
-
-/** What is wrong with a value, by a schema of the served description. */
-function faultsOf(schema: string, value: unknown): unknown[] {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema({ $id: 'document', ...document });
-  ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value);
-  return ajv.errors ?? [];
-}
-
-const ask = (body: object): Promise<Response> =>
-  platform
-    .account()
-    .then(({ apiKey }) =>
-      platform.chat(apiKey, { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }], ...body }),
-    );
 
 describe('200', () => {
   it('serves the description to anybody as YAML, compressed where that is asked for', async () => {
@@ -61,19 +41,6 @@ describe('200', () => {
     const file = new URL('../../../../libs/contracts/openapi.yaml', import.meta.url);
     const kept = parse(readFileSync(file, 'utf8')) as Document;
     expect({ ...document, info: { ...document.info, version: kept.info.version } }).toEqual(kept);
-  });
-
-  it('describes what is really answered', async () => {
-    expect(faultsOf('ChatCompletion', await (await ask({})).json())).toEqual([]);
-    const { chunks } = await chunksOf(await ask({ stream: true }));
-    expect(chunks.length).toBeGreaterThan(2);
-    expect(chunks.flatMap((chunk) => faultsOf('ChatCompletionChunk', chunk))).toEqual([]);
-    const models = await fetch(`${platform.apiUrl}/models?type=all`);
-    expect(faultsOf('ListModelsReply', await models.json())).toEqual([]);
-    const refused = await ask({ temperature: 9 });
-    expect(faultsOf('Error', await refused.json())).toEqual([]);
-    const discovery = await fetch(`${platform.apiUrl}/chat/completions`, { method: 'POST' });
-    expect(faultsOf('PaymentRequired', await discovery.json())).toEqual([]);
   });
 
   it('describes the API of the operator to the operator', async () => {

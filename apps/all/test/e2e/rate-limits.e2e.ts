@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import '../described-answers.js';
 import { errorOf } from '../answers.js';
 import { Platform } from '../platform.js';
 
@@ -111,10 +110,17 @@ describe('a limit', () => {
     const reset = Number(refused?.headers.get('x-ratelimit-reset-requests'));
     expect(reset % 60).toBe(0);
     expect(reset * 1_000).toBeGreaterThan(Date.now() - 60_000);
-    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const seconds = Number(refused?.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect((await errorOf(refused as Response)).error.message).toBe(
+      `Rate limit exceeded: 3 requests per minute for this API key, for test-model. Try again in ${seconds} s.`,
+    );
     for (const path of ['/api_keys/rate_limit_logs', '/api_keys/rate_limits/log']) {
-      const log = (await (await get(apiKey, path)).json()) as { data: { timestamp: string }[] };
-      expect(log.data).toHaveLength(5);
+      const logged = async (): Promise<{ timestamp: string }[]> =>
+        ((await (await get(apiKey, path)).json()) as { data: { timestamp: string }[] }).data;
+      // It is written behind the answers, by each limiter for itself.
+      await expect.poll(logged).toHaveLength(5);
+      const log = { data: await logged() };
       expect(log.data[0]).toMatchObject({
         apiKeyId: keyId,
         modelId: 'test-model',
@@ -126,6 +132,19 @@ describe('a limit', () => {
     }
   });
 
+  it('of 75 a minute lets in exactly 75 of what comes at once, whichever gateway is asked', async () => {
+    await withinOneMinute();
+    const { apiKey } = await keyWith({ requestsPerMinute: 75 });
+    const { gatewayUrls } = platform;
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, (_each, at) =>
+        platform.chat(apiKey, hello('test-model'), { to: gatewayUrls[at % gatewayUrls.length] as string }),
+      ),
+    );
+    const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
+    expect([count(200), count(429)]).toEqual([75, 75]);
+  });
+
   it('of the whole service holds over accounts', async () => {
     await withinOneMinute();
     const keys = await Promise.all([1, 2, 3, 4].map(() => keyWith({})));
@@ -133,6 +152,9 @@ describe('a limit', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
     const refused = answers.find(({ status }) => status === 429);
     expect(refused?.headers.get('x-ratelimit-type')).toBe('global');
+    expect((await errorOf(refused as Response)).error.message).toMatch(
+      /^Rate limit exceeded: 2 requests per minute .+, for shared\. Try again in \d+ s\.$/,
+    );
   });
 
   it('of an account can be set by the operator and takes effect at once', async () => {
@@ -172,7 +194,9 @@ describe('a limit', () => {
     const response = await platform.chat(apiKey, hello('test-model', { max_tokens: 4_000 }));
     expect(response.status).toBe(400);
     const { error, code } = await errorOf(response);
-    expect(code).toBe('TOO_MANY_TOKENS');
+    expect(code).toBe('TOO_MANY_TOKENS_PER_MINUTE');
+    // Clients shorten a conversation that is too long for the model, and this one is not.
+    expect(error.code).toBe(code);
     expect(error.message).toContain('100 tokens per minute');
   });
 

@@ -96,6 +96,17 @@ describe('npm start', () => {
 });
 
 describe('a start that can not be', () => {
+  it('says in one line that Node is too old', async () => {
+    const script = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
+    const old = `--import=data:text/javascript,${encodeURIComponent(script)}`;
+    const service = RunningProcess.spawn({ main: MAIN, env: { NODE_OPTIONS: old } });
+    await eventually('it has ended', () => service.exitCode !== null);
+    expect([service.exitCode, service.output]).toEqual([
+      1,
+      expect.stringMatching(/^This needs Node 26[^\n]+\n$/),
+    ]);
+  });
+
   it('says in one line that a port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

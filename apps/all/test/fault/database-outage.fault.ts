@@ -4,6 +4,7 @@ import { isLong } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../answers.js';
 import { DatabaseServer } from '../database-server.js';
+import { GrownMemory } from '../memory.js';
 import { type Payer, faultsLeft, openPayers } from '../payers.js';
 import { Platform } from '../platform.js';
 import { Random } from '../random.js';
@@ -11,20 +12,31 @@ import { Load } from './load.js';
 
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const CLIENTS = 12;
+const WARM_MS = 3_000;
 const TIMEOUT = { timeout: 240_000 };
 
 let platform: Platform;
 let database: DatabaseServer;
 let payers: [Payer, ...Payer[]];
+let grown: GrownMemory;
 let outages = 0;
 
 beforeAll(async () => {
   platform = await Platform.start();
   database = new DatabaseServer(platform.dataDir);
   payers = await openPayers(platform);
-  await Promise.all(payers.map(({ witness }) => witness.askAgain()));
+  await Promise.all(payers.map(({ reconciliation }) => reconciliation.askAgain()));
+  await warm();
+  grown = new GrownMemory(platform.service.pid);
 });
 afterAll(() => platform.stop());
+
+/** A load without an outage, so that what the service has in memory with one is known. */
+async function warm(): Promise<void> {
+  const load = new Load(platform, payers, { random: new Random(SEED), clients: CLIENTS, name: 'warm' });
+  await sleep(WARM_MS);
+  await load.end();
+}
 
 /** An outage amid a load, and what comes after it: requests are answered again, and nothing is left behind. */
 async function faultsOf(outage: () => Promise<void>): Promise<string[]> {
@@ -49,9 +61,12 @@ async function readyStatus(): Promise<number> {
 
 /** What an outage has left behind. */
 function faultsAfter(): Promise<string[]> {
-  return faultsLeft(platform, payers, async () =>
-    (await readyStatus()) === 200 ? [] : ['the service is not ready'],
-  );
+  return faultsLeft(platform, payers, {
+    others: async () => [
+      ...((await readyStatus()) === 200 ? [] : ['the service is not ready']),
+      ...grown.faults(platform.service.pid),
+    ],
+  });
 }
 
 /** Requests are answered again, under the load that there was before. */
@@ -61,9 +76,9 @@ async function answersAgain(): Promise<void> {
   await eventually('a request is answered', async () => {
     const response = await platform.chat(apiKeys[0], body);
     const answer = (await response.json()) as { cost: { usd: number } };
-    payers[0].witness.sent += 1;
+    payers[0].reconciliation.sent += 1;
     if (response.status === 200)
-      payers[0].witness.ended.set(response.headers.get('x-request-id') ?? '', {
+      payers[0].reconciliation.ended.set(response.headers.get('x-request-id') ?? '', {
         usd: Math.round(answer.cost.usd * 1e9),
         diem: 0,
       });
@@ -123,6 +138,7 @@ describe(`after an outage of its database under load the service answers again, 
       process.kill(first.pid, 'SIGCONT');
       expect(await first.ended()).toBe(1);
       expect(first.output).toContain('another process has had the database meanwhile');
+      grown = new GrownMemory(platform.service.pid);
       await answersAgain();
       expect(await faultsAfter()).toEqual([]);
     },

@@ -6,7 +6,7 @@ import { Platform } from '../platform.js';
 import { Load } from './load.js';
 import { type Payer, openPayers, payerFaults } from '../payers.js';
 import { Random } from '../random.js';
-import type { Witness } from '../witness.js';
+import type { Reconciliation } from '../reconciliation.js';
 
 const KILLS = repeats('KILLS');
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
@@ -28,9 +28,13 @@ interface Run {
 }
 
 /** Kills everything amid a load and starts it again; at times with its database, at times killed again before it is up. */
-async function killOnce({ platform, payers, random, startMs }: Run, name: string): Promise<void> {
-  const load = new Load(platform, payers, { random, clients: CLIENTS, name });
+async function killOnce(run: Run, kill: number): Promise<void> {
+  const { platform, payers, random, startMs } = run;
+  const load = new Load(platform, payers, { random, clients: CLIENTS, name: `kill-${kill}` });
   await sleep(random.between(20, 800));
+  // On a slow machine it is waited for that the load is one.
+  const isLoad = ({ ended, refused }: Counts): boolean => ended > kill && (kill < KILLS || refused > 0);
+  while (!isLoad(countsOf(run))) await sleep(10);
   // It comes while all are at it; they end when they find the platform gone.
   const killed = platform.kill();
   await load.end();
@@ -55,19 +59,21 @@ async function auditFaults({ platform }: Run): Promise<unknown[]> {
   return body['ok'] === true ? [] : [status, body];
 }
 
+interface Counts {
+  readonly sent: number;
+  readonly ended: number;
+  readonly refused: number;
+  readonly unseen: number;
+  readonly asked: number;
+}
+
 /** What comes of all that was sent, as far as clients saw. */
-function countsOf({ payers }: Run): {
-  sent: number;
-  ended: number;
-  refused: number;
-  unseen: number;
-  asked: number;
-} {
-  const count = (of: (witness: Witness) => number): number =>
-    payers.reduce((sum, { witness }) => sum + of(witness), 0);
-  const sent = count((witness) => witness.sent);
-  const ended = count((witness) => witness.ended.size);
-  const refused = count((witness) => witness.refused.size);
+function countsOf({ payers }: Run): Counts {
+  const count = (of: (reconciliation: Reconciliation) => number): number =>
+    payers.reduce((sum, { reconciliation }) => sum + of(reconciliation), 0);
+  const sent = count((reconciliation) => reconciliation.sent);
+  const ended = count((reconciliation) => reconciliation.ended.size);
+  const refused = count((reconciliation) => reconciliation.refused.size);
   return { sent, ended, refused, unseen: sent - ended - refused, asked: count(({ asked }) => asked.size) };
 }
 
@@ -94,7 +100,7 @@ it(
       const run: Run = { platform, payers, random: new Random(SEED), startMs: [] };
       expect(await faultsOf(run), 'before the first kill').toEqual([]);
       for (let kill = 1; kill <= KILLS; kill += 1) {
-        await killOnce(run, `kill-${kill}`);
+        await killOnce(run, kill);
         // At times the next load comes before anybody has asked for a balance.
         if (kill < KILLS && run.random.chance(0.3)) continue;
         expect(await faultsOf(run), `after kill ${kill}`).toEqual([]);
@@ -104,7 +110,7 @@ it(
       }
       tell(run);
       expect(await auditFaults(run)).toEqual([]);
-      for (const { witness } of payers) expect(await witness.historyFaults()).toEqual([]);
+      for (const { reconciliation } of payers) expect(await reconciliation.historyFaults()).toEqual([]);
       // The load was one: answers were seen to their end, others were not, and money ran out.
       const { ended, refused, unseen } = countsOf(run);
       expect(ended).toBeGreaterThan(KILLS);

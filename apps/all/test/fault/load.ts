@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chunk, Cost } from '../answers.js';
-import { type Platform, TEST_MODEL } from '../platform.js';
+import { type Cost, errorOf } from '../answers.js';
+import type { Deployment } from '../deployment.js';
+import { TEST_MODEL } from '../platform.js';
 import type { Payer } from '../payers.js';
 import type { Random } from '../random.js';
-import { type Asked, nanoCost } from '../witness.js';
+import { costOfStream } from './open-streams.js';
+import { type Asked, type Reconciliation, nanoCost } from '../reconciliation.js';
 
-/** No request of this load takes nearly as long on any machine. */
-const DEADLINE_MS = 30_000;
+/** More than all the waits of a request for neighbours that do not answer, on any machine. */
+const DEADLINE_MS = 60_000;
 /** What a client waits after a refusal, so that the rest gets its turn. */
 const REFUSED_MS = 20;
 const OPERATOR_EVERY_MS = 30;
@@ -14,14 +16,24 @@ const OPERATOR_EVERY_MS = 30;
 const KINDS = ['stream', 'stream', 'stream', 'stream', 'whole', 'whole', 'whole', 'left', 'cut'] as const;
 type Kind = (typeof KINDS)[number];
 
+interface Asking {
+  readonly reconciliation: Reconciliation;
+  readonly apiKey: string;
+  readonly stream: boolean;
+}
+
 /** Clients and an operator that go on until the platform is gone under them. */
 export class Load {
+  /** Requests whose client's patience ended before they did. */
+  readonly hung: string[] = [];
+  /** How often which refusal was told; `none` where a connection ended without an answer. */
+  readonly refusals = new Map<string, number>();
   private readonly over = new AbortController();
   private readonly loops: Promise<void>[];
   private operations = 0;
 
   constructor(
-    private readonly platform: Platform,
+    private readonly deployment: Deployment,
     private readonly payers: readonly [Payer, ...Payer[]],
     private readonly options: { readonly random: Random; readonly clients: number; readonly name: string },
   ) {
@@ -52,25 +64,46 @@ export class Load {
 
   private async ask(): Promise<void> {
     const { random } = this.options;
-    const { witness, apiKeys } = random.pick(this.payers);
+    const { reconciliation, apiKeys } = random.pick(this.payers);
     const apiKey = random.pick(apiKeys);
     const kind = random.pick(KINDS);
     const stream = kind === 'stream' || kind === 'cut' || random.chance(0.5);
-    const init = { signal: signalFor(kind, random) };
-    witness.sent += 1;
-    const response = await this.platform.chat(apiKey, bodyFor(kind, stream, random), init);
+    const signal = AbortSignal.timeout(kind === 'left' ? random.between(1, 120) : DEADLINE_MS);
+    reconciliation.sent += 1;
+    try {
+      await this.follow({ reconciliation, apiKey, stream }, bodyFor(kind, stream, random), signal);
+    } catch (error) {
+      if (!signal.aborted) this.note('none');
+      throw error;
+    } finally {
+      if (signal.aborted && kind !== 'left') this.hung.push(kind);
+    }
+  }
+
+  private note(refusal: string): void {
+    this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
+  }
+
+  /** A request to its end, as its client sees it. */
+  private async follow(
+    { reconciliation, apiKey, stream }: Asking,
+    body: object,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const response = await this.deployment.chat(apiKey, body, { signal });
     const requestId = response.headers.get('x-request-id') ?? '';
     if (response.status !== 200) {
-      await response.text();
+      const { code } = await errorOf(response);
       // Whoever is told that there is no answer pays for none.
-      witness.refused.add(requestId);
+      reconciliation.refused.add(requestId);
+      this.note(code);
       await sleep(REFUSED_MS);
       return;
     }
     const cost = stream ? await costOfStream(response) : ((await response.json()) as { cost: Cost }).cost;
     if (!cost) return;
-    witness.ended.set(requestId, nanoCost(cost));
-    witness.spentByKey.set(apiKey, (witness.spentByKey.get(apiKey) ?? 0) + nanoCost(cost).usd);
+    reconciliation.ended.set(requestId, nanoCost(cost));
+    reconciliation.spentByKey.set(apiKey, (reconciliation.spentByKey.get(apiKey) ?? 0) + nanoCost(cost).usd);
   }
 
   /** Credits, refunds and stakes, each remembered before it is asked for. */
@@ -78,9 +111,9 @@ export class Load {
     await sleep(OPERATOR_EVERY_MS);
     const { random, name } = this.options;
     const payer = random.pick(this.payers);
-    const { accountId } = payer.witness;
+    const { accountId } = payer.reconciliation;
     if (payer.stakes && random.chance(0.3)) {
-      await this.platform.operator('PUT', `/accounts/${accountId}/stake`, {
+      await this.deployment.operator('PUT', `/accounts/${accountId}/stake`, {
         tokens: random.between(1, 9) / 1000,
       });
       return;
@@ -91,8 +124,8 @@ export class Load {
       refundable === undefined
         ? { path: 'credits', body: { reference, usd: payer.creditUsd }, told: false }
         : { path: 'refunds', body: { reference, requestId: refundable }, told: false };
-    payer.witness.asked.set(reference, asked);
-    const { status } = await this.platform.operator(
+    payer.reconciliation.asked.set(reference, asked);
+    const { status } = await this.deployment.operator(
       'POST',
       `/accounts/${accountId}/${asked.path}`,
       asked.body,
@@ -101,17 +134,13 @@ export class Load {
   }
 
   /** An answer that cost something and that nobody was promised a refund for. */
-  private refundable({ witness }: Payer): string | undefined {
-    const taken = new Set([...witness.asked.values()].map(({ body }) => body.requestId));
-    const paid = [...witness.ended].filter(
+  private refundable({ reconciliation }: Payer): string | undefined {
+    const taken = new Set([...reconciliation.asked.values()].map(({ body }) => body.requestId));
+    const paid = [...reconciliation.ended].filter(
       ([requestId, { usd, diem }]) => usd + diem > 0 && !taken.has(requestId),
     );
     return paid.at(-1)?.[0];
   }
-}
-
-function signalFor(kind: Kind, random: Random): AbortSignal {
-  return AbortSignal.timeout(kind === 'left' ? random.between(1, 120) : DEADLINE_MS);
 }
 
 function bodyFor(kind: Kind, stream: boolean, random: Random): object {
@@ -120,21 +149,4 @@ function bodyFor(kind: Kind, stream: boolean, random: Random): object {
   if (kind === 'cut') settings.push('fault=cut-mid-stream', `after=${random.between(1, 20)}`);
   const content = `go on [[sim ${settings.join(' ')}]]`;
   return { model: TEST_MODEL.id, messages: [{ role: 'user', content }], stream };
-}
-
-/** What the last chunk said that the answer cost, if its end was seen: by then it must be safe, whatever comes. */
-async function costOfStream(response: Response): Promise<Cost | undefined> {
-  let text = '';
-  try {
-    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text += part;
-      if (text.endsWith('data: [DONE]\n\n')) break;
-    }
-  } catch {
-    // Cut off. The end may have been seen all the same.
-  }
-  const events = text.split('\n\n').slice(0, -1);
-  if (events.at(-1) !== 'data: [DONE]') return undefined;
-  const last = events.at(-2);
-  return last === undefined ? undefined : (JSON.parse(last.slice('data: '.length)) as Chunk).cost;
 }

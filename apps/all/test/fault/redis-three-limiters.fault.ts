@@ -97,8 +97,9 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
       const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
       const like = admitRequest({ limits: { user } });
       const windows = new Map<number, { asked: number; admitted: number }>();
+      const isFull = ({ asked }: { asked: number }): boolean => asked > N;
       const load = async (limiter: LimiterProcess['limiter']): Promise<void> => {
-        while (windows.size < 6) {
+        while (windows.size < 6 || ![...windows.values()].some(isFull)) {
           const { resetAtMs, admitted } = await limiter.admit({ ...like, requestId: randomUUID() });
           const window = windows.get(resetAtMs) ?? { asked: 0, admitted: 0 };
           windows.set(resetAtMs, window);
@@ -106,10 +107,9 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
           if (admitted) window.admitted += 1;
         }
       };
-      // Twelve callers each, without a pause, so that there are requests on either side of every edge.
+      // Twelve callers each, without a pause, so that there are requests on either side of every edge, until a window was full.
       await Promise.all(three.flatMap(({ limiter }) => Array.from({ length: 12 }, () => load(limiter))));
       for (const { asked, admitted } of windows.values()) expect(admitted).toBe(Math.min(N, asked));
-      expect([...windows.values()].some(({ asked }) => asked > N)).toBe(true);
     });
 
     it('the place of a request is free again some time after its process was killed, and kept for one that lives', async () => {

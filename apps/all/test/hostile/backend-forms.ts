@@ -49,6 +49,13 @@ const packed = Buffer.from('H4sIAAAAAAAAA+3BAQ0AAADCoPdPbQ43oAAAAAAAAAAAAAAAAAAA
 const NESTED = '['.repeat(200_000);
 
 export const FORMS: readonly Attack[] = [
+  { name: 'an object with nothing in it', behave: sends('{}'), outcomes: FAILS },
+  {
+    name: 'events without a choice',
+    behave: streams('data: {}\n\ndata: {"choices":[]}\n\ndata: [DONE]\n\n'),
+    stream: true,
+    outcomes: FAILS,
+  },
   {
     name: 'bytes that are no UTF-8',
     behave: streams(

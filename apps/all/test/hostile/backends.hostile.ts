@@ -74,6 +74,18 @@ async function serves(): Promise<void> {
   expect(outcomeOf(await stage.say('hi', { stream: true }))).toBe('answer');
 }
 
+/** After the tests before it in its suite. */
+function leavesNothing(): void {
+  it(
+    'leaves no hold, no wrong book, no memory, and a service that serves',
+    { timeout: TEST_MS },
+    async () => {
+      await serves();
+      expect(await stage.afterwards()).toEqual([]);
+    },
+  );
+}
+
 describe.each([
   ['floods', FLOODS],
   ['stalls', STALLS],
@@ -85,14 +97,7 @@ describe.each([
     expect(answers.flatMap((answer) => faultsOf(answer, attack))).toEqual([]);
   });
 
-  it(
-    'leaves no hold, no wrong book, no memory, and a service that serves',
-    { timeout: TEST_MS },
-    async () => {
-      await serves();
-      expect(await stage.afterwards()).toEqual([]);
-    },
-  );
+  leavesNothing();
 });
 
 describe('a backend that lies about its counts', () => {
@@ -104,14 +109,7 @@ describe('a backend that lies about its counts', () => {
     }
   });
 
-  it(
-    'leaves no hold, no wrong book, no memory, and a service that serves',
-    { timeout: TEST_MS },
-    async () => {
-      await serves();
-      expect(await stage.afterwards()).toEqual([]);
-    },
-  );
+  leavesNothing();
 });
 
 describe('what a backend says', () => {

@@ -201,7 +201,8 @@ export class ExtremeRequests {
       schema.maximum ?? (schema.exclusiveMaximum === undefined ? undefined : schema.exclusiveMaximum - step);
     if (least !== undefined && Number.isSafeInteger(least - 1) && this.isBeyond(path)) return least - 1;
     if (most !== undefined && Number.isSafeInteger(most + 1) && this.isBeyond(path)) return most + 1;
-    if (type === 'integer' && this.isBeyond(path)) return (least ?? 0) + 0.5;
+    // Beyond 2^51 no double has a half.
+    if (type === 'integer' && this.isBeyond(path)) return Math.max(least ?? 0, -(2 ** 50)) + 0.5;
     const fits = (value: number): boolean =>
       value >= (least ?? -Infinity) &&
       value <= (most ?? Infinity) &&

@@ -75,6 +75,8 @@ async function send({ method, path, body, beyond }: ExtremeRequest): Promise<Ans
 
 function faultOf(request: ExtremeRequest, { status, type, text }: Answered): string | undefined {
   if (text === 'cut') return 'the connection was cut';
+  // What this deployment does not sell; nothing of the request was looked at.
+  if (status === 503 && text.startsWith('{"error":"X402_NOT_CONFIGURED"')) return undefined;
   if (status >= 500) return 'a request is not what makes a service fail';
   if (!request.statuses.includes(String(status))) return 'the status is not described';
   if (status < 400) return request.beyond.length > 0 ? 'a value past its bound was taken' : undefined;

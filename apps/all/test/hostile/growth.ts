@@ -1,9 +1,13 @@
 import type { ServiceProbe } from '../probe.js';
 
-/** Below this part of a unit a cost says more about the moment than about the request. */
-const MEASURABLE = 0.5;
+/** A cost below a unit is allowed however it grows, and says more about the moment than about the request. */
+const MEASURABLE = 1;
+/** A cost too small to be told from none. */
+const LEAST = 0.05;
 /** The least of so many tries is the one that was disturbed least. */
 const TRIES = 3;
+/** What grows with the square does so in each of so many measurements; what is disturbed, in some. */
+const MEASUREMENTS = 8;
 
 interface Growth {
   /** What the cost grows with: 1 with the size, 2 with its square. 0 where it stays too small to tell. */
@@ -26,7 +30,10 @@ export async function growthFaults(
   sizes: readonly number[],
   act: (size: number) => Promise<unknown>,
 ): Promise<string[]> {
-  const { exponent, costs } = await growthOf(probe, sizes, act);
+  let growth = await growthOf(probe, sizes, act);
+  for (let more = MEASUREMENTS - 1; more > 0 && growth.exponent >= LINEAR; more -= 1)
+    growth = await growthOf(probe, sizes, act);
+  const { exponent, costs } = growth;
   if (exponent < LINEAR) return [];
   const told = costs.map(({ size, units }) => `${size}: ${units.toFixed(2)}`).join(', ');
   return [`it grows with the power ${exponent.toFixed(2)} of the size (units of work by size: ${told})`];
@@ -50,15 +57,12 @@ async function growthOf(
   const smallest = await costOf(1);
   const costs: { size: number; units: number }[] = [];
   for (const size of sizes) costs.push({ size, units: Math.max(0, (await costOf(size)) - smallest) });
-  return { exponent: exponentOf(costs.filter(({ units }) => units >= MEASURABLE)), costs };
+  return { exponent: exponentOf(costs), costs };
 }
 
-/** The slope of the line through the logarithms, by least squares. */
+/** The slope, by logarithms, over the last two steps. */
 function exponentOf(costs: Growth['costs']): number {
-  if (costs.length < 2) return 0;
-  const points = costs.map(({ size, units }) => [Math.log(size), Math.log(units)] as const);
-  const mean = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length;
-  const [meanX, meanY] = [mean(0), mean(1)];
-  const covariance = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
-  return covariance / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  const [from, , to] = costs.slice(-3);
+  if (!from || !to || to.units < MEASURABLE) return 0;
+  return Math.log(to.units / Math.max(from.units, LEAST)) / Math.log(to.size / from.size);
 }

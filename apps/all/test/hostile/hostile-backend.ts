@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { TestServer } from '@svc/testing';
 
 /** One request that a backend was sent, and the answer that it has to give. */
 interface Exchange {
@@ -16,13 +15,13 @@ export type Behaviour = (exchange: Exchange) => void | Promise<void>;
 /** A backend that does what a test wants, right or wrong. */
 export class HostileBackend {
   private constructor(
-    private readonly server: Server,
+    private readonly server: TestServer,
     /** What is done with the requests to come. */
     public behave: Behaviour,
   ) {}
 
   static async start(behave: Behaviour = decent()): Promise<HostileBackend> {
-    const server = createServer((request, response) => {
+    const server = await TestServer.start((request, response) => {
       // A connection that the platform cuts is what many tests want to see.
       response.on('error', () => undefined);
       void text(request)
@@ -30,20 +29,16 @@ export class HostileBackend {
         .catch(() => response.destroy());
     });
     const backend = new HostileBackend(server, behave);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
     return backend;
   }
 
   /** The base of its API. */
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+    return `${this.server.url}/v1`;
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+  close(): Promise<void> {
+    return this.server.close();
   }
 }
 

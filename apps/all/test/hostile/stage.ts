@@ -2,29 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chunk, Cost, ErrorAnswer } from '../answers.js';
 import { residentBytes, TELLS_MEMORY } from '../memory.js';
 import { type Payer, openPayer, payerFaults } from '../payers.js';
-import { Platform, type PlatformOptions } from '../platform.js';
+import { ABLE_MODEL, Platform, type PlatformOptions } from '../platform.js';
 import { ServiceProbe } from '../probe.js';
-import { nanoCost } from '../witness.js';
+import { nanoCost } from '../reconciliation.js';
 import { HostileBackend } from './hostile-backend.js';
-import { weakeningOptions } from './weakening.js';
 
-/** The model of the hostile backend; it has every capability that a request can ask for. */
-const MODEL = 'able';
-
-const ABLE = {
-  id: MODEL,
-  capabilities: {
-    supportsFunctionCalling: true,
-    supportsResponseSchema: true,
-    supportsLogProbs: true,
-    supportsVision: true,
-    supportsMultipleImages: true,
-    supportsAudioInput: true,
-    supportsVideoInput: true,
-    supportsReasoning: true,
-    supportsReasoningEffort: true,
-  },
-};
+/** The model of the hostile backend. */
+const MODEL = ABLE_MODEL.id;
 
 /** No answer of these tests takes nearly as long on any machine. */
 const DEADLINE_MS = 120_000;
@@ -70,11 +54,11 @@ export class Stage {
     const backends = [{ url: backend.url, model: MODEL, maxInFlight: 1_000 }];
     const platform = await Platform.start({
       ...options,
-      models: [{ ...ABLE, backends, ...model }, ...(options.models ?? [])],
+      models: [{ ...ABLE_MODEL, backends, ...model }, ...(options.models ?? [])],
       env: {
         SVC_LOG_LEVEL: 'error',
         ...options.env,
-        NODE_OPTIONS: ['--inspect=127.0.0.1:0', ...weakeningOptions()].join(' '),
+        NODE_OPTIONS: '--inspect=127.0.0.1:0',
       },
     });
     const stage = new Stage(platform, backend, await ServiceProbe.connect(platform.service.output));
@@ -93,7 +77,7 @@ export class Stage {
   /** Opens an account whose books are looked at afterwards too, and gives its key. */
   async open(creditUsd: string): Promise<string> {
     const payer = await openPayer(this.platform, { creditUsd, stakes: false, keys: 1 });
-    await payer.witness.askAgain();
+    await payer.reconciliation.askAgain();
     this.payers.push(payer);
     return payer.apiKeys[0];
   }
@@ -102,16 +86,16 @@ export class Stage {
   async ask(body: object | string, { apiKey = this.apiKey, ...init }: AskOptions = {}): Promise<Answer> {
     const payer = this.payers.find(({ apiKeys }) => apiKeys.includes(apiKey));
     if (!payer) throw new Error('no account has this key');
-    payer.witness.sent += 1;
+    payer.reconciliation.sent += 1;
     const answer = await readAnswer(
       await this.platform.chat(apiKey, typeof body === 'string' ? body : { model: MODEL, ...body }, {
         signal: AbortSignal.timeout(DEADLINE_MS),
         ...init,
       }),
     );
-    const { witness } = payer;
-    if (answer.status !== 200) witness.refused.add(answer.requestId);
-    else if (answer.cost) witness.ended.set(answer.requestId, nanoCost(answer.cost));
+    const { reconciliation } = payer;
+    if (answer.status !== 200) reconciliation.refused.add(answer.requestId);
+    else if (answer.cost) reconciliation.ended.set(answer.requestId, nanoCost(answer.cost));
     return answer;
   }
 

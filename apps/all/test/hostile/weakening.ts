@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** One place of the built code, made worse, and the test that must see it. */
 export interface Weakening {
   readonly name: string;
-  /** The file of this folder, and the name of its test (or a part of it). */
+  /** The file in `apps/all/test`, and the name of its test (or a part of it). */
   readonly file: string;
   readonly test: string;
   /** The compiled module, from the root of the workspace. */

@@ -14,6 +14,22 @@ reasoning: { ${reasoning}: { suffix: /no_think } }
 `);
 
 describe('the catalogue', () => {
+  it('takes names of backends that tell them apart, those that they have without one included', () => {
+    const model = modelWith('off') as object;
+    const backends = (...names: (string | undefined)[]): object[] =>
+      names.map((name) => ({
+        ...(name !== undefined && { name }),
+        url: 'http://127.0.0.1:1/v1',
+        model: 'm',
+      }));
+    const isTaken = (...names: (string | undefined)[]): boolean =>
+      CatalogModel.safeParse({ ...model, backends: backends(...names) }).success;
+    expect(isTaken(undefined, 'vllm-a', 'vllm-b')).toBe(true);
+    expect(isTaken('same', 'same')).toBe(false);
+    expect(isTaken('backend-2', undefined)).toBe(false);
+    expect(isTaken('10.0.0.1:8000')).toBe(false);
+  });
+
   it.each(['off', '"off"', 'false'])('takes the key %s alike, whichever YAML its writer knows', (key) => {
     expect(CatalogModel.parse(modelWith(key))).toMatchObject({ reasoning: { off: { suffix: '/no_think' } } });
   });

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { Scraping, Search } from './search.js';
 
 const Usd = z.number().nonnegative().max(1_000_000);
+/** What one piece of an extra costs. */
+const ExtraUsd = z.number().nonnegative().max(1_000);
 const PositiveCount = z.int().positive();
 
 /** The name of an environment variable. */
@@ -9,6 +12,11 @@ const EnvName = z.string().regex(/^[A-Z][A-Z0-9_]*$/);
 /** A server that answers for a model. */
 export const Backend = z
   .strictObject({
+    /** What clients and logs are told of it; default: `backend-1` for the first of its model, and so on. */
+    name: z
+      .string()
+      .regex(/^[\w.-]{1,64}$/, 'has letters, digits, dots, dashes and underscores, 64 at most')
+      .optional(),
     /** The base of an OpenAI-compatible API, such as `http://127.0.0.1:4000/v1`. */
     url: z.url({ protocol: /^https?$/ }).optional(),
     /** The model's name there. */
@@ -25,6 +33,11 @@ export const Backend = z
     path: ['url'],
     message: 'is required for every backend but the simulator',
   });
+
+function haveOwnNames(backends: readonly { readonly name?: string | undefined }[]): boolean {
+  const names = backends.map(({ name }, position) => name ?? `backend-${position + 1}`);
+  return new Set(names).size === names.length;
+}
 
 const Rates = { input: Usd, output: Usd, cacheInput: Usd.optional(), cacheWrite: Usd.optional() };
 
@@ -155,7 +168,7 @@ const offer = {
   paidOnly: z.boolean().default(false),
   offline: z.boolean().default(false),
   createdAt: z.iso.date().default('2026-01-01'),
-  backends: z.array(Backend).default([]),
+  backends: z.array(Backend).refine(haveOwnNames, 'two backends have the same name').default([]),
 };
 
 const Limits = z.strictObject({ requestsPerMinute: PositiveCount, tokensPerMinute: PositiveCount });
@@ -176,6 +189,11 @@ export const CatalogModel = z.strictObject({
   capabilities: Capabilities.prefault({}),
   constraints: SamplingDefaults.prefault({}),
   reasoning: Reasoning.optional(),
+  /**
+   * What makes its backends search by themselves, as members of their requests; without it, as xAI takes it. For models
+   * with the capability `supportsXSearch`; the addresses in the answer's `citations` are its sources.
+   */
+  xSearch: z.strictObject({ members: z.record(z.string(), z.unknown()) }).optional(),
   /** The model's own vocabulary, where it has one of these. Without it the tokens of a silent backend are estimated. */
   tokenizer: z.enum(TOKENIZERS).optional(),
   /** In place of the catalogue's; an empty list is none. */
@@ -227,7 +245,14 @@ export const CatalogFile = z
     models: z.array(CatalogEntry).min(1),
     tiers: z.partialRecord(z.enum(TIERS), TierLimits),
     otherLimits: z.partialRecord(z.enum(OTHER_LIMITS), RequestLimits).optional(),
-    extras: z.strictObject({ webSearch: Usd, webPage: Usd, xSearch: Usd }).partial().default({}),
+    /** USD for each; what has no price is free. */
+    extras: z
+      .strictObject({ webSearch: ExtraUsd, webPage: ExtraUsd, xSearch: ExtraUsd, textParser: ExtraUsd })
+      .partial()
+      .default({}),
+    /** Without it the web is not searched. */
+    search: Search.optional(),
+    scraping: Scraping.optional(),
     housePrompts: HousePrompts,
   })
   .superRefine((catalog, context) => {
@@ -271,5 +296,6 @@ export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;
 export type OtherLimit = (typeof OTHER_LIMITS)[number];
+export type Extra = keyof CatalogFile['extras'];
 export type Tier = (typeof TIERS)[number];
 export type TokenizerName = (typeof TOKENIZERS)[number];

@@ -1,15 +1,20 @@
 import { z } from 'zod';
+import { augmentRoutes } from './augment/augment-routes.js';
 import { billingRoutes } from './billing/billing-routes.js';
 import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters/characters.js';
 import { ChatCompletionChunk } from './chat/chat-chunk.js';
 import { ChatRequest } from './chat/chat-request.js';
 import { ChatCompletion } from './chat/chat-response.js';
+import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
 import { limiterRoutes } from './limits/limiter-routes.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
+import { portRoutes } from './internal/port-routes.js';
 import { operatorRoutes } from './operator/operator-routes.js';
+import { paymentRoutes } from './operator/operator-payments.js';
 import { stakeRoutes } from './operator/operator-stake.js';
 import { rateLimitRoutes } from './limits/rate-limit-routes.js';
+import { walletRoutes } from './wallets/wallet-routes.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
 const publicRoutes = {
@@ -32,6 +37,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     status: 200,
     // The id of the request is also the id in the answer's body, so it looks as OpenAI's do.
     idPrefix: 'chatcmpl-',
+    admitted: true,
     body: ChatRequest,
     bodyLimitBytes: 35_000_000,
     reply: ChatCompletion,
@@ -41,6 +47,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
       'INVALID_JSON',
       'INVALID_REQUEST',
       'TOO_MANY_TOKENS',
+      'TOO_MANY_TOKENS_PER_MINUTE',
       'NOT_AVAILABLE',
       'PRO_ONLY_MODEL',
       'INSUFFICIENT_BALANCE',
@@ -181,10 +188,15 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
 /** The catalogue of routes. Controllers, validation and the published description are made from it. */
 export const routes = {
   ...publicRoutes,
+  ...augmentRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,
   ...limiterRoutes,
+  ...internalRoutes,
   ...billingRoutes,
+  ...walletRoutes,
   ...operatorRoutes,
   ...stakeRoutes,
+  ...paymentRoutes,
+  ...portRoutes,
 } as const;

@@ -6,6 +6,10 @@ export interface EventDefinition<Payload = unknown> {
   /** Events with the same key arrive in the order in which they were published. */
   readonly key: (payload: Payload) => string;
   readonly payload: z.ZodType<Payload>;
+  /** Into how many parts the topic is divided, each with the events of some keys; default: the deployment's number. */
+  readonly partitions?: number;
+  /** How long the topic keeps its events; default: the deployment's time. */
+  readonly retentionDays?: number;
 }
 
 /** Defines an event. A change of its payload adds optional fields only; anything else is the next version. */

@@ -46,3 +46,23 @@ export const setStakedDiem = defineJob({
   backoffMs: 2_000,
   deadlineMs: 3_600_000,
 });
+
+/** Proves what came into the books since the last audit. */
+export const auditNewEntries = defineJob({
+  queue: 'audit',
+  name: 'audit-new-entries',
+  payload: z.strictObject({}),
+  attempts: 3,
+  backoffMs: 10_000,
+  deadlineMs: 600_000,
+});
+
+/** Proves the whole book. */
+export const auditWholeBook = defineJob({
+  queue: 'audit',
+  name: 'audit-whole-book',
+  payload: z.strictObject({}),
+  attempts: 2,
+  backoffMs: 600_000,
+  deadlineMs: 14_400_000,
+});

@@ -11,4 +11,7 @@ export const keyChanged = defineEvent<KeyChanged>({
   topic: 'key.changed.v1',
   key: ({ accountId }) => accountId,
   payload: KeyChanged,
+  // Every process reads all of it, and nobody reads what was told before it started.
+  partitions: 1,
+  retentionDays: 1,
 });

@@ -50,10 +50,14 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     strip_thinking_response: 'Leave `<think>` blocks out of the answer.',
     disable_thinking: 'Switch thinking off where the model can, and leave `<think>` blocks out.',
     enable_e2ee: 'End-to-end encryption, with models that support it.',
-    enable_web_search: 'Search the web; with `auto` the model decides. Charged by use.',
-    enable_web_scraping: 'Read up to 5 URLs of the last message. Charged by page.',
-    enable_web_citations: 'Cite the sources of a web search as `[REF]0[/REF]`.',
-    enable_x_search: "Use the provider's own search. Charged by use.",
+    enable_web_search:
+      '`on` searches the web for what the conversation is about and puts what is found before the model. Charged by use; a search that fails costs nothing. `auto` leaves it to the model, which may ask for one search before it answers; you are charged for the tokens of both its turns. With models without tools, and where `tool_choice`, `response_format` or `n` leave it no choice, `auto` searches where the last message is short, has no code, and speaks of the present, of last year or later, or asks to look things up.',
+    enable_web_scraping:
+      'Read up to 5 pages that the last user message names, in place of a search. Charged for each page that was read.',
+    enable_web_citations:
+      'With a web search: have the sources cited as `[REF]0[/REF]`, by their index in `web_search_citations`.',
+    enable_x_search:
+      "Have the model's provider search the web and posts by itself, in place of a search of ours. Charged by use. Refused for models without it.",
     include_search_results_in_stream: 'Send the results of a search as the first event of a stream.',
     return_search_results_as_documents:
       'Send the results of a search as a tool call named `svc_web_search_documents` as well.',

@@ -5,15 +5,20 @@ import type { Access, RouteDefinition } from '../http/route/route-definition.js'
 
 const KINDS = [...new Set(Object.values(PROBLEMS).map(({ kind }) => kind))] satisfies ProblemKind[];
 
+const ErrorView = z.object({
+  message: z.string(),
+  type: z.enum(KINDS),
+  param: z.string().nullable().describe('The field of the request that is at fault.'),
+  code: z.string().describe('`code`, or `context_length_exceeded` for `TOO_MANY_TOKENS`.'),
+  retry_after: z.number().optional().describe('Seconds. In an event of a stream, which has no headers.'),
+});
+
+/** An event of a stream that has begun and then failed. */
+export const StreamError = z.object({ error: ErrorView });
+
 /** The body of every error. */
 export const ErrorEnvelope = z.object({
-  error: z.object({
-    message: z.string(),
-    type: z.enum(KINDS),
-    param: z.string().nullable().describe('The field of the request that is at fault.'),
-    code: z.string().describe('`code`, or `context_length_exceeded` for `TOO_MANY_TOKENS`.'),
-    retry_after: z.number().optional().describe('Seconds. In an event of a stream, which has no headers.'),
-  }),
+  error: ErrorView,
   code: z.string().describe('What went wrong.'),
   details: z
     .looseObject({ _errors: z.array(z.string()) })
@@ -44,29 +49,35 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   410: 'It was there once and is no more.',
   413: 'The body is too large.',
   415: 'The body is not JSON, or encoded in a way that is not read.',
+  431: 'The headers of the request are too large.',
   429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` say when to try again.',
   500: 'The request failed on this side. Try again, each time after a longer pause.',
   503: 'Not possible at the moment. Try again after the seconds of `Retry-After`.',
   504: 'It took too long. Set `stream: true` for long answers.',
 };
 
+/** What every route may refuse with. */
+const ANY: readonly ProblemCode[] = ['HEADERS_TOO_LARGE', 'UNKNOWN_ERROR', 'UNAVAILABLE'];
+
 /** What every route of clients may refuse with: wrong credentials, and one who failed too often. */
-const CLIENT_REFUSALS: readonly ProblemCode[] = [
-  'AUTHENTICATION_FAILED',
-  'RATE_LIMIT_EXCEEDED',
-  'UNKNOWN_ERROR',
-  'UNAVAILABLE',
-];
+const CLIENT_REFUSALS: readonly ProblemCode[] = ['AUTHENTICATION_FAILED', 'RATE_LIMIT_EXCEEDED', ...ANY];
+
+/** What a route that wallets may use may refuse with, beside those. */
+const WALLET_REFUSALS = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
+  (code) => code.startsWith('X402_SIGN_IN_') || code === 'X402_NOT_CONFIGURED',
+);
 
 /** What every route of a kind of access may refuse with. */
 const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
-  probe: ['UNKNOWN_ERROR', 'UNAVAILABLE'],
+  probe: ANY,
   public: CLIENT_REFUSALS,
-  'key-or-wallet': CLIENT_REFUSALS,
+  'key-or-wallet': [...CLIENT_REFUSALS, ...WALLET_REFUSALS, 'PAYMENT_REQUIRED'],
   key: CLIENT_REFUSALS,
   admin: CLIENT_REFUSALS,
-  operator: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
-  internal: ['AUTHENTICATION_FAILED', 'UNKNOWN_ERROR', 'UNAVAILABLE'],
+  operator: ['AUTHENTICATION_FAILED', ...ANY],
+  internal: ['AUTHENTICATION_FAILED', ...ANY],
+  metrics: ['AUTHENTICATION_FAILED', ...ANY],
+  process: ['AUTHENTICATION_FAILED', ...ANY],
 };
 
 /** The codes that a route may refuse with, by status. */

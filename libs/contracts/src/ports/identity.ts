@@ -14,10 +14,13 @@ export interface AccountLimit extends MinuteLimits {
   readonly model?: string;
 }
 
-/** Who asks: an account, by one of its keys. */
+/** Who asks: an account, by one of its keys or as the wallet that it is. */
 export interface Caller {
   readonly accountId: string;
+  /** Of a wallet, `wallet:<address>`. */
   readonly keyId: string;
+  /** The address of the wallet that has signed in, in lower case where that makes no difference; absent for keys. */
+  readonly wallet?: string;
   readonly tier: 'standard' | 'partner';
   /** Whether models for paid accounts may be used. */
   readonly paid: boolean;

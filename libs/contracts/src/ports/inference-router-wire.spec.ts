@@ -9,7 +9,7 @@ import {
   encodeProblemTrailer,
 } from './inference-router-wire.js';
 
-const CALL = { requestId: 'r-1', model: 'm', body: '{"a":1}' };
+const CALL = { requestId: 'r-1', model: 'm', body: [Buffer.from('{"a":1}')] };
 
 const problemOf = (act: () => unknown): unknown => {
   try {
@@ -42,7 +42,7 @@ describe('a call on the wire', () => {
   ])('is refused where it is none: %j', (wrong) => {
     const { headers } = encodeInferenceCall(CALL, true);
     const given = Object.keys(wrong).length === 0 ? {} : { ...headers, ...wrong };
-    const problem = problemOf(() => decodeInferenceCall(given, '{}'));
+    const problem = problemOf(() => decodeInferenceCall(given, CALL.body));
     expect(problem).toBeInstanceOf(Problem);
     expect(problem).toMatchObject({ code: 'INVALID_REQUEST' });
   });

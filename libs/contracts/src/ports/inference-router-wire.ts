@@ -26,17 +26,19 @@ export const PROBLEM_TRAILER = 'x-svc-problem';
 
 type Headers = Readonly<Record<string, unknown>>;
 
-const Encoded = z.codec(z.string().max(8_192), z.string(), {
-  decode: (text, context) => {
+const Encoded = z
+  .string()
+  .max(8_192)
+  .transform((text, context) => {
     try {
       return decodeURIComponent(text);
     } catch {
       context.issues.push({ code: 'custom', input: text, message: 'is not percent-encoded' });
       return z.NEVER;
     }
-  },
-  encode: (text) => encodeURIComponent(text.toWellFormed()),
-});
+  });
+
+const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
 
 const CallHead = z.object({
   [CALL_HEADERS.requestId]: Name.min(1),
@@ -45,35 +47,32 @@ const CallHead = z.object({
   [CALL_HEADERS.stream]: z.enum(['true', 'false']),
 });
 
-const AnswerHead = z.object({
-  [ANSWER_HEADERS.backend]: Name,
-  [ANSWER_HEADERS.retries]: z.codec(z.string().regex(/^\d{1,4}$/), z.int().nonnegative(), {
-    decode: Number,
-    encode: String,
-  }),
-});
+/** How often a call was tried again, as it is written. */
+const RETRIES = /^\d{1,4}$/;
 
 interface InferenceCallOnWire {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: readonly Uint8Array[];
 }
 
 export function encodeInferenceCall(call: InferenceCall, stream: boolean): InferenceCallOnWire {
-  const headers = z.encode(CallHead, {
+  const headers = {
     [CALL_HEADERS.requestId]: call.requestId,
-    [CALL_HEADERS.model]: call.model,
+    [CALL_HEADERS.model]: encoded(call.model),
     [CALL_HEADERS.stream]: stream ? 'true' : 'false',
-    ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: call.cacheKey }),
-  });
+    ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
+  };
   return { headers, body: call.body };
 }
 
 /** Throws INVALID_REQUEST on what is no call. */
 export function decodeInferenceCall(
   headers: Headers,
-  body: string,
+  body: readonly Uint8Array[],
 ): { readonly call: InferenceCall; readonly stream: boolean } {
-  const head = decoded(CallHead, headers, 'INVALID_REQUEST');
+  const read = CallHead.safeParse(headers);
+  if (!read.success) throw new Problem('INVALID_REQUEST', { cause: read.error });
+  const head = read.data;
   const cacheKey = head[CALL_HEADERS.cacheKey];
   return {
     call: {
@@ -87,13 +86,15 @@ export function decodeInferenceCall(
 }
 
 export function encodeAnswering({ backend, retries }: Answering): Readonly<Record<string, string>> {
-  return z.encode(AnswerHead, { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: retries });
+  return { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: String(retries) };
 }
 
-/** Throws INFERENCE_FAILED on what is no answer's head. */
+/** Throws INFERENCE_FAILED on what is no answer's head. By hand, since every answer comes through here. */
 export function decodeAnswering(headers: Headers): Answering {
-  const head = decoded(AnswerHead, headers, 'INFERENCE_FAILED');
-  return { backend: head[ANSWER_HEADERS.backend], retries: head[ANSWER_HEADERS.retries] };
+  const { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: retries } = headers;
+  if (typeof backend === 'string' && typeof retries === 'string' && RETRIES.test(retries))
+    return { backend, retries: Number(retries) };
+  throw new Problem('INFERENCE_FAILED', { cause: new TypeError('the answer does not say whose it is') });
 }
 
 /** A failure as a trailer. */
@@ -110,14 +111,4 @@ export function decodeProblemTrailer(trailers: Headers): Problem | undefined {
   } catch (error) {
     return new Problem('INFERENCE_FAILED', { cause: error });
   }
-}
-
-function decoded<Schema extends z.ZodType<unknown, unknown>>(
-  schema: Schema,
-  value: unknown,
-  code: 'INVALID_REQUEST' | 'INFERENCE_FAILED',
-): z.output<Schema> {
-  const read = schema.safeParse(value);
-  if (!read.success) throw new Problem(code, { cause: read.error });
-  return read.data;
 }

@@ -2,8 +2,11 @@ export interface InferenceCall {
   readonly requestId: string;
   /** The catalogue's id. */
   readonly model: string;
-  /** The JSON text of an object for the backend, without its `model`: the router puts the backend's own name there. */
-  readonly body: string;
+  /**
+   * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member. It has no
+   * `model`: the router puts the backend's own name there.
+   */
+  readonly body: readonly Uint8Array[];
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
 }

@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { type Charge, UsageRecorded, decodeCharge, encodeCharge } from '../messages/usage.js';
-import { type Books, HOLDS_PER_RENEWAL, LIMIT_PERIODS, type Ledger, TRANSFER_KINDS } from './ledger.js';
+import {
+  type Books,
+  CHARGES_PER_POSTING,
+  DEPOSITS_AT_ONCE,
+  type Charges,
+  HOLDS_PER_RENEWAL,
+  type Holds,
+  LIMIT_PERIODS,
+  type Ledger,
+  PAYMENT_RAILS,
+  TRANSFER_KINDS,
+} from './ledger.js';
 import {
   BalancesOnWire,
   Count,
@@ -44,14 +55,30 @@ const ChargeOnWire = z.codec(UsageRecorded, z.custom<Charge>(), {
   encode: encodeCharge,
 });
 
+const HOLDING: Omit<PortWire<Ledger>, 'settle'> = {
+  hold: { isPlain: true, arguments: z.tuple([HoldRequestOnWire]), result: HoldOnWire },
+  available: { isPlain: true, arguments: z.tuple([Name]), result: BalancesOnWire },
+  extend: { isPlain: true, arguments: z.tuple([HoldOnWire, ExtensionOnWire]), result: HoldOnWire },
+  renew: { isPlain: true, arguments: z.tuple([z.array(HoldOnWire).max(HOLDS_PER_RENEWAL)]), result: Nothing },
+  release: { isPlain: true, arguments: z.tuple([HoldOnWire]), result: Nothing },
+};
+
 /** How the port `Ledger` crosses a wire. */
 export const LEDGER_WIRE: PortWire<Ledger> = {
-  hold: { arguments: z.tuple([HoldRequestOnWire]), result: HoldOnWire },
-  available: { arguments: z.tuple([Name]), result: BalancesOnWire },
-  extend: { arguments: z.tuple([HoldOnWire, ExtensionOnWire]), result: HoldOnWire },
-  renew: { arguments: z.tuple([z.array(HoldOnWire).max(HOLDS_PER_RENEWAL)]), result: Nothing },
+  ...HOLDING,
   settle: { arguments: z.tuple([HoldOnWire, ChargeOnWire]), result: Nothing },
-  release: { arguments: z.tuple([HoldOnWire]), result: Nothing },
+};
+
+/** How the port `Holds` crosses a wire. */
+export const HOLDS_WIRE: PortWire<Holds> = {
+  ...HOLDING,
+  settle: { isPlain: true, arguments: z.tuple([HoldOnWire, BalancesOnWire]), result: Nothing },
+};
+
+/** How the port `Charges` crosses a wire. */
+export const CHARGES_WIRE: PortWire<Charges> = {
+  post: { arguments: z.tuple([z.array(ChargeOnWire).max(CHARGES_PER_POSTING)]), result: Nothing },
+  giveBack: { arguments: z.tuple([ChargeOnWire]), result: Nothing },
 };
 
 const TransferOnWire = z.object({
@@ -85,8 +112,28 @@ const AuditReportOnWire = z.object({
 export const BOOKS_WIRE: PortWire<Books> = {
   balances: { arguments: z.tuple([Name]), result: BalancesOnWire },
   credit: {
-    arguments: z.tuple([z.object({ accountId: Name, usdNano: Whole, reference: Name })]),
+    arguments: z.tuple([
+      z.object({
+        accountId: Name,
+        usdNano: Whole,
+        reference: Name,
+        rail: z.enum(PAYMENT_RAILS).optional(),
+      }),
+    ]),
     result: TransferOnWire,
+  },
+  reverse: {
+    arguments: z.tuple([z.object({ accountId: Name, rail: z.enum(PAYMENT_RAILS), reference: Name })]),
+    result: TransferOnWire,
+  },
+  deposits: {
+    arguments: z.tuple([
+      z.union([
+        z.object({ references: z.array(Name).max(DEPOSITS_AT_ONCE) }),
+        z.object({ after: Whole, limit: Count.max(DEPOSITS_AT_ONCE) }),
+      ]),
+    ]),
+    result: z.array(TransferOnWire),
   },
   refund: {
     arguments: z.tuple([

@@ -81,6 +81,35 @@ export abstract class Ledger {
   abstract release(hold: Hold): Promise<void>;
 }
 
+/** What is set aside, as it is kept for the processes that settle: a ledger but for its charges. */
+export abstract class Holds {
+  /** As of `Ledger`. */
+  abstract hold(request: HoldRequest): Promise<Hold>;
+  /** As of `Ledger`. */
+  abstract available(accountId: string): Promise<Balances>;
+  /** As of `Ledger`. */
+  abstract extend(hold: Hold, extension: Extension): Promise<Hold>;
+  /** As of `Ledger`. */
+  abstract renew(holds: readonly Hold[]): Promise<void>;
+  /** As of `Ledger`. */
+  abstract release(hold: Hold): Promise<void>;
+
+  /** Shrinks a hold to what its charge costs, which is durable. It ends when that is posted. */
+  abstract settle(hold: Hold, cost: Balances): Promise<void>;
+}
+
+/** The most charges that `Charges.post` takes at once. */
+export const CHARGES_PER_POSTING = 200;
+
+/** The books, as processes that settle write to them where the event log does not take a charge. */
+export abstract class Charges {
+  /** Resolves once each is posted, at most `CHARGES_PER_POSTING` of them. One that was posted before is not again. */
+  abstract post(charges: readonly Charge[]): Promise<void>;
+
+  /** Gives back all that is left of a posted charge, once. Refuses as a refund does. */
+  abstract giveBack(charge: Charge): Promise<void>;
+}
+
 export const TRANSFER_KINDS = [
   'credit',
   'charge',
@@ -89,6 +118,9 @@ export const TRANSFER_KINDS = [
   'expiry',
   'deposit',
   'write_off',
+  'reversal',
+  'debt',
+  'repayment',
 ] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
@@ -124,9 +156,30 @@ export interface AuditReport {
 export interface Credit {
   readonly accountId: string;
   readonly usdNano: bigint;
-  /** Chosen by the operator; the same reference credits once. */
+  /** Chosen by the operator, or the id of a payment; the same reference credits once. */
+  readonly reference: string;
+  /** The way by which a wallet's payment came: it is a deposit then. Default: the operator's credit. */
+  readonly rail?: PaymentRailName;
+}
+
+/** Where deposits come from, as the books name it. */
+export const PAYMENT_RAILS = ['base', 'solana'] as const;
+export type PaymentRailName = (typeof PAYMENT_RAILS)[number];
+
+/** Takes a deposit back whose payment is gone from its chain. */
+export interface Reversal {
+  readonly accountId: string;
+  readonly rail: PaymentRailName;
+  /** That of the deposit, which is taken back once. */
   readonly reference: string;
 }
+
+/** The most deposits that are read at once. */
+export const DEPOSITS_AT_ONCE = 500;
+
+/** Which deposits and reversals: those of these references, or a page of all, the oldest first. */
+export type DepositsWanted =
+  { readonly references: readonly string[] } | { readonly after: bigint; readonly limit: number };
 
 /** Gives back what a request cost, or a part of it. */
 export interface Refund {
@@ -161,8 +214,20 @@ export abstract class Books {
   /** What the account has, less what it was charged. Zero for an account that has no transfers yet. */
   abstract balances(accountId: string): Promise<Balances>;
 
-  /** Adds USD, once for each account and reference. Refuses: REFERENCE_REUSED when the amount differs. */
+  /**
+   * Adds USD, once for each account and reference, of which a debt is paid first. Refuses: REFERENCE_REUSED when the
+   * amount differs.
+   */
   abstract credit(credit: Credit): Promise<Transfer>;
+
+  /**
+   * Takes a deposit back, once. What the account has not got any more becomes its debt. Refuses: INVALID_REQUEST where
+   * there is no such deposit; UNAVAILABLE.
+   */
+  abstract reverse(reversal: Reversal): Promise<Transfer>;
+
+  /** Deposits of payments and their reversals, at most `DEPOSITS_AT_ONCE`, in the order of their ids. */
+  abstract deposits(wanted: DepositsWanted): Promise<readonly Transfer[]>;
 
   /**
    * Gives back at most what a request cost, in the currencies it was paid in, once for each account and reference.

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Limits } from './limiter.js';
+import { Nothing, type PortWire } from './port-wire.js';
 
 const name = z.string().min(1).max(300);
 const count = z.int().min(0);
@@ -9,8 +11,7 @@ const minuteLimits = z.object({
   tokensPerMinute: count.optional(),
 });
 
-/** An `AdmitRequest` on the wire. */
-export const AdmitCall = z.object({
+const AdmitRequestOnWire = z.object({
   requestId: name,
   accountId: name,
   keyId: name,
@@ -25,8 +26,7 @@ export const AdmitCall = z.object({
   tokens: count,
 });
 
-/** An `Admission` on the wire. */
-export const AdmissionReply = z.object({
+const AdmissionOnWire = z.object({
   admitted: z.boolean(),
   refusedBy: z
     .object({ type: limitType, of: z.enum(['requests', 'tokens', 'concurrent', 'failures']) })
@@ -39,19 +39,29 @@ export const AdmissionReply = z.object({
   countedBy: name.optional(),
 });
 
-export const ReleaseCall = z.object({ request: AdmitCall, admission: AdmissionReply });
+const UnderWayOnWire = z.object({ requestId: name, accountId: name, countedBy: name.optional() });
 
-export const SettleCall = z.object({ ...ReleaseCall.shape, tokensUsed: count });
+const FailureBlockOnWire = z.object({ forMs: z.int().positive().optional() });
 
-/** Requests whose places among those under way are to be kept. */
-export const RenewCall = z.object({
-  live: z.array(z.object({ requestId: name, accountId: name, countedBy: name.optional() })).max(1_000),
-});
+/** Requests in one renewal. */
+export const PLACES_PER_RENEWAL = 1_000;
 
-export const SubjectCall = z.object({ subject: name });
-
-/** A `FailureBlock` on the wire. */
-export const FailureBlockReply = z.object({ forMs: z.int().positive().optional() });
+export const LIMITS_WIRE: PortWire<Limits> = {
+  admit: { isPlain: true, arguments: z.tuple([AdmitRequestOnWire]), result: AdmissionOnWire },
+  settle: {
+    isPlain: true,
+    arguments: z.tuple([AdmitRequestOnWire, AdmissionOnWire, count]),
+    result: Nothing,
+  },
+  release: { isPlain: true, arguments: z.tuple([AdmitRequestOnWire, AdmissionOnWire]), result: Nothing },
+  renew: {
+    isPlain: true,
+    arguments: z.tuple([z.array(UnderWayOnWire).max(PLACES_PER_RENEWAL)]),
+    result: Nothing,
+  },
+  blocked: { isPlain: true, arguments: z.tuple([name]), result: FailureBlockOnWire },
+  failed: { isPlain: true, arguments: z.tuple([name]), result: FailureBlockOnWire },
+};
 
 /** Whether a process takes part in the shared count, and what it decided alone. */
 export const LimitsState = z.object({

@@ -83,6 +83,20 @@ export abstract class Limiter {
   abstract failed(subject: string): Promise<FailureBlock>;
 }
 
+/** A request under way, as whoever keeps its place has to know it. */
+export interface UnderWay {
+  readonly requestId: string;
+  readonly accountId: string;
+  /** The process that counted it alone, if one did. */
+  readonly countedBy?: string;
+}
+
+/** What a process that counts does for others: the port, and keeping the places of requests under way. */
+export interface Limits extends Limiter {
+  /** Starts the leases of these anew. A place that has lapsed stays lost. */
+  renew(live: readonly UnderWay[]): Promise<void>;
+}
+
 /** Source of the three: the abuse protection of the public interface. */
 export const FAILURES_ALLOWED = 20;
 export const FAILURE_WINDOW_MS = 30_000;

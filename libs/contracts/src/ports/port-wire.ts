@@ -4,6 +4,8 @@ import { z } from 'zod';
 export interface MethodWire<Arguments, Result> {
   readonly arguments: z.ZodType<Arguments>;
   readonly result: z.ZodType<Result>;
+  /** Both are written as `plainText` does, which is what `z.encode` would make of them, many times quicker. */
+  readonly isPlain?: true;
 }
 
 /**
@@ -34,6 +36,30 @@ export const Time: z.ZodType<Date, string> = z.codec(z.iso.datetime(), z.date(),
   decode: (text) => new Date(text),
   encode: (date) => date.toISOString(),
 });
+
+/** The JSON of a value that has nothing but what JSON has, and whole numbers, which are strings there. Nothing is null. */
+export function plainText(value: unknown): string {
+  return JSON.stringify(plain(value) ?? null);
+}
+
+/** A copy with strings for whole numbers: JSON is written much slower where it asks for each part how it is written. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) copy[name] = plain((value as Record<string, unknown>)[name]);
+  return copy;
+}
+
+/** The JSON of a method's arguments, or of its result. */
+export function wireText(
+  { isPlain }: Pick<MethodWire<never, unknown>, 'isPlain'>,
+  schema: z.ZodType,
+  value: unknown,
+): string {
+  return isPlain ? plainText(value) : JSON.stringify(z.encode(schema, value) ?? null);
+}
 
 /** What a method returns that returns nothing. */
 export const Nothing: z.ZodType<void, null> = z.codec(z.null(), z.void(), {

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { type ExtractedText, ExtractionFailed, type SourceFile } from './retrieval.js';
 
-/** Where a process that serves the port `Retrieval` is asked, by POST. */
-export const RETRIEVAL_PATHS = { extractText: '/internal/v1/retrieval/text' } as const;
+/** Where a process that serves the ports of retrieval is asked, by POST. */
+export const RETRIEVAL_PATHS = {
+  extractText: '/internal/v1/retrieval/text',
+  searchWeb: '/internal/v1/retrieval/search',
+  readPage: '/internal/v1/retrieval/page',
+} as const;
 
 /**
  * A file on the wire: its bytes are the body as they are, and all else is in this header, JSON in percent-encoding,

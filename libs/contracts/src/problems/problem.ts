@@ -15,6 +15,8 @@ export interface ProblemDetails {
   readonly issues?: readonly Issue[];
   /** Seconds after which a retry makes sense; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** Replaces the envelope, where a protocol has a body of its own. */
+  readonly body?: object;
   /** What led here. For logs only, never for the client. */
   readonly cause?: unknown;
 }
@@ -26,6 +28,7 @@ export class Problem extends Error {
   readonly param: string | null;
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly body: object | undefined;
 
   constructor(
     readonly code: ProblemCode,
@@ -39,6 +42,7 @@ export class Problem extends Error {
     this.param = details.param ?? null;
     this.issues = details.issues;
     this.retryAfterSeconds = details.retryAfterSeconds ?? row.retryAfterSeconds;
+    this.body = details.body;
   }
 
   /** Anything thrown, as a problem: what is none already is an unknown error with the original as its cause. */

@@ -22,6 +22,12 @@ export interface ProblemRow {
 
 const row = (status: number, kind: ProblemKind, message: string): ProblemRow => ({ status, kind, message });
 
+/** Of wallets. Source of the codes: the public interface. */
+const signIn = (message: string): ProblemRow => row(401, 'authentication_error', message);
+
+/** Of payments. Source of the codes: the public interface. */
+const payment = (message: string): ProblemRow => row(400, 'invalid_request_error', message);
+
 /** The catalogue of errors: every code that a client can see, with its status, type and default message. */
 export const PROBLEMS = {
   INVALID_REQUEST: row(400, 'invalid_request_error', 'Invalid request parameters'),
@@ -36,14 +42,57 @@ export const PROBLEMS = {
     ),
     openaiCode: 'context_length_exceeded',
   },
+  TOO_MANY_TOKENS_PER_MINUTE: row(
+    400,
+    'invalid_request_error',
+    'Your request may take more tokens than your limit of tokens per minute. Please reduce your prompt or max_tokens.',
+  ),
+  PAYMENT_HEADER_NOT_ACCEPTED: row(
+    400,
+    'invalid_request_error',
+    'Payments are not taken here. Top up at /api/v1/x402/top-up, then ask again with a sign-in.',
+  ),
+  INVALID_PAYMENT_FORMAT: payment('The payment header is not base64 of the JSON of a payment.'),
+  INVALID_PAYMENT: payment('The payload is not a signed authorization to transfer USDC.'),
+  UNSUPPORTED_NETWORK: payment('Payments are taken on the networks of `accepts` only.'),
+  INVALID_PAYMENT_RECIPIENT: payment('The payment is for somebody else.'),
+  UNSUPPORTED_TOKEN: payment('Payments are taken in USDC only.'),
+  UNSUPPORTED_SCHEME: payment('Payments are taken by the scheme `exact` only.'),
+  INVALID_AMOUNT: payment('The amount is not one.'),
+  INVALID_PAYMENT_PAYER: payment('The payer is no wallet.'),
+  AMOUNT_TOO_LOW: payment('A payment is at least 5 USDC.'),
+  AMOUNT_TOO_HIGH: payment('A payment is at most 10,000 USDC.'),
+  PAYMENT_VERIFICATION_FAILED: payment('The payment can not be settled.'),
   NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer that.'),
   AUTHENTICATION_FAILED: row(401, 'authentication_error', 'Authentication failed'),
+  X402_SIGN_IN_INVALID_PAYLOAD: signIn(
+    'The sign-in header is not base64 of a JSON object with the fields of a sign-in.',
+  ),
+  X402_SIGN_IN_PARSE_ERROR: signIn('The sign-in header is not base64 of JSON.'),
+  X402_SIGN_IN_INVALID_MESSAGE: signIn('The sign-in message is not of the form that wallets sign.'),
+  X402_SIGN_IN_ADDRESS_MISMATCH: signIn('The sign-in message names another address than its payload.'),
+  X402_SIGN_IN_INVALID_CHAIN_ID: signIn('The chain id of the sign-in is not one.'),
+  X402_SIGN_IN_CHAIN_MISMATCH: signIn('The sign-in message names another chain than its payload.'),
+  X402_SIGN_IN_UNSUPPORTED_CHAIN: signIn('Wallets sign in on Base (eip155:8453) or Solana mainnet.'),
+  X402_SIGN_IN_MISSING_NONCE: signIn('The sign-in message has no nonce.'),
+  X402_SIGN_IN_DOMAIN_MISMATCH: signIn('The sign-in message is for another service.'),
+  X402_SIGN_IN_TIMESTAMP_MISMATCH: signIn('The timestamp is not that of the sign-in message.'),
+  X402_SIGN_IN_EXPIRED: signIn('The sign-in has expired. Sign a new message.'),
+  X402_SIGN_IN_FUTURE_TIMESTAMP: signIn('The sign-in message was issued in the future.'),
+  X402_SIGN_IN_NOT_BEFORE: signIn('The sign-in message is not valid yet.'),
+  X402_SIGN_IN_INVALID_SIGNATURE: signIn('The signature is not that of the wallet for this message.'),
+  X402_SIGN_IN_INVALID_WALLET: signIn('The address is not that of a wallet.'),
+  X402_SIGN_IN_NONCE_REUSED: signIn(
+    'This sign-in was used before. Sign a new message with a nonce of its own.',
+  ),
   PRO_ONLY_MODEL: row(401, 'authentication_error', 'This model is only available to Pro users'),
   INSUFFICIENT_BALANCE: row(
     402,
     'insufficient_balance',
     'Insufficient USD or Diem balance to complete request. Add credits to continue.',
   ),
+  SETTLEMENT_FAILED: row(402, 'insufficient_balance', 'The payment was not settled.'),
+  PAYMENT_REQUIRED: row(402, 'insufficient_balance', 'Payment required'),
   API_KEY_USD_SPEND_LIMIT_EXCEEDED: row(
     402,
     'insufficient_balance',
@@ -54,6 +103,7 @@ export const PROBLEMS = {
     'insufficient_balance',
     'API key DIEM spend limit exceeded. Your account may still have DIEM balance, but this API key has reached its configured DIEM spending limit.',
   ),
+  X402_WALLET_MISMATCH: row(403, 'permission_error', 'You can only access resources for your own wallet'),
   UNAUTHORIZED: row(403, 'permission_error', 'Unauthorized access'),
   NOT_FOUND: row(404, 'not_found_error', 'No such route'),
   ACCOUNT_NOT_FOUND: row(404, 'not_found_error', 'No such account'),
@@ -62,11 +112,21 @@ export const PROBLEMS = {
     'not_found_error',
     'No character could be found from the provided character_slug',
   ),
+  PAYMENT_NOT_FOUND: row(404, 'not_found_error', 'There is no such payment.'),
   CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),
   METHOD_NOT_ALLOWED: row(405, 'invalid_request_error', 'This route does not take that method.'),
   REQUEST_INCOMPLETE: row(408, 'timeout_error', 'The request was not received in time.'),
+  PAYMENT_IN_PROGRESS: {
+    ...row(
+      409,
+      'invalid_request_error',
+      'The payment is on its way. Send the same header again, and sign no other payment.',
+    ),
+    retryAfterSeconds: 5,
+  },
+  PAYMENT_DECISION_REFUSED: row(409, 'invalid_request_error', 'The chain says otherwise.'),
   REFERENCE_REUSED: row(409, 'invalid_request_error', 'This reference was used before with another amount.'),
   REFUND_TOO_LARGE: row(409, 'invalid_request_error', 'That is more than is left of the charge.'),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
@@ -101,6 +161,10 @@ export const PROBLEMS = {
   UNAVAILABLE: {
     ...row(503, 'api_error', 'The service cannot take requests at the moment. Please try again.'),
     retryAfterSeconds: 1,
+  },
+  X402_NOT_CONFIGURED: {
+    ...row(503, 'api_error', 'This deployment is not set up for wallets.'),
+    retryAfterSeconds: 60,
   },
   REQUEST_TIMEOUT: row(
     504,

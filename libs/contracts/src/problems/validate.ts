@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { setImmediate as turn } from 'node:timers/promises';
+import { z } from 'zod';
 import { type Issue, Problem } from './problem.js';
 
 /** The value as its schema reads it; refuses with the detailed INVALID_REQUEST that names every faulty field. */
@@ -6,6 +7,88 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalidRequest(result.error.issues);
+}
+
+/** A check of one part of a value goes on for so long before others get their turn. */
+const TURN_MS = 4;
+
+/**
+ * The same for a large object, without holding the event loop: its members, and the elements of its lists, are checked
+ * one by one until enough is found to be wrong. What has no fault takes little time and is read as a whole at the end.
+ */
+export async function validateInSlices<Schema extends z.ZodObject>(
+  schema: Schema,
+  value: unknown,
+): Promise<z.infer<Schema>> {
+  const issues: RawIssue[] = [];
+  let turnEndsMs = performance.now() + TURN_MS;
+  for (const { part, given, path } of partsOf(schema, value)) {
+    const result = part.safeParse(given);
+    if (!result.success)
+      issues.push(...result.error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })));
+    if (issues.length >= ISSUES_AT_MOST) break;
+    if (performance.now() < turnEndsMs) continue;
+    await turn();
+    turnEndsMs = performance.now() + TURN_MS;
+  }
+  if (issues.length > 0) throw invalidRequest(issues);
+  await turn();
+  return validate(schema, value);
+}
+
+interface Part {
+  readonly part: z.ZodType;
+  readonly given: unknown;
+  readonly path: readonly (string | number)[];
+}
+
+/** The members of a value that its schema knows; in place of a list its size, and then, where that is right, what is in it. */
+function* partsOf(schema: z.ZodObject, value: unknown): Generator<Part> {
+  if (!isObject(value)) return;
+  for (const [name, member] of Object.entries<z.ZodType>(schema.shape)) {
+    const given = (value as Readonly<Record<string, unknown>>)[name];
+    const whole = elementsIn(unwrapped(member), given);
+    if (!whole) {
+      yield { part: member, given, path: [name] };
+      continue;
+    }
+    const size = sizeOf(whole);
+    yield { part: size, given, path: [name] };
+    if (!size.safeParse(given).success) continue;
+    for (const { part, given: element, path } of elementsOf(whole, given as object))
+      yield { part, given: element, path: [name, ...path] };
+  }
+}
+
+/** The schema, where it is one of elements and there may be some. */
+function elementsIn(schema: unknown, given: unknown): z.ZodArray | z.ZodRecord | undefined {
+  if (schema instanceof z.ZodArray) return Array.isArray(given) ? schema : undefined;
+  return schema instanceof z.ZodRecord && isObject(given) ? schema : undefined;
+}
+
+function* elementsOf(schema: z.ZodArray | z.ZodRecord, given: object): Generator<Part> {
+  if (schema instanceof z.ZodArray) {
+    const part = schema.element as z.ZodType;
+    for (const [index, element] of (given as readonly unknown[]).entries())
+      yield { part, given: element, path: [index] };
+    return;
+  }
+  const part = z.record(schema.keyType, schema.valueType);
+  for (const [name, member] of Object.entries(given as Readonly<Record<string, unknown>>))
+    yield { part, given: { [name]: member }, path: [] };
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a schema asks of a value beside what is in it. */
+const sizeOf = ({ def: { checks = [] } }: z.ZodArray | z.ZodRecord): z.ZodType =>
+  z.unknown().check(...(checks as z.core.$ZodCheck<unknown>[]));
+
+function unwrapped(schema: unknown): unknown {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+    ? unwrapped(schema.unwrap())
+    : schema;
 }
 
 interface RawIssue {

@@ -123,10 +123,15 @@ describe('a list that a backend adds to', () => {
   });
 
   it('takes time in proportion to its length', () => {
+    // The least of some tries: a machine that does other work in between takes its time for that.
     const time = (...given: object[]): number => {
-      const startMs = performance.now();
-      messageOf(...given);
-      return performance.now() - startMs;
+      let leastMs = Number.POSITIVE_INFINITY;
+      for (let round = 0; round < 2; round += 1) {
+        const startMs = performance.now();
+        messageOf(...given);
+        leastMs = Math.min(leastMs, performance.now() - startMs);
+      }
+      return leastMs;
     };
     const many = (of: (at: number) => number) => Array.from({ length: 8_000 }, (_, at) => detail(of(at)));
     time(...many(() => 0));

@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 import type { ChoicePiece, FinishReason } from './normaliser.js';
 
 /** A choice of an answer that is one document, in the form of the contract. */
-interface WholeChoice {
+export interface WholeChoice {
   readonly index: number;
   readonly finish_reason: FinishReason;
   readonly stop_reason: 'stop' | 'length' | null;

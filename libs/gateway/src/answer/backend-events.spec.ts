@@ -24,7 +24,7 @@ class Answer implements AsyncIterator<readonly Uint8Array[]> {
   }
 
   events(): AsyncIterable<readonly string[]> {
-    return eventsOf({ backend: 'b', retries: 0, bytes: { [Symbol.asyncIterator]: () => this } });
+    return eventsOf({ backend: 'b', retries: 0, bytes: { [Symbol.asyncIterator]: () => this } }, 120_000);
   }
 }
 
@@ -144,10 +144,15 @@ describe('the events of a streamed answer', () => {
       ...Array.from({ length: line / pieceBytes }, () => Buffer.alloc(pieceBytes, 'x')),
       bytes(`\n\n${DONE}`),
     ];
+    // The least of some tries: a machine that does other work in between takes its time for that.
     const time = async (parts: readonly Buffer[]): Promise<number> => {
-      const startMs = performance.now();
-      await eventsIn(parts);
-      return performance.now() - startMs;
+      let leastMs = Number.POSITIVE_INFINITY;
+      for (let round = 0; round < 5; round += 1) {
+        const startMs = performance.now();
+        await eventsIn(parts);
+        leastMs = Math.min(leastMs, performance.now() - startMs);
+      }
+      return leastMs;
     };
     await time(cut(65_536));
     // The same number of pieces, each with a line of its own.

@@ -7,9 +7,6 @@ const DONE = '[DONE]';
 /** An event of a backend may have this many characters; an answer that comes in one event has fewer. */
 const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
-/** How long a backend may send bytes without an event among them, such as comments that keep a connection alive. */
-const SILENCE_MS = 120_000;
-
 /** A backend that goes on after its `[DONE]` for longer, or with more, is cut off. */
 const DRAIN_MS = 1_000;
 const DRAIN_LIMIT_BYTES = 64 * 1024;
@@ -17,9 +14,9 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
 /**
  * The data of a streamed answer's events, those that arrived together in one array; events without data are none.
  * Ends at `[DONE]`, which is not among them; throws INFERENCE_FAILED where it is missing, REQUEST_TIMEOUT where no
- * event comes for too long. Whoever stops iterating closes the call to the backend.
+ * event comes for so long. Whoever stops iterating closes the call to the backend.
  */
-export function eventsOf(stream: ChunkStream, silenceMs = SILENCE_MS): AsyncIterable<readonly string[]> {
+export function eventsOf(stream: ChunkStream, silenceMs: number): AsyncIterable<readonly string[]> {
   return new BackendEvents(stream.bytes[Symbol.asyncIterator](), silenceMs);
 }
 
@@ -47,7 +44,13 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     const sinceMs = performance.now();
     while (!this.done) {
       const next = await this.bytes.next();
-      const events = await (next.done === true ? this.readEnd() : this.read(next.value));
+      let events: readonly string[];
+      try {
+        events = next.done === true ? this.readEnd() : this.read(next.value);
+      } catch (error) {
+        await this.return();
+        throw error;
+      }
       if (events.length > 0) return { value: events, done: false };
       if (performance.now() - sinceMs > this.silenceMs) {
         await this.return();
@@ -63,8 +66,8 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     return { value: undefined, done: true };
   }
 
-  private async read(parts: readonly Uint8Array[]): Promise<readonly string[]> {
-    await this.feed(this.decoder.write(joined(parts)));
+  private read(parts: readonly Uint8Array[]): readonly string[] {
+    this.feed(this.decoder.write(joined(parts)));
     const events = this.taken();
     // Nothing of the answer follows, and reading on lets the connection be used again.
     if (this.done) void drain(this.bytes);
@@ -72,20 +75,18 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   }
 
   /** What the bytes ended in: an event whose blank line is missing, or else nothing, which is a fault. */
-  private async readEnd(): Promise<readonly string[]> {
-    await this.feed(`${this.decoder.end()}\n\n`);
+  private readEnd(): readonly string[] {
+    this.feed(`${this.decoder.end()}\n\n`);
     const events = this.taken();
     if (events.length > 0 || this.done) return events;
-    this.done = true;
     throw new Problem('INFERENCE_FAILED', { cause: new Error('the stream ended before its [DONE]') });
   }
 
   /** Once it has thrown for an event over the limit it throws for good. */
-  private async feed(text: string): Promise<void> {
+  private feed(text: string): void {
     try {
       this.parser.feed(text);
     } catch (error) {
-      await this.return();
       throw new Problem('INFERENCE_FAILED', { cause: error });
     }
   }

@@ -18,6 +18,11 @@ export function placeTexts(message: Fields): void {
   if (thinking !== '') message['reasoning_content'] ??= thinking;
 }
 
+/** Whether there is nothing in a delta. */
+export function saysNothing(delta: Fields): boolean {
+  return Object.values(delta).every((value) => value === undefined || value === null || value === '');
+}
+
 /** Whether a content is parts of text and nothing else, which a whole message may have. */
 export function isTextParts(content: unknown): boolean {
   return Array.isArray(content) && content.every((part) => isFields(part) && part['type'] === 'text');

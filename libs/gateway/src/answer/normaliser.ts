@@ -9,7 +9,9 @@ import {
 } from '../json/backend-json.js';
 import type { ThinkingPlan } from '../request/thinking-plan.js';
 import { Meter } from '../tokens/meter.js';
+import { CitationMarkers } from '../web/citation-markers.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
+import { HiddenTool } from './hidden-tool.js';
 import { filterTokens, wrapLogprobs } from './logprobs.js';
 import { isTextParts, placeTexts } from './message-texts.js';
 import { ThinkBlocks } from './think-blocks.js';
@@ -37,6 +39,10 @@ interface ChoiceState {
   calls: ToolCallStream | undefined;
   /** Takes thoughts out of the text; absent where they stay. */
   readonly blocks: ThinkBlocks | undefined;
+  /** Lets citations through that have a source. */
+  readonly markers: CitationMarkers | undefined;
+  /** Keeps a tool of the service out of it. */
+  readonly tool: HiddenTool | undefined;
 }
 
 /** How a backend says its answer: message by message, or delta by delta. */
@@ -47,6 +53,10 @@ export interface Normalising {
   /** What is done about the thoughts in it. */
   readonly thinking: Pick<ThinkingPlan, 'strip' | 'startsInside'>;
   readonly tokenizer: Tokenizer | undefined;
+  /** The number of sources that it may cite; without one, what looks like a citation is text. */
+  readonly sources?: number | undefined;
+  /** A tool of the service that its client is not to see. */
+  readonly tool?: HiddenTool | undefined;
 }
 
 /**
@@ -62,6 +72,8 @@ export class AnswerNormaliser {
   reported: Usage | undefined;
   /** As it stands in an answer that is not streamed. */
   promptLogprobs: unknown = null;
+  /** Addresses that the answer rests on, where its backend searched by itself. */
+  citedUrls: readonly string[] = [];
   private readonly choices = new Map<number, ChoiceState>();
 
   constructor(private readonly how: Normalising) {
@@ -71,6 +83,10 @@ export class AnswerNormaliser {
   /** Whether thoughts are taken out. */
   get strips(): boolean {
     return this.how.thinking.strip;
+  }
+
+  get tool(): HiddenTool | undefined {
+    return this.how.tool;
   }
 
   /** What is known of how much the answer took. */
@@ -87,6 +103,7 @@ export class AnswerNormaliser {
     if (said['object'] === 'error') throw backendError(said);
     this.reported = readUsage(said['usage']) ?? this.reported;
     this.promptLogprobs = said['prompt_logprobs'] ?? this.promptLogprobs;
+    if (said['citations'] !== undefined) this.citedUrls = addressesIn(said['citations']);
     const pieces: ChoicePiece[] = [];
     for (const [position, choice] of fieldsOf(said['choices']).entries()) {
       const piece = this.readChoice(choice, position);
@@ -95,12 +112,19 @@ export class AnswerNormaliser {
     return pieces;
   }
 
+  /** Whether the backend has said anything that is an answer. */
+  get hasChoices(): boolean {
+    return this.choices.size > 0;
+  }
+
   /** Gives every choice that has none its `finish_reason`. */
   finish(reason: 'stop' | 'length'): ChoicePiece[] {
     if (this.choices.size === 0) this.stateOf(0);
     const pieces: ChoicePiece[] = [];
-    for (const index of this.choices.keys()) {
-      const piece = this.readChoice({ index, logprobs: null, finish_reason: reason }, index);
+    for (const [index, { tool }] of this.choices) {
+      const piece = tool?.call
+        ? { index, delta: {}, logprobs: null, finish_reason: reason, stop_reason: undefined }
+        : this.readChoice({ index, logprobs: null, finish_reason: reason }, index);
       if (piece) pieces.push(piece);
     }
     return pieces;
@@ -112,7 +136,11 @@ export class AnswerNormaliser {
     if (this.choices.size === CHOICES_LIMIT) throw unusable('the backend sends too many choices');
     const { strip, startsInside } = this.how.thinking;
     const blocks = strip ? new ThinkBlocks(startsInside) : undefined;
-    const state = { finished: false, calls: undefined, blocks };
+    const { sources, tool: hidden } = this.how;
+    // It is offered where one choice is asked for.
+    const tool = hidden && index > 0 ? new HiddenTool(hidden.name, false) : hidden;
+    const markers = sources === undefined ? undefined : new CitationMarkers(sources);
+    const state = { finished: false, calls: undefined, blocks, markers, tool };
     this.choices.set(index, state);
     return state;
   }
@@ -126,10 +154,12 @@ export class AnswerNormaliser {
     const delta = isFields(choice[saying]) ? choice[saying] : {};
     const { content: given } = delta;
     placeTexts(delta);
-    if (saying === 'message' && !state.blocks && isTextParts(given)) delta['content'] = given;
+    if (saying === 'message' && !state.blocks && !state.markers && isTextParts(given))
+      delta['content'] = given;
     adoptFunctionCall(delta);
     const hasCalls = saying === 'message' ? placeWholeCalls(delta) : placeCalls(state, delta);
     this.meter.addMessage(delta, index);
+    state.tool?.hear(delta);
     const reason = saysNothingYet(choice['finish_reason'])
       ? null
       : finishReason(choice['finish_reason'], hasCalls);
@@ -138,9 +168,11 @@ export class AnswerNormaliser {
     let logprobs = wrapLogprobs(choice['logprobs']);
     if (state.blocks)
       logprobs = this.withoutThoughts(state.blocks, { delta, logprobs, isLast: state.finished });
+    if (state.markers) logprobs = cited(state.markers, { delta, logprobs, isLast: state.finished });
     const { stop_reason: stop } = choice;
     const stopped = stop === undefined ? undefined : stopReason(stop);
-    return { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
+    const piece = { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
+    return state.tool ? state.tool.shown(piece) : piece;
   }
 
   /** Takes thoughts out of a delta, which it changes; gives the logprobs of what is left. */
@@ -159,6 +191,27 @@ export class AnswerNormaliser {
     const tokens = new ThinkBlocks(this.how.thinking.startsInside);
     return filterTokens(logprobs, (token) => tokens.read(token).visible === token);
   }
+}
+
+/** Sources of one answer; backends name some dozens. */
+const SOURCES_LIMIT = 100;
+
+/** The addresses of pages in a list of addresses. */
+function addressesIn(value: unknown): string[] {
+  if (!Array.isArray(value)) return [];
+  return (value as unknown[])
+    .slice(0, SOURCES_LIMIT)
+    .filter((url) => typeof url === 'string' && url.length <= 2_000 && /^https?:\/\//i.test(url))
+    .map(String);
+}
+
+/** Leaves of a delta the citations that have a source; its logprobs where they are still those of its text. */
+function cited(markers: CitationMarkers, { delta, logprobs, isLast }: Thoughtful): ChoicePiece['logprobs'] {
+  const text = typeof delta['content'] === 'string' ? delta['content'] : '';
+  const shown = markers.read(text) + (isLast ? markers.end() : '');
+  if (shown === text) return logprobs;
+  delta['content'] = shown;
+  return logprobs && null;
 }
 
 interface Thoughtful {

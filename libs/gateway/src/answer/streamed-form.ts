@@ -1,19 +1,12 @@
-import type { SvcParametersEcho } from '@svc/contracts';
 import type { AnswerWriter } from '../http/answer-writer.js';
-import type { Fields } from '../json/backend-json.js';
+import { type Fields, fieldsOf } from '../json/backend-json.js';
+import type { DocumentsCall } from '../web/documents-call.js';
 import { type AnswerForm, type Settled, costView } from './answer.js';
+import { type AnswerHead, echoOf } from './answer-head.js';
 import { DONE_FRAME, frame, problemFrames } from './event-stream.js';
+import { saysNothing } from './message-texts.js';
 import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
 import { usageView } from './usage.js';
-
-/** What an answer says of itself beside its choices. */
-export interface AnswerHead {
-  readonly id: string;
-  readonly model: string;
-  readonly parameters: SvcParametersEcho;
-  /** Whether usage and cost of a stream come in a chunk of their own. */
-  readonly usageApart: boolean;
-}
 
 /**
  * An answer as server-sent events: one id, one creation time, the catalogue's model id, a role in each choice's first
@@ -30,16 +23,27 @@ export class StreamedForm implements AnswerForm {
   private frames = '';
   /** Choices that finish an answer, as far as is known: kept back, since usage may have to go with them. */
   private finishing: readonly ChoicePiece[] | undefined;
+  /** A first frame with what was found on the web: kept back until something is said, since then it is paid for. */
+  private results = '';
+  /** Choices that have told what was found as a call. */
+  private readonly documented = new Set<number>();
 
   constructor(
     private readonly writer: Pick<AnswerWriter, 'begin' | 'write' | 'end' | 'isGone'>,
-    private readonly normaliser: AnswerNormaliser,
-    private readonly about: AnswerHead,
+    private normaliser: AnswerNormaliser,
+    private about: AnswerHead,
   ) {
     const { id, model } = about;
     this.head = { id, object: 'chat.completion.chunk', created: Math.floor(Date.now() / 1_000), model };
     this.frameStart = `data: ${JSON.stringify(this.head).slice(0, -1)},"choices":`;
+    this.keepResults();
     writer.begin();
+  }
+
+  goOn(normaliser: AnswerNormaliser, about: AnswerHead): void {
+    this.normaliser = normaliser;
+    this.about = about;
+    this.keepResults();
   }
 
   get isGone(): boolean {
@@ -47,6 +51,7 @@ export class StreamedForm implements AnswerForm {
   }
 
   add(pieces: readonly ChoicePiece[]): void {
+    if (this.about.documents) for (const piece of pieces) this.addDocuments(piece, this.about.documents);
     const choices = pieces.filter((piece) => this.place(piece));
     if (choices.length === 0) return;
     this.addFinishing();
@@ -56,13 +61,15 @@ export class StreamedForm implements AnswerForm {
   }
 
   flush(): Promise<void> | undefined {
-    const { frames } = this;
+    if (this.results !== '' && this.normaliser.meter.pieces === 0) return undefined;
+    const frames = this.results + this.frames;
     if (frames === '') return undefined;
+    this.results = '';
     this.frames = '';
     return this.writer.write(frames);
   }
 
-  end({ ending, usage, cost }: Settled): void {
+  end({ ending, usage, cost, hasOutput }: Settled): void {
     if (ending.kind === 'cut') {
       this.addFinishing();
       this.writer.end(this.frames + problemFrames(ending.problem));
@@ -70,10 +77,29 @@ export class StreamedForm implements AnswerForm {
     }
     // Each choice ends in a chunk of its own.
     for (const piece of this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length')) this.add([piece]);
-    const { parameters } = this.about;
+    const results = hasOutput ? this.results : '';
     const choices = this.finishing ?? [];
-    const last = { usage: usageView(usage), cost: costView(cost), svc_parameters: parameters };
-    this.writer.end(this.frames + frame({ ...this.head, choices, ...last }) + DONE_FRAME);
+    const echo = echoOf(this.about, hasOutput, this.normaliser.citedUrls);
+    const last = { usage: usageView(usage), cost: costView(cost), svc_parameters: echo };
+    this.writer.end(results + this.frames + frame({ ...this.head, choices, ...last }) + DONE_FRAME);
+  }
+
+  private keepResults(): void {
+    if (this.about.resultsFirst !== true) return;
+    const { web_search_citations: found } = this.about.parameters;
+    this.results = frame({ ...this.head, choices: [], svc_parameters: { web_search_citations: found } });
+  }
+
+  /** Tells what was found as the first call of a choice, in a frame of its own before its first words. */
+  private addDocuments({ index, delta }: ChoicePiece, documents: DocumentsCall): void {
+    const { tool_calls: calls } = delta;
+    // Those of the model come behind it.
+    if (Array.isArray(calls))
+      delta['tool_calls'] = fieldsOf(calls).map((call) => ({ ...call, index: Number(call['index']) + 1 }));
+    if (this.documented.has(index) || saysNothing({ ...delta, role: undefined })) return;
+    this.documented.add(index);
+    const piece = { index, delta: { tool_calls: [{ index: 0, ...documents }] }, ...GOES_ON };
+    if (this.place(piece)) this.frames += this.choicesFrame([piece]);
   }
 
   /** Lets out what was kept back: something follows it. */
@@ -99,6 +125,4 @@ export class StreamedForm implements AnswerForm {
   }
 }
 
-function saysNothing(delta: Fields): boolean {
-  return Object.values(delta).every((value) => value === undefined || value === null || value === '');
-}
+const GOES_ON = { logprobs: null, finish_reason: null, stop_reason: undefined };

@@ -29,7 +29,8 @@ async function choicesOf(choices: object[], thinking = { strip: false, startsIns
     cacheWriteTokens: 0,
     reasoningTokens: 0,
   };
-  await form.end({ ending: { kind: 'done' }, usage, cost: { usdNano: 0n, diemNano: 0n } });
+  const cost = { usdNano: 0n, diemNano: 0n };
+  await form.end({ ending: { kind: 'done' }, usage, cost, hasOutput: true });
   return (JSON.parse(sent) as { choices: Choice[] }).choices;
 }
 

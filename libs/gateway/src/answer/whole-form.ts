@@ -1,9 +1,10 @@
 import type { AnswerWriter } from '../http/answer-writer.js';
-import type { Fields } from '../json/backend-json.js';
+import { type Fields, fieldsOf } from '../json/backend-json.js';
+import type { DocumentsCall } from '../web/documents-call.js';
 import { type AnswerForm, type Settled, costView } from './answer.js';
-import { AssembledChoice } from './assembled-choice.js';
+import { AssembledChoice, type WholeChoice } from './assembled-choice.js';
 import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
-import type { AnswerHead } from './streamed-form.js';
+import { type AnswerHead, echoOf } from './answer-head.js';
 import { usageView } from './usage.js';
 
 /** An answer as one document, put together from all of its pieces. */
@@ -13,9 +14,14 @@ export class WholeForm implements AnswerForm {
 
   constructor(
     private readonly writer: Pick<AnswerWriter, 'send' | 'isGone'>,
-    private readonly normaliser: AnswerNormaliser,
-    private readonly about: Omit<AnswerHead, 'usageApart'>,
+    private normaliser: AnswerNormaliser,
+    private about: Omit<AnswerHead, 'usageApart'>,
   ) {}
+
+  goOn(normaliser: AnswerNormaliser, about: Omit<AnswerHead, 'usageApart'>): void {
+    this.normaliser = normaliser;
+    this.about = about;
+  }
 
   get isGone(): boolean {
     return this.writer.isGone;
@@ -33,8 +39,8 @@ export class WholeForm implements AnswerForm {
     return undefined;
   }
 
-  async end({ ending, usage, cost }: Settled): Promise<void> {
-    const { id, model, parameters } = this.about;
+  end({ ending, usage, cost, hasOutput }: Settled): Promise<void> | undefined {
+    const { id, model, documents } = this.about;
     this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
     const choices = Array.from(this.choices.values()).toSorted((a, b) => a.index - b.index);
     const body: Fields = {
@@ -42,12 +48,21 @@ export class WholeForm implements AnswerForm {
       object: 'chat.completion',
       created: Math.floor(Date.now() / 1_000),
       model,
-      choices: choices.map((choice) => choice.whole()),
+      choices: choices.map((choice) => {
+        const whole = choice.whole();
+        return documents && hasOutput ? withDocuments(whole, documents) : whole;
+      }),
       usage: usageView(usage),
       cost: costView(cost),
       prompt_logprobs: this.normaliser.promptLogprobs,
-      svc_parameters: parameters,
+      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.citedUrls),
     };
-    await this.writer.send(JSON.stringify(body));
+    return this.writer.send(JSON.stringify(body));
   }
+}
+
+/** What was found is the first call; those of the model come behind it. */
+function withDocuments(choice: WholeChoice, documents: DocumentsCall): WholeChoice {
+  const { message } = choice;
+  return { ...choice, message: { ...message, tool_calls: [documents, ...fieldsOf(message['tool_calls'])] } };
 }

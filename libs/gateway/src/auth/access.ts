@@ -5,7 +5,7 @@ import { type Caller, Problem } from '@svc/contracts';
 import { type AccessGates, type GatedAccess, SharedSecret } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Callers } from './callers.js';
-import { sendDiscovery } from './discovery.js';
+import { signInOf } from '../wallets/wallets.js';
 
 /** Gives a method of a route that needs a key who asks. */
 export const CallerOf = createParamDecorator((_: undefined, context: ExecutionContext): Caller => {
@@ -30,7 +30,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     this.host.httpAdapter.getInstance<FastifyInstance>().decorateRequest('caller', undefined);
   }
 
-  /** Refuses: AUTHENTICATION_FAILED, RATE_LIMIT_EXCEEDED, NOT_AVAILABLE, UNAVAILABLE. */
+  /** Refuses: AUTHENTICATION_FAILED, RATE_LIMIT_EXCEEDED, UNAVAILABLE. */
   enter(access: GatedAccess, request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
     switch (access) {
       case 'operator':
@@ -54,9 +54,9 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     return true;
   }
 
-  private async enterKnown(request: FastifyRequest): Promise<true> {
-    await this.callers.known(request);
-    return true;
+  private enterKnown(request: FastifyRequest): true | Promise<true> {
+    const known = this.callers.known(request);
+    return known instanceof Promise ? known.then(() => true) : true;
   }
 
   private async enterAdmin(request: FastifyRequest): Promise<true> {
@@ -66,20 +66,12 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     return true;
   }
 
-  /** Who shows nothing hears how to pay. Where both are shown the wallet counts, and there are no wallets yet. */
-  private enterPaying(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { headers } = request;
-    if (headers['sign-in-with-x'] ?? headers['x-sign-in-with-x']) {
-      throw new Problem('NOT_AVAILABLE', {
-        message: 'Signing in with a wallet is not available on this deployment.',
-      });
-    }
-    return headers.authorization === undefined ? this.discover(request, reply) : this.enterKnown(request);
-  }
-
-  private async discover(request: FastifyRequest, reply: FastifyReply): Promise<false> {
-    await this.callers.unknown(request);
-    sendDiscovery(request, reply);
-    return false;
+  /** Who shows nothing hears how to pay. Where both are shown the wallet counts. */
+  private enterPaying(request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
+    const signIn = signInOf(request);
+    if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true);
+    return request.headers.authorization === undefined
+      ? this.callers.discover(request, reply).then(() => false)
+      : this.enterKnown(request);
   }
 }

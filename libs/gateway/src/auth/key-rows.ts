@@ -1,16 +1,15 @@
 import {
-  type AccountLimit,
   type Caller,
   KEY_TYPES,
   LIMIT_PERIODS,
   MODEL_PRIVACIES,
-  type MinuteLimits,
   type KeyType,
   type LimitPeriod,
   type ModelPrivacy,
   type SpendingLimit,
 } from '@svc/contracts';
 import { z } from 'zod';
+import { type AccountRow, accountTerms, minuteLimits } from '../limits/account-rows.js';
 
 /** What the owner of a key says about it. */
 export interface KeyTerms {
@@ -33,23 +32,6 @@ export interface StoredKey extends KeyTerms {
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
 }
-
-/** What a key's row has of its account's. */
-export interface AccountRow {
-  readonly tier: string;
-  readonly paid: boolean;
-  readonly concurrentRequests: number | null;
-  readonly limits: readonly LimitRow[];
-}
-
-interface LimitRow {
-  readonly model: string;
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
-}
-
-/** Stands in a limit's row for every model without a row of its own. */
-const EVERY_MODEL = '*';
 
 /** A `NUMERIC` without decimals. */
 const Nano = z.custom<{ toFixed(decimals: number): string }>().transform((value) => BigInt(value.toFixed(0)));
@@ -102,15 +84,12 @@ export function callerOf(key: StoredKey, account: AccountRow): Caller {
   return {
     accountId: key.accountId,
     keyId: key.id,
-    tier: account.tier === 'partner' ? 'partner' : 'standard',
-    paid: account.paid,
+    ...accountTerms(account),
     keyType: key.apiKeyType,
     modelPrivacy: key.modelPrivacy,
     ...(key.expiresAt && { expiresAt: key.expiresAt.toISOString() }),
     ...(keyLimit && { keyLimit }),
     ...(limits && { limits }),
-    ...(account.limits.length > 0 && { accountLimits: account.limits.map(accountLimit) }),
-    ...(account.concurrentRequests !== null && { concurrent: account.concurrentRequests }),
   };
 }
 
@@ -125,18 +104,4 @@ function spendingLimit({
     ...(usdLimitNano !== null && { usdNano: usdLimitNano }),
     ...(diemLimitNano !== null && { diemNano: diemLimitNano }),
   };
-}
-
-/** Whose limits a row has, where it has any. */
-export function minuteLimits(row: Omit<LimitRow, 'model'>): MinuteLimits | undefined {
-  const { requestsPerMinute, tokensPerMinute } = row;
-  if (requestsPerMinute === null && tokensPerMinute === null) return undefined;
-  return {
-    ...(requestsPerMinute !== null && { requestsPerMinute }),
-    ...(tokensPerMinute !== null && { tokensPerMinute }),
-  };
-}
-
-function accountLimit({ model, ...row }: LimitRow): AccountLimit {
-  return { ...(model !== EVERY_MODEL && { model }), ...minuteLimits(row) };
 }

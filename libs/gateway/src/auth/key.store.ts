@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Caller, KEY_PREFIX, type KeyType } from '@svc/contracts';
+import { type Caller, KEY_PREFIX, type KeyType, keyChanged } from '@svc/contracts';
+import { type RunStatement, addToOutbox } from '@svc/events';
 import { Database, PrismaDatabase } from '@svc/storage';
 import { z } from 'zod';
 import { type KeyTerms, type StoredKey, callerOf, keyColumns, readKey } from './key-rows.js';
@@ -75,25 +76,34 @@ export class KeyStore {
     return row ? readKey(row) : undefined;
   }
 
-  /** Changes what is given, unless the account has no such key or it is revoked or expired. */
+  /** Changes what is given and notes the event of it, unless the account has no such key or it is revoked or expired. */
   async change(accountId: string, id: string, terms: Partial<KeyTerms>): Promise<StoredKey | undefined> {
     if (!isUuid(id)) return undefined;
-    const [row] = await this.prisma.apiKey.updateManyAndReturn({
-      where: { id, accountId, ...stillActive() },
-      data: keyColumns(terms),
+    const row = await this.prisma.$transaction(async (transaction) => {
+      const [changed] = await transaction.apiKey.updateManyAndReturn({
+        where: { id, accountId, ...stillActive() },
+        data: keyColumns(terms),
+      });
+      const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
+      if (changed) await addToOutbox(run, keyChanged, { accountId, keyId: id });
+      return changed;
     });
     return row ? readKey(row) : undefined;
   }
 
-  /** False when the account has no such key. One that is revoked stays so. */
+  /** Revokes it and notes the event of it. False when the account has no such key. One that is revoked stays so. */
   async revoke(accountId: string, id: string): Promise<boolean> {
     if (!isUuid(id)) return false;
-    const rows = await this.database.query(
-      `UPDATE gateway.api_keys SET revoked_at = coalesce(revoked_at, now())
-       WHERE id = $1 AND account_id = $2 RETURNING id`,
-      [id, accountId],
-    );
-    return rows.length > 0;
+    return this.database.transaction(async (client) => {
+      const { rowCount } = await client.query(
+        `UPDATE gateway.api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 AND account_id = $2`,
+        [id, accountId],
+      );
+      if (rowCount === 0) return false;
+      const run: RunStatement = (sql, values) => client.query(sql, [...values]);
+      await addToOutbox(run, keyChanged, { accountId, keyId: id });
+      return true;
+    });
   }
 
   /** Notes when keys were last used, in Unix milliseconds by key. Rows are locked in one order, as by other writers. */

@@ -34,6 +34,17 @@ describe('an entry', () => {
     );
   });
 
+  it('tells what is bought by the piece by the piece', () => {
+    const search = {
+      ...entry,
+      sku: 'web-search-request',
+      priceNanoPerMillion: 10_000_000_000_000n,
+      amountNano: 10_000_000n,
+    };
+    expect(usageEntryView(search)).toMatchObject({ units: 1, pricePerUnitUsd: 0.01, amount: -0.01 });
+    expect(usageCsv([search])).toContain(',web-search-request,0.01,1.00,-0.01,');
+  });
+
   it('has a header in CSV where there are none', () => {
     expect(usageCsv([])).toMatch(/^timestamp,[^\n]+\n$/);
   });

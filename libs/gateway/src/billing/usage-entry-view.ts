@@ -1,6 +1,12 @@
 import { type BillingEntry, type UsageEntry, formatUsd, usdNumber } from '@svc/contracts';
 import Negotiator from 'negotiator';
 import { stringify } from 'csv-stringify/sync';
+import { unitOf, unitSize } from './sku-units.js';
+
+const sizeOf = ({ sku }: UsageEntry): number => unitSize(unitOf(sku));
+
+const unitPriceNano = (entry: UsageEntry): bigint =>
+  (entry.priceNanoPerMillion * BigInt(sizeOf(entry))) / 1_000_000n;
 
 const NOTES = 'API Inference';
 
@@ -8,8 +14,8 @@ export function usageEntryView(entry: UsageEntry): BillingEntry {
   return {
     timestamp: entry.at.toISOString(),
     sku: entry.sku,
-    units: Number(entry.units) / 1e6,
-    pricePerUnitUsd: usdNumber(entry.priceNanoPerMillion),
+    units: Number(entry.units) / sizeOf(entry),
+    pricePerUnitUsd: usdNumber(unitPriceNano(entry)),
     amount: usdNumber(-entry.amountNano),
     currency: entry.currency,
     notes: NOTES,
@@ -41,9 +47,9 @@ export function usageCsv(entries: readonly UsageEntry[]): string {
   const rows = entries.map((entry) => [
     entry.at.toISOString(),
     entry.sku,
-    formatUsd(entry.priceNanoPerMillion),
-    // Millionths, as a number with nine decimals.
-    formatUsd(entry.units * 1_000n),
+    formatUsd(unitPriceNano(entry)),
+    // As a number with nine decimals.
+    formatUsd(entry.units * BigInt(1e9 / sizeOf(entry))),
     formatUsd(-entry.amountNano),
     entry.currency,
     NOTES,

@@ -1,4 +1,5 @@
 import { ANALYTICS_TOP, type BillingAnalytics, type UsageDay, usdNumber } from '@svc/contracts';
+import { unitOf, unitSize } from './sku-units.js';
 import { type Days, eachDay } from './usage-period.js';
 
 /** What a report says of models and keys beside their numbers. */
@@ -73,6 +74,7 @@ function byModel(sums: readonly UsageDay[], names: ReportNames): Report['byModel
       unitType,
       modelType: names.modelType(modelName),
       ...totals(sum),
+      totalUnits: Number(sum.units) / unitSize(unitType),
       ...(breakdown.length > 0 && { breakdown }),
     };
   });
@@ -129,7 +131,5 @@ function totals(sum: Sum): { totalUsd: number; totalDiem: number; totalUnits: nu
 }
 
 const mtokens = ({ units }: Sum): number => Number(units) / 1e6;
-
-const unitOf = (sku: string): string => sku.slice(sku.lastIndexOf('-') + 1);
 
 const partOf = (sku: string): Part | undefined => PARTS.find(([, ending]) => sku.endsWith(ending))?.[0];

@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Problem, formatUsd } from '@svc/contracts';
+import { Problem, type Usage, formatUsd } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
-import type { Answer, Ending, Settled } from '../answer/answer.js';
+import { type Ending, type Settled, isAbort } from '../answer/answer.js';
+import { queryIn } from '../web/search-tool.js';
 import { forStream, problemFrames } from '../answer/event-stream.js';
+import { totalUsage } from '../holds/price.js';
+import { isShortOfMoney } from '../holds/reservation.js';
 import { Reservations } from '../holds/reservations.js';
-import { modelHeaders } from '../http/header-values.js';
-import { planChat } from '../request/chat-plan.js';
+import { modelHeaders, walletHeaders } from '../http/header-values.js';
+import { tokensBeforeResults } from '../request/called-prompt.js';
+import { planAfterCall, planChat } from '../request/chat-plan.js';
 import type { Exchange } from './exchange.js';
-import { Inference, type Prepared } from './inference.js';
+import { type Given, Inference, type Prepared } from './inference.js';
 
 /**
  * The life of a chat completion from top to bottom; on the right, what each step may refuse with. A refusal has its
@@ -31,13 +35,15 @@ export class ChatPipeline {
     const asking = { requestId, caller, headers: client.headers };
     const reservation = await this.reservations.make(asking, plan); //        RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
     try {
-      const prompt = await this.inference.prepare(plan, client.signal); //    CHARACTER_NOT_FOUND, INVALID_REQUEST
+      const findings = await this.inference.prompts.find(plan, exchange);
+      reservation.buy(findings?.purchases ?? []);
+      const prompt = await this.inference.prompts.prepare(plan, findings, client.signal); // CHARACTER_NOT_FOUND, …
       await reservation.coverPrompt(prompt.tokens); //                        INSUFFICIENT_BALANCE
-      const prepared = { plan, reservation, prompt };
-      const answer = await this.inference.ask(exchange, prepared); //         MODEL_AT_CAPACITY, INFERENCE_FAILED, …
-      const ending = await answer.deliver(); //                               INFERENCE_FAILED, while nothing is delivered
-      const settled = await this.settle(exchange, prepared, { answer, ending }); // UNAVAILABLE
-      if (ending.kind !== 'client_gone') await answer.end(settled);
+      const prepared = { plan, reservation, prompt, findings };
+      const first = await this.answer(exchange, prepared); //                 MODEL_AT_CAPACITY, INFERENCE_FAILED, …
+      const last = await this.searched(exchange, first); //                   the same, while nothing is delivered
+      const settled = await this.settle(exchange, last); //                   UNAVAILABLE
+      if (last.ending.kind !== 'client_gone') await last.answer.end(settled);
     } catch (error) {
       this.refuse(exchange, error);
     } finally {
@@ -45,23 +51,60 @@ export class ChatPipeline {
     }
   }
 
+  /** Asks a backend and delivers what it says, behind what the client has got of the same answer. */
+  private async answer(exchange: Exchange, prepared: Prepared, before?: Given): Promise<Given> {
+    const answer = await this.inference.ask(exchange, prepared, before?.answer);
+    return { prepared, answer, ending: await answer.deliver() };
+  }
+
+  /**
+   * An answer whose model has called for a search goes on once that is made: the search is bought, and the model asked anew
+   * with what was found. Any other answer stays as it is, and so does what was delivered where the rest fails.
+   */
+  private async searched(exchange: Exchange, first: Given): Promise<Given> {
+    const { plan, reservation, prompt } = first.prepared;
+    const call = first.answer.calledBefore(first.ending);
+    if (!call || plan.web?.kind !== 'offer') return first;
+    const usage = await this.inference.usage(exchange, first);
+    if (plan.outputTokensAtMost - usage.completionTokens < LEAST_ANSWER_TOKENS)
+      return { ...first, ending: { kind: 'out_of_tokens' } };
+    const query = queryIn(call.arguments) ?? plan.web.search.query ?? '';
+    const said = { message: call.said(JSON.stringify({ query })), id: call.id };
+    const promptTokens = tokensBeforeResults(prompt, said);
+    const asked = { offer: plan.web, query, promptTokens, usedTokens: usage.completionTokens };
+    const again = planAfterCall(plan, asked);
+    try {
+      const isPaid = await reservation.askAgain(again, usage); //               UNAVAILABLE
+      const found = await this.inference.prompts.lookUp(again, { prompt, said, isPaid }, exchange);
+      reservation.buy(found.findings.purchases);
+      await reservation.coverPrompt(found.prompt.tokens); //                  INSUFFICIENT_BALANCE
+      const last = await this.answer(exchange, { plan: again, reservation, ...found }, first);
+      return { ...last, earlier: { usage, isShown: first.answer.normaliser.tool?.isShown === true } };
+    } catch (error) {
+      if (!first.answer.isBegun) throw error;
+      // Nothing rests on it.
+      reservation.buy([]);
+      return { ...first, ending: endingBy(error, exchange) };
+    }
+  }
+
   /** Charges what was delivered and notes it in the request's log line. Once resolved, the charge is durable. */
-  private async settle(
-    exchange: Exchange,
-    prepared: Prepared,
-    { answer, ending }: { answer: Answer; ending: Ending },
-  ): Promise<Settled> {
+  private async settle(exchange: Exchange, given: Given): Promise<Settled> {
     const { record } = exchange;
+    const { prepared, answer, ending } = given;
     if (ending.kind !== 'done') record.ended = ending.kind;
-    if (ending.kind === 'cut') record.problem = ending.problem;
-    const usage = await this.inference.usage(exchange, prepared, { answer, ending });
+    if ('problem' in ending) record.problem = ending.problem;
+    const { last, earlier } = chargeable(given, await this.inference.usage(exchange, given));
+    const usage = totalUsage(earlier ? [earlier, last] : [last]);
     const durationMs = performance.now() - record.startedMs;
-    const cost = await prepared.reservation.settle({ backend: answer.backend, usage, durationMs });
+    const { backend } = answer;
+    const cost = await prepared.reservation.settle({ backend, usage: last, earlier, durationMs });
+    Object.assign(exchange.client.headers, walletHeaders(exchange.caller, prepared.reservation.left(cost)));
     record.promptTokens = usage.promptTokens;
     record.completionTokens = usage.completionTokens;
     record.costUsd = formatUsd(cost.usdNano);
     record.costDiem = formatUsd(cost.diemNano);
-    return { ending, usage, cost };
+    return { ending, usage, cost, hasOutput: last.completionTokens > 0 };
   }
 
   /** Tells the client in the way that is left: throws what can still have an HTTP status. */
@@ -79,7 +122,19 @@ export class ChatPipeline {
   }
 }
 
-/** Whether something ended because nobody waited for it any more. */
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && (/abort/i.test(error.name) || isAbort(error.cause));
+/** For fewer tokens of an answer nothing is searched. */
+const LEAST_ANSWER_TOKENS = 16;
+
+/** What is charged of what was used: of calls that clients never see nothing, where they see nothing else of the answer. */
+function chargeable({ answer, earlier }: Given, used: Usage): { last: Usage; earlier: Usage | undefined } {
+  const hidesAll = answer.normaliser.tool?.hidesAll === true;
+  const last = hidesAll ? { ...used, completionTokens: 0, reasoningTokens: 0 } : used;
+  const isEarlierPaid = earlier && (earlier.isShown || last.completionTokens > 0);
+  return { last, earlier: isEarlierPaid ? earlier.usage : undefined };
+}
+
+/** How an answer ends that was begun and can't go on. */
+function endingBy(error: unknown, { client }: Exchange): Ending {
+  if (client.isGone) return { kind: 'client_gone', ...(!isAbort(error) && { problem: Problem.from(error) }) };
+  return isShortOfMoney(error) ? { kind: 'out_of_money' } : { kind: 'cut', problem: Problem.from(error) };
 }

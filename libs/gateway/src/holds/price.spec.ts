@@ -2,7 +2,7 @@ import { CatalogModel } from '@svc/contracts';
 import { Catalog, type Model } from '@svc/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costAtMostNano, payFrom, priceUsage } from './price.js';
+import { costAtMostNano, payFrom, priceUsage, priceUsages, totalUsage } from './price.js';
 
 function model(pricing: object): Model {
   const file = CatalogModel.parse({
@@ -24,6 +24,27 @@ const usage = {
   cacheWriteTokens: 0,
   reasoningTokens: 0,
 };
+
+describe('priceUsages', () => {
+  it('prices each ask at its own rates, what costs the same on one line, and none without output', () => {
+    const extended = model({
+      input: 1,
+      output: 1,
+      extended: { contextTokenThreshold: 100, input: 2, output: 3 },
+    });
+    const asks = [60, 70, 101].map((promptTokens) => ({ ...usage, promptTokens }));
+    const silent = { ...usage, promptTokens: 50, completionTokens: 0 };
+    const lines = priceUsages(extended, [...asks, silent]);
+    expect(lines.map(({ sku, units, amountNano }) => [sku, units, amountNano])).toEqual([
+      ['m-llm-input-mtoken', 130, 130_000n],
+      ['m-llm-output-mtoken', 2, 2_000n],
+      ['m-llm-input-mtoken', 101, 202_000n],
+      ['m-llm-output-mtoken', 1, 3_000n],
+    ]);
+    expect(totalUsage([...asks, silent])).toMatchObject({ promptTokens: 231, completionTokens: 3 });
+    expect(totalUsage([silent])).toEqual(silent);
+  });
+});
 
 describe('priceUsage', () => {
   it('prices fresh, cached and written prompt tokens and output apart, each line rounded up once', () => {

@@ -1,5 +1,6 @@
 import { type Balances, type ChargeLine, type Usage, tokensCostNano } from '@svc/contracts';
 import type { Model, Rates } from '@svc/runtime';
+import type { Purchase } from '../web/web-research.js';
 
 /** The rates that hold for a whole request with this many prompt tokens. */
 function ratesFor(model: Model, promptTokens: number): Rates {
@@ -23,8 +24,43 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   ].filter(({ units }) => units > 0);
 }
 
+/** The same of several asks of one request: each at its own rates, what costs the same on one line. */
+export function priceUsages(model: Model, usages: readonly Usage[]): ChargeLine[] {
+  const lines: ChargeLine[] = [];
+  for (const next of usages.flatMap((usage) => priceUsage(model, usage))) {
+    const { sku, units, priceNanoPerMillion: price } = next;
+    const at = lines.findIndex((known) => known.sku === sku && known.priceNanoPerMillion === price);
+    const known = lines[at];
+    if (known) lines[at] = line(sku, known.units + units, price);
+    else lines.push(next);
+  }
+  return lines;
+}
+
+/** What several asks of one request took together; of those without output nothing is charged. */
+export function totalUsage(usages: readonly Usage[]): Usage {
+  const sum = (of: (usage: Usage) => number): number =>
+    usages.reduce(
+      (total, usage) => total + (usage.completionTokens > 0 || usages.length === 1 ? of(usage) : 0),
+      0,
+    );
+  return {
+    promptTokens: sum(({ promptTokens }) => promptTokens),
+    completionTokens: sum(({ completionTokens }) => completionTokens),
+    cachedTokens: sum(({ cachedTokens }) => cachedTokens),
+    cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
+    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
+  };
+}
+
 function line(sku: string, units: number, priceNanoPerMillion: bigint): ChargeLine {
   return { sku, units, priceNanoPerMillion, amountNano: tokensCostNano(units, priceNanoPerMillion) };
+}
+
+/** What was bought beside an answer, as a line of the same charge. */
+export function purchaseLine({ sku, units, priceNano }: Purchase): ChargeLine {
+  const amountNano = BigInt(units) * priceNano;
+  return { sku, units, priceNanoPerMillion: priceNano * 1_000_000n, amountNano };
 }
 
 /** What a prompt and so many output tokens can cost at the most. */

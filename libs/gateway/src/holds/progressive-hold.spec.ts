@@ -17,6 +17,9 @@ const model = {
 class Purse extends Ledger {
   readonly asked: bigint[] = [];
 
+  /** How many times from now on it can't be asked. */
+  away = 0;
+
   constructor(private leftNano: bigint) {
     super();
   }
@@ -31,6 +34,10 @@ class Purse extends Ledger {
 
   override extend(hold: Hold, { moreNano, atLeastNano = moreNano }: Extension): Promise<Hold> {
     this.asked.push(moreNano);
+    if (this.away > 0) {
+      this.away -= 1;
+      return Promise.reject(new Problem('UNAVAILABLE'));
+    }
     if (this.leftNano < atLeastNano) return Promise.reject(new Problem('INSUFFICIENT_BALANCE'));
     const taken = moreNano < this.leftNano ? moreNano : this.leftNano;
     this.leftNano -= taken;
@@ -62,10 +69,12 @@ interface Given {
   readonly beforeTokens: number;
   readonly heldTokens?: number;
   readonly outputTokensAtMost?: number;
+  readonly patienceMs?: number;
 }
 
 /** An answer of an account that had so much, of which so much is held. */
-function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000 }: Given) {
+function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000, patienceMs = 60_000 }: Given) {
+  const leaving = new AbortController();
   const plan = { model, promptTokens: 0, choices: 1, outputTokensAtMost } as ChatPlan;
   const nano = (tokens: number): bigint => costAtMostNano(model, 0, tokens);
   const purse = new Purse(nano(beforeTokens) - nano(heldTokens));
@@ -83,7 +92,13 @@ function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000 }:
     { ...entry, request: undefined, limits: undefined } as never,
     hold,
   );
-  return { purse, reservation, ahead: new ProgressiveHold(reservation, plan), meter: new Meter() };
+  return {
+    purse,
+    reservation,
+    leaving,
+    ahead: new ProgressiveHold(reservation, plan, { patienceMs, signal: leaving.signal }),
+    meter: new Meter(),
+  };
 }
 
 /** Delivers tokens one by one. How many went through, and what ended them. */
@@ -149,5 +164,33 @@ describe('ProgressiveHold', () => {
     given.meter.addMessage({ content: 'x'.repeat(600) });
     expect(await given.ahead.reach(given.meter)).toBeUndefined();
     expect(given.purse.asked).toEqual([]);
+  });
+
+  describe('while the ledger can’t be asked', () => {
+    it('goes on with what is held', async () => {
+      const given = answer({ beforeTokens: 10_000, heldTokens: 64, patienceMs: 1 });
+      given.purse.away = 1_000;
+      expect(await deliver(given, 64)).toEqual({ delivered: 64 });
+    });
+
+    it('waits for what is not, and goes on when it is back', async () => {
+      const given = answer({ beforeTokens: 10_000, heldTokens: 64 });
+      given.purse.away = 8;
+      expect(await deliver(given, 200)).toEqual({ delivered: 200 });
+    });
+
+    it('waits no longer than it may', async () => {
+      const given = answer({ beforeTokens: 10_000, heldTokens: 64, patienceMs: 150 });
+      given.purse.away = 1_000;
+      await expect(deliver(given, 200)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    });
+
+    it('waits no more when its client has gone', async () => {
+      const given = answer({ beforeTokens: 10_000, heldTokens: 64 });
+      given.purse.away = 1_000;
+      const delivered = deliver(given, 200);
+      setTimeout(() => given.leaving.abort(), 50);
+      await expect(delivered).rejects.toMatchObject({ name: 'AbortError' });
+    });
   });
 });

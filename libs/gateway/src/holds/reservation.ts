@@ -3,6 +3,7 @@ import {
   type AdmitRequest,
   type Balances,
   type Charge,
+  type ChargeLine,
   type Hold,
   type Ledger,
   type Limiter,
@@ -12,9 +13,11 @@ import {
   totalNano,
 } from '@svc/contracts';
 import type { Logger } from '@svc/runtime';
+import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';
 import type { ChatPlan } from '../request/chat-plan.js';
-import { costAtMostNano, payFrom, priceUsage, tokensWithin } from './price.js';
+import type { Purchase } from '../web/web-research.js';
+import { costAtMostNano, payFrom, priceUsages, purchaseLine, tokensWithin, totalUsage } from './price.js';
 
 interface Neighbours {
   readonly limiter: Limiter;
@@ -38,6 +41,8 @@ interface Admitted {
 interface Used {
   readonly backend: string;
   readonly usage: Usage;
+  /** What another answer took that this one follows. */
+  readonly earlier?: Usage | undefined;
   readonly durationMs: number;
 }
 
@@ -57,34 +62,49 @@ export class Reservation {
   private open = true;
   /** Of the prompt as it goes to a backend. */
   private promptTokens: number;
+  /** What a backend is asked now, and what was asked before it costs. */
+  private plan: ChatPlan;
+  private earlierNano = 0n;
   private lastRefusal: Problem | undefined;
+  /** What is held for what is bought beside the answer, and what of it was bought. */
+  private extrasNano: bigint;
+  private bought: readonly ChargeLine[] = [];
 
   constructor(
     private readonly neighbours: Neighbours,
     private readonly admitted: Admitted,
     private hold: Hold,
   ) {
-    this.promptTokens = admitted.plan.promptTokens;
+    this.plan = admitted.plan;
+    this.promptTokens = promptTokensOf(this.plan);
+    this.extrasNano = this.plan.web?.priceAtMostNano ?? 0n;
   }
 
   /** Output tokens that the hold pays for beyond the prompt. */
   get coveredTokens(): number {
-    return tokensWithin(this.admitted.plan.model, this.promptTokens, totalNano(this.hold.amount));
+    const heldNano = totalNano(this.hold.amount) - this.extrasNano - this.earlierNano;
+    return tokensWithin(this.plan.model, this.promptTokens, heldNano);
   }
 
   /** Whether the answer is paid for however long it becomes. */
   get coversWholeAnswer(): boolean {
-    return this.coveredTokens >= this.admitted.plan.outputTokensAtMost;
+    return this.coveredTokens >= this.plan.outputTokensAtMost;
   }
 
   /** Output tokens to hold ahead: fewer, the less the account could spend when the request began. */
   get trancheTokens(): number {
-    const { promptTokens } = this;
-    const { plan, trancheTokens } = this.admitted;
+    const { promptTokens, plan } = this;
+    const { trancheTokens } = this.admitted;
     const { model } = plan;
     const share = totalNano(this.hold.before) / AHEAD_SHARE;
     const tokens = tokensWithin(model, promptTokens, costAtMostNano(model, promptTokens, 0) + share);
     return Math.min(trancheTokens, Math.max(tokens, SMALLEST_TRANCHE_TOKENS * plan.choices));
+  }
+
+  /** What the account could spend when the request began, less what it holds, or less a cost where that is known. */
+  left(cost: Balances = this.hold.amount): Balances {
+    const { usdNano, diemNano } = this.hold.before;
+    return { usdNano: usdNano - cost.usdNano, diemNano: diemNano - cost.diemNano };
   }
 
   /** Why money was not to be had when it was last asked for. */
@@ -92,46 +112,62 @@ export class Reservation {
     return this.lastRefusal;
   }
 
+  /** Takes what was bought out of what was held for it. What is left of that is for the answer. */
+  buy(purchases: readonly Purchase[]): void {
+    this.bought = purchases.map(purchaseLine);
+    this.extrasNano = sumNano(this.bought);
+  }
+
   /**
-   * Holds money for a prompt that turned out larger, as one does when files have become text, and for as much output
-   * as before or what can be had of it. Refuses: INSUFFICIENT_BALANCE and the codes of a key's limit.
+   * Takes the prompt as it goes to a backend. Holds money where it turned out larger, as one does when files have become text,
+   * and for as much output as before or what can be had of it. Refuses: INSUFFICIENT_BALANCE and the codes of a key's limit.
    */
   async coverPrompt(promptTokens: number): Promise<void> {
-    if (promptTokens <= this.promptTokens) return;
-    const { plan, firstTokens, leastTokens } = this.admitted;
-    const outputTokens = this.coversWholeAnswer ? plan.outputTokensAtMost : firstTokens;
+    const { leastTokens } = this.admitted;
+    const isLarger = promptTokens > this.promptTokens;
+    const wasWhole = this.coversWholeAnswer;
     this.promptTokens = promptTokens;
-    await this.holdFor({
-      amountNano: costAtMostNano(plan.model, promptTokens, outputTokens),
-      atLeastNano: costAtMostNano(plan.model, promptTokens, leastTokens),
-    });
+    if (!isLarger && this.coveredTokens >= leastTokens) return;
+    await this.coverBeginning(wasWhole);
     if (this.coveredTokens < leastTokens) throw this.refusal ?? new Problem('INSUFFICIENT_BALANCE');
+  }
+
+  /**
+   * Goes on to ask a backend anew, after an answer that took so much. Whether money is held for the beginning of the next one
+   * and for the most that is bought for it; what can't be had is missing from then on.
+   */
+  async askAgain(plan: ChatPlan, earlier: Usage): Promise<boolean> {
+    const wasWhole = this.coversWholeAnswer;
+    this.plan = plan;
+    this.earlierNano = sumNano(priceUsages(plan.model, [earlier]));
+    this.promptTokens = promptTokensOf(plan);
+    this.extrasNano = plan.web?.priceAtMostNano ?? 0n;
+    await this.coverBeginning(wasWhole);
+    return this.coveredTokens >= this.admitted.leastTokens;
   }
 
   /** Holds money for so many output tokens, or for as many as the account can pay, where that is `atLeast`. */
   async cover(outputTokens: number, atLeast: number): Promise<void> {
     if (outputTokens <= this.coveredTokens) return;
-    const { promptTokens } = this;
-    const { model } = this.admitted.plan;
-    await this.holdFor({
-      amountNano: costAtMostNano(model, promptTokens, outputTokens),
-      atLeastNano: costAtMostNano(model, promptTokens, atLeast),
-    });
+    await this.holdFor({ amountNano: this.costNano(outputTokens), atLeastNano: this.costNano(atLeast) });
   }
 
   /**
    * Charges what was used and says what the account pays. Once resolved, the charge is durable. What the hold has not
-   * and can't have is written off: it was delivered. An answer without output is not charged.
+   * and can't have is written off: it was delivered. An answer without output is not charged, nor is what was bought for it.
    */
-  async settle({ backend, usage, durationMs }: Used): Promise<Balances> {
+  async settle({ backend, usage: last, earlier, durationMs }: Used): Promise<Balances> {
     const { request, plan } = this.admitted;
-    const lines = priceUsage(plan.model, usage);
-    if (lines.length === 0) {
+    const usages = earlier ? [earlier, last] : [last];
+    const usage = totalUsage(usages);
+    const answerLines = priceUsages(plan.model, usages);
+    if (answerLines.length === 0) {
       await this.release();
       return NOTHING;
     }
-    const total = lines.reduce((sum, line) => sum + line.amountNano, 0n);
-    await this.growTo(total);
+    const lines = [...answerLines, ...(last.completionTokens > 0 ? this.bought : [])];
+    const total = sumNano(lines);
+    if (total > totalNano(this.hold.amount)) await this.growTo(total);
     const { cost, writeOffNano } = payFrom(this.hold.amount, total);
     const charge: Charge = {
       requestId: request.requestId,
@@ -148,7 +184,7 @@ export class Reservation {
     };
     this.open = false;
     try {
-      await this.neighbours.ledger.settle(this.hold, charge);
+      await traced('settle', () => this.neighbours.ledger.settle(this.hold, charge));
     } catch (error) {
       this.neighbours.log.error(
         { err: error, requestId: request.requestId },
@@ -165,7 +201,7 @@ export class Reservation {
     if (!this.open) return;
     this.open = false;
     try {
-      await this.neighbours.ledger.release(this.hold);
+      await traced('release hold', () => this.neighbours.ledger.release(this.hold));
     } catch (error) {
       const { requestId } = this.hold;
       this.neighbours.log.error({ err: error, requestId }, 'a hold could not be given back and will lapse');
@@ -173,11 +209,28 @@ export class Reservation {
     await this.correctLimits(0);
   }
 
+  /** What the prompt, what is bought and so many output tokens cost at the most. */
+  private costNano(outputTokens: number): bigint {
+    const { plan, promptTokens, extrasNano, earlierNano } = this;
+    return costAtMostNano(plan.model, promptTokens, outputTokens) + extrasNano + earlierNano;
+  }
+
+  /** Holds money for the beginning of an answer, or for all of it. */
+  private coverBeginning(isWhole: boolean): Promise<void> {
+    const { firstTokens, leastTokens } = this.admitted;
+    const amountNano = this.costNano(isWhole ? this.plan.outputTokensAtMost : firstTokens);
+    return this.holdFor({ amountNano, atLeastNano: this.costNano(leastTokens) });
+  }
+
   /** Goes on behind the answer, which needs no more of the limits. */
   private correctLimits(tokens: number): Promise<void> {
     const { request, limits } = this.admitted;
     const { limiter, background } = this.neighbours;
-    return background.run('correcting limits', request.requestId, limiter.settle(request, limits, tokens));
+    return background.run(
+      'correcting limits',
+      request.requestId,
+      traced('correct limits', () => limiter.settle(request, limits, tokens)),
+    );
   }
 
   /** Grows the hold to a charge as far as it can be had: whatever keeps it from growing, there is a charge to make. */
@@ -197,12 +250,23 @@ export class Reservation {
     if (moreNano <= 0n) return;
     const atLeastNano = wanted.atLeastNano > held ? wanted.atLeastNano - held : 0n;
     try {
-      this.hold = await this.neighbours.ledger.extend(this.hold, { moreNano, atLeastNano });
+      this.hold = await traced('extend hold', () =>
+        this.neighbours.ledger.extend(this.hold, { moreNano, atLeastNano }),
+      );
     } catch (error) {
       if (!isShortOfMoney(error)) throw error;
       this.lastRefusal = error;
     }
   }
+}
+
+/** A prompt with the most that is found for it, estimated. */
+export function promptTokensOf({ promptTokens, web }: ChatPlan): number {
+  return promptTokens + (web?.tokensAtMost ?? 0);
+}
+
+function sumNano(lines: readonly ChargeLine[]): bigint {
+  return lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
 }
 
 /** What there is too little money by: the account's, or what its key may spend. */
@@ -212,6 +276,7 @@ const MONEY_CODES: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
 ]);
 
-function isShortOfMoney(error: unknown): error is Problem {
+/** Whether a refusal is for want of money. */
+export function isShortOfMoney(error: unknown): error is Problem {
   return error instanceof Problem && MONEY_CODES.has(error.code);
 }

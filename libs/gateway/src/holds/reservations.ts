@@ -1,13 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, type HoldRequest, Ledger, Problem } from '@svc/contracts';
+import {
+  type Caller,
+  type Hold,
+  type HoldRequest,
+  Ledger,
+  Problem,
+  WALLET_FLOOR_NANO,
+  totalNano,
+} from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
+import { traced } from '@svc/telemetry';
 import { BackgroundWork } from '../http/background-work.js';
-import { type HeaderValues, balanceHeaders, limitHeaders } from '../http/header-values.js';
+import { type HeaderValues, balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { LimitGate } from '../limits/limit-gate.js';
 import { costAtMostNano } from './price.js';
-import { Reservation } from './reservation.js';
+import { Reservation, promptTokensOf } from './reservation.js';
 
 interface Asking {
   readonly requestId: string;
@@ -36,7 +45,7 @@ export class Reservations {
   ) {}
 
   /**
-   * Refuses: TOO_MANY_TOKENS, RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE, the codes of a key's limit. A refusal of one
+   * Refuses: TOO_MANY_TOKENS_PER_MINUTE, RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE, the codes of a key's limit. A refusal of one
    * gives back what the other took.
    */
   async make({ requestId, caller, headers }: Asking, plan: ChatPlan): Promise<Reservation> {
@@ -46,28 +55,49 @@ export class Reservations {
     const trancheTokens = this.settings.config.GATEWAY_TRANCHE_TOKENS * plan.choices;
     const request = gate.request(
       { requestId, caller, plan },
-      plan.promptTokens + expectedTokens(plan, trancheTokens),
+      promptTokensOf(plan) + expectedTokens(plan, trancheTokens),
     );
     const firstTokens = Math.min(plan.outputTokensAtMost, trancheTokens, FIRST_TOKENS * plan.choices);
     // An answer begins with what the account has, if that pays for a token of each choice.
     const sizes = { firstTokens, leastTokens: Math.min(plan.choices, firstTokens), trancheTokens };
     const [limits, hold] = await Promise.allSettled([
-      limiter.admit(request),
-      ledger.hold(holdRequest({ requestId, caller }, plan, sizes)),
+      traced('admit', () => limiter.admit(request)),
+      traced('hold', () => ledger.hold(holdRequest({ requestId, caller }, plan, sizes))),
     ]);
     if (limits.status === 'fulfilled') Object.assign(headers, limitHeaders(limits.value));
     if (hold.status === 'fulfilled') Object.assign(headers, balanceHeaders(hold.value.before));
     if (limits.status === 'fulfilled' && limits.value.admitted && hold.status === 'fulfilled') {
       const neighbours = { limiter, ledger, background, log };
-      return new Reservation(neighbours, { request, limits: limits.value, plan, ...sizes }, hold.value);
+      const reservation = new Reservation(
+        neighbours,
+        { request, limits: limits.value, plan, ...sizes },
+        hold.value,
+      );
+      if (isBelowFloor(caller, hold.value)) {
+        await reservation.release();
+        throw new Problem('INSUFFICIENT_BALANCE');
+      }
+      Object.assign(headers, walletHeaders(caller, reservation.left()));
+      return reservation;
     }
-    if (hold.status === 'fulfilled') await ledger.release(hold.value);
+    if (hold.status === 'fulfilled') await this.givenBack(requestId, ledger.release(hold.value));
     if (limits.status === 'rejected') throw limits.reason;
     if (!limits.value.admitted) throw gate.refusal({ requestId, caller, model: plan.model.id }, limits.value);
-    await limiter.release(request, limits.value);
+    await this.givenBack(requestId, limiter.release(request, limits.value));
     throw hold.status === 'rejected' ? hold.reason : new Problem('UNKNOWN_ERROR');
   }
+
+  /** What can't be given back lapses by itself; the client is told why it was refused all the same. */
+  private async givenBack(requestId: string, giving: Promise<void>): Promise<void> {
+    await giving.catch((error: unknown) => {
+      this.logger.log.error({ err: error, requestId }, 'giving back what a refusal took failed');
+    });
+  }
 }
+
+/** A wallet that can spend too little is not let in. */
+export const isBelowFloor = ({ wallet }: Caller, { before }: Hold): boolean =>
+  wallet !== undefined && totalNano(before) < WALLET_FLOOR_NANO;
 
 /** What is held for output at first, for each choice: little, since the hold tells how much there is to be had. */
 const FIRST_TOKENS = 64;
@@ -75,17 +105,19 @@ const FIRST_TOKENS = 64;
 /** An answer that is not streamed is held whole where the ledger finds that it is a small part of what there is. */
 function holdRequest(
   { requestId, caller }: Omit<Asking, 'headers'>,
-  { model, promptTokens, outputTokensAtMost, stream }: ChatPlan,
+  plan: ChatPlan,
   { firstTokens, leastTokens }: { firstTokens: number; leastTokens: number },
 ): HoldRequest {
   const { accountId, keyId, keyLimit } = caller;
+  const costNano = (outputTokens: number): bigint =>
+    costAtMostNano(plan.model, promptTokensOf(plan), outputTokens) + (plan.web?.priceAtMostNano ?? 0n);
   return {
     requestId,
     accountId,
     keyId,
-    amountNano: costAtMostNano(model, promptTokens, firstTokens),
-    atLeastNano: costAtMostNano(model, promptTokens, leastTokens),
-    ...(!stream && { preferredNano: costAtMostNano(model, promptTokens, outputTokensAtMost) }),
+    amountNano: costNano(firstTokens),
+    atLeastNano: costNano(leastTokens),
+    ...(!plan.stream && { preferredNano: costNano(plan.outputTokensAtMost) }),
     ...(keyLimit && { keyLimit }),
   };
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { Problem } from '@svc/contracts';
+import { inference } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
-import { chooseEncoding, encode } from './content-encoding.js';
+import { type Encoding, chooseEncoding, encode } from './content-encoding.js';
 import type { HeaderValues } from './header-values.js';
 
 const KEEP_ALIVE_FRAME = ': keep-alive\n\n';
@@ -28,7 +29,13 @@ export class AnswerWriter {
   private readonly gone = new AbortController();
   private readonly deadline: NodeJS.Timeout;
   private keepAlive: NodeJS.Timeout | undefined;
-  private readonly onClose = (): void => this.gone.abort();
+  /** When a stream last said something, on the clock of `performance.now()`. */
+  private saidAtMs = 0;
+  private goneAtMs: number | undefined;
+  private readonly onClose = (): void => {
+    this.goneAtMs = performance.now();
+    this.gone.abort();
+  };
 
   constructor(
     private readonly request: FastifyRequest,
@@ -38,7 +45,7 @@ export class AnswerWriter {
     const { raw } = reply;
     raw.once('close', this.onClose);
     // A socket that fails closes the answer, which is what is listened to.
-    raw.on('error', () => undefined);
+    raw.on('error', ignore);
     this.deadline = setTimeout(
       () => this.gone.abort(new Problem('REQUEST_TIMEOUT')),
       bounds.GATEWAY_ANSWER_TIMEOUT_MS,
@@ -65,7 +72,7 @@ export class AnswerWriter {
     if (this.keepAlive || this.isGone) return;
     clearTimeout(this.deadline);
     this.writeHead(STREAM_HEADERS);
-    this.keepAlive = setInterval(() => this.showLife(), this.bounds.GATEWAY_KEEP_ALIVE_MS);
+    this.keepAliveIn(this.bounds.GATEWAY_KEEP_ALIVE_MS);
   }
 
   /** Waits for what a stream begins with. Where it takes long the client is shown that it is waited for. */
@@ -85,23 +92,30 @@ export class AnswerWriter {
   write(frames: string): Promise<void> | undefined {
     const { raw } = this.reply;
     const { record } = this.request;
-    record.firstChunkMs ??= Math.round((performance.now() - record.startedMs) * 10) / 10;
+    this.saidAtMs = performance.now();
+    record.firstChunkMs ??= Math.round((this.saidAtMs - record.startedMs) * 10) / 10;
     if (raw.destroyed) return undefined;
-    this.keepAlive?.refresh();
-    return raw.write(frames) ? undefined : this.drained();
+    // Of a text Node would count the bytes first and encode it, and what frames it, piece by piece.
+    return raw.write(Buffer.from(frames)) ? undefined : this.drained();
   }
 
   /** Writes the last frames of a stream. */
   end(frames: string): void {
-    clearInterval(this.keepAlive);
-    this.reply.raw.end(frames);
+    clearTimeout(this.keepAlive);
+    this.reply.raw.end(Buffer.from(frames));
   }
 
-  /** Writes an answer that is a JSON document. */
-  async send(body: string): Promise<void> {
+  /** Writes an answer that is a JSON document. A promise where it has to be encoded first. */
+  send(body: string): Promise<void> | undefined {
     const encoding = chooseEncoding(this.request.headers['accept-encoding']);
     // A string goes out in one write with its head; bytes would take two.
-    const bytes = encoding === undefined ? body : await encode(body, encoding);
+    if (encoding !== undefined)
+      return encode(body, encoding).then((bytes) => this.sendBytes(bytes, encoding));
+    this.sendBytes(body);
+    return undefined;
+  }
+
+  private sendBytes(bytes: string | Buffer, encoding?: Encoding): void {
     this.writeHead({
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(bytes),
@@ -114,15 +128,28 @@ export class AnswerWriter {
   close(): void {
     const { raw } = this.reply;
     clearTimeout(this.deadline);
-    clearInterval(this.keepAlive);
+    clearTimeout(this.keepAlive);
     raw.off('close', this.onClose);
+    if (this.goneAtMs !== undefined && this.isGone)
+      inference.letGo.record((performance.now() - this.goneAtMs) / 1_000);
     if (this.isGone && !this.reply.sent) this.reply.hijack();
     if (this.keepAlive && !raw.writableEnded) raw.end();
+  }
+
+  /** Looks again when a stream could have been silent for long: a timer set anew at each chunk costs more. */
+  private keepAliveIn(ms: number): void {
+    this.keepAlive = setTimeout(() => {
+      const { GATEWAY_KEEP_ALIVE_MS: mostMs } = this.bounds;
+      const leftMs = mostMs - (performance.now() - this.saidAtMs);
+      if (leftMs <= 0) this.showLife();
+      this.keepAliveIn(leftMs <= 0 ? mostMs : Math.ceil(leftMs));
+    }, ms);
   }
 
   private showLife(): void {
     const { raw } = this.reply;
     if (!raw.destroyed && !raw.writableNeedDrain) raw.write(KEEP_ALIVE_FRAME);
+    this.saidAtMs = performance.now();
   }
 
   private writeHead(own: HeaderValues): void {
@@ -145,3 +172,5 @@ export class AnswerWriter {
     }
   }
 }
+
+const ignore = (): void => undefined;

@@ -25,11 +25,16 @@ export class BackgroundWork implements BeforeApplicationShutdown {
   }
 
   /** Resolves at once, or when the work is done where too much of it is under way. Failures are logged, never thrown. */
-  async run(what: string, requestId: string, work: Promise<void>): Promise<void> {
-    const logged = this.track(work).catch((error: unknown) => {
-      this.logger.log.error({ err: error, requestId }, `${what} failed`);
-    });
-    if (this.underWay.size > AT_ONCE) await logged;
+  run(what: string, requestId: string, work: Promise<void>): Promise<void> {
+    this.underWay.add(work);
+    const logged = work.then(
+      () => void this.underWay.delete(work),
+      (error: unknown) => {
+        this.underWay.delete(work);
+        this.logger.log.error({ err: error, requestId }, `${what} failed`);
+      },
+    );
+    return this.underWay.size > AT_ONCE ? logged : Promise.resolve();
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type Balances, Ledger } from '@svc/contracts';
+import { type Balances, type Caller, Ledger } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { USD_BALANCE_HEADER, balanceHeaders } from './header-values.js';
+import { USD_BALANCE_HEADER, balanceHeaders, walletHeaders } from './header-values.js';
 
 /** An answer waits this long to be told what its account has, and then goes without. */
 const KNOWN_WITHIN_MS = 250;
@@ -22,13 +22,13 @@ export class BalanceHeaders implements OnModuleInit {
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('onSend', async ({ caller }, reply) => {
-      if (caller && !reply.hasHeader(USD_BALANCE_HEADER)) await this.tell(caller.accountId, reply);
+      if (caller && !reply.hasHeader(USD_BALANCE_HEADER)) await this.tell(caller, reply);
     });
   }
 
-  private async tell(accountId: string, reply: FastifyReply): Promise<void> {
-    const balances = await this.available(accountId);
-    if (balances) reply.headers(balanceHeaders(balances));
+  private async tell(caller: Caller, reply: FastifyReply): Promise<void> {
+    const balances = await this.available(caller.accountId);
+    if (balances) reply.headers({ ...balanceHeaders(balances), ...walletHeaders(caller, balances) });
   }
 
   /** Nothing when the ledger can't tell, or not in time. */

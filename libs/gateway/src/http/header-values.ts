@@ -1,4 +1,4 @@
-import { type Admission, type Balances, formatUsd } from '@svc/contracts';
+import { type Admission, type Balances, type Caller, formatUsd } from '@svc/contracts';
 import type { Model } from '@svc/runtime';
 import type { DeprecationNotice } from '../models/model-lookup.js';
 
@@ -23,11 +23,13 @@ export function modelHeaders(model: Model, deprecation: DeprecationNotice | unde
   };
 }
 
-export function limitHeaders({ requests, tokens, resetAtMs, type }: Admission): HeaderValues {
+/** Of the window; where a caller is blocked for its failures, requests are refused until that ends. */
+export function limitHeaders({ requests, tokens, resetAtMs, type, blockedForMs }: Admission): HeaderValues {
+  const untilMs = blockedForMs === undefined ? resetAtMs : Date.now() + blockedForMs;
   return {
     'x-ratelimit-limit-requests': requests.limit,
     'x-ratelimit-remaining-requests': requests.remaining,
-    'x-ratelimit-reset-requests': Math.ceil(resetAtMs / 1_000),
+    'x-ratelimit-reset-requests': Math.ceil(untilMs / 1_000),
     'x-ratelimit-limit-tokens': tokens.limit,
     'x-ratelimit-remaining-tokens': tokens.remaining,
     'x-ratelimit-reset-tokens': Math.max(0, Math.ceil((resetAtMs - Date.now()) / 1_000)),
@@ -38,6 +40,11 @@ export function limitHeaders({ requests, tokens, resetAtMs, type }: Admission): 
 /** What an account could spend before the request. */
 export function balanceHeaders({ usdNano, diemNano }: Balances): HeaderValues {
   return { [USD_BALANCE_HEADER]: formatUsd(usdNano), 'x-svc-balance-diem': formatUsd(diemNano) };
+}
+
+/** What a wallet is left with after its request; nothing for the holder of a key. */
+export function walletHeaders({ wallet }: Caller, left: Balances): HeaderValues {
+  return wallet === undefined ? {} : { 'x-balance-remaining': formatUsd(left.usdNano) };
 }
 
 /** A header takes visible ASCII only. */

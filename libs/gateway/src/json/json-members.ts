@@ -1,4 +1,4 @@
-import { CLOSE_BRACKET, COMMA, QUOTE, skipSpace, stringEnd, valueEnd } from './json-text.js';
+import { CLOSE_BRACKET, COMMA, QUOTE, nameBetween, skipSpace, stringEnd, valueEnd } from './json-text.js';
 
 /**
  * The members of a JSON object, each value as the text it was written in. What a client sends to a backend through
@@ -10,10 +10,10 @@ export function jsonMembers(text: string): Map<string, string> {
   let at = skipSpace(text, text.indexOf('{') + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const nameEnd = stringEnd(text, at);
-    const name: unknown = JSON.parse(text.slice(at, nameEnd));
+    const name = nameBetween(text, at, nameEnd);
     const start = skipSpace(text, text.indexOf(':', nameEnd) + 1);
     const end = valueEnd(text, start);
-    members.set(String(name), text.slice(start, end).trimEnd());
+    members.set(name, text.slice(start, end).trimEnd());
     at = skipSpace(text, text.charCodeAt(end) === COMMA ? end + 1 : end);
   }
   return members;

@@ -31,6 +31,12 @@ export function stringEnd(text: string, start: number): number {
   }
 }
 
+/** The name of a member, whose quotes are at `start` and before `end`. Few have escapes, and the others are as they stand. */
+export function nameBetween(text: string, start: number, end: number): string {
+  const name = text.slice(start + 1, end - 1);
+  return name.includes('\\') ? String(JSON.parse(text.slice(start, end))) : name;
+}
+
 /** The index of the first character at or after `from` that is no space. */
 export function skipSpace(text: string, from: number): number {
   let at = from;

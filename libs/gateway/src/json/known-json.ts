@@ -5,6 +5,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
+  nameBetween,
   skipSpace,
   stringEnd,
   valueEnd,
@@ -28,58 +29,72 @@ export class KnownJson {
   readonly issues: Issue[] = [];
   private at = 0;
   private changes = 0;
+  /** Where the value stands that is being read. */
+  private readonly path: (string | number)[] = [];
+  private kept: ReadonlyMap<string, string> = new Map();
 
   constructor(private readonly text: string) {}
 
   /** The text as it is to be passed on; `value` is what it was read as. */
   read(shape: Shape, value: unknown): string {
     this.at = skipSpace(this.text, 0);
-    return this.value(shape, value, []);
+    return this.value(shape, value);
   }
 
-  private value(shape: Shape | undefined, value: unknown, path: Issue['path']): string {
+  /** The members of the object that was read, each as the text that is passed on. */
+  get members(): ReadonlyMap<string, string> {
+    return this.kept;
+  }
+
+  private value(shape: Shape | undefined, value: unknown): string {
     const start = this.at;
     const code = this.text.charCodeAt(start);
     const before = this.changes;
     let made: (() => string) | undefined;
-    if (code === OPEN_BRACE && shape && shape.objects.length > 0) made = this.object(shape, value, path);
-    else if (code === OPEN_BRACKET && shape?.items) made = this.list(shape.items, value, path);
+    if (code === OPEN_BRACE && shape && shape.objects.length > 0) made = this.object(shape, value);
+    else if (code === OPEN_BRACKET && shape?.items) made = this.list(shape.items, value);
     else this.at = valueEnd(this.text, start);
     const end = this.at;
     return made === undefined || this.changes === before ? this.text.slice(start, end).trimEnd() : made();
   }
 
-  private list(items: Shape, value: unknown, path: Issue['path']): () => string {
+  private list(items: Shape, value: unknown): () => string {
     const values: readonly unknown[] = Array.isArray(value) ? value : [];
     const elements: string[] = [];
     this.at = skipSpace(this.text, this.at + 1);
     while (this.at < this.text.length && this.text.charCodeAt(this.at) !== CLOSE_BRACKET) {
       const index = elements.length;
-      elements.push(this.value(items, values[index], [...path, index]));
+      this.path.push(index);
+      elements.push(this.value(items, values[index]));
+      this.path.pop();
       this.next();
     }
     this.at += 1;
     return () => `[${elements.join(',')}]`;
   }
 
-  private object(shapes: Shape, value: unknown, path: Issue['path']): () => string {
+  private object(shapes: Shape, value: unknown): () => string {
     const shape = objectShapeOf(shapes, value);
     const values = value as Readonly<Record<string, unknown>> | undefined;
     const kept = new Map<string, string>();
     this.at = skipSpace(this.text, this.at + 1);
     while (this.text.charCodeAt(this.at) === QUOTE) {
       const nameEnd = stringEnd(this.text, this.at);
-      const name = String(JSON.parse(this.text.slice(this.at, nameEnd)));
+      const name = nameBetween(this.text, this.at, nameEnd);
       this.at = skipSpace(this.text, this.text.indexOf(':', nameEnd) + 1);
       const member = shape?.members.get(name);
-      const text = this.value(member?.shape, member && values?.[name], [...path, name]);
+      this.path.push(name);
+      const text = this.value(member?.shape, member && values?.[name]);
       if (kept.delete(name)) this.changes += 1;
       if (this.isKept(shape, member, text)) kept.set(name, text);
       else this.changes += 1;
-      if (!member && shape) this.checkName(name, shape, path);
+      if (!member && shape) this.checkName(name, shape);
+      this.path.pop();
       this.next();
     }
     this.at += 1;
+    // Objects end from the inside out: the last to end is that of the whole text.
+    this.kept = kept;
     return () => jsonObject(kept);
   }
 
@@ -94,12 +109,12 @@ export class KnownJson {
     return shape?.keepsUnknown ?? true;
   }
 
-  private checkName(name: string, shape: ObjectShape, path: Issue['path']): void {
+  private checkName(name: string, shape: ObjectShape): void {
     if (name.length > LONGEST_NAME) return;
     const known = foldedNamesOf(shape).get(foldedName(name));
     if (known === undefined) return;
     const message = `Names are spelled exactly: expected ${known}`;
-    this.issues.push({ code: 'unrecognized_keys', path: [...path, name], message });
+    this.issues.push({ code: 'unrecognized_keys', path: [...this.path], message });
   }
 }
 

@@ -29,18 +29,18 @@ export class ApiKeys {
     });
   }
 
-  /** Refuses: INVALID_REQUEST, API_KEY_NOT_FOUND, UNAVAILABLE. */
+  /** Refuses: INVALID_REQUEST, API_KEY_NOT_FOUND. */
   async change(accountId: string, request: ApiKeyChange): Promise<StoredKey> {
     const key = await this.keys.change(accountId, request.id, keyTerms(request, new Date()));
     if (!key) throw unknownKey();
-    await this.changes.announce({ accountId, keyId: key.id });
+    this.changes.made(accountId);
     return key;
   }
 
-  /** Revokes a key, however often that is asked. Refuses: API_KEY_NOT_FOUND, UNAVAILABLE. */
+  /** Revokes a key, however often that is asked. Refuses: API_KEY_NOT_FOUND. */
   async revoke(accountId: string, keyId: string): Promise<void> {
     if (!(await this.keys.revoke(accountId, keyId))) throw unknownKey();
-    await this.changes.announce({ accountId, keyId });
+    this.changes.made(accountId);
   }
 
   async list(accountId: string): Promise<KeyWithSpend[]> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
@@ -178,7 +179,7 @@ it('what the operator sets for an account holds for its keys everywhere', async 
     { model: 'm', tokensPerMinute: 9 },
   ];
   await one.app.get(AccountLimitsStore).replace(accountId, { concurrentRequests: 3, models });
-  await one.app.get(KeyChanges).announce({ accountId });
+  one.app.get(KeyChanges).made(accountId);
   const expected = {
     concurrent: 3,
     accountLimits: [{ requestsPerMinute: 7 }, { model: 'm', tokensPerMinute: 9 }],
@@ -240,15 +241,28 @@ it('what was being read while a key was revoked is not remembered', async () => 
   expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
 });
 
-it('a change that could not be told is a 503 that says so, is made here, and can be asked for again', async () => {
+it('a change that can not be told yet is made, and is told as soon as it can be', async () => {
   one.log.cut();
-  const refused = one.keys.revoke(accountId, key.id);
-  await expect(refused).rejects.toMatchObject({
-    code: 'UNAVAILABLE',
-    message: expect.stringContaining('may have been made'),
-  });
+  await one.keys.revoke(accountId, key.id);
   expect(await asks(one)).toBe('AUTHENTICATION_FAILED');
-  one.log.mend();
-  await eventually(() => one.keys.revoke(accountId, key.id));
+  // Any process tells what another one could not.
   await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
+  one.log.mend();
+});
+
+it('a change that was not committed is told to nobody', async () => {
+  const taken = await one.keys.create(accountId, NewApiKey.parse({ apiKeyType: 'ADMIN', description: '' }));
+  await expect(one.keys.change(accountId, { id: randomUUID(), description: 'x' })).rejects.toMatchObject({
+    code: 'API_KEY_NOT_FOUND',
+  });
+  await one.keys.revoke(accountId, taken.key.id);
+  const database = one.app.get(Database);
+  await eventually(async () => expect(await database.query('SELECT 1 FROM events.outbox')).toEqual([]));
+  const told = await database.query<{ payload: string }>(
+    `SELECT payload FROM events.log WHERE topic = 'key.changed.v1' AND key = $1`,
+    [accountId],
+  );
+  expect(told.map(({ payload }) => JSON.parse(payload) as unknown)).toEqual([
+    { accountId, keyId: taken.key.id },
+  ]);
 });

@@ -9,8 +9,8 @@ const MESSAGE = `Too many failed attempts (> ${FAILURES_ALLOWED}) resulting in a
   FAILURE_BLOCK_MS / 1_000
 }s and try again.`;
 
-/** The holder of a key, as failures are counted. */
-export const keySubject = (keyId: string): string => `key:${keyId}`;
+/** The holder of a key, or a wallet, as failures are counted. */
+export const keySubject = (keyId: string): string => (keyId.startsWith('wallet:') ? keyId : `key:${keyId}`);
 
 /** Counts failures, and remembers every block that this process hears of: who is blocked costs no call from then on. */
 @Injectable()

@@ -8,6 +8,7 @@ import {
   type Limiter,
   Problem,
 } from '@svc/contracts';
+import { limits } from '@svc/telemetry';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks, blockedProblem, keySubject } from './failure-blocks.js';
 import { LimitReports } from './limit-reports.js';
@@ -41,14 +42,14 @@ export class LimitGate {
     return this.blocks.limiter;
   }
 
-  /** Refuses: TOO_MANY_TOKENS, where no minute has room for so many. */
+  /** Refuses: TOO_MANY_TOKENS_PER_MINUTE, where no minute has room for so many. */
   request({ requestId, caller, plan }: LimitEntrant, tokens: number): AdmitRequest {
     const { accountId, keyId } = caller;
     const most = Math.min(
       ...Object.values(plan.limits).map(({ tokensPerMinute = Number.POSITIVE_INFINITY }) => tokensPerMinute),
     );
     if (tokens > most) {
-      throw new Problem('TOO_MANY_TOKENS', {
+      throw new Problem('TOO_MANY_TOKENS_PER_MINUTE', {
         message: `Your request may take ${tokens} tokens, which never fits into the limit of ${most} tokens per minute. Please reduce your prompt or max_tokens.`,
         param: 'max_tokens',
       });
@@ -70,6 +71,7 @@ export class LimitGate {
   refusal({ requestId, caller, model }: Refused, admission: Admission): Problem {
     const { refusedBy, resetAtMs, blockedForMs = 0 } = admission;
     const of = refusedBy?.of ?? 'requests';
+    limits.refusals.add(1, LOGGED_AS[of]);
     this.reports.tell({ requestId, caller, model, type: LOGGED_AS[of] });
     if (of === 'failures')
       return blockedProblem(this.blocks.hear(keySubject(caller.keyId), { forMs: blockedForMs }));

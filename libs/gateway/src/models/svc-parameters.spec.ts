@@ -1,3 +1,4 @@
+import type { Model } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { effectiveParameters, refuseUnavailable, splitModelName } from './svc-parameters.js';
 
@@ -44,14 +45,28 @@ describe('effectiveParameters', () => {
   });
 });
 
+/** A catalogue without a search. */
+const NOWHERE = { search: undefined, model: { id: 'm', capabilities: {} as Model['capabilities'] } };
+
 describe('refuseUnavailable', () => {
   it('refuses what is asked for and not there, and nothing else', () => {
-    expect(() => refuseUnavailable(effectiveParameters({ enable_web_search: 'auto' }, {}))).toThrow(
+    expect(() => refuseUnavailable(effectiveParameters({ enable_web_search: 'on' }, {}), NOWHERE)).toThrow(
       /enable_web_search/,
     );
     expect(() =>
-      refuseUnavailable(effectiveParameters({ enable_web_search: 'off', enable_web_citations: true }, {})),
+      refuseUnavailable(
+        effectiveParameters({ enable_web_search: 'off', enable_web_citations: true }, {}),
+        NOWHERE,
+      ),
     ).not.toThrow();
-    expect(() => refuseUnavailable(effectiveParameters({ character_slug: 'ann' }, {}))).not.toThrow();
+    expect(() =>
+      refuseUnavailable(effectiveParameters({ character_slug: 'ann' }, {}), NOWHERE),
+    ).not.toThrow();
+    const native = effectiveParameters({ enable_x_search: true, enable_web_search: 'on' }, {});
+    expect(() => refuseUnavailable(native, NOWHERE)).toThrow(/m does not support enable_x_search/);
+    const able = { id: 'm', capabilities: { supportsXSearch: true } as Model['capabilities'] };
+    expect(() => refuseUnavailable(native, { ...NOWHERE, model: able })).not.toThrow();
+    const searching = effectiveParameters({ enable_web_search: 'on' }, {});
+    expect(() => refuseUnavailable(searching, { ...NOWHERE, search: { providers: [] } })).not.toThrow();
   });
 });

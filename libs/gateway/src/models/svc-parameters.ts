@@ -1,4 +1,5 @@
-import { Problem, SvcParameters, type SvcParametersEcho } from '@svc/contracts';
+import { Problem, SvcParameters, type SvcParametersEcho, invalidRequest } from '@svc/contracts';
+import type { Model } from '@svc/runtime';
 
 /** Parameters that may stand after a model's name. */
 const SUFFIX_KEYS = new Set([
@@ -74,18 +75,22 @@ export function effectiveParameters(
   };
 }
 
-/** Refuses what no part of this deployment can do: NOT_AVAILABLE, naming the parameter. */
-export function refuseUnavailable(parameters: SvcParametersEcho): void {
-  const asked: readonly (readonly [string, boolean])[] = [
-    ['enable_web_search', parameters.enable_web_search !== 'off'],
-    ['enable_web_scraping', parameters.enable_web_scraping],
-    ['enable_x_search', parameters.enable_x_search],
-  ];
-  const [name] = asked.find(([, isAsked]) => isAsked) ?? [];
-  if (name !== undefined) {
-    throw new Problem('NOT_AVAILABLE', {
-      param: `svc_parameters.${name}`,
-      message: `${name} is not available on this deployment.`,
-    });
+/**
+ * Refuses what is not to be had: NOT_AVAILABLE for a search where this deployment searches nowhere, INVALID_REQUEST for one
+ * of the provider's own that the model has not. Both name the parameter.
+ */
+export function refuseUnavailable(
+  { enable_web_search: searching, enable_x_search: searchesX }: SvcParametersEcho,
+  { search, model }: { search: unknown; model: Pick<Model, 'id' | 'capabilities'> },
+): void {
+  if (searchesX && model.capabilities.supportsXSearch !== true) {
+    const message = `${model.id} does not support enable_x_search`;
+    throw invalidRequest([{ code: 'custom', path: ['svc_parameters', 'enable_x_search'], message }]);
   }
+  // A search of the provider's own takes the place of ours.
+  if (searching === 'off' || search !== undefined || searchesX) return;
+  throw new Problem('NOT_AVAILABLE', {
+    param: 'svc_parameters.enable_web_search',
+    message: 'enable_web_search is not available on this deployment.',
+  });
 }

@@ -21,7 +21,7 @@ export class AccountLimitsController {
   async set(@Param() { id }: { id: string }, @Body() limits: AccountLimits): Promise<AccountLimits> {
     await this.limits.get(id);
     await this.limits.replace(id, limits);
-    await this.changes.announce({ accountId: id });
+    this.changes.made(id);
     return this.limits.get(id);
   }
 }

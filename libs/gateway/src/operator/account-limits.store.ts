@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountLimits, Problem } from '@svc/contracts';
+import { type AccountLimits, Problem, keyChanged } from '@svc/contracts';
+import { type RunStatement, addToOutbox } from '@svc/events';
 import { PrismaDatabase } from '@svc/storage';
-import { minuteLimits } from '../auth/key-rows.js';
+import { minuteLimits } from '../limits/account-rows.js';
 
 /** What the operator sets for an account in place of the limits of its tier. */
 @Injectable()
@@ -19,14 +20,16 @@ export class AccountLimitsStore {
     return { concurrentRequests: row.concurrentRequests, models };
   }
 
-  /** Replaces what was set before. The account has to exist. */
+  /** Replaces what was set before and notes the event of it. The account has to exist. */
   async replace(accountId: string, { concurrentRequests, models }: AccountLimits): Promise<void> {
     const data = models.map((limits) => ({ accountId, ...limits }));
-    await this.database.$transaction([
+    await this.database.$transaction(async (transaction) => {
       // First, so that those who replace at the same time take turns.
-      this.database.account.update({ where: { id: accountId }, data: { concurrentRequests } }),
-      this.database.accountLimit.deleteMany({ where: { accountId } }),
-      this.database.accountLimit.createMany({ data }),
-    ]);
+      await transaction.account.update({ where: { id: accountId }, data: { concurrentRequests } });
+      await transaction.accountLimit.deleteMany({ where: { accountId } });
+      await transaction.accountLimit.createMany({ data });
+      const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
+      await addToOutbox(run, keyChanged, { accountId });
+    });
   }
 }

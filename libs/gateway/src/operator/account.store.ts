@@ -14,6 +14,16 @@ export class AccountStore {
     return account;
   }
 
+  /** The account of this id, as it is or made like this. */
+  async ensure({ name, tier, paid }: NewAccount, id: string): Promise<Account> {
+    const row = await this.database.account.upsert({
+      where: { id },
+      update: {},
+      create: { id, name, tier, paid },
+    });
+    return Account.parse(row);
+  }
+
   /** Refuses: ACCOUNT_NOT_FOUND. */
   async get(id: string): Promise<Account> {
     const row = await this.database.account.findUnique({ where: { id } });

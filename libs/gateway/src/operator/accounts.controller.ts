@@ -13,6 +13,8 @@ import {
   formatUsd,
   parseUsd,
   routes,
+  walletAccountId,
+  walletName,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import { AccountStore } from './account.store.js';
@@ -30,7 +32,9 @@ export class AccountsController {
 
   @Answers(routes.createAccount)
   create(@Body() account: NewAccount): Promise<Account> {
-    return this.accounts.create(account);
+    const { wallet } = account;
+    if (wallet === undefined) return this.accounts.create(account);
+    return this.accounts.ensure(account, walletAccountId(walletName(wallet)));
   }
 
   @Answers(routes.getAccount)

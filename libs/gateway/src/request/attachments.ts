@@ -7,7 +7,7 @@ import {
   Retrieval,
   invalidRequest,
 } from '@svc/contracts';
-import { FetchRefused, GuardedFetcher } from '@svc/guarded-fetch';
+import { FetchRefused } from '@svc/guarded-fetch';
 import {
   type DataUrlHead,
   ImageRejected,
@@ -18,21 +18,11 @@ import {
   dataUrlHead,
   imageFormat,
 } from '@svc/media';
+import { ATTACHMENT_LIMIT_BYTES, AttachmentFetcher, BadSource, type Source } from './attachment-fetcher.js';
 import { videoType } from './video-type.js';
-
-/** The most bytes of an image or a file, decoded (25 MB, the contract's limit), and of a video. */
-const ATTACHMENT_LIMIT_BYTES = 25_000_000;
-
-/** One image, video or file may take this long to fetch. */
-const FETCH_MS = 20_000;
 
 /** The least width and height of an image, in pixels. */
 const LEAST_PIXELS = 64;
-
-interface Source {
-  readonly bytes: Buffer;
-  readonly mediaType: string;
-}
 
 type Part<Type extends ContentPart['type']> = Extract<ContentPart, { type: Type }>;
 
@@ -55,7 +45,7 @@ export class Attachments {
   constructor(
     private readonly retrieval: Retrieval,
     private readonly images: Images,
-    private readonly fetcher: GuardedFetcher,
+    private readonly fetcher: AttachmentFetcher,
   ) {}
 
   /**
@@ -86,7 +76,7 @@ export class Attachments {
     const refuse = (why: string): Problem =>
       refusal([...context.path, 'image_url', 'url'], `Supplied image did not pass validation checks. ${why}`);
     try {
-      const source = bytes ?? (isDataUrl(url) ? url : (await this.fetched(url, context)).bytes);
+      const source = bytes ?? (isDataUrl(url) ? url : (await this.fetcher.fetch(url, context.signal)).bytes);
       const read = await this.images.read(source, { account: context.accountId, signal: context.signal });
       const { width, height } = read;
       if (width < LEAST_PIXELS || height < LEAST_PIXELS)
@@ -95,7 +85,7 @@ export class Attachments {
     } catch (error) {
       if (error instanceof ImageRejected && error.retryable) throw tooBusy(error);
       if (error instanceof ImageRejected) throw refuse(sentence(error.reason));
-      if (error instanceof FetchRefused) throw refuse(sentence(error.message));
+      if (error instanceof FetchRefused || error instanceof BadSource) throw refuse(sentence(error.message));
       throw error;
     }
   }
@@ -109,7 +99,7 @@ export class Attachments {
       const head = dataUrlHead(url);
       const { bytes, isPlain } = head
         ? await decoded(url, head)
-        : { ...(await this.fetched(url, context)), isPlain: false };
+        : { ...(await this.fetcher.fetch(url, context.signal)), isPlain: false };
       const mediaType = videoType(bytes);
       if (!mediaType) throw refuse('It is not MP4, MPEG, QuickTime or WebM.');
       if (isPlain && url.startsWith(`data:${mediaType};base64,`)) return part;
@@ -158,20 +148,9 @@ export class Attachments {
   /** The bytes of a data URL or a public URL. */
   private async source(url: string, context: AttachmentContext): Promise<Source> {
     const head = dataUrlHead(url);
-    if (!head) return this.fetched(url, context);
+    if (!head) return this.fetcher.fetch(url, context.signal);
     return { ...(await decoded(url, head)), mediaType: head.mediaType };
   }
-
-  private async fetched(url: string, { signal }: AttachmentContext): Promise<Source> {
-    const limits = { limitBytes: ATTACHMENT_LIMIT_BYTES, timeoutMs: FETCH_MS, signal };
-    const { bytes, contentType } = await this.fetcher.fetch(url, limits);
-    return { bytes, mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase() };
-  }
-}
-
-/** An attachment whose URL holds nothing usable. */
-class BadSource extends Error {
-  override readonly name = 'BadSource';
 }
 
 async function decoded(url: string, head: DataUrlHead): Promise<{ bytes: Buffer; isPlain: boolean }> {

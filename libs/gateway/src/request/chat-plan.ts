@@ -6,9 +6,9 @@ import {
   Problem,
   type SvcParametersEcho,
 } from '@svc/contracts';
-import type { Catalog, Model } from '@svc/runtime';
+import type { Catalog, JsonText, Model } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
-import { jsonMembers, jsonObject } from '../json/json-members.js';
+import { jsonObject } from '../json/json-members.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findTextModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
@@ -16,7 +16,15 @@ import { effectiveParameters, refuseUnavailable } from '../models/svc-parameters
 import { checkedText } from './request-text.js';
 import { type ThinkingPlan, planThinking, tellBackend } from './thinking-plan.js';
 import { estimatePromptTokens } from '../tokens/tokens.js';
-import { tellTools } from './tool-members.js';
+import { type OfferedTool, tellTools } from './tool-members.js';
+import {
+  type OfferPlan,
+  type SearchPlan,
+  type WebPlan,
+  XAI_MEMBERS,
+  calledSearch,
+  planWeb,
+} from '../web/web-plan.js';
 
 /** What a request comes to: which model, under which options, at what size. */
 export interface ChatPlan {
@@ -29,13 +37,17 @@ export interface ChatPlan {
   readonly thinking: ThinkingPlan;
   readonly stream: boolean;
   readonly choices: number;
-  /** Estimated before the backend has counted. */
+  /** Of what the client sent, estimated. */
   readonly promptTokens: number;
+  /** What is to be found on the web, and the most that it adds to prompt and price; without it nothing. */
+  readonly web?: WebPlan | undefined;
   /** The most output tokens of all choices together. */
   readonly outputTokensAtMost: number;
   /** What the client sent, as its schema reads it, and as JSON that holds nothing but what was checked. */
   readonly request: ChatRequest;
-  readonly text: string;
+  readonly json: JsonText;
+  /** The members of that JSON, each as its text. */
+  readonly members: ReadonlyMap<string, string>;
   readonly cacheKey: string | undefined;
 }
 
@@ -48,10 +60,10 @@ const OWN_MEMBERS = ['model', 'svc_parameters', 'user', 'store', 'include', 'met
  */
 export function planChat(
   request: ChatRequest,
-  from: { text: string; caller: Caller },
+  from: { json: JsonText; caller: Caller },
   catalog: Catalog,
 ): ChatPlan {
-  const text = checkedText(from.text, request);
+  const { text, members } = checkedText(from.json.text, request);
   const { model, suffix, deprecation } = findTextModel(request.model, catalog);
   if (model.paidOnly && !from.caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(from.caller, model);
@@ -60,12 +72,15 @@ export function planChat(
     ...wanted,
     enable_e2ee: wanted.enable_e2ee && model.capabilities.supportsE2EE === true,
   };
-  refuseUnavailable(parameters);
+  refuseUnavailable(parameters, { search: catalog.search, model });
   checkCapabilities(request, model);
   const asked = outputLimit(request);
   const choices = request.n ?? 1;
   const stream = request.stream ?? false;
   const thinking = planThinking({ request, parameters, model });
+  const promptTokens = estimatePromptTokens(request);
+  const outputTokensAtMost =
+    Math.min(asked ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices;
   return {
     accountId: from.caller.accountId,
     model,
@@ -75,26 +90,62 @@ export function planChat(
     thinking,
     stream,
     choices,
-    promptTokens: estimatePromptTokens(request),
-    outputTokensAtMost: Math.min(asked ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices,
+    promptTokens,
+    web: planWeb({ request, parameters, model, promptTokens, outputTokensAtMost }, catalog),
+    outputTokensAtMost,
     request,
-    text,
+    json: { ...from.json, text },
+    members,
     cacheKey: request.prompt_cache_key ?? undefined,
   };
+}
+
+/** A plan whose model has asked for a search. */
+export type CalledPlan = ChatPlan & { readonly web: SearchPlan };
+
+/** What a model that is offered a search has done so far. */
+interface Called {
+  readonly offer: OfferPlan;
+  /** What it searches for, where it has said so. */
+  readonly query: string | undefined;
+  /** Of all that it is to be shown but for what is found, estimated. */
+  readonly promptTokens: number;
+  /** What it has said so far counts against what it may say. */
+  readonly usedTokens: number;
+}
+
+/** The plan of asking a model anew that has called the tool for searching. */
+export function planAfterCall(
+  plan: ChatPlan,
+  { offer, query, promptTokens, usedTokens }: Called,
+): CalledPlan {
+  const outputTokensAtMost = Math.max(plan.outputTokensAtMost - usedTokens, 1);
+  return { ...plan, promptTokens, outputTokensAtMost, web: calledSearch(offer, query) };
+}
+
+/** The tool for searching, where the model is offered it or has called it. */
+export function offeredTool({ web }: Pick<ChatPlan, 'web'>): OfferedTool | undefined {
+  if (web?.kind === 'offer') return { tool: web.tool, isCalled: false };
+  return web?.kind === 'search' && web.calledBy ? { tool: web.calledBy, isCalled: true } : undefined;
 }
 
 /** How a backend is asked. */
 export interface BackendRequest {
   readonly stream: boolean;
-  /** JSON in place of the client's, where something was made of them. */
+  /** JSON in place of the client's, where something was made of them; its long strings are beside the plan's text. */
   readonly messages: string | undefined;
   /** Of the prompt with them, estimated. */
   readonly promptTokens: number;
 }
 
 /** A plan as the router wants it. */
-export function inferenceCall(plan: ChatPlan, requestId: string, asked: BackendRequest): InferenceCall {
-  const call = { requestId, model: plan.model.id, body: backendBody(plan, asked) };
+export async function inferenceCall(
+  plan: ChatPlan,
+  requestId: string,
+  asked: BackendRequest,
+): Promise<InferenceCall> {
+  const body = await plan.json.strings.bytesOf(backendBody(plan, asked));
+  const call = { requestId, model: plan.model.id, body };
   return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };
 }
 
@@ -106,16 +157,25 @@ function outputLimit(request: ChatRequest): number | undefined {
 
 /** The request as the backend gets it: every member that is not ours, in the bytes it came in. */
 function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: BackendRequest): string {
-  const members = jsonMembers(plan.text);
+  const members = new Map(plan.members);
   if (messages) members.set('messages', messages);
   for (const name of OWN_MEMBERS) members.delete(name);
   tellLimit(members, plan, promptTokens);
-  tellTools(members, plan.request);
+  tellTools(members, plan.request, offeredTool(plan));
   tellBackend(members, plan.thinking, plan.model);
+  tellSearch(members, plan);
   members.delete('stream_options');
   members.set('stream', String(stream));
   if (stream) members.set('stream_options', '{"include_usage":true}');
   return jsonObject(members);
+}
+
+/** What makes the backend search; without it, no member of a client's does: it would not be paid for. */
+function tellSearch(members: Map<string, string>, { web, model }: ChatPlan): void {
+  if (model.capabilities.supportsXSearch !== true) return;
+  const wanted = web?.kind === 'native' ? web.members : {};
+  for (const name of Object.keys(model.xSearch?.members ?? XAI_MEMBERS)) members.delete(name);
+  for (const [name, value] of Object.entries(wanted)) members.set(name, JSON.stringify(value));
 }
 
 /** Of the estimate of a prompt, so much more may be the prompt where it has to fit beside the output. */

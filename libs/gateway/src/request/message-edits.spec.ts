@@ -2,7 +2,7 @@ import type { ContentPart, Message } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { type MessageEdits, editMessages } from './message-edits.js';
 
-const nothing: MessageEdits = { prompt: '', dropped: new Set(), parts: new Map() };
+const nothing: MessageEdits = { prompt: '', foreign: '', dropped: new Set(), parts: new Map() };
 
 /** Edits the messages of a JSON text. Edits are chosen by what was read from it. */
 function edit(text: string, choose: (messages: Message[]) => Partial<MessageEdits>) {
@@ -45,6 +45,23 @@ describe('editMessages', () => {
     expect(messages.map(({ role }) => role)).toEqual(['system', 'developer']);
   });
 
+  it.each([
+    ['a', 'found\n\na'],
+    [
+      [{ type: 'text', text: 'a' }],
+      [
+        { type: 'text', text: 'found' },
+        { type: 'text', text: 'a' },
+      ],
+    ],
+  ])('puts text of strangers before what the last user message says, and nowhere else', (content, joined) => {
+    const last = JSON.stringify({ role: 'user', content });
+    const { messages } = edit(`[${big},${last},{"role":"assistant","content":"b"}]`, () => ({
+      foreign: 'found',
+    }));
+    expect(messages.map((message) => message.content)).toEqual(['a', joined, 'b']);
+  });
+
   it('leaves messages out', () => {
     const { text } = edit(`[{"role":"assistant","content":""},${big}]`, ([first]) => ({
       dropped: new Set(first ? [first] : []),
@@ -58,7 +75,7 @@ describe('editMessages', () => {
 
   it('puts other parts in place of parts', () => {
     const { text } = edit(`[{"role":"user","content":${parts}}]`, ([message]) => ({
-      parts: new Map([[message?.content?.[1] as ContentPart, part]]),
+      parts: new Map([[message?.content?.[1] as ContentPart, { part, text: JSON.stringify(part) }]]),
     }));
     expect(text).toContain('"n":1e400');
     expect(text).toContain(`"url":"${url}$&"`);

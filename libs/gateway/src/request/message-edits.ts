@@ -5,9 +5,17 @@ import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 export interface MessageEdits {
   /** Goes before what the caller says; empty for none. */
   readonly prompt: string;
+  /** Text of strangers that goes before what the last user message says; empty for none. */
+  readonly foreign: string;
   readonly dropped: ReadonlySet<Message>;
   /** What becomes of a part; nothing where it is left out. */
-  readonly parts: ReadonlyMap<ContentPart, ContentPart | undefined>;
+  readonly parts: ReadonlyMap<ContentPart, EditedPart | undefined>;
+}
+
+/** A part of a message, and its JSON. */
+export interface EditedPart {
+  readonly part: ContentPart;
+  readonly text: string;
 }
 
 /** Messages as they were read, and as the JSON that a backend gets. */
@@ -18,10 +26,11 @@ export interface MessageList {
 
 /** Stands where a message has lost all its parts. */
 const NOTHING: ContentPart = { type: 'text', text: '[left out]' };
+const NOTHING_TEXT = JSON.stringify(NOTHING);
 
 /**
  * Applies edits to messages and to their text alike. What is not edited keeps the bytes it came in, so that numbers
- * beyond double survive and megabytes of base64 are not written anew.
+ * beyond double survive.
  */
 export function editMessages({ messages, text }: MessageList, edits: MessageEdits): MessageList {
   const texts = jsonElements(text);
@@ -33,6 +42,7 @@ export function editMessages({ messages, text }: MessageList, edits: MessageEdit
     kept.push(edited.message);
     keptTexts.push(edited.text);
   }
+  if (edits.foreign !== '') addForeign(edits.foreign, kept, keptTexts);
   if (edits.prompt !== '') addPrompt(edits.prompt, kept, keptTexts);
   return { messages: kept, text: `[${keptTexts.join(',')}]` };
 }
@@ -50,37 +60,17 @@ function editParts(
   const kept: ContentPart[] = [];
   const keptTexts: string[] = [];
   for (const [index, part] of content.entries()) {
-    const edited = parts.has(part) ? parts.get(part) : part;
+    const edited = parts.has(part) ? parts.get(part) : { part, text: texts[index] ?? '' };
     if (!edited) continue;
-    kept.push(edited);
-    keptTexts.push(edited === part ? (texts[index] ?? '') : partText(edited));
+    kept.push(edited.part);
+    keptTexts.push(edited.text);
   }
   if (kept.length === 0) {
     kept.push(NOTHING);
-    keptTexts.push(JSON.stringify(NOTHING));
+    keptTexts.push(NOTHING_TEXT);
   }
   members.set('content', `[${keptTexts.join(',')}]`);
   return { message: { ...message, content: kept }, text: jsonObject(members) };
-}
-
-/** A part as JSON. Base64 has nothing to escape, and looking for it in megabytes takes long. */
-function partText(part: ContentPart): string {
-  if (part.type === 'image_url')
-    return JSON.stringify({ ...part, image_url: { ...part.image_url, url: '' } }).replace(
-      '"url":""',
-      () => `"url":"${part.image_url.url}"`,
-    );
-  if (part.type === 'video_url')
-    return JSON.stringify({ ...part, video_url: { ...part.video_url, url: '' } }).replace(
-      '"url":""',
-      () => `"url":"${part.video_url.url}"`,
-    );
-  if (part.type === 'input_audio')
-    return JSON.stringify({ ...part, input_audio: { ...part.input_audio, data: '' } }).replace(
-      '"data":""',
-      () => `"data":"${part.input_audio.data}"`,
-    );
-  return JSON.stringify(part);
 }
 
 /**
@@ -95,16 +85,37 @@ function addPrompt(prompt: string, messages: Message[], texts: string[]): void {
     texts.unshift(JSON.stringify(added));
     return;
   }
-  const members = jsonMembers(texts[0] ?? '');
+  const { message, text } = withTextBefore(prompt, { message: first, text: texts[0] ?? '' });
+  messages[0] = message;
+  texts[0] = text;
+}
+
+/**
+ * Changes both lists. Text of strangers has no message of its own, since the chat templates of many models want roles to
+ * alternate, and none of the caller's authority over the model: it stands where the caller asks.
+ */
+function addForeign(foreign: string, messages: Message[], texts: string[]): void {
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const last = messages[at];
+  if (last?.role !== 'user') return;
+  const { message, text } = withTextBefore(foreign, { message: last, text: texts[at] ?? '' });
+  messages[at] = message;
+  texts[at] = text;
+}
+
+/** A message and its text, with another text before what it says. */
+function withTextBefore<One extends Extract<Message, { role: 'system' | 'user' }>>(
+  before: string,
+  { message, text }: { message: One; text: string },
+): { message: One; text: string } {
+  const members = jsonMembers(text);
   const content = members.get('content') ?? '';
-  if (typeof first.content === 'string') {
-    const before = `${prompt}\n\n`;
-    messages[0] = { ...first, content: before + first.content };
-    members.set('content', JSON.stringify(before).slice(0, -1) + content.slice(1));
-  } else {
-    const part = { type: 'text' as const, text: prompt };
-    messages[0] = { ...first, content: [part, ...first.content] };
-    members.set('content', `[${[JSON.stringify(part), ...jsonElements(content)].join(',')}]`);
+  if (typeof message.content === 'string') {
+    const joined = `${before}\n\n`;
+    members.set('content', JSON.stringify(joined).slice(0, -1) + content.slice(1));
+    return { message: { ...message, content: joined + message.content }, text: jsonObject(members) };
   }
-  texts[0] = jsonObject(members);
+  const part = { type: 'text' as const, text: before };
+  members.set('content', `[${[JSON.stringify(part), ...jsonElements(content)].join(',')}]`);
+  return { message: { ...message, content: [part, ...message.content] }, text: jsonObject(members) };
 }

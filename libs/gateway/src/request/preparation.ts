@@ -1,27 +1,38 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
+import {
+  type ChatRequest,
+  type ContentPart,
+  type Issue,
+  type Message,
+  Problem,
+  invalidRequest,
+} from '@svc/contracts';
+import { traced } from '@svc/telemetry';
 import pLimit from 'p-limit';
-import { jsonMembers } from '../json/json-members.js';
+import { writtenJson } from '../json/written-json.js';
 import { promptCount } from '../tokens/prompt-count.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { Tokenizers } from '../tokens/tokenizers.js';
 import { estimatePromptTokens, promptTokensAtMost } from '../tokens/tokens.js';
+import type { Findings } from '../web/web-research.js';
 import { Attachments } from './attachments.js';
-import type { ChatPlan } from './chat-plan.js';
-import { type MessageList, editMessages } from './message-edits.js';
+import { type ChatPlan, offeredTool } from './chat-plan.js';
+import { type EditedPart, type MessageList, editMessages } from './message-edits.js';
 import { Prompts } from './prompts.js';
-
-/** Looking at so many characters takes milliseconds. */
-const LONG_TEXT = 1_000_000;
 
 /** Attachments of one request that are read at once. */
 const AT_ONCE = 4;
+
+/** What is made of all attachments of one request: a short URL may stand for 25 MB, and a small file for as much text. */
+const MADE_LIMIT_BYTES = 67_108_864;
 
 interface PlacedPart {
   readonly part: ContentPart;
   readonly path: Issue['path'];
 }
+
+/** What parts become; nothing for those that are left out. */
+type ReadyParts = Map<ContentPart, EditedPart | undefined>;
 
 /** A prompt as a backend gets it. */
 export interface PreparedPrompt {
@@ -46,43 +57,58 @@ export class Preparation {
     private readonly tokenizers: Tokenizers,
   ) {}
 
-  /** Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, UNAVAILABLE. */
-  async prepare(plan: ChatPlan, signal: AbortSignal): Promise<PreparedPrompt> {
-    // A long text was looked at just before, and is again right after.
-    const isLong = plan.text.length > LONG_TEXT;
-    if (isLong) await turn();
-    const ready = await this.ready(plan, signal);
-    if (isLong) await turn();
-    const request = ready ? { ...plan.request, messages: [...ready.messages] } : plan.request;
-    const tokens = ready ? estimatePromptTokens(request) : plan.promptTokens;
+  /** Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE. */
+  async prepare(
+    plan: ChatPlan,
+    findings: Findings | undefined,
+    signal: AbortSignal,
+  ): Promise<PreparedPrompt> {
+    const { text, strings } = plan.json;
+    const ready = await this.ready(plan, findings, signal);
+    const offered = offeredTool(plan);
+    const request: ChatRequest = {
+      ...plan.request,
+      ...(ready && { messages: [...ready.messages] }),
+      ...(offered && { tools: [...(plan.request.tools ?? []), offered.tool] }),
+    };
+    const tokens = ready || offered ? estimatePromptTokens(request) : plan.promptTokens;
     const tokenizer = this.tokenizers.for(plan.model);
-    // The request without its messages, and the messages as the backend gets them.
-    const tokensAtMost = promptTokensAtMost(request, plan.text.length + (ready?.text.length ?? 0));
+    // All that was sent, and the messages as the backend gets them.
+    const toolBytes = offered ? Buffer.byteLength(JSON.stringify(offered.tool)) : 0;
+    const bytes = strings.byteLength(text) + (ready ? strings.byteLength(ready.text) : 0) + toolBytes;
+    const tokensAtMost = promptTokensAtMost(request, bytes);
     const count = promptCount(request, tokens, tokenizer);
     return { messages: ready?.text, tokens, tokensAtMost, tokenizer, count };
   }
 
   /**
-   * The messages with their files as text, their images, videos and audio checked, the prompts before them, and without
-   * those that say nothing; `undefined` when there is nothing to do.
+   * The messages with their files as text, their images, videos and audio checked, the prompts and what was found on the
+   * web before them, and without those that say nothing; `undefined` when there is nothing to do.
    */
-  private async ready(plan: ChatPlan, signal: AbortSignal): Promise<MessageList | undefined> {
+  private async ready(
+    plan: ChatPlan,
+    findings: Findings | undefined,
+    signal: AbortSignal,
+  ): Promise<MessageList | undefined> {
     const { messages } = plan.request;
-    const prompt = this.prompts.for(plan.parameters, plan.model).join('\n\n');
+    const { instructions = '', block: foreign = '' } = findings ?? {};
+    const prompts = this.prompts.for(plan.parameters, plan.model);
+    const prompt = (instructions === '' ? prompts : [...prompts, instructions]).join('\n\n');
     const dropped = new Set(messages.filter(isEmpty));
     if (dropped.size === messages.length)
       throw invalidRequest([{ code: 'custom', path: ['messages'], message: 'Every message is empty' }]);
     const placed = partsOf(messages);
     const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : new Set<ContentPart>();
-    const parts = await this.readyAll(
-      placed.filter(({ part }) => part.type !== 'text' && !left.has(part)),
-      plan,
-      signal,
-    );
+    const toRead = placed.filter(({ part }) => part.type !== 'text' && !left.has(part));
+    // Most requests have none, and what follows costs more than the rest of their preparation.
+    const parts: ReadyParts =
+      toRead.length === 0
+        ? new Map()
+        : await traced('attachments', () => this.readyAll(toRead, plan, signal));
     for (const part of left) parts.set(part, undefined);
     if (prompt === '' && dropped.size === 0 && parts.size === 0) return undefined;
-    const text = jsonMembers(plan.text).get('messages') ?? '[]';
-    return editMessages({ messages, text }, { prompt, dropped, parts });
+    const text = plan.members.get('messages') ?? '[]';
+    return editMessages({ messages, text }, { prompt, foreign, dropped, parts });
   }
 
   /** The parts that change, and what they become. */
@@ -90,19 +116,22 @@ export class Preparation {
     placed: readonly PlacedPart[],
     plan: ChatPlan,
     signal: AbortSignal,
-  ): Promise<Map<ContentPart, ContentPart | undefined>> {
-    // Most requests have none, and what follows costs more than the rest of their preparation.
-    if (placed.length === 0) return new Map();
-    const { accountId, model } = plan;
+  ): Promise<ReadyParts> {
+    const { accountId, model, json } = plan;
     const takesImages = model.capabilities.supportsVision === true;
-    const changed = new Map<ContentPart, ContentPart | undefined>();
+    const changed: ReadyParts = new Map();
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const limit = pLimit(AT_ONCE);
+    let madeBytes = 0;
     const readyOne = async ({ part, path }: PlacedPart): Promise<void> => {
       const context = { path, accountId, takesImages, signal: either };
       const ready = await this.attachments.ready(part, context);
-      if (ready !== part) changed.set(part, ready);
+      if (ready === part) return;
+      const text = await writtenJson(ready, json.strings);
+      madeBytes += json.strings.byteLength(text);
+      if (madeBytes > MADE_LIMIT_BYTES) throw tooMuchMade();
+      changed.set(part, { part: ready, text });
     };
     try {
       await Promise.all(placed.map((each) => limit(readyOne, each)));
@@ -113,6 +142,11 @@ export class Preparation {
       failed.abort();
     }
   }
+}
+
+function tooMuchMade(): Problem {
+  const message = `The attachments of a request may come to ${MADE_LIMIT_BYTES} bytes together.`;
+  return new Problem('PAYLOAD_TOO_LARGE', { message, param: 'messages' });
 }
 
 /** Assistants that say and call nothing come from clients that keep what a stopped answer left. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkedText } from './request-text.js';
 
 /** The text that may reach a backend of a request that is valid. */
-const checked = (text: string): string => checkedText(text, ChatRequest.parse(JSON.parse(text)));
+const checked = (text: string): string => checkedText(text, ChatRequest.parse(JSON.parse(text))).text;
 const request = (members: string): string =>
   `{"model":"m","messages":[{"role":"user","content":"hi"}]${members === '' ? '' : `,${members}`}}`;
 const said = (members: string): string => `{"model":"m","messages":[{"role":"user",${members}}]}`;
@@ -109,7 +109,7 @@ describe('the text for a backend', () => {
       fc.property(members, (given) => {
         const text = `{${given.map(([name, json]) => `${JSON.stringify(name)} : ${json}`).join(' , ')}}`;
         const read = JSON.parse(text) as ChatRequest;
-        expect(JSON.parse(checkedText(text, read))).toEqual(read);
+        expect(JSON.parse(checkedText(text, read).text)).toEqual(read);
       }),
     );
   });

@@ -7,11 +7,17 @@ import type { MemberShape, ObjectShape, Shape } from '../json/shape.js';
  * The text of a request as it may reach a backend: nothing in it that was not checked and could be taken for what was.
  * Refuses: INVALID_REQUEST, naming the members whose names differ from known ones by case alone.
  */
-export function checkedText(text: string, request: ChatRequest): string {
+export function checkedText(text: string, request: ChatRequest): CheckedText {
   const json = new KnownJson(text);
   const checked = json.read(CHAT_SHAPE, request);
   if (json.issues.length > 0) throw invalidRequest(json.issues);
-  return checked;
+  return { text: checked, members: json.members };
+}
+
+/** A text and the texts of its members. */
+interface CheckedText {
+  readonly text: string;
+  readonly members: ReadonlyMap<string, string>;
 }
 
 /** Members of a backend's request that are no client's. */

@@ -1,14 +1,16 @@
 import { ChatRequest } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { jsonMembers, jsonObject } from '../json/json-members.js';
-import { tellTools } from './tool-members.js';
+import { searchTool } from '../web/search-tool.js';
+import { type OfferedTool, tellTools } from './tool-members.js';
 
 const tool = { type: 'function', function: { name: 'f', parameters: {} } };
 
-function told(body: object): unknown {
+function told(body: object, offered?: OfferedTool): unknown {
   const text = JSON.stringify(body);
   const members = jsonMembers(text);
-  tellTools(members, ChatRequest.parse({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body }));
+  const request = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body };
+  tellTools(members, ChatRequest.parse(request), offered);
   return JSON.parse(jsonObject(members));
 }
 
@@ -18,6 +20,23 @@ describe('tellTools', () => {
       tools: [tool],
       tool_choice: 'auto',
     });
+  });
+
+  it('offers a tool of ours behind the others, and once it is called only where there is no other', () => {
+    const ours = searchTool({ messages: [] });
+    const open = { tool: ours, isCalled: false };
+    const called = { tool: ours, isCalled: true };
+    expect(told({ tools: [tool], parallel_tool_calls: false }, open)).toEqual({
+      tools: [tool, ours],
+      parallel_tool_calls: false,
+    });
+    expect(told({ tools: [{ type: 'web_search' }] }, open)).toEqual({ tools: [ours] });
+    expect(told({ seed: 1 }, open)).toEqual({ tools: [ours], seed: 1 });
+    expect(told({ tools: [tool], tool_choice: 'auto' }, called)).toEqual({
+      tools: [tool],
+      tool_choice: 'auto',
+    });
+    expect(told({ seed: 1 }, called)).toEqual({ tools: [ours], tool_choice: 'none', seed: 1 });
   });
 
   it('leaves no choice among no tools', () => {

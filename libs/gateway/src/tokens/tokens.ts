@@ -1,4 +1,5 @@
 import { ChatRequest, type Message } from '@svc/contracts';
+import { jsonSize } from '../json/json-size.js';
 
 /**
  * Bytes of UTF-8 per token where nobody has counted. English prose has about four in common vocabularies, code and
@@ -28,29 +29,50 @@ export function estimateTokens(bytes: number): number {
 
 /** Tokens of a prompt, estimated: its texts by size, its messages and media by number. */
 export function estimatePromptTokens(request: ChatRequest): number {
+  return estimateTokens(promptBytes(request)) + tokensBesideTexts(request);
+}
+
+/** About the bytes of the texts of a prompt. */
+export function promptBytes(request: ChatRequest): number {
   let bytes = 0;
-  for (const text of promptTexts(request)) bytes += Buffer.byteLength(text);
-  return estimateTokens(bytes) + tokensBesideTexts(request);
+  eachText(request, {
+    text: (text) => (bytes += Buffer.byteLength(text)),
+    json: (value) => (bytes += jsonSize(value)),
+  });
+  return bytes;
 }
 
 /** The texts of a prompt: what is said, thought and called in its messages, and what tools there are. */
-export function promptTexts({ messages, tools }: ChatRequest): string[] {
+export function promptTexts(request: ChatRequest): string[] {
   const texts: string[] = [];
+  eachText(request, {
+    text: (text) => texts.push(text),
+    json: (value) => texts.push(JSON.stringify(value)),
+  });
+  return texts;
+}
+
+interface TextReader {
+  readonly text: (text: string) => void;
+  /** What a prompt has as JSON. */
+  readonly json: (value: object) => void;
+}
+
+function eachText({ messages, tools }: ChatRequest, read: TextReader): void {
   for (const message of messages) {
     const { content } = message;
-    if (typeof content === 'string') texts.push(content);
-    else if (content) for (const part of content) if (part.type === 'text') texts.push(part.text);
-    if (message.role === 'assistant') addOwnTexts(message, texts);
+    if (typeof content === 'string') read.text(content);
+    else if (content) for (const part of content) if (part.type === 'text') read.text(part.text);
+    if (message.role === 'assistant') eachOwnText(message, read);
   }
-  if (tools) texts.push(JSON.stringify(tools));
-  return texts;
+  if (tools) read.json(tools);
 }
 
 /** Tokens of a prompt that are not in its texts, estimated. A backend may read anything that it is sent into its prompt. */
 export function tokensBesideTexts(request: ChatRequest): number {
   let unknownBytes = 0;
   for (const [name, value] of Object.entries(request))
-    if (!KNOWN_MEMBERS.has(name)) unknownBytes += Buffer.byteLength(JSON.stringify(value));
+    if (!KNOWN_MEMBERS.has(name)) unknownBytes += jsonSize(value);
   const { messages } = request;
   const besides = messages.length * TOKENS_PER_MESSAGE + mediaIn(request) * TOKENS_PER_MEDIA_PART;
   return besides + estimateTokens(unknownBytes);
@@ -68,7 +90,7 @@ function mediaIn({ messages }: ChatRequest): number {
   return media;
 }
 
-function addOwnTexts(message: Extract<Message, { role: 'assistant' }>, texts: string[]): void {
-  if (message.tool_calls) texts.push(JSON.stringify(message.tool_calls));
-  if (message.reasoning_content) texts.push(message.reasoning_content);
+function eachOwnText(message: Extract<Message, { role: 'assistant' }>, read: TextReader): void {
+  if (message.tool_calls) read.json(message.tool_calls);
+  if (message.reasoning_content) read.text(message.reasoning_content);
 }

@@ -1,4 +1,4 @@
-import type { Balances } from '@svc/contracts';
+import type { Balances, PaymentRailName } from '@svc/contracts';
 
 /** What the database says an account has. Each change of an account has the next version, from 1 on. */
 export interface PostedBalances {
@@ -12,6 +12,11 @@ export const REVENUE = 'revenue';
 export const WRITE_OFFS = 'write_offs';
 export const OPERATOR_DEPOSITS = 'deposits:operator';
 export const STAKING = 'staking';
+/** What customers owe since a deposit was taken back that they had spent. */
+export const DEBTS = 'debts';
+
+/** Where deposits of a payment rail come from. */
+export const railDeposits = (rail: PaymentRailName): string => `deposits:${rail}`;
 
 const CUSTOMER = 'customer:';
 

@@ -73,6 +73,8 @@ export function checksOf(rows: AuditedRows): string[] {
     referenceCheck(rows),
     refundCheck(rows),
     refundSumCheck(rows),
+    reversalCheck(rows),
+    debtCheck(rows),
     DIEM_EXPIRES,
     NOTHING_REJECTED,
   ];
@@ -118,6 +120,11 @@ const kindCheck = ({ transfers }: AuditedRows): string => `
       WHEN 'deposit' THEN debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id
         AND currency = 'USD'
       WHEN 'refund' THEN debit_account = 'revenue' AND credit_account = 'customer:' || account_id
+      WHEN 'reversal' THEN debit_account = 'customer:' || account_id AND credit_account LIKE 'deposits:%'
+        AND currency = 'USD'
+      WHEN 'debt' THEN debit_account = 'debts' AND credit_account = 'customer:' || account_id AND currency = 'USD'
+      WHEN 'repayment' THEN debit_account = 'customer:' || account_id AND credit_account = 'debts'
+        AND currency = 'USD'
       WHEN 'grant' THEN debit_account = 'staking' AND credit_account = 'customer:' || account_id
         AND currency = 'DIEM'
       WHEN 'expiry' THEN debit_account = 'customer:' || account_id AND credit_account = 'staking'
@@ -242,6 +249,32 @@ const refundSumCheck = ({ refunds }: AuditedRows): string => `
     coalesce(charge.usd_nano, 0), coalesce(charge.diem_nano, 0)) AS mismatch
   FROM refunded LEFT JOIN ledger.charges AS charge USING (account_id, request_id)
   WHERE refunded.usd_nano > coalesce(charge.usd_nano, 0) OR refunded.diem_nano > coalesce(charge.diem_nano, 0)`;
+
+/** Every reversal takes back a deposit, all of it, to where it came from. */
+const reversalCheck = ({ transfers }: AuditedRows): string => `
+  SELECT format('Reversal %s of account %s takes %s nano-USD back, and there is no such deposit.', reference,
+    account_id, amount_nano) AS mismatch
+  FROM ${transfers} AS reversal WHERE kind = 'reversal' AND NOT EXISTS (
+    SELECT FROM ledger.transfers AS deposit
+    WHERE deposit.account_id = reversal.account_id AND deposit.kind = 'deposit'
+      AND deposit.reference = reversal.reference AND deposit.amount_nano = reversal.amount_nano
+      AND deposit.debit_account = reversal.credit_account
+  )`;
+
+/** What an account owes is what it was lent and has not paid back. */
+const debtCheck = ({ transfers }: AuditedRows): string => `
+  WITH touched AS (
+    SELECT id AS account_id FROM ledger.accounts WHERE debt_nano <> 0
+    UNION SELECT account_id FROM ${transfers} AS transfer WHERE kind IN ('debt', 'repayment')
+  ), owed AS (
+    SELECT account_id, coalesce(sum(CASE kind WHEN 'debt' THEN amount_nano ELSE -amount_nano END), 0) AS nano
+    FROM touched LEFT JOIN ledger.transfers AS transfer USING (account_id)
+    WHERE kind IN ('debt', 'repayment') GROUP BY account_id
+  )
+  SELECT format('Account customer:%s owes %s nano-USD, but its transfers sum to %s.', account_id,
+    coalesce(debt_nano, 0), coalesce(nano, 0)) AS mismatch
+  FROM touched LEFT JOIN owed USING (account_id) LEFT JOIN ledger.accounts ON id = account_id
+  WHERE coalesce(debt_nano, 0) <> coalesce(nano, 0)`;
 
 /** Every account that has DIEM has a stake, so that its DIEM is set anew every day. */
 const DIEM_EXPIRES = `

@@ -150,6 +150,20 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Charge first .*5 written off in 3 transfers, but its transfers are .* 0 in 2/,
   ],
   [
+    'a debt from nowhere',
+    [`UPDATE ledger.accounts SET debt_nano = 1 WHERE id = '${FRED}'`],
+    /Account customer:\S+ owes 1 nano-USD, but its transfers sum to 0/,
+  ],
+  [
+    'a reversal of a deposit that never came',
+    [
+      `INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
+         VALUES (now(), '${FRED}', 'reversal', 'customer:${FRED}', 'deposits:base', 'USD', 9, 'never')`,
+      `UPDATE ledger.accounts SET usd_nano = usd_nano - 9`,
+    ],
+    /Reversal never of account \S+ takes 9 nano-USD back, and there is no such deposit/,
+  ],
+  [
     'a transfer that was made up',
     [
       `INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import type { Credit, Refund, Transfer } from '@svc/contracts';
+import { type Credit, type Refund, type Reversal, type Transfer, usdNumber } from '@svc/contracts';
+import { money } from '@svc/telemetry';
 import { BooksStore } from './books.store.js';
 import { HoldBook } from '../holds/hold-book.js';
 import { SettledCharges } from './settled-charges.js';
@@ -21,8 +22,17 @@ export class Adjustments {
     return transfer;
   }
 
+  /** What a request under way holds of it is no longer covered: what it costs is written off. */
+  async reverse(reversal: Reversal): Promise<Transfer> {
+    const { transfer, balances } = await this.charges.reverse(reversal);
+    await this.holdBook.post([{ ...balances, requestIds: [] }]);
+    return transfer;
+  }
+
   async refund(refund: Refund): Promise<readonly Transfer[]> {
-    const { transfers, balances } = await this.charges.refund(refund);
+    const { transfers, isNew, balances } = await this.charges.refund(refund);
+    for (const { amountNano, currency } of isNew ? transfers : [])
+      money.refunded.add(usdNumber(amountNano), currency);
     await this.holdBook.post([{ ...balances, requestIds: [] }]);
     return transfers;
   }

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Books } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningLedger, chargeOf, startLedger, usd } from '../testing.js';
+import { type LedgerOptions, type RunningLedger, chargeOf, startLedger, usd } from '../testing.js';
 
-/** What every adapter of the port `Books` keeps. `at` makes the adapter of the books themselves. */
-export function booksConformance(name: string, at: (books: Books) => Books): void {
+/** What every adapter of the port `Books` keeps. `at` makes the adapter of the books that `start` starts. */
+export function booksConformance(
+  name: string,
+  at: (books: Books) => Books,
+  start: (options: LedgerOptions) => Promise<RunningLedger> = startLedger,
+): void {
   describe(`${name}`, () => {
     let test: TestDatabase;
     let running: RunningLedger;
@@ -13,13 +17,13 @@ export function booksConformance(name: string, at: (books: Books) => Books): voi
 
     beforeAll(async () => {
       test = await startTestDatabase();
-      running = await startLedger({ url: test.url });
+      running = await start({ url: test.url });
       books = at(running.books);
     });
 
     afterAll(async () => {
-      await running.stop();
-      await test.stop();
+      await running?.stop();
+      await test?.stop();
     });
 
     const refused = (code: string) => expect.objectContaining({ code });
@@ -86,6 +90,84 @@ export function booksConformance(name: string, at: (books: Books) => Books): voi
         );
         const larger = { accountId: randomUUID(), usdNano: 2n ** 64n, reference: 'larger' };
         await expect(books.credit(larger)).rejects.toEqual(refused('INVALID_REQUEST'));
+      });
+    });
+
+    describe('a deposit that is taken back', () => {
+      const paid = (accountId: string, reference = 'payment_1') =>
+        books.credit({ accountId, usdNano: usd(5), reference, rail: 'base' });
+      const taken = (accountId: string, reference = 'payment_1') =>
+        books.reverse({ accountId, reference, rail: 'base' });
+      const kinds = async (accountId: string) =>
+        (await books.transfers(accountId, { limit: 20 }))
+          .map(({ kind, amountNano }) => [kind, amountNano])
+          .toReversed();
+
+      it('is gone from the balance, once, however often and at once it is asked', async () => {
+        const accountId = randomUUID();
+        await paid(accountId);
+        const transfers = await Promise.all(Array.from({ length: 5 }, () => taken(accountId)));
+        expect(new Set(transfers.map(({ id }) => id)).size).toBe(1);
+        expect(transfers[0]).toMatchObject({
+          kind: 'reversal',
+          debitAccount: `customer:${accountId}`,
+          creditAccount: 'deposits:base',
+          amountNano: usd(5),
+        });
+        await expect(books.balances(accountId)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+        await expect(running.ledger.available(accountId)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+      });
+
+      it('becomes a debt where it was spent, which later credit pays first', async () => {
+        const accountId = randomUUID();
+        await paid(accountId);
+        await running.poster.post([chargeOf(accountId, usd(3))]);
+        await taken(accountId);
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: 0n });
+        await books.credit({ accountId, usdNano: usd(1), reference: 'payment_1' });
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: 0n });
+        await paid(accountId, 'payment_1.2');
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: usd(3) });
+        await expect(running.ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(3) });
+        await books.credit({ accountId, usdNano: usd(1), reference: 'free of debt' });
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: usd(4) });
+        expect(await kinds(accountId)).toEqual([
+          ['deposit', usd(5)],
+          ['charge', usd(3)],
+          ['debt', usd(3)],
+          ['reversal', usd(5)],
+          ['credit', usd(1)],
+          ['repayment', usd(1)],
+          ['deposit', usd(5)],
+          ['repayment', usd(2)],
+          ['credit', usd(1)],
+        ]);
+        for (const scope of ['new', 'whole'] as const)
+          await expect(books.audit(scope)).resolves.toMatchObject({ ok: true, mismatches: [] });
+      });
+
+      it('was one: a credit of the operator, a payment of another rail and what never came are refused', async () => {
+        const accountId = randomUUID();
+        await books.credit({ accountId, usdNano: usd(1), reference: 'payment_1' });
+        await expect(taken(accountId)).rejects.toEqual(refused('INVALID_REQUEST'));
+        await paid(accountId);
+        await expect(books.reverse({ accountId, reference: 'payment_1', rail: 'solana' })).rejects.toEqual(
+          refused('INVALID_REQUEST'),
+        );
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: usd(6) });
+      });
+
+      it('is read with the others, by reference or page by page', async () => {
+        const accountId = randomUUID();
+        const first = await paid(accountId, 'payment_9');
+        await books.credit({ accountId, usdNano: usd(1), reference: 'payment_9' });
+        const reversal = await taken(accountId, 'payment_9');
+        await expect(books.deposits({ references: ['payment_9', 'none'] })).resolves.toEqual([
+          first,
+          reversal,
+        ]);
+        await expect(books.deposits({ after: first.id - 1n, limit: 1 })).resolves.toEqual([first]);
+        await expect(books.deposits({ after: first.id, limit: 10 })).resolves.toEqual([reversal]);
       });
     });
 

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Credit, type Page, Problem, type Transfer } from '@svc/contracts';
+import {
+  type Credit,
+  DEPOSITS_AT_ONCE,
+  type DepositsWanted,
+  type Page,
+  Problem,
+  type Transfer,
+} from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts, readAccount } from '../accounts/accounts.store.js';
 import { MAX_NANO } from '../posting/charge-fault.js';
-import { OPERATOR_DEPOSITS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
+import {
+  DEBTS,
+  OPERATOR_DEPOSITS,
+  customerAccount,
+  type PostedBalances,
+  railDeposits,
+} from '../accounts/accounts.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
 
@@ -52,6 +65,33 @@ export class BooksStore {
     );
     return rows.map(transferOf);
   }
+
+  /** Deposits and reversals, in the order of their ids. */
+  async deposits(wanted: DepositsWanted): Promise<Transfer[]> {
+    const [which, values] =
+      'references' in wanted
+        ? [
+            'reference = ANY($1::text[])',
+            [wanted.references.slice(0, DEPOSITS_AT_ONCE), 2 * DEPOSITS_AT_ONCE],
+          ]
+        : ['transfer_id > $1', [wanted.after, Math.min(wanted.limit, DEPOSITS_AT_ONCE)]];
+    const rows = await this.database.query<TransferRow>(
+      `SELECT ${TRANSFER} FROM ledger.transfers
+       WHERE (account_id, id, at) IN (
+         SELECT account_id, transfer_id, at FROM ledger.transfer_references
+         WHERE kind IN ('deposit', 'reversal') AND ${which} ORDER BY transfer_id LIMIT $2
+       ) ORDER BY id`,
+      values,
+    );
+    return rows.map(transferOf);
+  }
+}
+
+/** What a credit is called, and the account that it comes from. */
+function sourceOf({ rail }: Credit): { kind: 'credit' | 'deposit'; account: string } {
+  return rail === undefined
+    ? { kind: 'credit', account: OPERATOR_DEPOSITS }
+    : { kind: 'deposit', account: railDeposits(rail) };
 }
 
 /** The transfer that has this reference already. Its account is locked. */
@@ -60,41 +100,59 @@ async function findReferenced(client: PoolClient, credit: Credit): Promise<Trans
     `SELECT ${TRANSFER} FROM ledger.transfers
      WHERE (account_id, id, at) IN (
        SELECT account_id, transfer_id, at FROM ledger.transfer_references
-       WHERE account_id = $1 AND kind = 'credit' AND currency = 'USD' AND reference = $2
+       WHERE account_id = $1 AND kind = $3 AND currency = 'USD' AND reference = $2
      )`,
-    [credit.accountId, credit.reference],
+    [credit.accountId, credit.reference, sourceOf(credit).kind],
   );
   return rows[0] && transferOf(rows[0]);
 }
 
+/** What the account owes. It is locked. */
+async function debtOf(client: PoolClient, accountId: string): Promise<bigint> {
+  const { rows } = await client.query<{ debt_nano: bigint }>(
+    'SELECT debt_nano FROM ledger.accounts WHERE id = $1',
+    [accountId],
+  );
+  return rows[0]?.debt_nano ?? 0n;
+}
+
 async function insertCredit(
   client: PoolClient,
-  { accountId, usdNano, reference }: Credit,
+  credit: Credit,
   { before, at }: { before: PostedBalances; at: string },
 ): Promise<Credited> {
-  const after = before.balances.usdNano + usdNano;
+  const { accountId, usdNano, reference } = credit;
+  const { kind, account } = sourceOf(credit);
+  const debtNano = await debtOf(client, accountId);
+  const repaidNano = debtNano < usdNano ? debtNano : usdNano;
+  const after = before.balances.usdNano + usdNano - repaidNano;
   if (after > MAX_NANO) throw new Problem('INVALID_REQUEST', { message: 'The balance would be too large.' });
   const { rows } = await client.query<TransferRow>(
     `WITH transfer AS (
        INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
-       VALUES ($1, $2, 'credit', $3, $4, 'USD', $5, $6)
+       SELECT $1::timestamptz, $2::uuid, part.kind, part.debit, part.credit, 'USD', part.nano, part.reference
+       FROM (VALUES (1, $9, $3, $4, $5::bigint, $6), (2, 'repayment', $4, '${DEBTS}', $10::bigint, $9 || ' ' || $6))
+         AS part (place, kind, debit, credit, nano, reference)
+       WHERE part.nano > 0 ORDER BY part.place
        RETURNING *
      ), reference AS (
        INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
        SELECT account_id, kind, currency, reference, id, at FROM transfer
      ), account AS (
-       UPDATE ledger.accounts SET usd_nano = $7, version = $8 WHERE id = $2
+       UPDATE ledger.accounts SET usd_nano = $7, version = $8, debt_nano = debt_nano - $10::bigint WHERE id = $2::uuid
      )
-     SELECT ${TRANSFER} FROM transfer`,
+     SELECT ${TRANSFER} FROM transfer ORDER BY id`,
     [
       at,
       accountId,
-      OPERATOR_DEPOSITS,
+      account,
       customerAccount(accountId),
       usdNano,
       reference,
       after,
       before.version + 1n,
+      kind,
+      repaidNano,
     ],
   );
   assert(rows[0], 'the transfer is stored');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Charge, type Refund, encodeCharge, totalNano, usageRecorded } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { money } from '@svc/telemetry';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
 
@@ -106,7 +107,22 @@ describe('a refund', () => {
   });
 });
 
+/** What telemetry has counted of refunds, in nano-dollars of either currency. */
+const counted = (): Record<string, number> =>
+  Object.fromEntries(
+    money.refunded.points().map(({ values, value }) => [values[0], Math.round(value * 1e9)]),
+  );
+
 describe('the same reference', () => {
+  it('is counted once, however often it is told', async () => {
+    const before = counted();
+    const charge = await charged({ usdNano: 700n, diemNano: 200n });
+    for (let time = 0; time < 3; time += 1) await running.books.refund(refundOf(charge));
+    const now = counted();
+    expect((now['USD'] ?? 0) - (before['USD'] ?? 0)).toBe(700);
+    expect((now['DIEM'] ?? 0) - (before['DIEM'] ?? 0)).toBe(200);
+  });
+
   it('answers with the same transfers and refunds once, also for all that was left', async () => {
     const charge = await charged({ usdNano: 700n, diemNano: 200n });
     const part = refundOf(charge, { amount: { usdNano: 100n, diemNano: 20n } });

@@ -13,6 +13,8 @@ import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-row
 export interface Refunded {
   /** One for each currency, the same ones each time the refund is asked for. */
   readonly transfers: readonly Transfer[];
+  /** Whether it is the first time. */
+  readonly isNew: boolean;
   /** What the account has now. */
   readonly balances: PostedBalances;
 }
@@ -40,7 +42,7 @@ export class RefundsStore {
       const charge = await findCharge(client, refund);
       const amount = refundable(refund, charge, await findRefunds(client, refund));
       if (amount) return insertRefund(client, refund, { amount, before, at });
-      return { transfers: await findTransfers(client, refund), balances: before };
+      return { transfers: await findTransfers(client, refund), isNew: false, balances: before };
     });
   }
 }
@@ -146,5 +148,5 @@ async function insertRefund(
     version,
   ]);
   assert(rows.length > 0, 'the transfers are stored');
-  return { transfers: rows.map(transferOf), balances: { accountId, balances, version } };
+  return { transfers: rows.map(transferOf), isNew: true, balances: { accountId, balances, version } };
 }

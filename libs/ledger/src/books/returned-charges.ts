@@ -1,20 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { Charge } from '@svc/contracts';
 import { HoldBook } from '../holds/hold-book.js';
-import { ChargeReturn } from '../posting/never-charged.js';
 import { RefundsStore } from './refunds.store.js';
 
 /** Gives back by a refund, under a reference that no operator would choose. */
 @Injectable()
-export class ReturnedCharges extends ChargeReturn {
+export class ReturnedCharges {
   constructor(
     private readonly refunds: RefundsStore,
     private readonly holdBook: HoldBook,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async giveBack({ accountId, requestId }: Charge): Promise<void> {
+  /** All that is left of a posted charge, once, however often it is asked. Refuses where nothing is left. */
+  async giveBack({ accountId, requestId }: Charge): Promise<void> {
     const refund = { accountId, requestId, reference: `never charged: ${requestId}` };
     const { balances } = await this.refunds.refund(refund);
     await this.holdBook.post([{ ...balances, requestIds: [] }]);

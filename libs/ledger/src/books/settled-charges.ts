@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Refund, totalNano } from '@svc/contracts';
+import { type Refund, type Reversal, totalNano } from '@svc/contracts';
+import type { Credited } from './books.store.js';
 import { RefundsStore, type Refunded } from './refunds.store.js';
+import { ReversalsStore } from './reversals.store.js';
 import { PostingProgress } from '../posting/posting-progress.js';
 
 /** The charges of requests that are settled, whether they are posted yet or not. */
@@ -9,6 +11,7 @@ import { PostingProgress } from '../posting/posting-progress.js';
 export class SettledCharges {
   constructor(
     private readonly store: RefundsStore,
+    private readonly reversals: ReversalsStore,
     private readonly progress: PostingProgress,
   ) {}
 
@@ -17,5 +20,11 @@ export class SettledCharges {
     assert(!refund.amount || totalNano(refund.amount) > 0n, 'a refund is above zero');
     await this.progress.beforeRead();
     return this.store.refund(refund);
+  }
+
+  /** Takes a deposit back, after all that was spent of it. Refuses as the store does, and UNAVAILABLE. */
+  async reverse(reversal: Reversal): Promise<Credited> {
+    await this.progress.beforeRead();
+    return this.reversals.reverse(reversal);
   }
 }

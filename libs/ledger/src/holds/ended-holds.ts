@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Balances, Hold } from '@svc/contracts';
+import { type Balances, type Hold, Holds } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { HoldBook } from './hold-book.js';
 
 /** What happens to a hold when its request is over. Nobody waits for it, so nothing here rejects: failures are logged. */
 @Injectable()
 export class EndedHolds {
   constructor(
-    private readonly book: HoldBook,
+    private readonly book: Holds,
     private readonly logger: RootLogger,
   ) {}
 

@@ -4,6 +4,7 @@ import { type Hold, type Ledger, Problem } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
+  type LedgerOptions,
   type RunningLedger,
   chargeFor,
   chargeOf,
@@ -13,8 +14,12 @@ import {
   usd,
 } from '../testing.js';
 
-/** What every adapter of the port `Ledger` keeps. `at` makes the adapter of the ledger itself. */
-export function ledgerConformance(name: string, at: (ledger: Ledger) => Ledger): void {
+/** What every adapter of the port `Ledger` keeps. `at` makes the adapter of the ledger that `start` starts. */
+export function ledgerConformance(
+  name: string,
+  at: (ledger: Ledger) => Ledger,
+  start: (options: LedgerOptions) => Promise<RunningLedger> = startLedger,
+): void {
   describe(`${name}`, () => {
     let test: TestDatabase;
     let running: RunningLedger;
@@ -23,13 +28,13 @@ export function ledgerConformance(name: string, at: (ledger: Ledger) => Ledger):
 
     beforeAll(async () => {
       test = await startTestDatabase();
-      running = await startLedger({ url: test.url });
+      running = await start({ url: test.url });
       ledger = at(running.ledger);
     });
 
     afterAll(async () => {
-      await running.stop();
-      await test.stop();
+      await running?.stop();
+      await test?.stop();
     });
 
     beforeEach(async () => {
@@ -44,7 +49,7 @@ export function ledgerConformance(name: string, at: (ledger: Ledger) => Ledger):
       // A read of the books waits for the posting, and the posting tells the hold book.
       await running.books.balances(accountId);
       expect(running.ledger.size).toBe(0);
-      await expect.poll(() => running.holdBook.size).toBe(0);
+      await expect.poll(() => running.held()).toBe(0);
     }
 
     describe('hold and settle', () => {

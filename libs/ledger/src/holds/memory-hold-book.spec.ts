@@ -1,276 +1,41 @@
-import { type Hold, Problem } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PostedBalances } from '../accounts/accounts.js';
-import { MemoryHoldBook, type MemoryHoldBookOptions } from './memory-hold-book.js';
+import { holdBookConformance } from './hold-book.conformance.js';
+import { MemoryHoldBook } from './memory-hold-book.js';
 import { readsOf } from '../testing.js';
 
 const ACCOUNT = 'a';
-const LEASE_MS = 1_000;
 
-let now: number;
-let database: Map<string, PostedBalances>;
-let loads: string[];
-
-function createBook(options: Partial<MemoryHoldBookOptions> = {}): MemoryHoldBook {
-  return new MemoryHoldBook(readsOf(load), {
-    leaseMs: LEASE_MS,
-    maxAccounts: 100,
-    maxHolds: 100,
-    nowMs: () => now,
-    ...options,
-  });
-}
-
-async function load(accountId: string): Promise<PostedBalances> {
-  loads.push(accountId);
-  await Promise.resolve();
-  return database.get(accountId) ?? { accountId, balances: { usdNano: 0n, diemNano: 0n }, version: 0n };
-}
-
-function posted(usdNano: bigint, diemNano: bigint, version: bigint): PostedBalances {
-  return { accountId: ACCOUNT, balances: { usdNano, diemNano }, version };
-}
-
-const request = (requestId: string, amountNano: bigint, accountId = ACCOUNT) => ({
-  requestId,
-  accountId,
-  keyId: 'k',
-  amountNano,
+holdBookConformance({
+  name: 'the hold book in memory',
+  make: (reads, options) => new MemoryHoldBook(reads, { maxAccounts: 100, ...options }),
+  size: (book) => Promise.resolve((book as MemoryHoldBook).size),
 });
 
-async function available(book: MemoryHoldBook): Promise<{ usdNano: bigint; diemNano: bigint }> {
-  const probe = await book.hold(request('probe', 0n));
-  await book.release(probe);
-  return probe.before;
-}
-
-const refused = (code: string) => expect.objectContaining({ code });
-
-beforeEach(() => {
-  now = 0;
-  loads = [];
-  database = new Map([[ACCOUNT, posted(100n, 30n, 1n)]]);
-});
-
-describe('MemoryHoldBook: hold', () => {
-  it('takes DIEM first, then USD, and says what was there before', async () => {
-    const hold = await createBook().hold(request('r', 50n));
-    expect(hold).toEqual({
-      requestId: 'r',
-      accountId: ACCOUNT,
-      keyId: 'k',
-      amount: { usdNano: 20n, diemNano: 30n },
-      before: { usdNano: 100n, diemNano: 30n },
-    });
+describe('the room of a hold book in memory', () => {
+  let loads: string[];
+  beforeEach(() => {
+    loads = [];
   });
 
-  it('holds all of the balance and nothing beyond it', async () => {
-    const book = createBook();
-    await book.hold(request('r1', 130n));
-    await expect(book.hold(request('r2', 1n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
-    await expect(available(book)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+  const request = (requestId: string, amountNano: bigint, accountId = ACCOUNT) => ({
+    requestId,
+    accountId,
+    keyId: 'k',
+    amountNano,
   });
 
-  it('takes nothing when it refuses', async () => {
-    const book = createBook();
-    await expect(book.hold(request('r', 131n))).rejects.toBeInstanceOf(Problem);
-    await expect(available(book)).resolves.toEqual({ usdNano: 100n, diemNano: 30n });
-  });
-
-  it('holds once for each request', async () => {
-    const book = createBook();
-    const [first, second] = await Promise.all([book.hold(request('r', 50n)), book.hold(request('r', 50n))]);
-    expect(second).toEqual(first);
-    await expect(available(book)).resolves.toEqual({ usdNano: 80n, diemNano: 0n });
-  });
-
-  it('reads an account once for all who wait for it', async () => {
-    const book = createBook();
-    await Promise.all([book.hold(request('r1', 1n)), book.hold(request('r2', 1n))]);
-    await book.hold(request('r3', 1n));
-    expect(loads).toEqual([ACCOUNT]);
-  });
-
-  it('has nothing for an account that the database does not know', async () => {
-    await expect(createBook().hold(request('r', 1n, 'b'))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
-  });
-
-  it('refuses as unavailable while the database can not be read, and works after', async () => {
-    let down = true;
-    const book = new MemoryHoldBook(
-      readsOf((accountId) => (down ? Promise.reject(new Error('down')) : load(accountId))),
-      { leaseMs: LEASE_MS, maxAccounts: 10, maxHolds: 10 },
-    );
-    await expect(book.hold(request('r', 1n))).rejects.toEqual(refused('UNAVAILABLE'));
-    down = false;
-    await expect(book.hold(request('r', 1n))).resolves.toMatchObject({ requestId: 'r' });
-  });
-
-  it('refuses as unavailable beyond its number of holds', async () => {
-    const book = createBook({ maxHolds: 2 });
-    await book.hold(request('r1', 1n));
-    await book.hold(request('r2', 1n));
-    await expect(book.hold(request('r3', 1n))).rejects.toEqual(refused('UNAVAILABLE'));
-  });
-});
-
-describe('MemoryHoldBook: extend', () => {
-  it('grows a hold, DIEM first', async () => {
-    const book = createBook();
-    const hold = await book.extend(await book.hold(request('r', 20n)), { moreNano: 20n });
-    expect(hold.amount).toEqual({ usdNano: 10n, diemNano: 30n });
-  });
-
-  it('leaves the hold as it was when it refuses', async () => {
-    const book = createBook();
-    const hold = await book.hold(request('r', 100n));
-    await expect(book.extend(hold, { moreNano: 31n })).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
-    await expect(available(book)).resolves.toEqual({ usdNano: 30n, diemNano: 0n });
-    await expect(book.extend(hold, { moreNano: 30n })).resolves.toMatchObject({
-      amount: { usdNano: 100n, diemNano: 30n },
-    });
-  });
-
-  it('grows once when the same extension is asked for twice', async () => {
-    const book = createBook();
-    const hold = await book.hold(request('r', 10n));
-    await book.extend(hold, { moreNano: 5n });
-    await expect(book.extend(hold, { moreNano: 5n })).resolves.toMatchObject({
-      amount: { usdNano: 0n, diemNano: 15n },
-    });
-  });
-
-  it('takes a lapsed hold again, in its own currencies', async () => {
-    const book = createBook();
-    const hold = await book.hold(request('r', 40n));
-    now = LEASE_MS;
-    await expect(available(book)).resolves.toEqual({ usdNano: 100n, diemNano: 30n });
-    await expect(book.extend(hold, { moreNano: 5n })).resolves.toMatchObject({
-      amount: { usdNano: 15n, diemNano: 30n },
-    });
-    await expect(available(book)).resolves.toEqual({ usdNano: 85n, diemNano: 0n });
-  });
-});
-
-describe('MemoryHoldBook: leases', () => {
-  it('lets a hold lapse when its lease is over, not before', async () => {
-    const book = createBook();
-    await book.hold(request('r', 130n));
-    now = LEASE_MS - 1;
-    await expect(available(book)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
-    now = LEASE_MS;
-    await expect(available(book)).resolves.toEqual({ usdNano: 100n, diemNano: 30n });
-  });
-
-  it('keeps a hold that is renewed or extended', async () => {
-    const book = createBook();
-    const renewed = await book.hold(request('r1', 30n));
-    const extended = await book.hold(request('r2', 50n));
-    now = LEASE_MS - 1;
-    await book.renew([renewed]);
-    await book.extend(extended, { moreNano: 0n });
-    now = LEASE_MS;
-    await expect(available(book)).resolves.toEqual({ usdNano: 50n, diemNano: 0n });
-  });
-
-  it('keeps live holds when a pause outlasts their lease and nobody took the money meanwhile', async () => {
-    const book = createBook();
-    const hold = await book.hold(request('r1', 130n));
-    now = 10 * LEASE_MS;
-    book.sweep();
-    await book.renew([hold]);
-    await expect(book.hold(request('r2', 1n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
-  });
-
-  it('never lets a settled hold lapse', async () => {
-    const book = createBook();
-    await book.settle(await book.hold(request('r', 60n)), { usdNano: 10n, diemNano: 20n });
-    now = 100 * LEASE_MS;
-    await expect(available(book)).resolves.toEqual({ usdNano: 90n, diemNano: 10n });
-  });
-});
-
-describe('MemoryHoldBook: settle, post and release', () => {
-  it('gives back what the cost did not use, at once', async () => {
-    const book = createBook();
-    await book.settle(await book.hold(request('r', 130n)), { usdNano: 1n, diemNano: 30n });
-    await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
-  });
-
-  it('has the same available before and after a posting', async () => {
-    const book = createBook();
-    await book.settle(await book.hold(request('r', 130n)), { usdNano: 1n, diemNano: 30n });
-    await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
-    await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
-    expect(book.size).toBe(0);
-  });
-
-  it('holds nothing again when the posting is quicker than the settle', async () => {
-    const book = createBook();
-    const hold = await book.hold(request('r', 130n));
-    await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
-    await book.settle(hold, { usdNano: 1n, diemNano: 30n });
-    await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
-    expect(book.size).toBe(0);
-  });
-
-  it('sets no balance of an older version', async () => {
-    const book = createBook();
-    await available(book);
-    await book.post([{ ...posted(70n, 0n, 3n), requestIds: [], spends: [] }]);
-    await book.post([{ ...posted(90n, 0n, 2n), requestIds: [], spends: [] }]);
-    await expect(available(book)).resolves.toEqual({ usdNano: 70n, diemNano: 0n });
-  });
-
-  it('does not lose a posting that comes while the account is read', async () => {
-    const book: MemoryHoldBook = new MemoryHoldBook(
-      readsOf(async (accountId) => {
-        const read = await load(accountId);
-        await book.post([{ ...posted(5n, 0n, 2n), requestIds: [], spends: [] }]);
-        return read;
-      }),
-      { leaseMs: LEASE_MS, maxAccounts: 10, maxHolds: 10 },
-    );
-    await expect(book.hold(request('r', 6n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
-  });
-
-  it('keeps what a durable charge costs out of reach although its hold has lapsed', async () => {
-    const book = createBook();
-    const hold = await book.hold(request('r', 130n));
-    now = LEASE_MS;
-    book.sweep();
-    await book.settle(hold, { usdNano: 100n, diemNano: 30n });
-    await expect(available(book)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
-  });
-
-  it('settles once', async () => {
-    const book = createBook();
-    const hold = await book.hold(request('r', 130n));
-    await book.settle(hold, { usdNano: 1n, diemNano: 0n });
-    await book.settle(hold, { usdNano: 50n, diemNano: 0n });
-    await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 30n });
-  });
-
-  it('releases a hold, and not what is settled', async () => {
-    const book = createBook();
-    const released = await book.hold(request('r1', 50n));
-    const settled: Hold = await book.hold(request('r2', 50n));
-    await book.settle(settled, settled.amount);
-    await book.release(released);
-    await book.release(released);
-    await book.release(settled);
-    await expect(available(book)).resolves.toEqual({ usdNano: 50n, diemNano: 30n });
-  });
-});
-
-describe('MemoryHoldBook: room', () => {
   it('keeps accounts with holds and drops idle ones beyond its limit', async () => {
-    const book = createBook({ maxAccounts: 3 });
+    const reads = readsOf((accountId) => {
+      loads.push(accountId);
+      const usdNano = accountId === ACCOUNT ? 130n : 0n;
+      return Promise.resolve({ accountId, balances: { usdNano, diemNano: 0n }, version: 1n });
+    });
+    const book = new MemoryHoldBook(reads, { leaseMs: 60_000, maxAccounts: 3, maxHolds: 100 });
     await book.hold(request('r', 40n));
     for (let index = 0; index < 20; index += 1)
       await book.hold(request(`i${index}`, 0n, `idle${index}`)).then((hold) => book.release(hold));
     expect(book.accountCount).toBeLessThanOrEqual(4);
     expect(loads.filter((accountId) => accountId === ACCOUNT)).toHaveLength(1);
-    await expect(available(book)).resolves.toEqual({ usdNano: 90n, diemNano: 0n });
+    await expect(book.available(ACCOUNT)).resolves.toEqual({ usdNano: 90n, diemNano: 0n });
   });
 });

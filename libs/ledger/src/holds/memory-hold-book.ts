@@ -163,7 +163,7 @@ export class MemoryHoldBook extends HoldBook {
     return Promise.resolve();
   }
 
-  override renew(holds: Iterable<Hold>): Promise<void> {
+  override renew(holds: readonly Hold[]): Promise<void> {
     const now = this.nowMs();
     for (const hold of holds) {
       const placedHold = this.placed.get(hold.requestId);

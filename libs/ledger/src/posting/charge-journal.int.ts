@@ -95,6 +95,21 @@ describe('a journal', () => {
     expect(await afterCrash()).toEqual([]);
   });
 
+  it('is put back with all that is in it where its folder was removed, and refuses while that can not be', async () => {
+    const away = join(folder, 'away');
+    running = await FileJournal.open(away, BYTES);
+    const [first, second, third] = entries(3) as [JournalEntry, JournalEntry, JournalEntry];
+    await running.append(first);
+    await rm(away, { recursive: true });
+    await writeFile(away, 'no folder');
+    await expect(running.append(second)).rejects.toThrow(/EEXIST|ENOTDIR/);
+    await rm(away);
+    await running.append(third);
+    const next = await FileJournal.open(away, BYTES);
+    expect(next.earlier).toEqual([first, third]);
+    await next.onApplicationShutdown();
+  });
+
   it('says at the start that its folder can not be used', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(FileJournal.open(join(folder, 'file', 'x'), BYTES)).rejects.toThrow(/LEDGER_JOURNAL_DIR/);

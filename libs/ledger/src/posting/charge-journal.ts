@@ -8,7 +8,7 @@ import {
 } from '@svc/contracts';
 import { StartFault } from '@svc/runtime';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
@@ -77,8 +77,8 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
   private isClosed = false;
 
   private constructor(
-    private readonly file: FileHandle,
-    private readonly bytes: number,
+    private readonly place: { readonly folder: string; readonly bytes: number },
+    private file: FileHandle,
     found: Found,
   ) {
     super();
@@ -98,7 +98,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
       await file.sync();
       const content = Buffer.alloc(Math.max(size, bytes));
       await file.read(content, 0, content.length, 0);
-      return new FileJournal(file, content.length, readEntries(content));
+      return new FileJournal({ folder, bytes: content.length }, file, readEntries(content));
     } catch (error) {
       throw new StartFault(
         `LEDGER_JOURNAL_DIR: ${folder} can not keep a journal of ${bytes} bytes: ${String(error)}`,
@@ -142,7 +142,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     const fitting: Waiting[] = [];
     let length = 0;
     for (const waiting of batch) {
-      const most = this.bytes - HEADER_BYTES - (waiting.kind === 'charge' ? RESERVED_BYTES : 0);
+      const most = this.place.bytes - HEADER_BYTES - (waiting.kind === 'charge' ? RESERVED_BYTES : 0);
       const more = HEADER_BYTES + waiting.text.length;
       if (this.offset + length + more > most) {
         waiting.written.reject(new Error('the journal is full'));
@@ -156,6 +156,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     const parts = fitting.flatMap(({ text }) => [headerOf(text, this.generation), text]);
     const buffer = Buffer.concat([...parts, NO_HEADER]);
     try {
+      await this.stayInPlace();
       await this.file.write(buffer, 0, buffer.length, this.offset);
       await this.file.datasync();
     } catch (error) {
@@ -167,6 +168,29 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     this.offset += length;
     this.live += fitting.length;
     for (const { written } of fitting) written.resolve();
+  }
+
+  /** A file that was removed, or whose folder was, would take what the next run does not find: it is put back as it was. */
+  private async stayInPlace(): Promise<void> {
+    const path = join(this.place.folder, FILE);
+    const [own, found] = [await this.file.stat(), await stat(path).catch(() => undefined)];
+    if (found && found.ino === own.ino && found.dev === own.dev) return;
+    await mkdir(this.place.folder, { recursive: true, mode: 0o700 });
+    const aside = `${path}.again`;
+    const again = await open(aside, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
+    try {
+      const content = Buffer.alloc(this.place.bytes);
+      await this.file.read(content, 0, this.offset, 0);
+      await again.write(content, 0, content.length, 0);
+      await again.sync();
+      await rename(aside, path);
+    } catch (error) {
+      await again.close();
+      throw error;
+    }
+    const before = this.file;
+    this.file = again;
+    await before.close();
   }
 
   private async beginAnew(): Promise<void> {

@@ -3,13 +3,21 @@ import type { PostedBalances } from '../accounts/accounts.js';
 import type { PaidLine, UsageSum } from './paid-lines.js';
 import type { NewTransfer } from './posting.js';
 
-/** A column of rows as PostgreSQL takes it for an array: free text as an array, all else as an array literal. */
-export type Column = readonly string[] | string;
+/** A column of rows as PostgreSQL reads an array. The client would take three times as long to make it of a list. */
+type Column = string;
 
-const text = <Row>(rows: readonly Row[], value: (row: Row) => string): Column => rows.map(value);
+/** Of any texts. */
+export function text<Row>(rows: readonly Row[], value: (row: Row) => string): Column {
+  return rows.length === 0 ? '{}' : `{"${rows.map((row) => escaped(value(row))).join('","')}"}`;
+}
 
-/** For values that need no quotes in an array literal: numbers, UUIDs, times and words of our own. */
+function escaped(value: string): string {
+  return value.includes('"') || value.includes('\\') ? value.replaceAll(/["\\]/g, '\\$&') : value;
+}
+
+/** Of values that need no quotes in an array: numbers, UUIDs, times and words of our own. */
 function plain<Row>(rows: readonly Row[], value: (row: Row) => string | number | bigint): Column {
+  // Joined as they come: a list of bigints takes nearly twice as long to join.
   let literal = '{';
   for (const row of rows) literal += literal.length === 1 ? value(row) : `,${value(row)}`;
   return `${literal}}`;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import type { Charge } from '@svc/contracts';
+import { CHARGES_PER_POSTING, type Charge, Charges } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { LedgerSettings } from '../ledger.config.js';
-import { Poster } from './poster.js';
+import { money } from '@svc/telemetry';
+import { SettlementSettings } from '../ledger.config.js';
 
 /** A charge that is on its way into the books. */
 export interface Attempt {
@@ -16,7 +16,6 @@ interface Waiting extends Attempt {
   readonly end: PromiseWithResolvers<void>;
 }
 
-const BATCH = 500;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2_000;
 
@@ -30,10 +29,11 @@ export class DirectPosting implements BeforeApplicationShutdown {
   private running: Promise<void> | undefined;
   private failed = false;
   private readonly stopping = new AbortController();
+  private readonly endWatch = money.unposted.observe(() => [[this.queue.length]]);
 
   constructor(
-    private readonly poster: Poster,
-    private readonly settings: LedgerSettings,
+    private readonly books: Charges,
+    private readonly settings: SettlementSettings,
     private readonly logger: RootLogger,
   ) {}
 
@@ -80,6 +80,7 @@ export class DirectPosting implements BeforeApplicationShutdown {
   /** Tries once more before the database goes. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
+    this.endWatch();
     await this.running;
     while (this.queue.length > 0 && (await this.postNext()));
     for (const { end } of this.queue.splice(0)) end.reject(new Error('the process ends'));
@@ -101,9 +102,9 @@ export class DirectPosting implements BeforeApplicationShutdown {
 
   /** Posts the charges that have waited longest. False when that fails. */
   private async postNext(): Promise<boolean> {
-    const batch = new Set(this.queue.slice(0, BATCH));
+    const batch = new Set(this.queue.slice(0, CHARGES_PER_POSTING));
     try {
-      await this.poster.post(Array.from(batch, ({ charge }) => charge));
+      await this.books.post(Array.from(batch, ({ charge }) => charge));
     } catch (error) {
       this.failed = true;
       this.logger.log.warn(

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, type UsageRecorded, decodeCharge, encodeCharge } from '@svc/contracts';
+import { type Charge, type UsageRecorded, decodeCharge, encodeCharge, usdNumber } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
+import { money, traced } from '@svc/telemetry';
 import { chargeFault } from './charge-fault.js';
 import { HoldBook } from '../holds/hold-book.js';
 import { DataRefused, PostingStore } from './posting.store.js';
@@ -20,6 +21,7 @@ export class Poster {
 
   /** Once resolved every charge is posted, or kept among the rejected ones for someone to look at. */
   async post(charges: readonly Charge[]): Promise<void> {
+    const startMs = performance.now();
     const sound: Charge[] = [];
     for (const charge of charges) {
       const fault = chargeFault(charge);
@@ -28,6 +30,8 @@ export class Poster {
     }
     const posted = await Promise.allSettled(byAccount(sound).map((group) => this.postSound(group)));
     for (const result of posted) if (result.status === 'rejected') throw result.reason;
+    money.postingDuration.record((performance.now() - startMs) / 1_000);
+    money.postingSize.record(charges.length);
   }
 
   /** Ends the hold of a charge that will not be posted. */
@@ -38,13 +42,14 @@ export class Poster {
   /** Halves a batch that the database refuses, until the charge to blame is alone. */
   private async postSound(charges: readonly Charge[]): Promise<void> {
     try {
-      const { accounts, clamped } = await this.store.post(charges);
+      const { accounts, clamped } = await traced('write books', () => this.store.post(charges));
+      money.writtenOff.add(usdNumber(clamped.nano), 'posting');
       if (clamped.charges > 0)
         this.logger.log.error(
           { charges: clamped.charges, writtenOffNano: clamped.nano.toString() },
           'charges beyond a balance were written off',
         );
-      await this.book.post(accounts);
+      await traced('set balances', () => this.book.post(accounts));
     } catch (error) {
       if (!(error instanceof DataRefused)) throw error;
       const [first] = charges;
@@ -60,6 +65,7 @@ export class Poster {
 
   private async reject(charge: Charge, reason: string): Promise<void> {
     this.logger.log.error({ requestId: charge.requestId, reason }, 'a charge can not be posted');
+    money.rejected.add(1);
     await this.store.reject(JSON.stringify(encodeCharge(charge)), reason);
     await this.forget(charge);
   }

@@ -69,6 +69,28 @@ describe('posting', () => {
     await expectSound();
   });
 
+  it.each(['"', '\\\\', '\\"', '{a,b}', 'NULL', '', ' ', ',', "'; --", 'é🙂\n', '$1'])(
+    'keeps a name that is %j as it is, and posts it once',
+    async (name) => {
+      const accountId = await accountWith(usd(1));
+      const requestId = `${randomUUID()}${name}`;
+      const charge = { ...chargeOf(accountId, 7n), requestId, model: name, backend: name };
+      const other = { ...charge, requestId: `${requestId}2`, model: 'other' };
+      await running.poster.post([charge, other]);
+      await running.poster.post([charge]);
+      await expect(
+        rows(
+          'SELECT request_id, model, backend FROM ledger.charges WHERE account_id = $1 ORDER BY 1',
+          accountId,
+        ),
+      ).resolves.toEqual([
+        { request_id: requestId, model: name, backend: name },
+        { request_id: other.requestId, model: 'other', backend: name },
+      ]);
+      await expect(balances(accountId)).resolves.toMatchObject({ usdNano: usd(1) - 14n });
+    },
+  );
+
   it('posts a charge once: twice in a batch, in later batches, and with another time', async () => {
     const accountId = await accountWith(usd(1));
     const charge = chargeOf(accountId, 100n);

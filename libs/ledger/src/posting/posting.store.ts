@@ -4,7 +4,14 @@ import { Injectable } from '@nestjs/common';
 import type { Charge } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
-import { balanceColumns, chargeColumns, lineColumns, transferColumns, usageColumns } from './columns.js';
+import {
+  balanceColumns,
+  chargeColumns,
+  lineColumns,
+  text,
+  transferColumns,
+  usageColumns,
+} from './columns.js';
 import type { AccountPosting } from '../holds/hold-book.js';
 import { lockAccounts } from '../accounts/accounts.store.js';
 import type { PostedBalances } from '../accounts/accounts.js';
@@ -95,7 +102,7 @@ async function postedAlready(client: PoolClient, charges: readonly Charge[]): Pr
     text: `SELECT request_id FROM ledger.charges
            WHERE request_id = ANY($1::text[]) AND at BETWEEN $2::timestamptz AND $3::timestamptz`,
     values: [
-      charges.map((charge) => charge.requestId),
+      text(charges, (charge) => charge.requestId),
       new Date(fromMs).toISOString(),
       new Date(toMs).toISOString(),
     ],

@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Charge, Problem } from '@svc/contracts';
 import { within } from '@svc/runtime';
+import { money } from '@svc/telemetry';
 import { ChargeJournal } from './charge-journal.js';
 import { type Attempt, DirectPosting } from './direct-posting.js';
-import { NeverCharged } from './never-charged.js';
+import { NeverCharged, RefusalNote } from './never-charged.js';
 
 /** A disk that takes longer to keep an entry does not answer. */
 const JOURNAL_MS = 2_000;
@@ -29,7 +30,7 @@ export class SettlementFallback implements OnModuleInit {
       entries.flatMap(({ kind, charge }) => (kind === 'never' ? [charge.requestId] : [])),
     );
     for (const { kind, charge } of entries) {
-      if (kind === 'never') this.keepTelling(charge);
+      if (kind === 'never') void this.never.add(charge, RefusalNote.found(this.journal, charge));
       else if (refused.has(charge.requestId)) this.journal.done(1);
       else this.postLater(this.direct.begin(charge));
     }
@@ -37,15 +38,16 @@ export class SettlementFallback implements OnModuleInit {
 
   /** Resolves once the charge is durable. Refuses with UNAVAILABLE, and it is then never charged. */
   async take(charge: Charge): Promise<void> {
-    if (this.direct.isFull) throw this.refusal(charge, new Error('too many charges wait to be posted'));
+    if (this.direct.isFull) throw await this.refusal(charge, new Error('too many charges wait to be posted'));
     const attempt = this.direct.begin(charge);
-    if (await this.isPosted(attempt)) return;
+    if (await this.isPosted(attempt)) return money.settlements.add(1, 'direct');
     try {
       await this.keep(charge);
     } catch (error) {
       this.direct.withdraw(attempt);
-      throw this.refusal(charge, error);
+      throw await this.refusal(charge, error);
     }
+    money.settlements.add(1, 'journal');
     this.postLater(attempt);
   }
 
@@ -87,21 +89,12 @@ export class SettlementFallback implements OnModuleInit {
     );
   }
 
-  private refusal(charge: Charge, cause: unknown): Problem {
-    // Where the journal takes nothing either, this process has to live until the books know.
-    const kept = this.journal.append({ kind: 'never', charge }).then(
-      () => true,
-      () => false,
-    );
-    void this.never.add(charge).then(async (isKnown) => {
-      if ((await kept) && isKnown) this.journal.done(1);
-    });
+  private async refusal(charge: Charge, cause: unknown): Promise<Problem> {
+    money.settlements.add(1, 'refused');
+    const note = new RefusalNote(this.journal, charge);
+    // Where the journal takes it, it does before the client is told. Otherwise this process has to live until either knows.
+    await within(JOURNAL_MS, note.keep()).catch(() => undefined);
+    void this.never.add(charge, note);
     return new Problem('UNAVAILABLE', { cause });
-  }
-
-  private keepTelling(charge: Charge): void {
-    void this.never.add(charge).then((isKnown) => {
-      if (isKnown) this.journal.done(1);
-    });
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import type { Charge, Hold } from '@svc/contracts';
+import { type Charge, type Hold, usdNumber } from '@svc/contracts';
+import { money, traced } from '@svc/telemetry';
 import { EndedHolds } from '../holds/ended-holds.js';
 import { chargeFault } from './charge-fault.js';
 import { ChargeLog } from './charge-log.js';
@@ -27,16 +28,24 @@ export class Settlement {
       await this.ended.release(hold);
       throw error;
     }
+    tell(charge);
     void this.ended.shrink(hold, charge.cost);
   }
 
   private async record(charge: Charge): Promise<void> {
     try {
       await this.log.record(charge);
+      money.settlements.add(1, 'log');
     } catch {
-      await this.fallback.take(charge);
+      await traced('settle without the log', () => this.fallback.take(charge));
     }
   }
+}
+
+function tell({ cost, model, writeOffNano }: Charge): void {
+  if (cost.usdNano > 0n) money.charged.add(usdNumber(cost.usdNano), 'USD', model);
+  if (cost.diemNano > 0n) money.charged.add(usdNumber(cost.diemNano), 'DIEM', model);
+  if (writeOffNano > 0n) money.writtenOff.add(usdNumber(writeOffNano), 'settling');
 }
 
 function assertFits(hold: Hold, charge: Charge): void {

@@ -1,30 +1,20 @@
 import {
   type Admission,
-  AdmissionReply,
   type AdmitRequest,
   type FailureBlock,
-  FailureBlockReply,
+  type Limits,
+  LIMITS_WIRE,
   LimitsState,
+  type UnderWay,
   routes,
 } from '@svc/contracts';
-import { Pool } from 'undici';
-import { SharedLimiter, type UnderWay } from '../counting/leasing-limiter.js';
-
-/** Requests at once to the limiter; an answer takes a millisecond, so few are enough. */
-const CONNECTIONS = 64;
-
-const CONNECT_MS = 1_000;
+import { InternalClient, PortClient } from '@svc/runtime';
+import { SharedLimiter } from '../counting/leasing-limiter.js';
 
 const GIVE_UP_MS = 2_000;
 
-/** Below the time after which the limiter closes an idle connection. */
-const KEEP_ALIVE_MS = 60_000;
-
-/** An answer is some hundred bytes. */
-const ANSWER_BYTES = 65_536;
-
 export interface LimiterAddress {
-  /** Where the limiter listens, without a path. */
+  /** Where the limiter listens, without a path; or its replicas by commas. */
   readonly url: string;
   /** The secret that the processes of a deployment share. */
   readonly token: string;
@@ -32,52 +22,55 @@ export interface LimiterAddress {
   readonly giveUpMs?: number;
 }
 
-/** The limiter of another process. */
+/** The limiter of another process. Calls that come together go together. */
 export class HttpLimiter extends SharedLimiter {
-  private readonly pool: Pool;
-  private readonly headers: Readonly<Record<string, string>>;
+  private readonly client: InternalClient;
+  private readonly limits: Limits;
   private readonly giveUpMs: number;
 
   constructor({ url, token, giveUpMs = GIVE_UP_MS }: LimiterAddress) {
     super();
     this.giveUpMs = giveUpMs;
-    this.pool = new Pool(url, {
-      connections: CONNECTIONS,
-      pipelining: 1,
-      connect: { timeout: CONNECT_MS },
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxResponseSize: ANSWER_BYTES,
-    });
-    this.headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    this.client = new InternalClient({ url, token });
+    this.limits = new PortClient<Limits>(this.client, LIMITS_WIRE, {
+      path: routes.callLimits.path,
+      deadlineMs: giveUpMs,
+      once: ['admit', 'failed'],
+      patient: ['settle'],
+    }).port;
   }
 
-  override async admit(request: AdmitRequest): Promise<Admission> {
-    return AdmissionReply.parse(await this.post(routes.admitToLimits, request));
+  override admit(request: AdmitRequest): Promise<Admission> {
+    return this.limits.admit(request);
   }
 
-  override async settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
-    await this.post(routes.settleLimits, { request, admission, tokensUsed });
+  override settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
+    return this.limits.settle(request, admission, tokensUsed);
   }
 
-  override async release(request: AdmitRequest, admission: Admission): Promise<void> {
-    await this.post(routes.releaseLimits, { request, admission });
+  override release(request: AdmitRequest, admission: Admission): Promise<void> {
+    return this.limits.release(request, admission);
   }
 
-  override async renew(live: readonly UnderWay[]): Promise<void> {
-    await this.post(routes.renewLimits, { live });
+  override renew(live: readonly UnderWay[]): Promise<void> {
+    return this.limits.renew(live);
   }
 
-  override async blocked(subject: string): Promise<FailureBlock> {
-    return FailureBlockReply.parse(await this.post(routes.failureBlock, { subject }));
+  override blocked(subject: string): Promise<FailureBlock> {
+    return this.limits.blocked(subject);
   }
 
-  override async failed(subject: string): Promise<FailureBlock> {
-    return FailureBlockReply.parse(await this.post(routes.countFailure, { subject }));
+  override failed(subject: string): Promise<FailureBlock> {
+    return this.limits.failed(subject);
   }
 
   /** What the other process says of itself. */
   async state(): Promise<LimitsState> {
-    return LimitsState.parse(await this.ask({ method: 'GET', path: routes.limitsState.path }));
+    const { path, method } = routes.limitsState;
+    const call = { path, method, idempotent: true, deadlineMs: this.giveUpMs };
+    const { status, text } = await this.client.ask(call);
+    if (status !== 200) throw new Error(`the limiter answered ${status}: ${text.slice(0, 200)}`);
+    return LimitsState.parse(JSON.parse(text));
   }
 
   override async probe(): Promise<void> {
@@ -85,30 +78,6 @@ export class HttpLimiter extends SharedLimiter {
   }
 
   override close(): Promise<void> {
-    return this.pool.destroy();
+    return this.client.close();
   }
-
-  private post({ path }: { path: string }, body: unknown): Promise<unknown> {
-    return this.ask({ method: 'POST', path, body: JSON.stringify(body) });
-  }
-
-  private async ask(call: HttpCall): Promise<unknown> {
-    const signal = AbortSignal.timeout(this.giveUpMs);
-    const first = await this.send(call, signal);
-    // A process that stops closes its connections and has done nothing: another one may serve.
-    const { status, text } = first.status === 503 ? await this.send(call, signal) : first;
-    if (status !== 200) throw new Error(`the limiter answered ${status}: ${text.slice(0, 200)}`);
-    return JSON.parse(text);
-  }
-
-  private async send(call: HttpCall, signal: AbortSignal): Promise<{ status: number; text: string }> {
-    const { statusCode, body } = await this.pool.request({ ...call, headers: this.headers, signal });
-    return { status: statusCode, text: await body.text() };
-  }
-}
-
-interface HttpCall {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: string;
 }

@@ -1,55 +1,24 @@
-import { Body, Controller } from '@nestjs/common';
-import {
-  type Admission,
-  type AdmitCall,
-  type FailureBlock,
-  type LimitsState,
-  type ReleaseCall,
-  type RenewCall,
-  type SettleCall,
-  type SubjectCall,
-  routes,
-} from '@svc/contracts';
-import { Answers } from '@svc/runtime';
-import type { z } from 'zod';
+import { Body, Controller, Res } from '@nestjs/common';
+import { type Limits, LIMITS_WIRE, type LimitsState, type PortCalls, routes } from '@svc/contracts';
+import { Answers, PortAnswers, RootLogger } from '@svc/runtime';
+import type { FastifyReply } from 'fastify';
 import { LeasingLimiter } from '../counting/leasing-limiter.js';
 
-/** The port `Limiter` over HTTP. */
+/** The limits over HTTP. */
 @Controller()
 export class LimitsController {
-  constructor(private readonly limiter: LeasingLimiter) {}
+  private readonly answers: PortAnswers<Limits>;
 
-  @Answers(routes.admitToLimits)
-  admit(@Body() request: z.infer<typeof AdmitCall>): Promise<Admission> {
-    return this.limiter.admit(request);
+  constructor(
+    private readonly limiter: LeasingLimiter,
+    logger: RootLogger,
+  ) {
+    this.answers = new PortAnswers<Limits>(limiter, LIMITS_WIRE, logger);
   }
 
-  @Answers(routes.settleLimits)
-  async settle(@Body() call: z.infer<typeof SettleCall>): Promise<object> {
-    await this.limiter.settle(call.request, call.admission, call.tokensUsed);
-    return {};
-  }
-
-  @Answers(routes.releaseLimits)
-  async release(@Body() call: z.infer<typeof ReleaseCall>): Promise<object> {
-    await this.limiter.release(call.request, call.admission);
-    return {};
-  }
-
-  @Answers(routes.renewLimits)
-  async renew(@Body() call: z.infer<typeof RenewCall>): Promise<object> {
-    await this.limiter.renew(call.live);
-    return {};
-  }
-
-  @Answers(routes.failureBlock)
-  blocked(@Body() call: z.infer<typeof SubjectCall>): Promise<FailureBlock> {
-    return this.limiter.blocked(call.subject);
-  }
-
-  @Answers(routes.countFailure)
-  failed(@Body() call: z.infer<typeof SubjectCall>): Promise<FailureBlock> {
-    return this.limiter.failed(call.subject);
+  @Answers(routes.callLimits)
+  calls(@Body() calls: PortCalls, @Res() reply: FastifyReply): Promise<void> {
+    return this.answers.answer(calls, reply);
   }
 
   @Answers(routes.limitsState)

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { AdmitRequest, Limiter } from '@svc/contracts';
-import type { UnderWay } from './leasing-limiter.js';
+import type { AdmitRequest, Limits } from '@svc/contracts';
 
 /** A limiter as the suite uses it. */
 export interface LimiterSubject {
-  readonly limiter: Limiter & { renew(live: readonly UnderWay[]): Promise<void> };
+  readonly limiter: Limits;
   /** Lets time pass, on the limiter's clock. */
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;

@@ -2,11 +2,11 @@
  * Each script is one step on the server and reads the server's clock, so that all processes agree on when a window ends.
  *
  * What is kept, every key with a time to live:
- *   svc:limits:{account}:…    hash of a window: ends (Unix ms), requests, tokens. Kept for one window beyond its end.
- *   svc:limits:{global:…}     the same, of all accounts together
- *   svc:limits:{account}:open sorted set of request ids by the end of their lease (Unix ms). Kept for a lease.
- *   svc:limits:{subject}:failures  list of Unix ms, oldest first, at most as many as are allowed
- *   svc:limits:{subject}:block     since when the subject is blocked (Unix ms), kept until it is not
+ *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), requests, tokens. Kept for one window beyond its end.
+ *   svc:{limits}:{global:…}   the same, of all accounts together
+ *   svc:{limits}:{account}:open sorted set of request ids by the end of their lease (Unix ms). Kept for a lease.
+ *   svc:{limits}:{subject}:failures  list of Unix ms, oldest first, at most as many as are allowed
+ *   svc:{limits}:{subject}:block     since when the subject is blocked (Unix ms), kept until it is not
  */
 
 const NOW = `

@@ -1,12 +1,13 @@
+import { type Limits, LIMITS_WIRE } from '@svc/contracts';
+import { overWire } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { admitRequest } from './admit-request.js';
 import { limiterConformance } from './limiter.conformance.js';
-import { SerialisingLimiter } from '../../test/serialising-limiter.js';
 import { MemoryLimiter, STANDARD_TIMES } from './memory-limiter.js';
 
-describe.each([
-  ['MemoryLimiter', (limiter: MemoryLimiter) => limiter],
-  ['MemoryLimiter behind JSON', (limiter: MemoryLimiter) => new SerialisingLimiter(limiter)],
+describe.each<[string, (limiter: MemoryLimiter) => Limits]>([
+  ['MemoryLimiter', (limiter) => limiter],
+  ['MemoryLimiter behind JSON', (limiter) => overWire<Limits>(limiter, LIMITS_WIRE)],
 ])('%s', (_name, reached) => {
   limiterConformance({
     name: 'the port',

@@ -6,9 +6,10 @@ import {
   type FailureBlock,
   type LimitRefusal,
   type LimitsState,
+  type UnderWay,
 } from '@svc/contracts';
 import { FailureCounts } from './failure-counts.js';
-import { LeasingLimiter, type UnderWay } from './leasing-limiter.js';
+import { LeasingLimiter } from './leasing-limiter.js';
 import {
   CONCURRENCY_REFUSAL,
   type CountedWindow,

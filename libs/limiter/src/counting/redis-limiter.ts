@@ -5,9 +5,10 @@ import {
   FAILURES_ALLOWED,
   type FailureBlock,
   type LimitRefusal,
+  type UnderWay,
 } from '@svc/contracts';
-import { RedisScript, type connectRedis } from '@svc/storage';
-import { SharedLimiter, type UnderWay } from './leasing-limiter.js';
+import { type RedisConnection, RedisScript } from '@svc/storage';
+import { SharedLimiter } from './leasing-limiter.js';
 import { ADMIT, BLOCK, FAILED, RENEW, SETTLE } from './limiter-scripts.js';
 import type { LimiterTimes } from './memory-limiter.js';
 import {
@@ -19,12 +20,11 @@ import {
   windowLimits,
 } from './windows.js';
 
-const PREFIX = 'svc:limits:';
+/** The tag keeps all limits on one node of a cluster: a step takes from several of them, or from none. */
+const PREFIX = 'svc:{limits}:';
 
 /** The verdict on a call that its caller no longer waits for. */
 const TOO_LATE = -1;
-
-type Redis = ReturnType<typeof connectRedis>;
 
 interface Scripts {
   readonly admit: RedisScript;
@@ -41,8 +41,7 @@ export interface RedisLimiterOptions extends LimiterTimes {
 
 /**
  * Counts on one Redis server, in one round trip a call. Exact over any number of processes: a script runs alone, and
- * the server's clock says when a window ends. The windows of all accounts together have no part in the accounts' hash
- * tag, so the server has to be one primary and not a cluster.
+ * the server's clock says when a window ends. In a cluster all limits are on one node.
  */
 export class RedisLimiter extends SharedLimiter {
   private readonly scripts: Scripts;
@@ -50,7 +49,7 @@ export class RedisLimiter extends SharedLimiter {
   private clockOffsetMs: number | undefined;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     private readonly options: RedisLimiterOptions,
   ) {
     super();

@@ -1,12 +1,16 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import { type Admission, type AdmitRequest, type FailureBlock, Limiter } from '@svc/contracts';
-import type { LeasingLimiter, LimiterLog, UnderWay } from './leasing-limiter.js';
+import {
+  type Admission,
+  type AdmitRequest,
+  type FailureBlock,
+  Limiter,
+  PLACES_PER_RENEWAL,
+  type UnderWay,
+} from '@svc/contracts';
+import type { LeasingLimiter, LimiterLog } from './leasing-limiter.js';
 
 /** Renewals in the time of a lease: two may fail before a live request loses its place. */
 const RENEWALS = 3;
-
-/** Requests in one renewal. */
-const BATCH = 1_000;
 
 /** A request that is still under way after this time was forgotten. */
 const MAX_MS = 3_600_000;
@@ -78,8 +82,8 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     this.forgetOld();
     try {
       const all = Array.from(this.live.values(), ({ underWay }) => underWay);
-      for (let from = 0; from < all.length; from += BATCH)
-        await this.limiter.renew(all.slice(from, from + BATCH));
+      for (let from = 0; from < all.length; from += PLACES_PER_RENEWAL)
+        await this.limiter.renew(all.slice(from, from + PLACES_PER_RENEWAL));
     } catch (error) {
       this.log.warn({ error: String(error) }, 'places of requests under way could not be renewed');
     } finally {

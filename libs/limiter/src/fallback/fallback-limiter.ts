@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import type { Admission, AdmitRequest, FailureBlock, LimitsState } from '@svc/contracts';
-import {
-  LeasingLimiter,
-  type LimiterLog,
-  type SharedLimiter,
-  type UnderWay,
-} from '../counting/leasing-limiter.js';
+import type { Admission, AdmitRequest, FailureBlock, LimitsState, UnderWay } from '@svc/contracts';
+import { limits } from '@svc/telemetry';
+import { LeasingLimiter, type LimiterLog, type SharedLimiter } from '../counting/leasing-limiter.js';
 import { MemoryLimiter, type MemoryLimiterOptions } from '../counting/memory-limiter.js';
 import { SharedLink } from './shared-link.js';
 
@@ -44,6 +40,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   private isPaying = false;
   private localAdmits = 0;
   private localRefusals = 0;
+  private ends: readonly (() => void)[] = [];
 
   constructor(
     private readonly shared: SharedLimiter,
@@ -61,10 +58,12 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   }
 
   async onModuleInit(): Promise<void> {
+    this.ends = this.watch();
     await this.link.open(OPEN_MS);
   }
 
   async onModuleDestroy(): Promise<void> {
+    for (const end of this.ends) end();
     this.link.close();
     await this.shared.close();
   }
@@ -111,6 +110,18 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
 
   override state(): LimitsState {
     return { ...this.link.state(), localAdmits: this.localAdmits, localRefusals: this.localRefusals };
+  }
+
+  /** Tells how it counts while it lives. */
+  private watch(): readonly (() => void)[] {
+    return [
+      limits.alone.observe(() => [[this.link.state().mode === 'local' ? 1 : 0]]),
+      limits.faults.observe(() => [[this.link.state().faults]]),
+      limits.countedAlone.observe(() => [
+        [this.localAdmits, 'admitted'],
+        [this.localRefusals, 'refused'],
+      ]),
+    ];
   }
 
   private isMine({ countedBy }: { readonly countedBy?: string }): boolean {

@@ -1,4 +1,4 @@
-import type { LimitsState } from '@svc/contracts';
+import { type LimitsState, Problem } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import type { LimiterLog } from '../counting/leasing-limiter.js';
 
@@ -155,5 +155,6 @@ export class SharedLink {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const said = error instanceof Problem ? (error.cause ?? error) : error;
+  return said instanceof Error ? said.message : String(said);
 }

@@ -3,8 +3,11 @@ import {
   type CatalogEntry,
   CatalogFile,
   CatalogModel,
+  type Extra,
   type OtherLimit,
   type OtherModel,
+  Scraping,
+  type Search,
   type Tier,
   usdToNano,
 } from '@svc/contracts';
@@ -43,6 +46,9 @@ export class Catalog {
   private tiers: TierTable = {};
   private otherLimits: NonNullable<CatalogFile['otherLimits']> = {};
   private housePrompts: readonly string[] = [];
+  private extras: CatalogFile['extras'] = {};
+  private webSearch: Search | undefined;
+  private webScraping = Scraping.parse({});
   private readonly listeners: (() => void)[] = [];
 
   constructor(file: CatalogFile) {
@@ -71,6 +77,9 @@ export class Catalog {
     this.tiers = file.tiers;
     this.otherLimits = file.otherLimits ?? {};
     this.housePrompts = file.housePrompts ?? [];
+    this.extras = file.extras;
+    this.webSearch = file.search;
+    this.webScraping = file.scraping ?? Scraping.parse({});
     for (const listener of this.listeners) listener();
   }
 
@@ -104,6 +113,21 @@ export class Catalog {
   /** The service's own system prompts for a model. */
   housePromptsFor(model: Model): readonly string[] {
     return model.housePrompts ?? this.housePrompts;
+  }
+
+  /** How the web is searched; `undefined` where it is not. */
+  get search(): Search | undefined {
+    return this.webSearch;
+  }
+
+  /** How pages are read. */
+  get scraping(): Scraping {
+    return this.webScraping;
+  }
+
+  /** What one piece of an extra costs, in nano-dollars. */
+  extraNano(extra: Extra): bigint {
+    return usdToNano(this.extras[extra] ?? 0);
   }
 
   limits(tier: Tier, accountTier: 'standard' | 'partner'): TierLimit {

@@ -2,10 +2,10 @@ import { type Access, Problem, type RouteDefinition } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { KnownPaths } from './known-paths.js';
 import { routeOf } from './route.js';
-import type { InternalToken } from './secrets.js';
+import { type InternalToken, type SharedSecret, bearer } from './secrets.js';
 
 /** The kinds of access that a service decides; the others are decided here. */
-export type GatedAccess = Exclude<Access, 'probe' | 'internal'>;
+export type GatedAccess = Exclude<Access, 'probe' | 'internal' | 'process' | 'metrics'>;
 
 /** Finds out who asks and whether they may, before a body is read. Brought by the service whose routes these are. */
 export abstract class AccessGates {
@@ -24,15 +24,21 @@ export abstract class AccessGates {
 export interface AccessKeys {
   readonly gates?: AccessGates | undefined;
   readonly internalToken?: InternalToken | undefined;
+  /** A token that reads metrics and can do nothing else. */
+  readonly metricsToken?: SharedSecret | undefined;
 }
 
 const WRONG_TOKEN = 'The internal token is missing or wrong.';
+const WRONG_METRICS_TOKEN = 'The token for metrics is missing or wrong.';
 
 /** Asks who may pass to a route by what the catalogue says of it, never by the text of a path. */
 export class AccessControl {
   private keys: AccessKeys = {};
   private readonly routes: RouteDefinition[] = [];
   readonly paths = new KnownPaths();
+
+  /** `hasOperatorPort` tells whether the operator's routes are served at all. */
+  constructor(private readonly hasOperatorPort = false) {}
 
   /** Every route of the process stands in the catalogue, so that each says who may use it. */
   readonly onRoute = ({ config, method, url }: RouteOptions): void => {
@@ -47,7 +53,8 @@ export class AccessControl {
   decideWith(keys: AccessKeys): void {
     this.keys = keys;
     for (const { access, path } of this.routes) {
-      if (access === 'probe') continue;
+      // Without any token they are used by nobody.
+      if (access === 'probe' || access === 'process' || access === 'metrics') continue;
       if (!(access === 'internal' ? keys.internalToken : keys.gates))
         throw new Error(`nobody answers for who may use ${path}`);
     }
@@ -69,6 +76,7 @@ export class AccessControl {
 
   private pass(access: Access, request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
     if (access === 'probe') return true;
+    if (access === 'metrics' || access === 'process') return this.passToProcess(access, request, reply);
     const { gates, internalToken } = this.keys;
     if (access === 'internal') {
       if (!internalToken) throw new Problem('NOT_FOUND');
@@ -77,6 +85,40 @@ export class AccessControl {
     }
     if (!gates) throw new Problem('NOT_FOUND');
     return gates.enter(access, request, reply);
+  }
+
+  /** The operator, or where there is none whoever knows the deployment's secret. Metrics have a token of their own as well. */
+  private passToProcess(
+    access: 'process' | 'metrics',
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): boolean | Promise<boolean> {
+    const { gates, internalToken, metricsToken } = this.keys;
+    if (access === 'metrics' && metricsToken?.isEqual(bearer(request.headers.authorization))) return true;
+    if (this.hasOperatorPort && gates) return gates.enter('operator', request, reply);
+    const wrong = access === 'metrics' ? WRONG_METRICS_TOKEN : WRONG_TOKEN;
+    if (!internalToken) throw new Problem('AUTHENTICATION_FAILED', { message: wrong });
+    internalToken.demand(request, wrong);
+    return true;
+  }
+
+  /** Whether a route is served on the operator's port, or on the other. */
+  serves(access: Access, operatorSide: boolean): boolean {
+    switch (access) {
+      case 'probe':
+        return true;
+      case 'operator':
+        return operatorSide;
+      case 'process':
+      case 'metrics':
+        return operatorSide || !this.hasOperatorPort;
+      case 'public':
+      case 'key':
+      case 'admin':
+      case 'key-or-wallet':
+      case 'internal':
+        return !operatorSide;
+    }
   }
 }
 
@@ -91,18 +133,15 @@ async function goOn(passed: Promise<boolean>, next: HookHandlerDoneFunction): Pr
   next();
 }
 
-/** Whether a route is served on the operator's port, or on the other. */
-export function isServedOn(access: Access, operatorSide: boolean): boolean {
-  return access === 'probe' || (access === 'operator') === operatorSide;
-}
-
 /** Whether a request came for what clients may use, by its route or, where there is none, by its port. */
 export function isFromClients(request: FastifyRequest): boolean {
   const route = routeOf(request);
   return route ? isForClients(route) : !request.operatorSide;
 }
 
+const CLIENT_ACCESS: ReadonlySet<Access> = new Set<Access>(['public', 'key', 'admin', 'key-or-wallet']);
+
 /** Whether clients may use a route. */
 export function isForClients({ access }: RouteDefinition): boolean {
-  return access !== 'probe' && access !== 'internal' && access !== 'operator';
+  return CLIENT_ACCESS.has(access);
 }

@@ -4,8 +4,9 @@ import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node
 import { Problem } from '@svc/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';
+import { type Form, readForm } from './form-data.js';
 import { IncomingBody } from './incoming-body.js';
-import { parseJson } from './json-parse.js';
+import { type ReadJson, readJson } from '../json/read-json.js';
 import { routeOf } from './route.js';
 
 type Done = (error: Error | null, body?: unknown) => void;
@@ -30,8 +31,8 @@ interface Discarded {
 }
 
 /**
- * Receives the bodies of requests: JSON, and only where the route has a body. All that is being received together has
- * a bound, each caller's part of it too, and each body a deadline that grows with what came of it.
+ * Receives the bodies of requests: JSON, or a form or bytes where the route says so, and only where the route has a body.
+ * All that is being received together has a bound, each caller's part of it too, and each body a deadline that grows with what came of it.
  */
 export class Bodies {
   private readonly bounds: BodyBounds;
@@ -50,12 +51,10 @@ export class Bodies {
   }
 
   addTo(fastify: FastifyInstance): void {
-    fastify.decorateRequest('bodyText', '');
+    fastify.decorateRequest('bodyJson', null);
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('application/json', this.receive);
-    fastify.addContentTypeParser('*', (request, _body, done) => {
-      done(routeOf(request)?.body ? new Problem('INVALID_CONTENT_TYPE') : null);
-    });
+    fastify.addContentTypeParser('*', this.receive);
     fastify.addHook('onResponse', (request, _reply, next) => {
       if (!request.raw.complete) this.discardRest(request.raw);
       next();
@@ -73,15 +72,22 @@ export class Bodies {
       done(null);
       return;
     }
+    const { bodyType = 'application/json' } = route;
+    if (typeOf(request) !== bodyType) {
+      done(new Problem('INVALID_CONTENT_TYPE'));
+      return;
+    }
     const incoming = new IncomingBody({
       request,
       budget: this.budget,
       limitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES,
-      done: (problem, text) => {
+      isJson: route.bodyType === undefined,
+      done: (problem, bytes) => {
         this.coming.delete(incoming);
         if (problem) refuse(payload, problem, done);
-        // It tells all faults through `done`.
-        else void parse(request, text, done);
+        else if (bodyType === 'multipart/form-data') giveForm(request, bytes, done);
+        else if (route.bodyType !== undefined) done(null, bytes);
+        else parse(request, bytes, done);
       },
     });
     if (!incoming.admits(Number(request.headers['content-length'] ?? 0))) return;
@@ -113,6 +119,11 @@ export class Bodies {
   }
 }
 
+/** The type of a body without its parameters. */
+function typeOf({ headers }: FastifyRequest): string | undefined {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+}
+
 /** Nothing for an encoding that is not read. */
 function decoded(payload: Readable, encoding: string | undefined): Readable | undefined {
   if (encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity') return payload;
@@ -130,19 +141,31 @@ function refuse(payload: Readable, problem: Error, done: Done): void {
   done(problem);
 }
 
-async function parse(request: FastifyRequest, text: string, done: Done): Promise<void> {
+function giveForm({ headers }: FastifyRequest, bytes: Buffer, done: Done): void {
+  const take = (form: Form): void => done(null, form);
+  const refuse = (error: unknown): void => done(Problem.from(error));
+  void readForm(bytes, headers['content-type'] ?? '').then(take, refuse);
+}
+
+function parse(request: FastifyRequest, bytes: Buffer, done: Done): void {
   // Who deletes often names the type of a body that is not there.
-  if (text === '' && request.method === 'DELETE') {
+  if (bytes.length === 0 && request.method === 'DELETE') {
     done(null);
     return;
   }
-  request.bodyText = text;
-  let value: unknown;
+  const take = ({ json, value }: ReadJson): void => {
+    request.bodyJson = json;
+    done(null, value);
+  };
+  const refuse = (error: unknown): void =>
+    done(error instanceof Problem ? error : new Problem('INVALID_JSON', { cause: error }));
+  let read: ReadJson | Promise<ReadJson>;
   try {
-    value = await parseJson(text);
+    read = readJson(bytes);
   } catch (error) {
-    done(new Problem('INVALID_JSON', { cause: error }));
+    refuse(error);
     return;
   }
-  done(null, value);
+  if (read instanceof Promise) void read.then(take, refuse);
+  else take(read);
 }

@@ -28,13 +28,15 @@ export class BodyBudget {
   constructor(private readonly bounds: BodyBounds) {}
 
   /** Whose bound so many bytes more would exceed, if any. */
-  exceededBy(caller: string, bytes: number): 'total' | 'caller' | undefined {
+  exceededBy(caller: string | undefined, bytes: number): 'total' | 'caller' | undefined {
     if (this.total + bytes > this.bounds.totalBytes) return 'total';
+    if (caller === undefined) return undefined;
     return (this.ofCaller.get(caller) ?? 0) + bytes > this.bounds.callerBytes ? 'caller' : undefined;
   }
 
-  add(caller: string, bytes: number): void {
+  add(caller: string | undefined, bytes: number): void {
     this.total += bytes;
+    if (caller === undefined) return;
     const left = (this.ofCaller.get(caller) ?? 0) + bytes;
     if (left === 0) this.ofCaller.delete(caller);
     else this.ofCaller.set(caller, left);

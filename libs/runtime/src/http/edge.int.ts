@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type Socket, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Module, Param } from '@nestjs/common';
 import { Problem, type RouteDefinition } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
@@ -288,5 +289,58 @@ describe('pages of other origins', () => {
     expect((await preflight('https://c.example')).headers.get('access-control-allow-origin')).toBe('*');
     expect((await preflight('https://c.example', '/internal/things')).status).toBe(405);
     expect((await preflight('https://c.example', '/nothing')).status).toBe(404);
+  });
+});
+
+describe('a process that is told to stop', () => {
+  /** A connection over which one request after the other is made. */
+  class Kept {
+    private readonly socket: Socket;
+    private text = '';
+
+    constructor(url: string) {
+      const { hostname, port } = new URL(url);
+      this.socket = connect(Number(port), hostname);
+      this.socket.on('data', (data) => (this.text += data.toString()));
+      this.socket.on('error', () => undefined);
+    }
+
+    /** The head and the body of the next answer. */
+    async ask(target: string, more = ''): Promise<string> {
+      this.text = '';
+      this.socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n${more}\r\n`);
+      while (!/\r\n\r\n.*\}$/.test(this.text)) await sleep(5);
+      return this.text;
+    }
+
+    get isEnded(): boolean {
+      return this.socket.readableEnded || this.socket.destroyed;
+    }
+  }
+
+  it('answers once more on each connection that is there, and ends it', async () => {
+    const kept = [new Kept(api), new Kept(operator)];
+    const targets = ['/api/things', '/operator/things'];
+    for (const [at, one] of kept.entries())
+      expect(await one.ask(targets[at] ?? '')).toMatch(/connection: keep-alive/i);
+    const stopped = running.stop();
+    const answers = await Promise.all(kept.map((one, at) => one.ask(targets[at] ?? '')));
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
+    await stopped;
+    await expect.poll(() => kept.every(({ isEnded }) => isEnded)).toBe(true);
+  });
+
+  it('sends other processes of the deployment elsewhere, and is not ready', async () => {
+    const [internal, probe] = [new Kept(api), new Kept(api)];
+    await internal.ask('/internal/things', `Authorization: Bearer ${TOKEN}\r\n`);
+    await probe.ask('/readyz');
+    const stopped = running.stop();
+    const [elsewhere, isReady] = await Promise.all([
+      internal.ask('/internal/things', `Authorization: Bearer ${TOKEN}\r\n`),
+      probe.ask('/readyz'),
+    ]);
+    expect(elsewhere).toMatch(/^HTTP\/1.1 503 [^]*x-svc-stopping: true/i);
+    expect(isReady).toMatch(/^HTTP\/1.1 503 /);
+    await stopped;
   });
 });

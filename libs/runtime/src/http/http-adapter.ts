@@ -1,16 +1,19 @@
-import { Problem } from '@svc/contracts';
+import { Problem, type RouteDefinition } from '@svc/contracts';
+import { STOPPING_HEADER } from '../calls/internal-client.js';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Logger } from '../logging/logging.js';
 import { VERSION } from '../version.js';
-import { type AccessControl, isForClients, isServedOn } from './access.js';
+import { type AccessControl, isForClients } from './access.js';
 import type { Bodies } from './bodies.js';
 import type { CrossOrigin } from './cross-origin.js';
 import { methodsOf } from './known-paths.js';
 import { refuseMalformed } from './malformed.js';
+import { OpenRequests } from './open-requests.js';
 import { newId } from './request-id.js';
+import { requestEnded, requestStarted } from './request-metrics.js';
 import { type RequestRecord, requestLine } from './request-record.js';
-import { routeOf } from './route.js';
+import { endTrace, enterTraced, goOnTraced } from './request-trace.js';
 import { sendProblem } from './send-problem.js';
 import { validateRequest } from './validation.js';
 
@@ -23,7 +26,7 @@ export interface HttpOptions {
   readonly isOperatorPort: (port: number | undefined) => boolean;
   /** Addresses of proxies, by commas, that are believed about who the client is. */
   readonly trustedProxies: string | undefined;
-  /** Whether the process is stopping: new requests are refused, those under way finish. */
+  /** Whether the process is stopping: connections end with their next answer, and other processes are sent elsewhere. */
   readonly isStopping: () => boolean;
 }
 
@@ -51,6 +54,8 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
   });
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.decorateRequest('operatorSide', false);
+  fastify.decorateRequest('matchedRoute', undefined);
+  fastify.decorateRequest('traced', undefined);
   // Every request gets its own record in the first hook.
   fastify.decorateRequest('record', null as unknown as RequestRecord);
   addHooks(fastify, options);
@@ -59,48 +64,88 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
 }
 
 function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
-  const { access, crossOrigin } = options;
+  const { access, crossOrigin, logger } = options;
+  const open = new OpenRequests((reply) => void leave(reply, logger));
   fastify.addHook('onRoute', access.onRoute);
   // Who may pass is settled before a body is read: what a stranger sends costs more to read than to turn away.
   fastify.addHook('onRequest', (request, reply, next) => {
-    const route = routeOf(request);
-    begin(request, reply);
+    const route = begin(request, reply);
+    requestStarted();
+    open.begin(reply);
     if (options.isStopping()) {
       reply.header('connection', 'close');
-      next(new Problem('UNAVAILABLE'));
-      return;
+      if (route?.access === 'internal') {
+        reply.header(STOPPING_HEADER, 'true');
+        next(new Problem('UNAVAILABLE'));
+        return;
+      }
     }
     request.operatorSide = options.isOperatorPort(request.socket.localPort);
     if (!request.headers.host && request.raw.httpVersion === '1.1') next(new Problem('MALFORMED_REQUEST'));
-    else if (!route || !isServedOn(route.access, request.operatorSide)) {
+    else if (!route || !access.serves(route.access, request.operatorSide)) {
       const problem = turnAway(request, reply, options);
       if (problem) next(problem);
     } else {
       if (isForClients(route)) crossOrigin.allow(request, reply);
-      access.enter(route, { request, reply, next });
+      const enter = (entered: HookHandlerDoneFunction): void =>
+        access.enter(route, { request, reply, next: entered });
+      enterTraced(request, route, { enter, next });
     }
   });
-  fastify.addHook('preHandler', validateRequest);
+  fastify.addHook('preHandler', (request, reply, next) =>
+    goOnTraced(request, () => validateRequest(request, reply, next)),
+  );
   fastify.addHook('onResponse', (request, reply, next) => {
-    options.logger.info(requestLine(request, reply.raw.statusCode), 'request');
+    if (open.end(reply)) end(request, reply.raw.statusCode, logger);
     next();
   });
 }
 
-/** Gives a request its id and its record, and its answer the headers of every answer. */
-function begin(request: FastifyRequest, reply: FastifyReply): void {
+/** What an access log says where the client has gone before there was an answer, as nginx has it. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** Ends a request whose client has gone before the end of its answer, of which Fastify tells nothing. */
+async function leave({ request, raw }: FastifyReply, logger: Logger): Promise<void> {
+  const { record } = request;
+  await record.underWay;
+  record.ended ??= 'client_gone';
+  end(request, raw.headersSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, logger);
+}
+
+/** Tells of a request that has ended. */
+function end(request: FastifyRequest, status: number, logger: Logger): void {
+  endTrace(request, status);
+  requestEnded(request, status);
+  // They come many times a minute, and say nothing that their sender does not know.
+  const access = request.matchedRoute?.access;
+  const level = access === 'probe' || access === 'metrics' ? 'debug' : 'info';
+  logger[level](requestLine(request, status), 'request');
+}
+
+/** Gives a request its route, its id and its record, and its answer the headers of every answer. */
+function begin(request: FastifyRequest, reply: FastifyReply): RouteDefinition | undefined {
   request.record = { startedMs: performance.now() };
-  request.id = `${routeOf(request)?.idPrefix ?? 'req-'}${request.id}`;
-  // Values of the reply and not of the socket: whoever writes the answer writes them with its head, once.
-  reply.header('x-svc-version', VERSION).header('CF-RAY', request.id).header('x-request-id', request.id);
+  const { route } = request.routeOptions.config;
+  request.matchedRoute = route;
+  request.id = `${route?.idPrefix ?? 'req-'}${request.id}`;
   request.socket.setNoDelay(true);
+  if (route?.access === 'internal') leaveOut(reply);
+  // Values of the reply and not of the socket: whoever writes the answer writes them with its head, once.
+  else reply.header('x-svc-version', VERSION).header('CF-RAY', request.id).header('x-request-id', request.id);
+  return route;
+}
+
+/** A neighbour reads nothing of what Node adds to heads, and each line costs both sides. */
+function leaveOut({ raw }: FastifyReply): void {
+  raw.removeHeader('date');
+  raw.removeHeader('connection');
 }
 
 /** Why there is no route for a request on its port. Nothing for a browser's question, which has had its answer. */
 function turnAway(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Problem | undefined {
   const there = options.access.paths
     .at(request.url)
-    .filter(({ access }) => isServedOn(access, request.operatorSide));
+    .filter(({ access }) => options.access.serves(access, request.operatorSide));
   if (there.length === 0) return new Problem('NOT_FOUND');
   if (options.crossOrigin.answers(request, reply, there)) return undefined;
   if (there.some(isForClients)) options.crossOrigin.allow(request, reply);

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { Problem, invalidRequest } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { BodyBounds, BodyBudget } from './body-budget.js';
-import { JsonBounds, type JsonLimits } from './json-bounds.js';
+import { JsonBounds, type JsonLimits } from '../json/json-bounds.js';
+import { routeOf } from './route.js';
 
 /**
  * Deeper than any schema of a tool and far from where a recursion runs out of stack; more members than a conversation
@@ -16,6 +16,10 @@ const TOO_MUCH = {
   members: `Too big: expected at most ${LIMITS.members} members in all`,
 };
 
+/** Pieces from this size on are kept as they come; smaller ones are joined to blocks. */
+const LARGE_BYTES = 16_384;
+const BLOCK_BYTES = 65_536;
+
 /** Seconds after which there may be room for another body of a caller. */
 const RETRY_SECONDS = 5;
 
@@ -24,24 +28,28 @@ export interface BodyOptions {
   readonly budget: BodyBudget;
   /** The most bytes, as they came and as decoded. */
   readonly limitBytes: number;
-  /** Called once: with the text, or why there is none. */
-  readonly done: (problem: Error | null, text: string) => void;
+  /** What is no JSON has a bound in bytes alone. */
+  readonly isJson: boolean;
+  /** Called once: with the bytes, or why there are none. */
+  readonly done: (problem: Error | null, bytes: Buffer) => void;
 }
 
 /** A body while it is received: bounded in bytes, levels and members before anything is made of it. */
 export class IncomingBody {
   private readonly startedMs = performance.now();
-  private readonly caller: string;
+  /** Nobody where another process of the deployment sends, for any number of callers. */
+  private readonly caller: string | undefined;
   private readonly bounds = new JsonBounds(LIMITS);
   private received = 0;
-  private first: Buffer | undefined;
-  private decoder: StringDecoder | undefined;
-  private text = '';
+  private readonly pieces: Buffer[] = [];
+  /** How much of the last piece is in use. */
+  private used = 0;
   private stream: Readable | undefined;
 
   constructor(private readonly options: BodyOptions) {
-    const { record, ip } = options.request;
-    this.caller = record.accountId ?? ip;
+    const { request } = options;
+    this.caller =
+      routeOf(request)?.access === 'internal' ? undefined : (request.record.accountId ?? request.ip);
   }
 
   /** Reads from `stream`: the request itself, or what decodes it. Faults of decoding are a problem of the request. */
@@ -74,10 +82,9 @@ export class IncomingBody {
       if (problem) this.discard(this.stream);
     }
     this.options.budget.add(this.caller, -this.received);
-    const { text } = this;
-    this.text = '';
-    this.first = undefined;
-    this.options.done(problem, text);
+    const bytes = problem ? NOTHING : this.joined();
+    this.pieces.length = 0;
+    this.options.done(problem, bytes);
   }
 
   /** Nobody waits for what a decoder still makes, and nobody hears how it ends. */
@@ -96,26 +103,42 @@ export class IncomingBody {
     if (!this.hasRoom(length)) return;
     budget.add(this.caller, length);
     this.received += length;
-    const exceeded = this.bounds.exceededBy(bytes);
+    const exceeded = this.options.isJson ? this.bounds.exceededBy(bytes) : undefined;
     if (exceeded) this.end(invalidRequest([{ code: 'too_big', path: [], message: TOO_MUCH[exceeded] }]));
     else this.keep(bytes);
   };
 
-  /** Most bodies come in one piece, and then need no decoder that remembers half a character. */
+  /** Most bodies come in one piece. Small ones of others are joined, since a million of them take more than their bytes. */
   private keep(bytes: Buffer): void {
-    if (this.decoder) this.text += this.decoder.write(bytes);
-    else if (this.first) {
-      this.decoder = new StringDecoder('utf8');
-      this.text = this.decoder.write(this.first) + this.decoder.write(bytes);
-      this.first = undefined;
-    } else this.first = bytes;
+    const last = this.pieces.at(-1);
+    const room = last ? last.length - this.used : 0;
+    if (last && bytes.length <= room) {
+      bytes.copy(last, this.used);
+      this.used += bytes.length;
+    } else if (!last || bytes.length >= LARGE_BYTES) {
+      this.closeLast();
+      this.pieces.push(bytes);
+      this.used = bytes.length;
+    } else {
+      this.closeLast();
+      const block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.pieces.push(block);
+      this.used = bytes.copy(block);
+    }
   }
 
-  private readonly onEnd = (): void => {
-    if (this.decoder) this.text += this.decoder.end();
-    else if (this.first) this.text = this.first.toString();
-    this.end(null);
-  };
+  /** Cuts off the room that the last piece has. */
+  private closeLast(): void {
+    const last = this.pieces.pop();
+    if (last) this.pieces.push(last.subarray(0, this.used));
+  }
+
+  private joined(): Buffer {
+    const [first = NOTHING] = this.pieces;
+    return this.pieces.length > 1 ? Buffer.concat(this.pieces, this.received) : first;
+  }
+
+  private readonly onEnd = (): void => this.end(null);
 
   private readonly onError = (error: Error): void => {
     const isClient = !this.options.request.raw.complete;
@@ -138,5 +161,7 @@ export class IncomingBody {
     return false;
   }
 }
+
+const NOTHING = Buffer.alloc(0);
 
 const ignore = (): void => undefined;

@@ -21,24 +21,36 @@ export interface RequestRecord {
   /** How the answer ended, where that is not told by the status: `client_gone`, `cut`, `stopped`. */
   ended?: string;
   problem?: Problem;
+  /** What goes on for a while where the client has gone; its line waits for that. */
+  underWay?: Promise<void>;
 }
 
 /** The fields of a request's log line. */
 export function requestLine(request: FastifyRequest, status: number): Record<string, unknown> {
-  const { startedMs, problem, ...fields } = request.record;
-  const line: Record<string, unknown> = {
+  const { record } = request;
+  const { problem } = record;
+  // Every line has the same members, which makes it quick to write; those that are undefined are left out.
+  return {
     id: request.id,
+    trace_id: request.traced?.trace.id,
     method: request.method,
-    route: request.routeOptions.url ?? 'none',
+    route: request.matchedRoute?.path ?? 'none',
     status,
-    durationMs: Math.round((performance.now() - startedMs) * 10) / 10,
-    ...fields,
+    durationMs: Math.round((performance.now() - record.startedMs) * 10) / 10,
+    accountId: record.accountId,
+    keyId: record.keyId,
+    model: record.model,
+    backend: record.backend,
+    stream: record.stream,
+    promptTokens: record.promptTokens,
+    completionTokens: record.completionTokens,
+    costUsd: record.costUsd,
+    costDiem: record.costDiem,
+    firstChunkMs: record.firstChunkMs,
+    ended: record.ended,
+    problem: problem?.code,
+    cause: problem && problem.status >= 500 ? causeOf(problem) : undefined,
   };
-  if (problem) {
-    line['problem'] = problem.code;
-    if (problem.status >= 500) line['cause'] = causeOf(problem);
-  }
-  return line;
 }
 
 /** What led to a problem, in one line a cause. Stack traces are kept only for what nobody foresaw. */

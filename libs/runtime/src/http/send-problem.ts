@@ -23,7 +23,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   void reply
     .status(problem.status)
     .header('content-type', 'application/json')
-    .send(JSON.stringify(errorBody(problem)));
+    .send(JSON.stringify(problem.body ?? errorBody(problem)));
 }
 
 /** A 429 without a window of its own ends when a retry makes sense. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SECRET_LENGTH } from '../http/secrets.js';
 import { StartFault } from '../start-fault.js';
 
 /** The environment is not as a process needs it. Its message has a line for each fault. */
@@ -12,8 +13,44 @@ export const whole = (least: number, most: number) => z.coerce.number().int().mi
 /** A TCP port; 0 takes a free one. */
 export const port = whole(0, 65_535);
 
+const isRedisUrl = (url: string): boolean => /^rediss?:\/\/[^\s/]/.test(url) && URL.canParse(url);
+
+/** Where PostgreSQL listens. */
+export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
+
+/** Where Redis is: a server, or nodes of a Redis Cluster by commas. */
+export const redisUrl = z
+  .string()
+  .refine(
+    (urls) =>
+      urls
+        .split(',')
+        .filter((url) => url !== '')
+        .every(isRedisUrl),
+    'is no URL of Redis',
+  )
+  .describe('The Redis server, or nodes of a Redis Cluster by commas');
+
 /** A duration in milliseconds, up to a day. */
 export const durationMs = whole(1, 86_400_000);
+
+const address = z.url({ protocol: /^https?$/ });
+
+/** Where a neighbour listens: a URL without a path, or several by commas. */
+export const neighbourUrl = z.string().refine((text) => text.split(',').every((url) => isAddress(url)), {
+  error: 'Invalid URL: expected http://host:port, or several by commas',
+});
+
+function isAddress(text: string): boolean {
+  const url = address.safeParse(text.trim());
+  return url.success && new URL(url.data).pathname === '/';
+}
+
+/** The secret that the processes of a deployment share. */
+export const internalToken = z
+  .string()
+  .min(SECRET_LENGTH)
+  .describe('The secret that the processes of a deployment share');
 
 /** The settings of a process, read from its environment. Reports all faults at once. */
 export function loadConfig<Shape extends z.ZodRawShape>(

@@ -12,6 +12,9 @@ const START_MS = 5_000;
 /** A second signal soon after the first one is the same: a terminal and npm both send theirs. */
 const SAME_SIGNAL_MS = 1_000;
 
+/** Whoever reads the log gets this long to take what was written. */
+const FLUSH_MS = 2_000;
+
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 type Undo = () => Promise<void> | void;
@@ -62,7 +65,7 @@ export class ProcessEnd {
   private signalled(): void {
     if (this.endingSinceMs === undefined) this.begin();
     // Somebody does not want to wait any longer.
-    else if (performance.now() - this.endingSinceMs > SAME_SIGNAL_MS) this.leave(1);
+    else if (performance.now() - this.endingSinceMs > SAME_SIGNAL_MS) void this.leave(1);
   }
 
   private begin(): void {
@@ -82,11 +85,13 @@ export class ProcessEnd {
         process.stderr.write(`while stopping: ${error instanceof Error ? error.message : String(error)}\n`);
       }
     }
-    this.leave(this.code);
+    await this.leave(this.code);
   }
 
-  private leave(code: number): void {
-    if (this.logger) flushLog(this.logger);
+  /** It never rejects. */
+  private async leave(code: number): Promise<void> {
+    // A write that is cut by the end would leave a torn line.
+    if (this.logger) await within(FLUSH_MS, flushLog(this.logger)).catch(() => undefined);
     process.exit(code);
   }
 }

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunningProcess } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +26,7 @@ async function mainOf(body: string): Promise<string> {
     import { StartFault, processConfig, runProcess } from ${JSON.stringify(LIBRARY)};
     const say = (text) => process.stdout.write(text + '\\n');
     await runProcess(process.env, {
-      settings: processConfig({ port: 0 }),
+      settings: processConfig({ name: 'test', port: 0 }),
       start: async (starting) => { ${body} },
     });`;
   await writeFile(main, code);
@@ -127,6 +130,23 @@ describe('the end', () => {
     const { service } = await RunningProcess.start({ main, env: {} }, /starting/);
     expect(await service.stop()).toBe(0);
     expect(service.output).toContain('undone');
+  });
+
+  it('leaves no line of its log torn, however slowly that is read', async () => {
+    const main = await mainOf(`
+      const line = 'x'.repeat(1_000);
+      for (let number = 1; number <= 2_000; number += 1) starting.logger.info({ number, line }, 'a line');
+      setTimeout(() => starting.fail('the last line'), 50);
+      return 'it runs';`);
+    const child = spawn(process.execPath, [main], { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
+    // The pipe is full while the process is told to end.
+    await once(child.stdout, 'readable');
+    await sleep(500);
+    const lines = (await text(child.stdout)).split('\n').filter((line) => line.startsWith('{'));
+    expect(lines.map((line) => (JSON.parse(line) as { number?: number }).number)).toEqual([
+      ...Array.from({ length: 2_000 }, (_, index) => index + 1),
+      undefined,
+    ]);
   });
 
   it.each([

@@ -1,16 +1,24 @@
+import { LOG_LEVELS, type LogLevel } from '@svc/contracts';
+import { type TelemetryConfig, startTelemetry, telemetryConfig } from '@svc/telemetry';
 import { z } from 'zod';
 import { loadConfig, port, whole } from './config.js';
 import { Readiness } from './health.js';
-import { LOG_LEVELS, type LogLevel, type Logger, createLogger } from '../logging/logging.js';
+import { type Logger, createLogger } from '../logging/logging.js';
 import { ProcessEnd } from './process-end.js';
 import { DRAIN_MS, type Running, type ServeOptions, serve } from './serve.js';
+import { VERSION } from '../version.js';
 
 /** Beyond the time for answers under way, what closing everything may take. */
 const CLOSE_MS = 30_000;
 
-/** The settings that every process has. */
-export function processConfig(defaults: { readonly port: number; readonly logLevel?: LogLevel }) {
+/** The settings that every process has. `name` is what telemetry calls it. */
+export function processConfig(defaults: {
+  readonly name: string;
+  readonly port: number;
+  readonly logLevel?: LogLevel;
+}) {
   return {
+    ...telemetryConfig(defaults.name),
     PORT: port.default(defaults.port).describe('Where it listens; 0 takes a free port'),
     HOST: z.string().default('127.0.0.1').describe('The address that it listens on'),
     SVC_LOG_LEVEL: z
@@ -36,7 +44,7 @@ export interface StartingProcess<Settings = unknown> {
   readonly readiness: Readiness;
   /** Serves a module, on the host and the port of the settings, until the process ends. */
   readonly serve: (
-    options: Omit<ServeOptions, 'logger' | 'readiness' | 'api' | 'drainMs'>,
+    options: Omit<ServeOptions, 'logger' | 'readiness' | 'api' | 'drainMs' | 'metricsToken'>,
   ) => Promise<Running>;
   /** Remembers how to undo what was started, last things first; within 30 s. */
   readonly undo: (undo: () => Promise<void> | void) => void;
@@ -73,6 +81,8 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
   const { PORT, HOST, SVC_LOG_LEVEL, SVC_DRAIN_MS } = config as Config<ProcessShape>;
   const logger = createLogger(SVC_LOG_LEVEL);
   end.logger = logger;
+  const telemetry = await startTelemetry({ config: config as TelemetryConfig, version: VERSION });
+  end.undo(() => telemetry.stop());
   const readiness = new Readiness();
   const told = await start({
     config,
@@ -81,7 +91,14 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
     readiness,
     serve: async (options) => {
       const api = { host: HOST, port: PORT };
-      const running = await serve({ ...options, api, logger, readiness, drainMs: SVC_DRAIN_MS });
+      const running = await serve({
+        ...options,
+        api,
+        logger,
+        readiness,
+        drainMs: SVC_DRAIN_MS,
+        metricsToken: (config as TelemetryConfig).SVC_METRICS_TOKEN,
+      });
       end.undo(() => running.stop(), SVC_DRAIN_MS + CLOSE_MS);
       return running;
     },

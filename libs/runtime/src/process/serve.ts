@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { type Abstract, type DynamicModule, Module, type Type } from '@nestjs/common';
 import { ModuleRef, NestFactory } from '@nestjs/core';
 import { UnknownElementException } from '@nestjs/core/errors/exceptions/unknown-element.exception.js';
@@ -12,14 +14,23 @@ import { CrossOrigin } from '../http/cross-origin.js';
 import { createHttpAdapter } from '../http/http-adapter.js';
 import { refuseMalformedOn } from '../http/malformed.js';
 import { ProblemFilter } from '../http/problem-filter.js';
-import { InternalToken } from '../http/secrets.js';
+import { InternalToken, SharedSecret } from '../http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
+import { LogLevelController } from './log-level.controller.js';
+import { MetricsController } from './metrics.controller.js';
 import { LoggerModule } from '../logging/logger.module.js';
 import { type Logger, nestLogger } from '../logging/logging.js';
 import { within } from '../within.js';
 
 /** Streams under way get this long to end once a process is told to stop. Kubernetes kills at 30 s by default. */
 export const DRAIN_MS = 25_000;
+
+/**
+ * For so long a process that stops takes connections and answers on those that it has: a client may be about to use one, and
+ * a balancer may not know yet. Each ends with its next answer.
+ */
+const LINGER_MS = 250;
+const LOOK_MS = 10;
 
 export interface Listener {
   readonly host: string;
@@ -43,6 +54,8 @@ export interface ServeOptions {
   readonly corsOrigins?: string;
   /** What all that is being received may come to; default: `BODY_BOUNDS`. */
   readonly bodies?: Partial<BodyBounds>;
+  /** A secret that reads metrics and can do nothing else. */
+  readonly metricsToken?: string | undefined;
 }
 
 /** A process that serves. */
@@ -50,7 +63,10 @@ export interface Running {
   readonly app: NestFastifyApplication;
   readonly apiUrl: string;
   readonly operatorUrl: string | undefined;
-  /** Refuses new requests, lets those under way finish up to a deadline, then closes everything. */
+  /**
+   * Lets connections end with their next answer, takes no new ones after a moment, lets answers under way end up to a
+   * deadline, then closes everything. Calls of other processes are sent elsewhere at once.
+   */
   stop(): Promise<void>;
 }
 
@@ -58,7 +74,11 @@ export interface Running {
 @Module({})
 class ProcessModule {
   static around(module: ServeOptions['module'], logger: Logger, readiness: Readiness): DynamicModule {
-    return { module: ProcessModule, imports: [HealthModule.of(readiness), LoggerModule.of(logger), module] };
+    return {
+      module: ProcessModule,
+      controllers: [MetricsController, LogLevelController],
+      imports: [HealthModule.of(readiness), LoggerModule.of(logger), module],
+    };
   }
 }
 
@@ -68,7 +88,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     stopping: false,
     operatorPort: undefined,
   };
-  const access = new AccessControl();
+  const access = new AccessControl(options.operator !== undefined);
   const adapter = createHttpAdapter({
     logger: options.logger,
     access,
@@ -91,7 +111,12 @@ export async function serve(options: ServeOptions): Promise<Running> {
   try {
     await app.startAllMicroservices();
     await app.init();
-    access.decideWith({ gates: provided(app, AccessGates), internalToken: provided(app, InternalToken) });
+    const { metricsToken } = options;
+    access.decideWith({
+      gates: provided(app, AccessGates),
+      internalToken: provided(app, InternalToken),
+      metricsToken: metricsToken === undefined ? undefined : new SharedSecret(metricsToken),
+    });
     const fastify = app.getHttpAdapter().getInstance();
     await fastify.ready();
     if (options.operator) {
@@ -116,7 +141,11 @@ export async function serve(options: ServeOptions): Promise<Running> {
     stop: async () => {
       state.stopping = true;
       readiness.report('process', 'stopping');
-      await drain([api, ...(operator ? [operator] : [])], options.drainMs ?? DRAIN_MS);
+      const servers = [api, ...(operator ? [operator] : [])];
+      const { drainMs = DRAIN_MS } = options;
+      const lingerMs = Math.min(LINGER_MS, drainMs);
+      await linger(servers, lingerMs);
+      await drain(servers, drainMs - lingerMs);
       await app.close();
     },
   };
@@ -141,6 +170,18 @@ function listen(server: Server, { host, port }: Listener): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Resolves when the time is over, or nobody is connected. */
+async function linger(servers: readonly Server[], lingerMs: number): Promise<void> {
+  const endMs = performance.now() + lingerMs;
+  while (performance.now() < endMs) {
+    const counts = await Promise.all(
+      servers.map((server) => promisify(server.getConnections.bind(server))()),
+    );
+    if (counts.every((count) => count === 0)) return;
+    await sleep(LOOK_MS);
+  }
 }
 
 /** Stops accepting and waits until every answer under way has ended, at most until the deadline. */

@@ -48,7 +48,9 @@ export function composeAnswer(request: ChatRequest, settings: AnswerSettings, ch
   const body: Answer =
     tools.length > 0
       ? {
-          steps: tools.flatMap((tool, call) => toolSteps(tool, call, { random, userText })),
+          steps: tools.flatMap((tool, call) =>
+            toolSteps(tool, call, { random, userText, dictated: settings.overrides.arguments }),
+          ),
           finishReason: 'tool_calls',
         }
       : {
@@ -104,12 +106,16 @@ function dictatedText(request: ChatRequest, { overrides, userText }: AnswerSetti
   );
 }
 
-function toolSteps(tool: FunctionTool, call: number, source: { random: Random; userText: string }): Step[] {
-  const { random, userText } = source;
+function toolSteps(
+  tool: FunctionTool,
+  call: number,
+  source: { random: Random; userText: string; dictated: string | undefined },
+): Step[] {
+  const { random, userText, dictated } = source;
   const id = `call_${Array.from({ length: 24 }, () => random.whole(0, 35).toString(36)).join('')}`;
   const sampled = sampleSchema(tool.parameters, random, userText);
   const json = JSON.stringify(typeof sampled === 'object' && sampled !== null ? sampled : {});
-  const pieces = tokenize(json).map((text): Step => ({ kind: 'tool-arguments', call, text }));
+  const pieces = tokenize(dictated ?? json).map((text): Step => ({ kind: 'tool-arguments', call, text }));
   return [{ kind: 'tool-start', call, id, name: tool.name }, ...pieces];
 }
 

@@ -56,7 +56,7 @@ export function parseChatRequest(text: string): ChatRequest {
     includeUsage: isObject(streamOptions) && streamOptions['include_usage'] === true,
     n: readWhole(body, 'n', [1, 128]) ?? 1,
     maxTokens: readWhole(body, maxTokensField, [1, Number.MAX_SAFE_INTEGER]),
-    seed: readWhole(body, 'seed', [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]) ?? 0,
+    seed: readWhole(body, 'seed', [-(2 ** 63), 2 ** 64]) ?? 0,
     stop: readStop(body['stop']),
     logprobs: readBoolean(body, 'logprobs', false),
     topLogprobs: readWhole(body, 'top_logprobs', [0, 20]) ?? 0,

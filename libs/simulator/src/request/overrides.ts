@@ -20,6 +20,8 @@ export interface Overrides {
   reasoningDetails?: boolean;
   /** Functions to call. */
   tool?: readonly string[];
+  /** The text of a call's arguments, fit for its schema or not. */
+  arguments?: string;
   /** Two tool calls at once. */
   parallel?: boolean;
   /** Answer with the user's own text. */
@@ -57,6 +59,7 @@ const NAMES: { readonly [name: string]: Field } = {
   think: 'think',
   'reasoning-details': 'reasoningDetails',
   tool: 'tool',
+  arguments: 'arguments',
   parallel: 'parallel',
   echo: 'echo',
 };
@@ -131,6 +134,9 @@ function setField(target: Overrides, field: Field, value: unknown): void {
     case 'tool':
       target.tool = toList(field, value);
       return;
+    case 'arguments':
+      target.arguments = toText(field, value);
+      return;
     case 'reasoningDetails':
     case 'parallel':
     case 'echo':
@@ -161,6 +167,16 @@ function toBoolean(field: Field, value: unknown): boolean {
   if (value === true || value === 'true') return true;
   if (value === false || value === 'false') return false;
   throw refuse(field, 'true or false');
+}
+
+/** Written with `%20` and the like where a setting can't have the character itself. */
+function toText(field: string, value: unknown): string {
+  if (typeof value !== 'string') throw refuse(field, 'a text');
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw refuse(field, 'a text whose % are %25');
+  }
 }
 
 function toList(field: Field, value: unknown): string[] {

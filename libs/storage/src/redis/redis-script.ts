@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
+import { neighbours } from '@svc/telemetry';
+import { type Cluster, type Redis, ReplyError } from 'ioredis';
 
 /** What a script is given. Keys are named apart from arguments, as Redis wants it. */
 export interface ScriptCall {
@@ -24,7 +25,16 @@ export class RedisScript {
   }
 
   /** Rejects when the server can't be asked, or when the script fails. */
-  run({ keys, args }: ScriptCall): Promise<unknown> {
-    return this.#run(keys.length, ...keys, ...args);
+  async run({ keys, args }: ScriptCall): Promise<unknown> {
+    const startMs = performance.now();
+    let fault = '';
+    try {
+      return await this.#run(keys.length, ...keys, ...args);
+    } catch (error) {
+      fault = error instanceof ReplyError ? 'refused' : 'connection';
+      throw error;
+    } finally {
+      neighbours.database.record((performance.now() - startMs) / 1_000, 'redis', 'script', fault);
+    }
   }
 }

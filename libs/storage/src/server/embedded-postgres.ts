@@ -20,6 +20,10 @@ export interface EmbeddedPostgresOptions {
   /** Holds the database, its password and its log. Created when it is not there. */
   readonly dataDir: string;
   readonly logger?: StorageLogger;
+  /** Where a server that is started listens; without it, on a free port. */
+  readonly port?: number;
+  /** Settings of a server that is started, beside or instead of the usual ones. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A running PostgreSQL server. */
@@ -53,9 +57,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const data = await preparePostgresData(dataDir, binaries.initdb, user);
   const logPath = join(dataDir, 'postgres.log');
 
-  const how: Launch = { data, user, binary: binaries.postgres, logPath, logger };
+  const { settings = {} } = options;
+  const how: Launch = { data, user, binary: binaries.postgres, logPath, logger, settings };
   for (let attempt = 1; ; attempt += 1) {
-    const server = (await adopt(how)) ?? (await launch(how, await freePort()));
+    const server = (await adopt(how)) ?? (await launch(how, options.port ?? (await freePort())));
     if (server) return new RunningPostgres(how, server);
     if (attempt === ATTEMPTS) {
       throw new StartFault(`PostgreSQL does not start on ${data.folder}:\n${await tail(logPath)}`);

@@ -40,6 +40,7 @@ export interface Launch {
   readonly binary: string;
   readonly logPath: string;
   readonly logger: StorageLogger;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** A server that answers. */
@@ -62,25 +63,25 @@ export async function adopt({ data, logger }: Launch): Promise<Launched | undefi
 
 /** Starts a server at a port, and gives it once it answers; nothing when it has ended instead. */
 export async function launch(
-  { data, user, binary, logPath }: Launch,
+  { data, user, binary, logPath, settings: own }: Launch,
   port: number,
 ): Promise<Launched | undefined> {
   await giveTo(user, data.folder);
-  const settings = Object.entries({ port, ...SETTINGS }).flatMap(([name, value]) => [
+  const settings = Object.entries({ port, ...SETTINGS, ...own }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
   const log = await openLog(logPath);
   await giveToOwnerOf(dirname(logPath), logPath);
   let child: ChildProcess;
+  let ended = false;
   try {
     child = user.spawn(binary, ['-D', data.folder, ...settings], log.fd);
+    // At once: it may end before the log is closed here.
+    for (const event of ['exit', 'error']) child.once(event, () => (ended = true));
   } finally {
     await log.close();
   }
-  let ended = false;
-  child.once('exit', () => (ended = true));
-  child.once('error', () => (ended = true));
   child.unref();
   const { pid } = child;
   if (pid === undefined || !(await becomesReady(data, pid, () => ended))) return undefined;

@@ -1,6 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { within } from '@svc/runtime';
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { neighbours } from '@svc/telemetry';
+import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { withTransaction } from './transaction.js';
 
 const CLOSE_MS = 5_000;
@@ -8,24 +9,57 @@ const CLOSE_MS = 5_000;
 /** The database as stores see it. It is there until `onApplicationShutdown`, so nothing may use it from then on. */
 export class Database implements OnApplicationShutdown {
   readonly pool: Pool;
+  private readonly ends: readonly (() => void)[];
 
   constructor(pool: Pool) {
     this.pool = pool;
+    this.ends = watchPool(pool);
+    // So that the first lost connection is seen as an increase.
+    for (const operation of ['query', 'transaction']) neighbours.database.with(POOL, operation, 'connection');
   }
 
   /** Runs one statement and gives its rows: `int8` as bigint, `numeric` as string, `timestamptz` as Date. */
   async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await this.pool.query<Row>(sql, [...values]);
+    const { rows } = await timed('query', this.pool.query<Row>(sql, [...values]));
     return rows;
   }
 
   /** Runs `work` in a transaction, again after a deadlock or a serialization failure. */
   transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    return withTransaction(this.pool, work);
+    return timed('transaction', withTransaction(this.pool, work));
   }
 
   async onApplicationShutdown(): Promise<void> {
+    for (const end of this.ends) end();
     // Waits for connections in use, but not for ever.
     await within(CLOSE_MS, this.pool.end()).catch(() => undefined);
+  }
+}
+
+const POOL = 'postgresql';
+
+/** Tells of a pool's connections while there is one. */
+function watchPool(pool: Pool): readonly (() => void)[] {
+  return [
+    neighbours.connections.observe(() => [
+      [pool.totalCount - pool.idleCount, POOL, 'used'],
+      [pool.idleCount, POOL, 'idle'],
+    ]),
+    neighbours.connectionsMax.observe(() => [[pool.options.max, POOL]]),
+    neighbours.connectionsPending.observe(() => [[pool.waitingCount, POOL]]),
+  ];
+}
+
+/** Counts a call however it ends, by the class of what the server refused with, or by the name of the error. */
+async function timed<Result>(operation: string, call: Promise<Result>): Promise<Result> {
+  const startMs = performance.now();
+  let fault = '';
+  try {
+    return await call;
+  } catch (error) {
+    fault = error instanceof DatabaseError ? `sqlstate ${error.code?.slice(0, 2)}` : 'connection';
+    throw error;
+  } finally {
+    neighbours.database.record((performance.now() - startMs) / 1_000, POOL, operation, fault);
   }
 }

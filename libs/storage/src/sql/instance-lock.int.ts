@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, startTestDatabase } from '../testing.js';
-import { type InstanceLock, InstanceRunning, holdInstanceLock } from './instance-lock.js';
+import { type InstanceLock, InstanceRunning, type LockMode, holdInstanceLock } from './instance-lock.js';
 
 const PATIENCE = { timeout: 20_000, interval: 10 };
 
@@ -24,8 +24,8 @@ afterAll(async () => {
 });
 
 /** A lock that is kept, and what it tells. */
-async function keep(name: string): Promise<{ lock: InstanceLock; told: string[] }> {
-  const lock = await holdInstanceLock(database.url, name);
+async function keep(name: string, mode?: LockMode): Promise<{ lock: InstanceLock; told: string[] }> {
+  const lock = await holdInstanceLock(database.url, name, mode);
   locks.push(lock);
   const told: string[] = [];
   await lock.keep({
@@ -48,8 +48,8 @@ async function terminateHolder(name: string): Promise<void> {
   await admin.query('SELECT pg_terminate_backend($1)', [await backendOf(name)]);
 }
 
-const refusal = (name: string): Promise<unknown> =>
-  holdInstanceLock(database.url, name).catch((error: unknown) => error);
+const refusal = (name: string, mode?: LockMode): Promise<unknown> =>
+  holdInstanceLock(database.url, name, mode).catch((error: unknown) => error);
 
 it('lets one process hold a name, and another one once it is released', async () => {
   const lock = await holdInstanceLock(database.url, 'all');
@@ -115,5 +115,26 @@ describe('a lock that is kept', () => {
     await lock.release();
     await sleep(200);
     expect(told).toEqual([]);
+  });
+});
+
+describe('processes that have a lock together', () => {
+  it('are any number, beside nobody who wants it alone, whoever comes first', async () => {
+    const [first, second] = [await keep('cluster', 'together'), await keep('cluster', 'together')];
+    expect(await refusal('cluster')).toBeInstanceOf(InstanceRunning);
+    await first.lock.release();
+    expect(await refusal('cluster')).toBeInstanceOf(InstanceRunning);
+    await second.lock.release();
+    await keep('cluster');
+    expect(await refusal('cluster', 'together')).toBeInstanceOf(InstanceRunning);
+  });
+
+  it('have it again after an outage, but not once somebody has had it alone', async () => {
+    const { told } = await keep('outage', 'together');
+    await terminateHolder('outage');
+    await expect.poll(() => told, PATIENCE).toEqual(['away', 'back']);
+    await admin.query(`UPDATE storage.instances SET holder = gen_random_uuid() WHERE name = 'outage'`);
+    await terminateHolder('outage');
+    await expect.poll(() => told, PATIENCE).toEqual(['away', 'back', 'away', 'taken']);
   });
 });

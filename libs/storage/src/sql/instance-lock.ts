@@ -30,7 +30,24 @@ export interface LockWatch {
   onTaken(): void;
 }
 
-/** The right to be the only process of its kind on a database. */
+/** Whether one process has the lock alone, or the processes of a cluster have it together. */
+export type LockMode = 'alone' | 'together';
+
+/** Who processes are that have a lock together, in the table of holders. */
+const TOGETHER = '00000000-0000-4000-8000-000000000000';
+
+const TRY: Readonly<Record<LockMode, string>> = {
+  alone: 'pg_try_advisory_lock',
+  together: 'pg_try_advisory_lock_shared',
+};
+
+interface Place {
+  readonly url: string;
+  readonly name: string;
+  readonly mode: LockMode;
+}
+
+/** The right to be the only process, or one of the only cluster, of its kind on a database. */
 export interface InstanceLock {
   /**
    * Writes down whose the database is, and keeps the lock over any outage. To be called when the tables are there and
@@ -42,14 +59,19 @@ export interface InstanceLock {
 
 /**
  * Takes the lock `name` on the database, on a connection of its own. Throws `InstanceRunning` when another process
- * has it and keeps it for two more seconds.
+ * has it, in a way that excludes this one, and keeps it for two more seconds.
  */
-export async function holdInstanceLock(url: string, name: string): Promise<InstanceLock> {
-  const client = clientOf(url, name);
+export async function holdInstanceLock(
+  url: string,
+  name: string,
+  mode: LockMode = 'alone',
+): Promise<InstanceLock> {
+  const place = { url, name, mode };
+  const client = clientOf(place);
   try {
     await client.connect();
     const deadline = Date.now() + RETRY_FOR_MS;
-    while (!(await tryLock(client, name))) {
+    while (!(await tryLock(client, place))) {
       if (Date.now() > deadline)
         throw new InstanceRunning(`Another process runs as "${name}" on this database`);
       await sleep(RETRY_MS);
@@ -58,10 +80,10 @@ export async function holdInstanceLock(url: string, name: string): Promise<Insta
     client.destroy();
     throw error;
   }
-  return new HeldLock({ url, name }, client);
+  return new HeldLock(place, client);
 }
 
-function clientOf(url: string, name: string): SteadyClient {
+function clientOf({ url, name }: Place): SteadyClient {
   return new SteadyClient({
     connectionString: url,
     application_name: `${name} (instance lock)`,
@@ -70,24 +92,25 @@ function clientOf(url: string, name: string): SteadyClient {
   });
 }
 
-async function tryLock(client: SteadyClient, name: string): Promise<boolean> {
+async function tryLock(client: SteadyClient, { name, mode }: Place): Promise<boolean> {
   const { rows } = await within(
     CONNECT_MS,
-    client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [name]),
+    client.query<{ taken: boolean }>(`SELECT ${TRY[mode]}(hashtextextended($1, 0)) AS taken`, [name]),
   );
   return rows[0]?.taken === true;
 }
 
 class HeldLock implements InstanceLock {
   /** Who this process is, in the table of holders. */
-  readonly #holder = randomUUID();
-  readonly #place: { readonly url: string; readonly name: string };
+  readonly #holder: string;
+  readonly #place: Place;
   readonly #stop = new AbortController();
   #client: SteadyClient;
   #away = false;
 
-  constructor(place: { url: string; name: string }, client: SteadyClient) {
+  constructor(place: Place, client: SteadyClient) {
     this.#place = place;
+    this.#holder = place.mode === 'alone' ? randomUUID() : TOGETHER;
     this.#client = client;
   }
 
@@ -145,16 +168,16 @@ class HeldLock implements InstanceLock {
 
   /** Tries until the lock is this process's again. Gives `taken` when another has had it meanwhile. */
   async #takeAgain(): Promise<SteadyClient | 'taken' | undefined> {
-    const { url, name } = this.#place;
+    const place = this.#place;
     for (let waitMs = 0; ; waitMs = Math.min(waitMs * 2 || RETRY_MS, RETRY_MS_MAX)) {
       await this.#pause(waitMs);
       if (this.#stop.signal.aborted) return undefined;
-      const client = clientOf(url, name);
+      const client = clientOf(place);
       try {
         await client.connect();
-        const isHeld = await tryLock(client, name);
+        const isHeld = await tryLock(client, place);
         // Whoever had the lock has signed with it in hand, so that is seen by who has it next.
-        const holder = await holderOf(client, name);
+        const holder = await holderOf(client, place.name);
         if (holder === this.#holder && isHeld && !this.#stop.signal.aborted) return client;
         client.destroy();
         if (holder !== this.#holder) return 'taken';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { MIGRATIONS_DIR, MigrationError, migrate } from './migrate.js';
+import { MIGRATIONS_DIR, MigrationError, checkMigrated, migrate } from './migrate.js';
 import { type TestDatabase, startTestDatabase } from '../testing.js';
 
 let server: TestDatabase;
@@ -124,4 +124,17 @@ it('refuses a database on which Prisma left a migration half-way', async () => {
   await migrate(url, dir);
   await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL');
   await expect(migrate(url, dir)).rejects.toBeInstanceOf(MigrationError);
+});
+
+it('a check takes tables of this version and of a newer one, and refuses older and changed ones', async () => {
+  await expect(checkMigrated(url, dir)).rejects.toThrow('lacks migration 0001_first');
+  await migrate(url, dir);
+  await checkMigrated(url, dir);
+  await write('0002_newer', 'CREATE TABLE newer (n int);');
+  await expect(checkMigrated(url, dir)).rejects.toThrow('lacks migration 0002_newer');
+  await migrate(url, dir);
+  await rm(join(dir, '0002_newer'), { recursive: true });
+  await checkMigrated(url, dir);
+  await write('0001_first', 'CREATE TABLE first (n bigint);');
+  await expect(checkMigrated(url, dir)).rejects.toThrow('Migration 0001_first was changed');
 });

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StartFault } from '@svc/runtime';
+import { StartFault, databaseUrl } from '@svc/runtime';
 import { Client } from 'pg';
 
 /** The number that `prisma migrate deploy` locks, so that the two never run at once. */
@@ -12,6 +12,11 @@ const STATEMENT_MS = 10 * 60_000;
 
 /** The folder of this repository's migrations; the same from `src` and from `dist`. */
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
+
+/** Settings of the command that brings the tables up to date. */
+export const migrationsConfig = {
+  DATABASE_URL: databaseUrl.describe('The PostgreSQL server; its user has to be allowed to make tables'),
+};
 
 /** The database and the folder of migrations do not belong together, or a migration failed. */
 export class MigrationError extends StartFault {
@@ -36,6 +41,34 @@ interface AppliedRow {
  */
 export async function migrate(url: string, migrationsDir: string = MIGRATIONS_DIR): Promise<string[]> {
   const migrations = await readMigrations(migrationsDir);
+  return withClient(url, async (client) => {
+    await client.query(`SELECT pg_advisory_lock(${PRISMA_LOCK})`);
+    await client.query(TABLE);
+    const applied = await readApplied(client);
+    refuseNewer(migrations, applied);
+    const pending = pendingOf(migrations, applied);
+    for (const migration of pending) await apply(client, migration);
+    return pending.map(({ name }) => name);
+  });
+}
+
+/**
+ * Throws `MigrationError` where the database lacks a migration of this version, or has another one of its name. What a
+ * newer version has added may be there: so its tables can come before its processes, and these can go back.
+ */
+export async function checkMigrated(url: string, migrationsDir: string = MIGRATIONS_DIR): Promise<void> {
+  const migrations = await readMigrations(migrationsDir);
+  await withClient(url, async (client) => {
+    const { rows } = await client.query<{ table: string | null }>(
+      `SELECT to_regclass('_prisma_migrations')::text AS table`,
+    );
+    const applied = rows[0]?.table == null ? [] : await readApplied(client);
+    const [pending] = pendingOf(migrations, applied);
+    if (pending) throw new MigrationError(`The database lacks migration ${pending.name}`);
+  });
+}
+
+async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client({
     connectionString: url,
     application_name: 'migrate',
@@ -46,10 +79,7 @@ export async function migrate(url: string, migrationsDir: string = MIGRATIONS_DI
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query(`SELECT pg_advisory_lock(${PRISMA_LOCK})`);
-    const pending = pendingOf(migrations, await readApplied(client));
-    for (const migration of pending) await apply(client, migration);
-    return pending.map(({ name }) => name);
+    return await work(client);
   } finally {
     await client.end();
   }
@@ -65,8 +95,7 @@ async function readMigrations(dir: string): Promise<Migration[]> {
   );
 }
 
-async function readApplied(client: Client): Promise<AppliedRow[]> {
-  await client.query(`CREATE TABLE IF NOT EXISTS _prisma_migrations (
+const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                  VARCHAR(36) PRIMARY KEY NOT NULL,
     checksum            VARCHAR(64) NOT NULL,
     finished_at         TIMESTAMPTZ,
@@ -75,23 +104,32 @@ async function readApplied(client: Client): Promise<AppliedRow[]> {
     rolled_back_at      TIMESTAMPTZ,
     started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
     applied_steps_count INTEGER NOT NULL DEFAULT 0
-  )`);
+  )`;
+
+async function readApplied(client: Client): Promise<AppliedRow[]> {
   const { rows } = await client.query<AppliedRow>(
     'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at',
   );
   return rows;
 }
 
+function refuseNewer(migrations: readonly Migration[], applied: readonly AppliedRow[]): void {
+  const newer = applied.find(({ migration_name: name }) => !migrations.some((known) => known.name === name));
+  if (newer) {
+    throw new MigrationError(
+      `The database has migration ${newer.migration_name}, which this version lacks: it is older than the data`,
+    );
+  }
+}
+
+/** Those that were not applied yet. */
 function pendingOf(migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const { migration_name: name, checksum, finished_at: finishedAt } of applied) {
     const migration = known.get(name);
     if (!finishedAt) throw new MigrationError(`Migration ${name} has failed half-way and needs an operator`);
-    if (!migration) {
-      throw new MigrationError(
-        `The database has migration ${name}, which this version lacks: it is older than the data`,
-      );
-    }
+    // A newer version's.
+    if (!migration) continue;
     if (!checksumsOf(migration.sql).includes(checksum)) {
       throw new MigrationError(`Migration ${name} was changed after it had been applied`);
     }

@@ -19,16 +19,23 @@ async function terminate(name: string): Promise<void> {
   await other.end();
 }
 
-it('tells who listens that the connection has ended, and throws nothing where nobody does', async () => {
-  for (const listens of [true, false]) {
-    const client = new SteadyClient({ connectionString: database.url, application_name: 'alone' });
-    const told: string[] = [];
-    if (listens) client.on('error', (error: Error) => told.push(error.message));
-    await client.connect();
-    await terminate('alone');
-    await expect.poll(() => client.query('SELECT 1').catch(String)).toMatch(/not queryable|terminat/);
-    expect(told.length > 0).toBe(listens);
-  }
+async function ended(told?: (error: Error) => void): Promise<void> {
+  const client = new SteadyClient({ connectionString: database.url, application_name: 'alone' });
+  if (told !== undefined) client.on('error', told);
+  await client.connect();
+  await terminate('alone');
+  await expect.poll(() => client.query('SELECT 1').catch(String)).toMatch(/not queryable|terminat/);
+}
+
+it('tells who listens that the connection has ended', async () => {
+  const told: Error[] = [];
+  await ended((error) => told.push(error));
+  // The server's last words fail a query before the connection ends.
+  await expect.poll(() => told).not.toEqual([]);
+});
+
+it('throws nothing where nobody listens for the end of a connection', async () => {
+  await expect(ended()).resolves.toBeUndefined();
 });
 
 it('a connection of a pool that ends between two statements of a transaction fails the next statement only', async () => {

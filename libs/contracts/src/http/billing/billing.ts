@@ -9,7 +9,10 @@ export const ANALYTICS_TOP = 8;
 
 const Currency = z.enum(CURRENCIES);
 const Day = z.iso.date().meta({ example: '2026-11-21' });
-const RecentDay = Day.refine((day) => day >= '2000' && day < '2200', 'must be a day from 2000 to 2199');
+const RecentDay = Day.refine((day) => /^2[01]/.test(day), 'must be a day from 2000 to 2199').meta({
+  example: '2026-11-21',
+  pattern: '^2[01]',
+});
 const Usd = z.number().describe('Of at most nine decimals.');
 const Mtokens = z.number().describe('Millions: of tokens where the position counts tokens.');
 
@@ -64,14 +67,11 @@ export const BillingUsageHistory = z.object({
     .describe('Pass it alone as `cursor` for what follows; null at the end. Before it a page may be short.'),
 });
 
+const error = 'must be a day such as "2026-11-21" or a time such as "2026-11-21T12:00:00Z"';
+
 /** A day, or a time with its offset. */
 const DayOrTime = z
-  .string()
-  .max(40)
-  .refine(
-    (text) => [z.iso.date(), z.iso.datetime({ offset: true })].some((form) => form.safeParse(text).success),
-    'must be a day such as "2026-11-21" or a time such as "2026-11-21T12:00:00Z"',
-  )
+  .union([z.iso.date({ error }), z.iso.datetime({ offset: true, error }).max(40)])
   .meta({ example: '2026-11-21' });
 
 export const BillingUsageQuery = z.object({
@@ -86,7 +86,7 @@ export const BillingUsageQuery = z.object({
 const UtcTime = z.iso
   .datetime({ error: 'must be a time in UTC such as "2026-11-21T12:00:00Z"' })
   .max(40)
-  .meta({ example: '2026-11-01T00:00:00Z' });
+  .meta({ example: '2026-11-01T00:00:00Z', pattern: 'Z$' });
 
 export const BillingUsageHistoryQuery = z.object({
   startTimestamp: UtcTime.optional().describe('From this time on.'),

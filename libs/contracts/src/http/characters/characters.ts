@@ -135,7 +135,7 @@ export const CharacterQuery = z.object({
     ),
   sortOrder: z.enum(['asc', 'desc']).default('desc'),
   limit: z.coerce.number().int().min(1).max(100).default(50),
-  offset: z.coerce.number().int().min(0).default(0),
+  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
 });
 
 export const CharacterParams = z.object({ slug: z.string().min(1) });

@@ -124,7 +124,7 @@ const wrong: readonly (readonly [request: unknown, path: string, ...words: strin
   [
     tool({ type: 'function', function: { name: 'f', parameters: 'none' } }),
     'tools.1.function.parameters',
-    'expected record',
+    'expected object',
   ],
   [
     tool({ type: 'function', function: { name: 'f', description: 5 } }),
@@ -132,7 +132,7 @@ const wrong: readonly (readonly [request: unknown, path: string, ...words: strin
     'expected string',
   ],
   [tool({ type: 'custom', custom: { format: null } }), 'tools.1.custom.name', 'Required'],
-  [tool({ name: 'f', input_schema: 5 }), 'tools.1.input_schema', 'expected record'],
+  [tool({ name: 'f', input_schema: 5 }), 'tools.1.input_schema', 'expected object'],
   [choice('bogus'), 'tool_choice', '"auto"', '"none"', '"required"'],
   [choice(5), 'tool_choice', 'expected'],
   [choice({ type: 'sometimes' }), 'tool_choice.type', '"function"', '"allowed_tools"'],

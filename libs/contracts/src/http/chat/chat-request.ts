@@ -23,7 +23,7 @@ export const SvcParameters = z.object({
 });
 
 const ResponseFormat = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('json_schema'), json_schema: z.record(z.string(), z.unknown()) }),
+  z.strictObject({ type: z.literal('json_schema'), json_schema: z.looseObject({}) }),
   z.strictObject({ type: z.literal('json_object') }),
   z.strictObject({ type: z.literal('text') }),
 ]);
@@ -40,6 +40,12 @@ const Int64 = z
 
 /** For what older or other services know and this one does not: silence would look like consent. */
 const unknownHere = (message: string) => z.null({ error: message }).optional();
+
+/** A bound of the members of an object with any names. */
+const atMost = (most: number): [(value: object) => boolean, string] => [
+  (value) => Object.keys(value).length <= most,
+  `Too big: expected object to have <=${most} members`,
+];
 
 /** `auto` and `none` are what happens without tools, too. */
 const isDemand = (choice: ToolChoice | null | undefined): boolean =>
@@ -77,6 +83,7 @@ export const ChatRequest = z
         z.string().regex(/^\d{1,10}$/, 'Invalid token id: expected digits'),
         z.number().min(-100).max(100),
       )
+      .refine(...atMost(ITEMS.tokenIds))
       .nullish(),
     n: z.int().min(1).max(128).nullish(),
     seed: Int64.nullish(),
@@ -112,7 +119,10 @@ export const ChatRequest = z
     user: maybe(CHARS.id * 2),
     store: z.literal(false, 'completions are not stored here; leave store out, or set it to false').nullish(),
     include: z.array(chars(CHARS.id)).max(ITEMS.words).nullish(),
-    metadata: z.record(chars(CHARS.word), chars(CHARS.id * 2)).nullish(),
+    metadata: z
+      .record(chars(CHARS.word), chars(CHARS.id * 2))
+      .refine(...atMost(ITEMS.words))
+      .nullish(),
     fallbacks: z
       .array(z.object({ model: chars(CHARS.id) }))
       .max(10)

@@ -35,6 +35,18 @@ export const SvcParametersEcho = z.object({
   strip_thinking_response: z.boolean(),
   disable_thinking: z.boolean(),
   character_slug: z.string().optional(),
+  web_search_query: z
+    .string()
+    .optional()
+    .describe('What was searched for: in the words of the model where it asked for the search.'),
+  web_search_error: z
+    .string()
+    .optional()
+    .describe('Why the answer does not rest on a search that was asked for.'),
+  web_scraping_errors: z
+    .array(z.object({ url: z.string(), error: z.string() }))
+    .optional()
+    .describe('The pages that could not be read, and why.'),
   web_search_citations: z.array(
     z.object({
       title: z.string(),

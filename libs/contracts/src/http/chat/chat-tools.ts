@@ -3,7 +3,7 @@ import { CHARS, ITEMS, chars, maybe } from './chat-bounds.js';
 
 const toolName = chars(CHARS.toolName).min(1);
 /** A JSON Schema, which nobody here reads; its size is bounded by the members of the whole body. */
-const JsonSchema = z.record(z.string(), z.unknown());
+const JsonSchema = z.looseObject({});
 
 const definition = {
   name: toolName,

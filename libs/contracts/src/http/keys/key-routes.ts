@@ -114,6 +114,8 @@ After a 503 the key may have been revoked; it can be asked for again.`,
     status: 200,
     params: accountParams,
     body: AccountLimits,
+    // A thousand models with the longest ids.
+    bodyLimitBytes: 1_048_576,
     reply: AccountLimits,
     refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND'],
   },

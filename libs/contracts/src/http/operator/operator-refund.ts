@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { PositiveUsd, TransferView } from './operator.js';
+import { Label, PositiveUsd, TransferView } from './operator.js';
 
 /** Gives back what a request cost: all that is left of it, or a part. */
 export const NewRefund = z.strictObject({
   /** As in the header `x-request-id` of its answer. */
-  requestId: z.string().trim().min(1).max(200).meta({ example: 'chatcmpl-0199f3a1c2d37b8e' }),
+  requestId: Label.meta({ example: 'chatcmpl-0199f3a1c2d37b8e' }),
   /** The operator's own name for this refund. The same reference refunds an account once. */
-  reference: z.string().trim().min(1).max(200).meta({ example: 'complaint-3' }),
+  reference: Label.meta({ example: 'complaint-3' }),
   /** What to give back in USD. With neither currency all that is left of both; with one, that one only. */
   usd: PositiveUsd.optional(),
   diem: PositiveUsd.optional(),

@@ -11,6 +11,7 @@ import {
   TransferQuery,
   TransferView,
 } from './operator.js';
+import { LogLevelView, NewLogLevel } from './log-level.js';
 import { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
@@ -19,6 +20,41 @@ const Health = z.object({ status: z.string() });
 
 /** Routes of the operator's port. Those of health answer on both. */
 export const operatorRoutes = {
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    operationId: 'getMetrics',
+    tag: 'Health',
+    summary: 'What this process counts, as Prometheus reads it',
+    access: 'metrics',
+    status: 200,
+    reply: z.string(),
+    replyType: 'text/plain',
+    refusals: [],
+  },
+  logLevel: {
+    method: 'GET',
+    path: '/operator/v1/log-level',
+    operationId: 'getLogLevel',
+    tag: 'Health',
+    summary: 'What this process logs',
+    access: 'process',
+    status: 200,
+    reply: LogLevelView,
+    refusals: [],
+  },
+  setLogLevel: {
+    method: 'PUT',
+    path: '/operator/v1/log-level',
+    operationId: 'setLogLevel',
+    tag: 'Health',
+    summary: 'Has this process log more or less, for good or for a time',
+    access: 'process',
+    status: 200,
+    body: NewLogLevel,
+    reply: LogLevelView,
+    refusals: ['INVALID_REQUEST'],
+  },
   createAccount: {
     method: 'POST',
     path: '/operator/v1/accounts',

@@ -18,7 +18,15 @@ export function parseTokens(tokens: string | number): bigint | undefined {
 export const NewStake = z.strictObject({
   /** A decimal string or a number, of at most nine decimals. */
   tokens: z
-    .union([z.string(), z.number()], { error: INVALID })
+    .union(
+      [
+        z.string().regex(/^\d{1,10}(\.\d{1,9})?$/, INVALID),
+        z.number().min(0, INVALID).max(MAX_TOKENS, INVALID),
+      ],
+      {
+        error: INVALID,
+      },
+    )
     .refine((tokens) => parseTokens(tokens) !== undefined, INVALID)
     .meta({ example: '12.5' }),
 });

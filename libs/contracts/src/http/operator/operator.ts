@@ -5,19 +5,32 @@ import { parseUsd } from '../../money/money.js';
 export const PositiveUsd = z
   .string()
   .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be a decimal string above zero, such as "10.00"')
-  .meta({ example: '10.00' });
+  .meta({ example: '10.00', pattern: String.raw`^(?=.*[1-9])\d{1,12}(\.\d{1,9})?$` });
+
+/** Anything but blanks. */
+export const Label = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .meta({ pattern: String.raw`\S` });
+
+/** The address of a wallet on Base or Solana. */
+const WalletAddress = z.string().regex(/^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/);
 
 export const NewAccount = z.strictObject({
-  name: z.string().trim().min(1).max(200),
+  name: Label,
   tier: z.enum(['standard', 'partner']).default('standard'),
   /** Whether models for paid accounts may be used. */
   paid: z.boolean().default(false),
+  /** The address of the wallet whose account it is. Opened again, it is as it was. */
+  wallet: WalletAddress.optional(),
 });
 
 export const NewCredit = z.strictObject({
   usd: PositiveUsd,
   /** The operator's own name for this payment. The same reference credits an account once. */
-  reference: z.string().trim().min(1).max(200),
+  reference: Label,
 });
 
 export const Account = z.object({
@@ -42,7 +55,18 @@ export const CreatedApiKey = z.object({
 
 export const TransferView = z.object({
   id: z.string(),
-  kind: z.enum(['credit', 'charge', 'refund', 'grant', 'expiry', 'deposit', 'write_off']),
+  kind: z.enum([
+    'credit',
+    'charge',
+    'refund',
+    'grant',
+    'expiry',
+    'deposit',
+    'write_off',
+    'reversal',
+    'debt',
+    'repayment',
+  ]),
   debitAccount: z.string(),
   creditAccount: z.string(),
   currency: z.enum(['USD', 'DIEM']),

@@ -1,0 +1,46 @@
+// What a run of both shapes has found, for people.
+import { fixed, table } from './report.mjs';
+import { median } from './rounds.mjs';
+
+/** The gateway of a cluster may cost this many times what the one process does. */
+const GATEWAY_TIMES = 1.2;
+
+/** The process that is asked, in either shape. */
+const ASKED = 'process asked';
+
+/** Requests/s and latency of both shapes. */
+export function loadsText(shapes) {
+  const rows = shapes.map(({ name, median: figures, faults }) => [
+    name,
+    fixed(figures.perSecond, 0),
+    fixed(figures.p50Ms, 1),
+    fixed(figures.p99Ms, 1),
+    String(faults),
+  ]);
+  return table(['', 'requests/s', 'p50 ms', 'p99 ms', 'faults'], rows).join('\n');
+}
+
+/** What of the CPU a request costs where. */
+export function partsText([one, cluster]) {
+  return table(['CPU us/request', one.name, cluster.name], partRows(one, cluster)).join('\n');
+}
+
+function partRows(one, cluster) {
+  const [inOne, inCluster] = [one, cluster].map(({ median: { cpuMicros }, parts }) => ({
+    [ASKED]: cpuMicros,
+    ...parts,
+  }));
+  const names = [...new Set([...Object.keys(inCluster), ...Object.keys(inOne)])];
+  const rows = names.map((name) => [name, fixed(inOne[name], 0), fixed(inCluster[name], 0)]);
+  return [...rows, ['together', fixed(sum(inOne), 0), fixed(sum(inCluster), 0)]];
+}
+
+/** What the process that is asked costs in the cluster, beside the one process. */
+export function timesText([one, cluster]) {
+  const byRound = cluster.rounds.map(({ cpuMicros }, at) => cpuMicros / one.rounds[at].cpuMicros);
+  const times = median(byRound);
+  const word = times <= GATEWAY_TIMES ? 'ok' : 'ABOVE TARGET';
+  return `  the gateway costs ${fixed(times, 2)} times the one process; target <= ${GATEWAY_TIMES}: ${word}`;
+}
+
+const sum = (figures) => Object.values(figures).reduce((total, figure) => total + figure, 0);

@@ -1,0 +1,117 @@
+// What distribution costs: this service as one process, and as a cluster of one process of each kind, in turn.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Cluster } from '@svc/cluster';
+import { temporaryInfra } from '@svc/infra';
+import { startInstantBackend } from './backend.mjs';
+import { childrenPids } from './cpu.mjs';
+import { prove, ready } from './gateways.mjs';
+import { findLoad, steadyLoad } from './load.mjs';
+import { describeMachine } from './machine.mjs';
+import { Books } from './money.mjs';
+import { Operator, catalog, startOurs } from './ours.mjs';
+import { headText, moneyText } from './report.mjs';
+import { medians, runLoadRounds } from './rounds.mjs';
+import { loadsText, partsText, timesText } from './shapes-report.mjs';
+
+/** Nothing is streamed here, so nobody asks it. */
+const NO_STREAM_URL = 'http://127.0.0.1:9';
+
+/** Six processes that share what the load leaves of the machine are warm later than one. */
+const WARM_UP_SECONDS = { usual: 25, quick: 5 };
+
+/** Of what the slower shape can answer. */
+const STEADY_SHARE = 0.8;
+
+/** Does the whole run and tells what it found. False when something did not start, failed, or lost money. */
+export async function benchShapes(place, { options, say }) {
+  const machine = await describeMachine(place.cores);
+  const { url: instantUrl, name: backend } = await startInstantBackend(place);
+  const load = findLoad();
+  const urls = { instantUrl, streamUrl: NO_STREAM_URL };
+  const shapes = [];
+  const starts = [
+    { name: 'one process', start: startOne },
+    { name: 'cluster', start: startCluster },
+  ];
+  for (const { name, start } of starts) {
+    say(`starting ${name}`);
+    const shape = ready(place, await start(place, { ...urls, profile: options.profile }));
+    await prove(shape);
+    shapes.push({ name, ...shape, books: await Books.open(shape) });
+  }
+  const head = { options, machine, backend, load: load.name };
+  console.log(`${headText(head)}\n`);
+  const run = async (how) => {
+    const measured = await runLoadRounds(place, { gateways: shapes, options, say, ...how });
+    return measured.map((shape) => ({ ...shape, parts: medians(shape.rounds.map(({ parts }) => parts)) }));
+  };
+  const full = await run({ load, warmUp: WARM_UP_SECONDS });
+  console.log(`As many requests as each can answer\n${loadsText(full)}\n${partsText(full)}\n`);
+  // A process that has little to do pays more for each request, so that only the same load compares them.
+  const rate = Math.max(
+    1,
+    Math.floor(STEADY_SHARE * Math.min(...full.map(({ median }) => median.perSecond))),
+  );
+  say(`${rate} requests/s for each`);
+  const steady = await run({ load: steadyLoad(), warmUp: { usual: 2, quick: 1 }, rate });
+  console.log(
+    `The same requests/s for both\n${loadsText(steady)}\n${partsText(steady)}\n\n${timesText(steady)}\n`,
+  );
+  let isGood = true;
+  for (const { name, books, ...shape } of shapes) {
+    await books.closeLoad();
+    const money = await books.closeExact(shape, 0);
+    console.log(`${name}: ${moneyText(money)}`);
+    isGood &&= money.ok;
+  }
+  return isGood;
+}
+
+async function startOne(place, options) {
+  const one = await startOurs(place, options);
+  return { ...one, parts: { PostgreSQL: () => childrenPids(one.child.pid) } };
+}
+
+/** Every kind of process once, on servers of its own; the load goes past the balancer. */
+async function startCluster(place, { profile, ...urls }) {
+  const infra = await temporaryInfra();
+  place.atEnd(() => infra.wipe());
+  const catalogPath = join(place.dir, 'cluster.yaml');
+  // JSON is YAML.
+  writeFileSync(catalogPath, JSON.stringify(catalog(urls)));
+  const [operatorToken, internalToken] = [0, 1].map(() => randomBytes(32).toString('base64url'));
+  const cluster = await Cluster.start({
+    shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: operatorToken, SVC_INTERNAL_TOKEN: internalToken },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_ENV: 'production',
+      SVC_CATALOG: catalogPath,
+      SVC_DRAIN_MS: '2000',
+      // There is none.
+      ROUTER_SIMULATOR_URL: `${NO_STREAM_URL}/v1`,
+      ...(profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profile)}` }),
+    },
+    folder: join(place.dir, 'cluster'),
+  });
+  place.atEnd(() => cluster.stop());
+  const [{ port, pid }] = cluster.replicas('gateway');
+  const operator = new Operator(`${cluster.operatorUrl}/operator/v1`, operatorToken);
+  const own = (kind) => () => Promise.resolve(cluster.replicas(kind).map((service) => service.pid));
+  return {
+    child: { pid },
+    url: `http://127.0.0.1:${port}/api/v1/chat/completions`,
+    headers: { authorization: `Bearer ${await operator.openAccount()}` },
+    operator,
+    parts: {
+      router: own('router'),
+      ledger: own('ledger'),
+      limiter: own('limiter'),
+      Redis: () => infra.redis.pids(),
+      Kafka: () => infra.kafka.pids(),
+      PostgreSQL: () => infra.postgres.pids(),
+    },
+  };
+}

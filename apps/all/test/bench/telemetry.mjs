@@ -1,0 +1,114 @@
+// What telemetry costs: the CPU of a request with everything on (traces of 1 %, metrics and traces by OTLP every 5 s, and
+// Prometheus asking each second) beside that of a process that tells nobody, in turns; and what counting alone costs.
+// `npm run bench:telemetry -- --rounds 6 --seconds 5`. At most 10 µs of CPU a request are allowed.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { parseArgs } from 'node:util';
+import { inference, money, neighbours, requests, router } from '@svc/telemetry';
+import { startInstantBackend } from './backend.mjs';
+import { prove, ready } from './gateways.mjs';
+import { findLoad } from './load.mjs';
+import { startOurs } from './ours.mjs';
+import { Workplace } from './processes.mjs';
+import { runLoadRounds } from './rounds.mjs';
+
+const CONNECTIONS = 32;
+const METRICS_TOKEN = 'metrics-token-of-the-bench-of-telemetry';
+const SCRAPE_MS = 1_000;
+const COUNTED = 20_000;
+const COUNTED_ROUNDS = 60;
+
+const middle = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+const micros = (number) => `${number.toFixed(1)} µs`;
+
+/** Counts what a streamed completion counts, in all processes together. */
+function countOne() {
+  const startMs = performance.now();
+  for (const call of ['hold', 'extend', 'settle'])
+    money.callDuration.record((performance.now() - startMs) / 1_000, call, '');
+  money.settlements.add(1, 'log');
+  money.charged.add(0.001, 'USD', 'a-model');
+  router.attempts.add(1, 'a-model', 'backend-1', 'answered');
+  router.firstChunk.record(0.01, 'a-model', 'backend-1');
+  for (const path of ['/internal/admit', '/internal/hold', '/internal/infer'])
+    neighbours.calls.record((performance.now() - startMs) / 1_000, path, '');
+  inference.inputTokens.add(20, 'a-model', 'backend-1');
+  inference.outputTokens.add(100, 'a-model', 'backend-1');
+  inference.firstToken.record(0.01, 'a-model', 'backend-1');
+  inference.perToken.record(0.001, 'a-model', 'backend-1');
+  inference.duration.record(0.2, 'a-model', '');
+  requests.duration.record((performance.now() - startMs) / 1_000, 'POST', '/api/v1/chat/completions', '200');
+}
+
+/** Microseconds of CPU of what a completion counts. */
+function countingMicros() {
+  const rounds = Array.from({ length: COUNTED_ROUNDS }, () => {
+    const before = process.cpuUsage();
+    for (let counted = 0; counted < COUNTED; counted += 1) countOne();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / COUNTED;
+  });
+  return middle(rounds);
+}
+
+/** Takes what is sent by OTLP. */
+async function startSink() {
+  const sink = { requests: 0, server: createServer() };
+  sink.server.on('request', (request, response) => {
+    sink.requests += 1;
+    request.resume().on('end', () => response.end());
+  });
+  sink.server.listen(0, '127.0.0.1');
+  await once(sink.server, 'listening');
+  return sink;
+}
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '6' }, seconds: { type: 'string', default: '5' } },
+});
+console.log(`counting alone: ${micros(countingMicros())} of CPU a completion`);
+const place = await Workplace.open({ isPinned: true });
+try {
+  const { url: instantUrl } = await startInstantBackend(place);
+  const sink = await startSink();
+  const on = {
+    SVC_METRICS_TOKEN: METRICS_TOKEN,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${sink.server.address().port}`,
+    OTEL_METRIC_EXPORT_INTERVAL: '5000',
+    OTEL_TRACES_SAMPLER_ARG: '0.01',
+  };
+  const urls = { instantUrl, streamUrl: instantUrl };
+  const gateways = [];
+  for (const [name, env] of [
+    ['off', {}],
+    ['on', on],
+  ])
+    gateways.push({ name, ...ready(place, await startOurs(place, { ...urls, name, env })) });
+  for (const gateway of gateways) await prove(gateway);
+  const { metricsUrl } = gateways[1];
+  const scraping = setInterval(() => {
+    fetch(metricsUrl, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+      .then((response) => response.text())
+      .catch(() => undefined);
+  }, SCRAPE_MS);
+  const options = {
+    connections: CONNECTIONS,
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+  };
+  const say = (text) => console.error(`… ${text}`);
+  const [offLoad, onLoad] = await runLoadRounds(place, { gateways, load: findLoad(), options, say });
+  clearInterval(scraping);
+  const cpu = ({ rounds }) => rounds.map(({ cpuMicros }) => cpuMicros);
+  const differences = cpu(onLoad).map((used, round) => used - cpu(offLoad)[round]);
+  console.log(`off: ${cpu(offLoad).map(micros).join(', ')} of CPU a request`);
+  console.log(`on:  ${cpu(onLoad).map(micros).join(', ')}`);
+  console.log(`more with telemetry, round by round: ${differences.map(micros).join(', ')}`);
+  console.log(
+    `middle ${micros(middle(differences))}; of the least of each ${micros(Math.min(...cpu(onLoad)) - Math.min(...cpu(offLoad)))}`,
+  );
+  console.log(`${sink.requests} requests by OTLP`);
+  sink.server.close();
+} finally {
+  await place.close();
+}

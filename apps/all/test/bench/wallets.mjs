@@ -1,0 +1,177 @@
+// What a wallet's sign-in costs, by ours and by the library's own path in turn, and how long it holds the event loop.
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Signatures, readSignIn } from '@svc/gateway/testing';
+import { parseSIWxHeader, validateSIWxMessage, verifySIWxSignature } from '@x402/extensions/sign-in-with-x';
+import { challengeOf, evmWallet, solanaWallet } from '../wallets.ts';
+import { describeMachine } from './machine.mjs';
+
+const USAGE = `Usage: npm run bench:wallets -- [options]
+
+  --rounds N     interleaved rounds, of which the medians are told (5)
+  --sign-ins N   sign-ins of a round, and at once where the event loop is watched (200)
+  --json FILE    write the figures to FILE as well
+`;
+
+/** How long a verification may hold the event loop. */
+const TURN_MOST_MS = 2;
+
+const ORIGIN = 'https://api.example.com';
+
+/** Ends the process with a usage message when the settings are wrong. */
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        rounds: { type: 'string', default: '5' },
+        'sign-ins': { type: 'string', default: '200' },
+        json: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    return { rounds: count(values.rounds, 99), signIns: count(values['sign-ins'], 400), json: values.json };
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+function count(text, most) {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > most)
+    throw new Error(`${text} must be a whole number from 1 to ${most}`);
+  return number;
+}
+
+/** Headers of as many wallets. */
+async function headersOf(newWallet, length) {
+  const headers = [];
+  while (headers.length < length) headers.push(await newWallet().signIn(challengeOf(ORIGIN)));
+  return headers;
+}
+
+/** As the service does it, but for the nonce, which is one insert. No chain is configured. */
+function oursWith(signatures) {
+  return async (header) => {
+    const signIn = readSignIn(header);
+    const signer = await signatures.signer(signIn, 'bench');
+    if (signer.toLowerCase() !== signIn.message.address.toLowerCase()) throw new Error('another one signed');
+  };
+}
+
+/** As the library shows it to be done, nonces apart as well. */
+async function theirs(header) {
+  const payload = parseSIWxHeader(header);
+  const valid = await validateSIWxMessage(payload, new URL(ORIGIN));
+  const verified = valid.isValid ? await verifySIWxSignature(payload) : valid;
+  if (!verified.isValid) throw new Error(`the library refuses it: ${verified.invalidMessage}`);
+}
+
+/** Microseconds of CPU that one costs, its threads included. */
+async function cpuOf(verify, headers) {
+  const before = process.cpuUsage();
+  await Promise.all(headers.map(verify));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / headers.length;
+}
+
+/** The longest turn of the event loop while each header comes in a turn of its own, all under way at once. */
+async function longestTurn(verify, headers) {
+  const watch = { running: true, wallMs: 0, cpuMs: 0 };
+  let before = momentOf();
+  const look = () => {
+    const now = momentOf();
+    watch.wallMs = Math.max(watch.wallMs, now.wallMs - before.wallMs);
+    watch.cpuMs = Math.max(watch.cpuMs, now.cpuMs - before.cpuMs);
+    before = now;
+    if (watch.running) setImmediate(look);
+  };
+  setImmediate(look);
+  const underWay = [];
+  for (const header of headers) {
+    underWay.push(verify(header));
+    await new Promise(setImmediate);
+  }
+  await Promise.all(underWay);
+  await new Promise(setImmediate);
+  watch.running = false;
+  return { wallMs: watch.wallMs, cpuMs: watch.cpuMs };
+}
+
+/** CPU is that of this thread alone: what others take of the core is not in it. */
+function momentOf() {
+  const { user, system } = process.threadCpuUsage();
+  return { wallMs: performance.now(), cpuMs: (user + system) / 1_000 };
+}
+
+async function measure({ rounds, signIns }, verify) {
+  const headers = {
+    EVM: await headersOf(evmWallet, signIns),
+    Solana: await headersOf(solanaWallet, signIns),
+  };
+  const ways = Object.keys(headers).flatMap((chain) =>
+    Object.entries(verify).map(([by, way]) => ({ chain, by, way, cpuMicros: [], turns: [] })),
+  );
+  const idle = [];
+  // The first round is for the compiler.
+  for (let round = 0; round <= rounds; round += 1) {
+    console.error(`… round ${round} of ${rounds}`);
+    for (const each of ways) {
+      const micros = await cpuOf(each.way, headers[each.chain]);
+      const turn = await longestTurn(each.way, headers[each.chain]);
+      if (round === 0) continue;
+      each.cpuMicros.push(micros);
+      each.turns.push(turn);
+    }
+    if (round > 0) idle.push(await longestTurn(() => Promise.resolve(), headers.EVM));
+  }
+  return { idle: turnOf(idle), rows: ways.map(rowOf) };
+}
+
+function rowOf({ chain, by, cpuMicros, turns }) {
+  const micros = median(cpuMicros);
+  return { chain, by, cpuMicros: micros, perSecondPerCore: 1e6 / micros, ...turnOf(turns) };
+}
+
+const turnOf = (turns) => ({
+  turnCpuMs: median(turns.map(({ cpuMs }) => cpuMs)),
+  turnWallMs: median(turns.map(({ wallMs }) => wallMs)),
+});
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+function show(row) {
+  return {
+    chain: row.chain,
+    by: row.by,
+    'CPU of one (us)': Math.round(row.cpuMicros),
+    'sign-ins/s of a core': Math.round(row.perSecondPerCore),
+    'longest turn, CPU (ms)': Number(row.turnCpuMs.toFixed(2)),
+    'longest turn, clock (ms)': Number(row.turnWallMs.toFixed(2)),
+  };
+}
+
+const options = readOptions();
+const machine = await describeMachine();
+const signatures = new Signatures({ hasSigned: () => Promise.resolve(false) });
+const { idle, rows } = await measure(options, { ours: oursWith(signatures), 'the library': theirs });
+await signatures.onApplicationShutdown();
+console.log(
+  `${machine.cores} cores, ${machine.cpu}, Node ${machine.node}; busy with other work: ${Math.round(machine.otherWork * 100)} %`,
+);
+console.table(rows.map(show));
+console.log(
+  `Turns of nothing, beside them: ${idle.turnCpuMs.toFixed(2)} ms of CPU, ${idle.turnWallMs.toFixed(2)} ms by the clock.`,
+);
+// Where turns of nothing take as long, it is the machine that is measured.
+const isCalm = idle.turnCpuMs <= TURN_MOST_MS;
+const slow = rows.filter(({ by, turnCpuMs }) => by === 'ours' && turnCpuMs > TURN_MOST_MS);
+for (const { chain } of slow)
+  console.log(
+    `${isCalm ? 'Missed' : 'Not to be told on so busy a machine'}: a turn of ours on ${chain} took more than ${TURN_MOST_MS} ms.`,
+  );
+if (options.json) writeFileSync(options.json, JSON.stringify({ machine, idle, rows }, undefined, 2));

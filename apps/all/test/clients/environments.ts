@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const requirements = join(here, 'requirements.txt');
+const generators = join(here, 'generators');
+const cache = fileURLToPath(new URL('../../../../.svc/clients', import.meta.url));
+
+/** Is there once an environment has all that it needs. */
+const COMPLETE = 'complete';
+
+/** A hundred packages come over the network, once. */
+const INSTALL_MS = 600_000;
+
+/** What a client prints may be long, and tells what went wrong. */
+const OUTPUT_BYTES = 64 * 1_048_576;
+
+const execute = promisify(execFile);
+
+/** Prints nothing where Python is too old, or lacks what makes an environment. */
+const PROBE = 'import ensurepip, sys, venv; sys.version_info >= (3, 11) and print(sys.executable)';
+
+/** A Python that can make a virtual environment. */
+async function findPython(): Promise<string | undefined> {
+  for (const name of [
+    'python3',
+    'python3.14',
+    'python3.13',
+    'python3.12',
+    'python3.11',
+    '/usr/bin/python3',
+  ]) {
+    const path = await execute(name, ['-c', PROBE]).then(
+      ({ stdout }) => stdout.trim(),
+      () => '',
+    );
+    if (path !== '') return path;
+  }
+  return undefined;
+}
+
+/** A folder that is filled once, and kept as long as what it is made from stays the same. */
+async function kept(madeFrom: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const folder = join(cache, hash('sha256', madeFrom).slice(0, 16));
+  if (existsSync(join(folder, COMPLETE))) return folder;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await fill(folder);
+  await writeFile(join(folder, COMPLETE), '');
+  return folder;
+}
+
+const installing = { timeout: INSTALL_MS, maxBuffer: OUTPUT_BYTES };
+
+/** A virtual environment with all that the clients in Python need. `undefined`, and a loud word, where there is no Python. */
+export async function openPython(): Promise<Installed | undefined> {
+  const python = await findPython();
+  if (python === undefined) {
+    process.stderr.write(
+      '\nTHE CLIENTS IN PYTHON ARE SKIPPED: there is no Python 3.11 or newer with venv.\n\n',
+    );
+    return undefined;
+  }
+  const folder = await kept(python + (await readFile(requirements, 'utf8')), async (environment) => {
+    await execute(python, ['-m', 'venv', environment], installing);
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
+    await execute(join(environment, 'bin', 'python'), pip, installing);
+  });
+  return new Installed(join(folder, 'bin'));
+}
+
+/** Tools from npm that need other versions of what this repository uses. */
+export async function openGenerators(): Promise<Installed> {
+  const files = ['package.json', 'package-lock.json'];
+  const texts = await Promise.all(files.map((file) => readFile(join(generators, file), 'utf8')));
+  const folder = await kept(texts.join(), async (environment) => {
+    for (const file of files) await copyFile(join(generators, file), join(environment, file));
+    await execute('npm', ['ci', '--ignore-scripts'], { ...installing, cwd: environment });
+  });
+  return new Installed(join(folder, 'node_modules', '.bin'));
+}
+
+/** Programs that were installed for tests. */
+export class Installed {
+  constructor(private readonly bin: string) {}
+
+  /** Runs one of them, and gives what it wrote whatever its end. */
+  async run(program: string, args: readonly string[], given: RunOptions): Promise<Output> {
+    const options = {
+      cwd: given.cwd ?? here,
+      env: {
+        PATH: `${this.bin}:${process.env['PATH'] ?? ''}`,
+        PYTHONDONTWRITEBYTECODE: '1',
+        NO_COLOR: '1',
+        ...given.env,
+      },
+      maxBuffer: OUTPUT_BYTES,
+      timeout: given.deadlineMs,
+    };
+    try {
+      return { ...(await execute(join(this.bin, program), [...args], options)), code: 0 };
+    } catch (error) {
+      const { stdout = '', stderr = String(error), code } = error as Partial<Output>;
+      return { stdout, stderr, code: typeof code === 'number' ? code : 1 };
+    }
+  }
+}
+
+export interface RunOptions {
+  /** Default: where the programs of the tests are. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly deadlineMs: number;
+}
+
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number;
+}

@@ -1,0 +1,134 @@
+/** What Schemathesis finds fault with, and why it is right as it is. */
+export interface KnownFailure {
+  /** The name of its check. */
+  readonly check: string;
+  /** `METHOD /path`. */
+  readonly operation: string;
+  readonly status: number;
+  /** In the message of the error. */
+  readonly says?: RegExp;
+  readonly why: string;
+}
+
+const CHAT = 'POST /chat/completions';
+
+/** A request fits its schema and is refused all the same. */
+const refused = (operation: string, says: RegExp, why: string): KnownFailure => ({
+  check: 'positive_data_acceptance',
+  operation,
+  status: 400,
+  says,
+  why,
+});
+
+const TOGETHER = 'OpenAPI has no way to say which parameters of a query go together.';
+const NO_CLOCK = 'A schema knows no clock, and steps of 1e-9 are no step of binary numbers.';
+const OF_MODEL = 'What a model takes stands in the catalogue, and the description is of all models.';
+const OF_DEPLOYMENT = 'The description is the same for deployments that have it.';
+const NO_CHAIN = 'The deployment of this test has no chain to be paid on, which the answer says.';
+
+export const KNOWN_FAILURES: readonly KnownFailure[] = [
+  ...[CHAT, 'POST /augment/text-parser'].map((operation) => ({
+    check: 'ignored_auth',
+    operation,
+    status: 402,
+    why: 'Who shows nothing hears how to pay: 402 is what x402 asks for, and described.',
+  })),
+  {
+    check: 'negative_data_rejection',
+    operation: CHAT,
+    status: 413,
+    why: 'A body of more than 35 MB is refused before it is read, and 413 is described.',
+  },
+  refused(
+    CHAT,
+    /stream_options is only allowed when stream is true/,
+    'As OpenAI has it; schemas of generators would lose their names to a condition.',
+  ),
+  refused(
+    CHAT,
+    /tool_choice is only allowed with tools/,
+    'As OpenAI has it; schemas of generators would lose their names to a condition.',
+  ),
+  refused(
+    CHAT,
+    /Every message is empty/,
+    'An empty assistant message is dropped, and then there is nothing to answer.',
+  ),
+  refused(
+    CHAT,
+    /cache_control marks in a request/,
+    'A schema counts the items of one list and not those of all lists together.',
+  ),
+  refused(CHAT, /Supplied image did not pass validation checks/, 'A schema does not know what is at a URL.'),
+  refused(CHAT, /does not take (input_audio|video_url|file)/, OF_MODEL),
+  refused(CHAT, /The model does not accept this value of/, OF_MODEL),
+  refused(CHAT, /is not available on this deployment/, OF_DEPLOYMENT),
+  refused(
+    'DELETE /api_keys',
+    /must be in the query or in the body/,
+    'OpenAPI has no way to say that one of two places has to have it.',
+  ),
+  refused(
+    'POST /augment/scrape',
+    /The page could not be read/,
+    'A schema does not know what is at a URL, and would take less of what URLs may be than their standard does.',
+  ),
+  refused(
+    'POST /augment/text-parser',
+    /Unsupported file type|could not be read|No text content could be extracted/,
+    'A schema does not know what is in a file.',
+  ),
+  refused('POST /augment/search', /is not available on this deployment/, OF_DEPLOYMENT),
+  refused(
+    'POST /x402/top-up',
+    /has to be 5 to 10000 US dollars/,
+    'The amount is a decimal text, of which a schema knows no least and no most.',
+  ),
+  {
+    check: 'not_a_server_error',
+    operation: 'POST /x402/top-up',
+    status: 503,
+    why: NO_CHAIN,
+  },
+  ...[
+    'GET /operator/v1/payments',
+    'GET /operator/v1/payments/totals',
+    'GET /operator/v1/payments/audit',
+    'GET /operator/v1/payments/{id}',
+    'POST /operator/v1/payments/{id}/retry',
+    'POST /operator/v1/payments/{id}/resolve',
+  ].map((operation) => ({
+    check: 'not_a_server_error',
+    operation,
+    status: 503,
+    says: /No credit is sold here/,
+    why: NO_CHAIN,
+  })),
+  refused('GET /billing/usage', /must be after startDate/, TOGETHER),
+  refused('GET /billing/usage-history', /must be after startTimestamp/, TOGETHER),
+  refused('GET /billing/usage-history', /cursor: must be sent alone/, TOGETHER),
+  refused(
+    'GET /billing/usage-history',
+    /Invalid or expired cursor/,
+    'Only the service makes cursors, and nobody could tell a made-up one by its looks.',
+  ),
+  refused(
+    'GET /billing/usage-analytics',
+    /must be there where|must not be there where|must not be before startDate|days, both included/,
+    TOGETHER,
+  ),
+  ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].map((operation) =>
+    refused(operation, /expiresAt: must lie in the future|at most nine decimals/, NO_CLOCK),
+  ),
+  refused(
+    'PUT /operator/v1/accounts/{id}/limits',
+    /must name each model once/,
+    'A schema compares whole items and not one member of each.',
+  ),
+  refused(
+    'PUT /operator/v1/accounts/{id}/stake',
+    /at most 9 decimals/,
+    'Steps of 1e-9 are no step of binary numbers.',
+  ),
+];

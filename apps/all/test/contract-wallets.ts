@@ -1,0 +1,43 @@
+import type { LocalChain } from '@svc/infra';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type TestWallet, base64, challengeOf } from './wallets.js';
+
+/**
+ * The code of the smallest wallet that is a contract: EIP-1271, for the signatures of the owner whose address is in its first
+ * slot. Compiled by solc 0.8.37 (optimizer, 200 runs, cancun).
+ */
+const WALLET_CODE = [
+  '0x608060405234801561000f575f5ffd5b5060043610610034575f3560e01c80631626ba7e146100385780638da5cb5b1461',
+  '0069575b5f5ffd5b61004b610046366004610168565b610093565b6040516001600160e01b031990911681526020015b6040',
+  '5180910390f35b5f5461007b906001600160a01b031681565b6040516001600160a01b039091168152602001610060565b5f',
+  '81516041146100ac57506001600160e01b031961014e565b6020828101516040808501516060808701515f80548551828152',
+  '9788018087528b905291901a93860184905290850184905260808501829052929390926001600160a01b03169060019060a0',
+  '016020604051602081039080840390855afa158015610119573d5f5f3e3d5ffd5b505050602060405103516001600160a01b',
+  '03161461013f576001600160e01b0319610148565b630b135d3f60e11b5b93505050505b92915050565b634e487b7160e01b',
+  '5f52604160045260245ffd5b5f5f60408385031215610179575f5ffd5b82359150602083013567ffffffffffffffff811115',
+  '610196575f5ffd5b8301601f810185136101a6575f5ffd5b803567ffffffffffffffff8111156101c0576101c0610154565b',
+  '604051601f8201601f19908116603f0116810167ffffffffffffffff811182821017156101ef576101ef610154565b604052',
+  '818152828201602001871015610206575f5ffd5b816020840160208301375f60208383010152809350505050925092905056',
+  'fea2646970667358221220352d7a38e8cb2a934494d26a487e3f0576c3786f1a937a446661f2bafb121b6c64736f6c634300',
+  '08250033',
+].join('');
+
+/** Where the chain keeps whose signatures it takes for its own. */
+const OWNER = '0x0';
+
+/** The address of a new wallet that is a contract, and takes the signatures of its owner for its own. */
+export async function contractOf(chain: LocalChain, owner: string): Promise<string> {
+  const { address } = privateKeyToAccount(generatePrivateKey());
+  const slot = `0x${owner.slice(2).toLowerCase().padStart(64, '0')}`;
+  await chain.call('anvil_setCode', [address, WALLET_CODE]);
+  await chain.call('anvil_setStorageAt', [address, OWNER, slot]);
+  return address;
+}
+
+/** The header by which a contract signs in to the service at a URL, signed by somebody for it. */
+export async function contractSignIn(url: string, address: string, signer: TestWallet): Promise<string> {
+  const { info } = challengeOf(url);
+  const message = `${info.domain} wants you to sign in with your Ethereum account:\n${address}\n\n\nURI: ${info.uri}
+Version: 1\nChain ID: 8453\nNonce: ${info.nonce}\nIssued At: ${info.issuedAt}`;
+  return base64({ address, message, signature: await signer.signMessage(message), type: 'eip1271' });
+}

@@ -1,0 +1,70 @@
+import OpenAI from 'openai';
+
+export const OPERATOR_TOKEN = 'operator-token-of-the-tests-of-the-platform';
+
+export interface TestAccount {
+  readonly id: string;
+  readonly apiKey: string;
+  readonly openai: OpenAI;
+}
+
+export interface OperatorAnswer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+/** The platform as clients and the operator meet it, whether it is one process or many. */
+export abstract class Deployment {
+  abstract readonly apiUrl: string;
+  abstract readonly operatorUrl: string;
+
+  /** What has ended that should not have; nothing more can come of it. */
+  abstract get fate(): string | undefined;
+
+  /** Asks the operator's API. */
+  async operator(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
+    const response = await fetch(this.operatorUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  /** Opens an account with so many USD and an inference key. */
+  async account(usd = '10.00', account: object = {}): Promise<TestAccount> {
+    const { body } = await this.operator('POST', '/accounts', { name: 'test', ...account });
+    const id = String(body['id']);
+    if (Number(usd) > 0) await this.operator('POST', `/accounts/${id}/credits`, { usd, reference: 'start' });
+    const key = await this.operator('POST', `/accounts/${id}/api_keys`, {
+      apiKeyType: 'INFERENCE',
+      description: '',
+    });
+    const apiKey = String(key.body['apiKey']);
+    return { id, apiKey, openai: new OpenAI({ apiKey, baseURL: this.apiUrl, maxRetries: 0 }) };
+  }
+
+  /** Posts a chat completion as it is written here, to the balancer or `to` a gateway. */
+  chat(
+    apiKey: string,
+    body: unknown,
+    { to = this.apiUrl, ...init }: RequestInit & { to?: string } = {},
+  ): Promise<Response> {
+    return fetch(`${to}/chat/completions`, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...init,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...init.headers },
+    });
+  }
+
+  /** What the account has, as decimal strings. */
+  async balances(id: string): Promise<{ usd: string; diem: string }> {
+    const { body } = await this.operator('GET', `/accounts/${id}`);
+    return body['balances'] as { usd: string; diem: string };
+  }
+
+  audit(): Promise<OperatorAnswer> {
+    return this.operator('GET', '/ledger/audit');
+  }
+}

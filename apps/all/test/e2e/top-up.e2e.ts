@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LocalChain } from '@svc/infra';
+import { decodePaymentResponseHeader } from '@x402/core/http';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type Buyer, buyer, paymentOf } from '../buyers.js';
+import { contractOf, contractSignIn } from '../contract-wallets.js';
+import { OPERATOR_TOKEN, Platform } from '../platform.js';
+import { target } from '../target.js';
+import { type TestWallet, base64, evmWallet, signedInAt } from '../wallets.js';
+
+const BASE = 'eip155:8453';
+const SELLER = privateKeyToAccount(generatePrivateKey()).address;
+const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
+
+let chain: LocalChain;
+let platform: Platform;
+
+beforeAll(async () => {
+  chain = await LocalChain.start();
+  const signer = generatePrivateKey();
+  await chain.fund(privateKeyToAccount(signer).address);
+  platform = await Platform.start({
+    env: {
+      X402_EVM_RPC_URL: chain.url,
+      X402_EVM_PAY_TO: SELLER,
+      X402_EVM_SIGNER_KEY: signer,
+      X402_EVM_CONFIRMATIONS: '1',
+    },
+  });
+});
+afterAll(async () => {
+  await platform?.stop();
+  await chain?.stop();
+});
+
+type Body = Record<string, unknown>;
+
+const topUpUrl = (usd?: number): string =>
+  `${platform.apiUrl}/x402/top-up${usd === undefined ? '' : `?amount=${usd}`}`;
+
+const signedIn = (wallet: TestWallet): Promise<Record<string, string>> =>
+  signedInAt(platform.rootUrl, wallet);
+
+const chat = async (wallet: TestWallet, body: object = HELLO): Promise<Response> =>
+  fetch(`${platform.apiUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(await signedIn(wallet)) },
+    body: JSON.stringify(body),
+  });
+
+const bodyOf = async (response: Response): Promise<Body> => (await response.json()) as Body;
+
+const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl());
+
+const pay = (header: string, name = 'PAYMENT-SIGNATURE'): Promise<Response> =>
+  fetch(topUpUrl(), { method: 'POST', headers: { [name]: header } });
+
+describe('a buyer with the client library of x402', () => {
+  it('tops up, chats, and has what is left', async () => {
+    const { wallet, fetch: paying } = await buyer(chain, 100);
+    const before = await chain.balanceOf(SELLER);
+    const response = await paying(topUpUrl(25), { method: 'POST' });
+    expect(await bodyOf(response)).toEqual({
+      success: true,
+      data: {
+        walletAddress: wallet.address.toLowerCase(),
+        amountCredited: 25,
+        newBalance: 25,
+        paymentId: expect.stringMatching(/^payment_/),
+      },
+    });
+    expect(response.status).toBe(200);
+    const receipt = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
+    expect(receipt).toMatchObject({ success: true, network: BASE });
+    expect(await chain.balanceOf(SELLER)).toBe(before + 25_000_000n);
+    const answer = await chat(wallet);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-svc-balance-usd')).toBe('25.00');
+    expect(Number(answer.headers.get('x-balance-remaining'))).toBeLessThan(25);
+  });
+
+  it('pays once, however often and under whatever name its header is sent', async () => {
+    const one = await buyer(chain, 100);
+    const header = await headerOf(one);
+    const names = ['PAYMENT-SIGNATURE', 'X-402-Payment', 'X-PAYMENT'];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => pay(header, names[index % names.length])),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await pay(header)).status).toBe(200);
+    expect((await chat(one.wallet)).headers.get('x-svc-balance-usd')).toBe('5.00');
+    expect(await chain.balanceOf(one.wallet.address)).toBe(95_000_000n);
+    expect((await platform.audit()).body).toMatchObject({ ok: true });
+  });
+
+  it('is credited what it sent for, from many wallets at once', async () => {
+    const buyers = await Promise.all(Array.from({ length: 8 }, () => buyer(chain, 20)));
+    const headers = await Promise.all(buyers.map(headerOf));
+    const answers = await Promise.all(headers.map((header) => pay(header)));
+    expect(answers.map(({ status }) => status)).toEqual(buyers.map(() => 200));
+    for (const { wallet } of buyers) expect(await chain.balanceOf(wallet.address)).toBe(15_000_000n);
+  });
+
+  it('of the older protocol is served as well', async () => {
+    const one = await buyer(chain, 100);
+    const payment = JSON.parse(Buffer.from(await headerOf(one), 'base64').toString()) as Body;
+    const old = { x402Version: 1, scheme: 'exact', network: 'base', payload: payment['payload'] };
+    expect((await pay(base64(old), 'X-PAYMENT')).status).toBe(200);
+  });
+});
+
+describe.skipIf(target())('the metrics of one process', () => {
+  /** The value of a series, as Prometheus reads it. */
+  async function read(series: string): Promise<number> {
+    const response = await fetch(new URL('/metrics', platform.operatorUrl), {
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+    });
+    const line = (await response.text()).split('\n').find((each) => each.startsWith(`${series} `));
+    return Number(line?.slice(series.length));
+  }
+
+  it('tell what wallets were credited, how their payments ended, and who was let in', async () => {
+    const series = {
+      credited: 'svc_payments_credited_total{svc_payments_rail="base"}',
+      ended: 'svc_payments_ended_total{svc_payments_rail="base",svc_payments_state="CREDITED"}',
+      letIn: 'svc_payments_sign_ins_total{svc_problem=""}',
+      refused: 'svc_payments_sign_ins_total{svc_problem="X402_SIGN_IN_INVALID_SIGNATURE"}',
+      asked:
+        'svc_payments_chain_call_duration_seconds_count{svc_payments_rail="base",svc_payments_peer="node",error_type=""}',
+      failing: 'svc_payments_chain_failing_ratio{svc_payments_rail="base"}',
+      unknown: 'svc_payments_open{svc_payments_rail="base",svc_payments_state="UNKNOWN"}',
+    };
+    const all = async (): Promise<Record<string, number>> =>
+      Object.fromEntries(
+        await Promise.all(Object.entries(series).map(async ([name, of]) => [name, await read(of)] as const)),
+      );
+    const before = await all();
+    const { wallet, fetch: paying } = await buyer(chain, 100);
+    expect((await paying(topUpUrl(12), { method: 'POST' })).status).toBe(200);
+    expect((await chat(wallet)).status).toBe(200);
+    const forged = await contractSignIn(platform.rootUrl, wallet.address, evmWallet());
+    const headers = { 'SIGN-IN-WITH-X': forged };
+    expect((await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers })).status).toBe(401);
+    const now = await all();
+    const more = (name: string): number => (now[name] ?? NaN) - (before[name] ?? NaN);
+    expect([more('credited'), more('ended'), more('letIn'), more('refused')]).toEqual([12, 1, 1, 1]);
+    expect(more('asked')).toBeGreaterThan(0);
+    expect(now).toMatchObject({ failing: 0, unknown: 0 });
+  });
+});
+
+describe('a wallet that is a contract', () => {
+  async function status(address: string, signer: TestWallet): Promise<number> {
+    const signIn = await contractSignIn(platform.rootUrl, address, signer);
+    const response = await fetch(`${platform.apiUrl}/x402/balance/${address}`, {
+      headers: { 'SIGN-IN-WITH-X': signIn },
+    });
+    return response.status;
+  }
+
+  it('is let in by what it takes for its own signature, and by nothing else', async () => {
+    const [owner, stranger] = [evmWallet(), evmWallet()];
+    const address = await contractOf(chain, owner.address);
+    expect(await status(address, owner)).toBe(200);
+    expect(await status(address, stranger)).toBe(401);
+    expect(await status(evmWallet().address, owner)).toBe(401);
+  });
+});
+
+describe('400', () => {
+  it.each<[string, (payment: Body) => unknown]>([
+    ['INVALID_PAYMENT_FORMAT', () => 'text'],
+    ['INVALID_PAYMENT_FORMAT', () => []],
+    ['INVALID_PAYMENT_FORMAT', (payment) => ({ ...payment, x402Version: 3 })],
+    ['INVALID_PAYMENT', (payment) => ({ ...payment, payload: {} })],
+    ['INVALID_PAYMENT', (payment) => ({ ...payment, payload: { transaction: 'AAAA' } })],
+    ['UNSUPPORTED_SCHEME', (payment) => accepted(payment, { scheme: 'upto' })],
+    ['UNSUPPORTED_NETWORK', (payment) => accepted(payment, { network: 'eip155:1' })],
+    ['UNSUPPORTED_TOKEN', (payment) => accepted(payment, { asset: `0x${'1'.repeat(40)}` })],
+    ['INVALID_PAYMENT_RECIPIENT', (payment) => accepted(payment, { payTo: `0x${'1'.repeat(40)}` })],
+    ['INVALID_PAYMENT_RECIPIENT', (payment) => authorized(payment, { to: `0x${'1'.repeat(40)}` })],
+    ['INVALID_PAYMENT_PAYER', (payment) => authorized(payment, { from: `0x${'0'.repeat(40)}` })],
+    ['INVALID_AMOUNT', (payment) => authorized(payment, { value: '9'.repeat(40) })],
+    ['AMOUNT_TOO_LOW', (payment) => authorized(payment, { value: '4999999' })],
+    ['AMOUNT_TOO_HIGH', (payment) => authorized(payment, { value: '10000000001' })],
+    ['PAYMENT_VERIFICATION_FAILED', (payment) => authorized(payment, { value: '6000000' })],
+    ['PAYMENT_VERIFICATION_FAILED', (payment) => authorized(payment, { validBefore: '1' })],
+    ['PAYMENT_VERIFICATION_FAILED', (payment) => authorized(payment, { nonce: `0x${'7'.repeat(64)}` })],
+  ])('%s is what such a payment gets, and it moves nothing (%#)', async (code, change) => {
+    const one = await buyer(chain, 100);
+    const payment = JSON.parse(Buffer.from(await headerOf(one), 'base64').toString()) as Body;
+    const response = await pay(base64(change(payment)));
+    expect([response.status, (await bodyOf(response))['error']]).toEqual([400, code]);
+    expect(await chain.balanceOf(one.wallet.address)).toBe(100_000_000n);
+  });
+
+  it('is what a wallet without the money gets', async () => {
+    const response = await pay(await headerOf(await buyer(chain, 1)));
+    expect([response.status, (await bodyOf(response))['error']]).toEqual([
+      400,
+      'PAYMENT_VERIFICATION_FAILED',
+    ]);
+  });
+});
+
+const accepted = (payment: Body, terms: Body): Body => ({
+  ...payment,
+  accepted: { ...(payment['accepted'] as Body), ...terms },
+});
+
+function authorized(payment: Body, terms: Body): Body {
+  const payload = payment['payload'] as { authorization: Body };
+  return { ...payment, payload: { ...payload, authorization: { ...payload.authorization, ...terms } } };
+}
+
+describe('402', () => {
+  it('is what who sends no payment gets: the ways to pay, as the header has them too', async () => {
+    const response = await fetch(topUpUrl(10_000), { method: 'POST' });
+    const body = await bodyOf(response);
+    expect(response.status).toBe(402);
+    expect(body).toMatchObject({
+      x402Version: 2,
+      accepts: [
+        { scheme: 'exact', network: BASE, amount: '10000000000', payTo: SELLER, extra: { version: '2' } },
+      ],
+    });
+    expect(base64(body)).toBe(response.headers.get('payment-required'));
+  });
+});

@@ -1,0 +1,222 @@
+import { LocalChain } from '@svc/infra';
+import { TestServer } from '@svc/testing';
+import { generatePrivateKey } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../answers.js';
+import { contractOf, contractSignIn } from '../contract-wallets.js';
+import { OtlpReceiver, type ReceivedSpan } from '../otlp-receiver.js';
+import { Platform } from '../platform.js';
+import { target } from '../target.js';
+import { evmWallet } from '../wallets.js';
+
+const CHAT = 'POST /api/v1/chat/completions';
+const BODY = { model: 'test-model', messages: [{ role: 'user', content: 'Reply exactly: hello' }] };
+const SEARCH = 'retrieval-worker: POST /internal/v1/retrieval/search';
+const INFERENCE = 'inference-router: POST /internal/v1/inference';
+const SIX = [
+  'api-gateway',
+  'billing-ledger',
+  'inference-router',
+  'rate-limiter',
+  'retrieval-worker',
+  'x402-payments',
+];
+const SERVICES = new Set(target() ? SIX : ['all']);
+const OTHERS_TRACE = '0af7651916cd43dd8448eb211c80319c';
+const OTHERS_SPAN = 'b7ad6b7169203331';
+
+let receiver: OtlpReceiver;
+let platform: Platform;
+let chain: LocalChain;
+let engine: TestServer;
+
+const FOUND = { results: [{ title: 'Tower', url: 'https://tower.example/', content: 'It is 330 m tall.' }] };
+
+beforeAll(async () => {
+  [receiver, chain, engine] = await Promise.all([
+    OtlpReceiver.start(),
+    LocalChain.start(),
+    TestServer.start((_, response) => {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(FOUND));
+    }),
+  ]);
+  platform = await Platform.start({
+    models: [
+      {
+        id: 'second-try',
+        backends: [
+          { url: 'http://127.0.0.1:9/v1', model: 'x', weight: 1_000_000, name: 'away' },
+          { url: 'http://127.0.0.1:9/v1', model: 'y', weight: 1_000_000, name: 'away-too' },
+        ],
+      },
+    ],
+    web: { search: { providers: [{ kind: 'searxng', url: engine.url }] }, extras: { webSearch: 0.01 } },
+    env: {
+      X402_EVM_RPC_URL: chain.url,
+      X402_EVM_PAY_TO: evmWallet().address,
+      X402_EVM_SIGNER_KEY: generatePrivateKey(),
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_TRACES_SAMPLER_ARG: '1',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    },
+  });
+});
+
+afterAll(async () => {
+  await platform?.stop();
+  receiver?.close();
+  await Promise.all([chain?.stop(), engine?.close()]);
+});
+
+/** The trace of a request, once its first span and these others have come. */
+async function traceOf(response: Response, ...names: string[]): Promise<ReceivedSpan[]> {
+  const id = response.headers.get('cf-ray')?.slice(-32) ?? '';
+  await response.text();
+  await eventually(`the trace has ${names.join(', ')}`, () => {
+    const there = new Set(receiver.trace(id).map(({ name }) => name));
+    return names.every((name) => there.has(name));
+  });
+  return receiver.trace(id);
+}
+
+/** Whose spans a path begins with, and of whom the parts of another process are. */
+const GATEWAY = target() ? 'api-gateway' : 'all';
+
+/** Charges are posted some together, in a trace that is linked to theirs. */
+const POSTING = ['', ' > set balances', ' > write books'].map(
+  (part) => `${target() ? 'billing-ledger' : 'all'}: process usage.recorded.v1${part}`,
+);
+
+/** A step of the gateway, and what another process does for it, where there are others. */
+const step = (name: string, ...beyond: readonly string[]): string[] =>
+  [name, ...(target() ? beyond.map((_, at) => [name, ...beyond.slice(0, at + 1)].join(' > ')) : [])].map(
+    (path) => `${GATEWAY}: ${CHAT} > ${path}`,
+  );
+
+/** A step of a process that is one of the gateway's where there is no other. */
+const innermost = (step: string, process: string, name: string): string =>
+  `${GATEWAY}: ${CHAT} > ${step} > ${target() ? `${process} > ` : ''}${name}`;
+
+/** Those of a trace that begin before what they are a part of. Clocks of processes differ by some milliseconds. */
+function early(spans: readonly ReceivedSpan[]): ReceivedSpan[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  return spans.filter(({ parentId, startMs }) => startMs < (byId.get(parentId)?.startMs ?? 0) - 5);
+}
+
+/** The trace in which the charge of another one was posted. */
+async function postingOf(spans: readonly ReceivedSpan[]): Promise<readonly ReceivedSpan[]> {
+  const sent = spans.find(({ name }) => name === 'send usage.recorded.v1');
+  const link = `${sent?.traceId} ${sent?.spanId}`;
+  const posting = (): readonly ReceivedSpan[] => {
+    const led = receiver.spans.find(({ links }) => links.includes(link));
+    return led ? receiver.trace(led.traceId) : [];
+  };
+  await eventually('the charge is posted', () => posting().length >= POSTING.length);
+  return posting();
+}
+
+/** Each span behind those that it is a part of, with its process where that is another one. */
+function paths(spans: readonly ReceivedSpan[]): string[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const path = (span: ReceivedSpan): string => {
+    const parent = byId.get(span.parentId);
+    const name = parent && parent.service === span.service ? span.name : `${span.service}: ${span.name}`;
+    if (parent) return `${path(parent)} > ${name}`;
+    return span.parentId === '' ? name : `? > ${name}`;
+  };
+  return spans.map(path).toSorted();
+}
+
+describe('the trace of a chat completion', () => {
+  it('has every step of a stream in one tree, with what it is', async () => {
+    const { apiKey, id } = await platform.account();
+    const response = await platform.chat(apiKey, { ...BODY, stream: true });
+    const spans = await traceOf(response, CHAT, 'settle', 'correct limits', 'chat test-model');
+    expect(spans.filter(({ parentId }) => parentId === '').map(({ name }) => name)).toEqual([CHAT]);
+    expect(spans.find(({ name }) => name === CHAT)).toMatchObject({
+      kind: 2,
+      error: undefined,
+      attributes: {
+        'http.route': '/api/v1/chat/completions',
+        'http.response.status_code': '200',
+        'svc.account.id': id,
+        'gen_ai.request.model': 'test-model',
+        'gen_ai.request.stream': true,
+      },
+    });
+    expect(spans.find(({ name }) => name === 'chat test-model')).toMatchObject({
+      kind: 3,
+      events: ['first chunk'],
+    });
+  });
+
+  it('goes through all services, in one tree, where a contract signs in, the web is searched and the answer streams', async () => {
+    const owner = evmWallet();
+    const address = await contractOf(chain, owner.address);
+    const opened = await platform.operator('POST', '/accounts', { name: 'contract', wallet: address });
+    const credit = { usd: '1.00', reference: 'start' };
+    await platform.operator('POST', `/accounts/${String(opened.body['id'])}/credits`, credit);
+    const response = await fetch(`${platform.apiUrl}/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'SIGN-IN-WITH-X': await contractSignIn(platform.rootUrl, address, owner),
+      },
+      body: JSON.stringify({ ...BODY, stream: true, svc_parameters: { enable_web_search: 'on' } }),
+    });
+    const traceId = response.headers.get('cf-ray')?.slice(-32) ?? '';
+    expect(await response.text()).toContain('data: [DONE]');
+    const steps = [
+      `${GATEWAY}: ${CHAT}`,
+      ...step('authenticate', 'x402-payments: hasSigned'),
+      ...step('receive'),
+      ...step('admit', 'rate-limiter: admit'),
+      ...step('hold', 'billing-ledger: hold'),
+      ...step('research', SEARCH),
+      innermost('research', SEARCH, 'search searxng'),
+      ...step('prepare'),
+      ...step('infer', INFERENCE),
+      innermost('infer', INFERENCE, 'chat test-model'),
+      ...step('deliver'),
+      ...step('settle', 'billing-ledger: settle'),
+      ...step('settle > send usage.recorded.v1'),
+      ...step('correct limits', 'rate-limiter: settle'),
+    ];
+    await eventually('the trace is there', () => receiver.trace(traceId).length >= new Set(steps).size);
+    const spans = receiver.trace(traceId);
+    expect(paths(spans)).toEqual([...new Set(steps)].toSorted());
+    expect(early(spans)).toEqual([]);
+    expect(spans.filter(({ error }) => error !== undefined)).toEqual([]);
+    const posting = await postingOf(spans);
+    expect(paths(posting)).toEqual(POSTING);
+    expect(new Set([...spans, ...posting].map(({ service }) => service))).toEqual(SERVICES);
+  });
+
+  it('leads to the posting of its charge, which is a trace of its own', async () => {
+    const { apiKey } = await platform.account();
+    const spans = await traceOf(await platform.chat(apiKey, BODY), CHAT, 'send usage.recorded.v1');
+    expect(spans.find(({ name }) => name === 'send usage.recorded.v1')?.kind).toBe(4);
+    const posting = (await postingOf(spans)).find(({ parentId }) => parentId === '');
+    expect(posting).toMatchObject({ name: 'process usage.recorded.v1', kind: 5 });
+  });
+
+  it('has every backend that was asked, and says which failed', async () => {
+    const { apiKey } = await platform.account();
+    const response = await platform.chat(apiKey, { ...BODY, model: 'second-try' });
+    expect(response.status).toBeGreaterThanOrEqual(500);
+    const spans = await traceOf(response, CHAT, 'chat second-try');
+    const attempts = spans.filter(({ name }) => name === 'chat second-try');
+    expect(attempts.map(({ attributes }) => attributes['svc.attempt'])).toEqual(['1', '2']);
+    for (const { error } of attempts) expect(error).toBeDefined();
+    expect(spans.find(({ name }) => name === CHAT)?.error).toBeDefined();
+  });
+
+  it('is one of our own that names the one of the client', async () => {
+    const { apiKey } = await platform.account();
+    const headers = { traceparent: `00-${OTHERS_TRACE}-${OTHERS_SPAN}-01` };
+    const spans = await traceOf(await platform.chat(apiKey, BODY, { headers }), CHAT);
+    const root = spans.find(({ name }) => name === CHAT);
+    expect(root).toMatchObject({ parentId: '', links: [`${OTHERS_TRACE} ${OTHERS_SPAN}`] });
+    expect(receiver.trace(OTHERS_TRACE)).toEqual([]);
+  });
+});

@@ -1,0 +1,116 @@
+import { json } from 'node:stream/consumers';
+import { TestServer } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Cost, chunksOf, errorOf } from '../answers.js';
+import { Platform } from '../platform.js';
+
+interface Answered {
+  cost: Cost;
+  svc_parameters: { web_search_citations: object[]; enable_x_search: boolean };
+}
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, num_sources_used: 2 };
+const CITATIONS = ['https://x.com/a/status/1', 'https://news.example/x', 'javascript:alert(1)', 7];
+
+let backend: TestServer;
+let platform: Platform;
+const asked: Record<string, unknown>[] = [];
+
+beforeAll(async () => {
+  backend = await TestServer.start((request, response) => {
+    void json(request).then((body) => {
+      const told = body as Record<string, unknown>;
+      asked.push(told);
+      const text = 'They say [so](https://x.com/a/status/1).';
+      if (told['stream'] !== true) {
+        const message = { role: 'assistant', content: text };
+        const choices = [{ index: 0, message, finish_reason: 'stop' }];
+        const answer = { id: 'x', choices, citations: CITATIONS, usage: USAGE };
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+        return;
+      }
+      response.setHeader('content-type', 'text/event-stream');
+      const chunk = (value: object) => response.write(`data: ${JSON.stringify(value)}\n\n`);
+      chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: text } }] });
+      chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], citations: CITATIONS });
+      chunk({ choices: [], usage: USAGE });
+      response.end('data: [DONE]\n\n');
+    });
+  });
+  const backends = [{ url: `${backend.url}/v1`, model: 'native' }];
+  const capabilities = { supportsXSearch: true };
+  platform = await Platform.start({
+    web: { extras: { xSearch: 0.01 } },
+    models: [
+      { id: 'native', capabilities, backends },
+      { id: 'other-way', capabilities, backends, xSearch: { members: { plugins: [{ id: 'web' }] } } },
+    ],
+  });
+});
+afterAll(async () => {
+  await platform.stop();
+  await backend.close();
+});
+
+const ask = (model: string, parameters: object, rest: object = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'What do they say?' }],
+  svc_parameters: parameters,
+  ...rest,
+});
+
+async function spentNano(id: string): Promise<number> {
+  const { usd } = await platform.balances(id);
+  return Math.round((10 - Number(usd)) * 1e9);
+}
+
+describe('a search by the provider of a model', () => {
+  it.each([false, true])(
+    'is asked for as xAI takes it, told in the echo, and charged, with stream=%s',
+    async (stream) => {
+      const { id, apiKey } = await platform.account();
+      const body = ask('native', { enable_x_search: true, enable_web_search: 'on' }, { stream });
+      const response = await platform.chat(apiKey, body);
+      expect(response.status).toBe(200);
+      const answer = (stream ? (await chunksOf(response)).chunks.at(-1) : await response.json()) as Answered;
+      expect(asked.at(-1)).toMatchObject({
+        search_parameters: { mode: 'on', return_citations: true, sources: [{ type: 'web' }, { type: 'x' }] },
+      });
+      expect(answer.svc_parameters).toMatchObject({ enable_x_search: true });
+      expect(answer.svc_parameters.web_search_citations).toEqual([
+        { title: 'x.com', url: 'https://x.com/a/status/1' },
+        { title: 'news.example', url: 'https://news.example/x' },
+      ]);
+      const costNano = Math.round(answer.cost.usd * 1e9);
+      expect(costNano).toBeGreaterThan(10_000_000);
+      expect(await spentNano(id)).toBe(costNano);
+      expect(await platform.audit()).toMatchObject({ body: { ok: true } });
+    },
+  );
+
+  it('is asked for in the way that the catalogue says', async () => {
+    const { apiKey } = await platform.account();
+    await platform.chat(apiKey, ask('other-way', { enable_x_search: true }));
+    expect(asked.at(-1)).toMatchObject({ plugins: [{ id: 'web' }] });
+    expect(asked.at(-1)).not.toHaveProperty('search_parameters');
+  });
+
+  it('is none that a client has without paying for it', async () => {
+    const { id, apiKey } = await platform.account();
+    const response = await platform.chat(apiKey, ask('native', {}, { search_parameters: { mode: 'on' } }));
+    const answer = (await response.json()) as Answered;
+    expect(asked.at(-1)).not.toHaveProperty('search_parameters');
+    expect(answer.svc_parameters.web_search_citations).toEqual([]);
+    expect(await spentNano(id)).toBeLessThan(10_000_000);
+  });
+
+  it('is refused for a model without it, naming the field', async () => {
+    const { apiKey } = await platform.account();
+    const response = await platform.chat(apiKey, ask('test-model', { enable_x_search: true }));
+    expect(response.status).toBe(400);
+    const { code, issues, error } = await errorOf(response);
+    expect(code).toBe('INVALID_REQUEST');
+    expect(error.message).toContain('enable_x_search');
+    expect(issues).toMatchObject([{ path: ['svc_parameters', 'enable_x_search'] }]);
+  });
+});

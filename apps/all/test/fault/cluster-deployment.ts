@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cluster, type Replicas } from '@svc/cluster';
+import { type Infra, temporaryInfra } from '@svc/infra';
+import { type Simulator, startSimulator } from '@svc/simulator';
+import { Deployment, OPERATOR_TOKEN } from '../deployment.js';
+import { catalogText } from '../platform.js';
+
+const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
+
+interface Home {
+  readonly folder: string;
+  readonly simulator: Simulator;
+  /** Where the servers are. */
+  readonly servers: Readonly<Record<string, string>>;
+  /** What became of processes. */
+  readonly told: string[];
+}
+
+/** Every service as processes, on servers of its own, for those who do them harm. */
+export class ClusterDeployment extends Deployment {
+  private constructor(
+    readonly infra: Infra,
+    readonly cluster: Cluster,
+    private readonly home: Home,
+  ) {
+    super();
+  }
+
+  static async start(
+    replicas: Replicas,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ClusterDeployment> {
+    const [infra, simulator] = [await temporaryInfra(), await startSimulator({ port: 0 })];
+    const folder = await mkdtemp(join(tmpdir(), 'svc-cluster-faults-'));
+    const told: string[] = [];
+    try {
+      const files = {
+        SVC_CATALOG: join(folder, 'catalog.yaml'),
+        SVC_CHARACTERS: join(folder, 'characters.yaml'),
+      };
+      await writeFile(files.SVC_CATALOG, catalogText(simulator));
+      await writeFile(files.SVC_CHARACTERS, 'characters: []\n');
+      const servers = await infra.up();
+      const cluster = await Cluster.start({
+        shared: {
+          ...servers,
+          SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
+          SVC_INTERNAL_TOKEN: INTERNAL_TOKEN,
+        },
+        env: {
+          PATH: process.env['PATH'],
+          ...files,
+          ROUTER_SIMULATOR_URL: 'http://127.0.0.1:9/v1',
+          GATEWAY_FAILURE_BLOCK: 'off',
+          ...env,
+        },
+        replicas,
+        folder,
+        tell: (name, what) => told.push(`${name} ${what}`),
+      });
+      return new ClusterDeployment(infra, cluster, { folder, simulator, servers, told });
+    } catch (error) {
+      await simulator.close();
+      await infra.wipe();
+      throw error;
+    }
+  }
+
+  get folder(): string {
+    return this.home.folder;
+  }
+
+  /** Where its servers are. */
+  get servers(): Readonly<Record<string, string>> {
+    return this.home.servers;
+  }
+
+  override get apiUrl(): string {
+    return `${this.cluster.url}/api/v1`;
+  }
+
+  override get operatorUrl(): string {
+    return `${this.cluster.operatorUrl}/operator/v1`;
+  }
+
+  override get fate(): string | undefined {
+    return undefined;
+  }
+
+  /** Processes that ended by themselves, and what became of them, since this was asked last. */
+  takeEnds(): string[] {
+    return this.home.told.splice(0).filter((line) => line.includes('ended with'));
+  }
+
+  /** The public API of each of its gateways. */
+  get gatewayUrls(): readonly string[] {
+    return this.cluster.replicas('gateway').map(({ port }) => `http://127.0.0.1:${port}/api/v1`);
+  }
+
+  async stop(): Promise<void> {
+    const killed = await this.cluster.stop();
+    await this.home.simulator.close();
+    await this.infra.wipe();
+    await rm(this.home.folder, { recursive: true, force: true });
+    if (killed.length > 0) throw new Error(`they did not end well: ${killed.join(', ')}`);
+  }
+}

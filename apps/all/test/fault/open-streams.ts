@@ -1,0 +1,78 @@
+import type { Chunk, Cost } from '../answers.js';
+import type { Deployment } from '../deployment.js';
+import type { Payer } from '../payers.js';
+import { TEST_MODEL } from '../platform.js';
+import { nanoCost } from '../reconciliation.js';
+
+/** No stream of these tests takes nearly as long on any machine, whatever it has to wait for. */
+const DEADLINE_MS = 90_000;
+
+interface Wanted {
+  /** The gateway that is asked. */
+  readonly to: string;
+  readonly streams: number;
+  readonly tokens: number;
+  readonly itlMs: number;
+}
+
+/** Streams that have begun, each followed to its end. */
+export class OpenStreams {
+  private constructor(private readonly ends: readonly Promise<string>[]) {}
+
+  /** Resolves once all of them have begun. */
+  static async open(
+    deployment: Deployment,
+    payer: Payer,
+    { to, streams, tokens, itlMs }: Wanted,
+  ): Promise<OpenStreams> {
+    const content = `go on [[sim tokens=${tokens} itl-ms=${itlMs}]]`;
+    const body = { model: TEST_MODEL.id, messages: [{ role: 'user', content }], stream: true };
+    const begin = async (): Promise<{ end: Promise<string> }> => {
+      payer.reconciliation.sent += 1;
+      const signal = AbortSignal.timeout(DEADLINE_MS);
+      const response = await deployment.chat(payer.apiKeys[0], body, { to, signal });
+      if (response.status !== 200) throw new Error(`a stream was refused: ${await response.text()}`);
+      return { end: endOf(response, payer) };
+    };
+    const begun = await Promise.all(Array.from({ length: streams }, begin));
+    return new OpenStreams(begun.map(({ end }) => end));
+  }
+
+  /** How each of them ended: `whole`, or what its client saw last. */
+  ended(): Promise<string[]> {
+    return Promise.all(this.ends);
+  }
+}
+
+async function endOf(response: Response, { reconciliation, apiKeys: [apiKey] }: Payer): Promise<string> {
+  const { cost, last } = await followed(response);
+  if (!cost) return last;
+  reconciliation.ended.set(response.headers.get('x-request-id') ?? '', nanoCost(cost));
+  reconciliation.spentByKey.set(apiKey, (reconciliation.spentByKey.get(apiKey) ?? 0) + nanoCost(cost).usd);
+  return 'whole';
+}
+
+/** What the last chunk said that the answer cost, if its end was seen: by then it must be safe, whatever comes. */
+export async function costOfStream(response: Response): Promise<Cost | undefined> {
+  return (await followed(response)).cost;
+}
+
+async function followed(response: Response): Promise<{ cost: Cost | undefined; last: string }> {
+  let text = '';
+  let failure = '';
+  try {
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part;
+      if (text.endsWith('data: [DONE]\n\n')) break;
+    }
+  } catch (error) {
+    // Cut off. The end may have been seen all the same.
+    failure = String(error);
+  }
+  const events = text.split('\n\n').slice(0, -1);
+  if (events.at(-1) !== 'data: [DONE]')
+    return { cost: undefined, last: failure || (events.at(-1) ?? 'nothing') };
+  const last = events.at(-2);
+  const cost = last === undefined ? undefined : (JSON.parse(last.slice('data: '.length)) as Chunk).cost;
+  return { cost, last: last ?? 'nothing' };
+}

@@ -1,0 +1,193 @@
+import { LocalChain } from '@svc/infra';
+import { isLong } from '@svc/testing';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Buyer, buyer, paymentOf } from '../buyers.js';
+import { Platform } from '../platform.js';
+import { RpcProxy } from '../rpc-proxy.js';
+import { submit } from '../wallet-payments.js';
+import { signedInAt } from '../wallets.js';
+
+const SELLER = privateKeyToAccount(generatePrivateKey()).address;
+
+let chain: LocalChain;
+let proxy: RpcProxy;
+let platform: Platform;
+
+beforeAll(async () => {
+  chain = await LocalChain.start();
+  proxy = await RpcProxy.start(chain.url);
+  const signer = generatePrivateKey();
+  await chain.fund(privateKeyToAccount(signer).address);
+  platform = await Platform.start({
+    env: {
+      X402_EVM_RPC_URL: proxy.url,
+      X402_EVM_PAY_TO: SELLER,
+      X402_EVM_SIGNER_KEY: signer,
+      X402_EVM_CONFIRMATIONS: '1',
+      X402_EVM_REPLACE_MS: '2000',
+      X402_LEASE_MS: '5000',
+      X402_SETTLE_WAIT_MS: '1500',
+    },
+  });
+});
+afterAll(async () => {
+  await platform?.stop();
+  await proxy?.stop();
+  await chain?.stop();
+});
+beforeEach(async () => {
+  await chain.call('evm_setAutomine', [true]);
+});
+
+const WITHIN = { timeout: 50_000 };
+
+async function send(header: string): Promise<number> {
+  const response = await fetch(`${platform.apiUrl}/x402/top-up`, {
+    method: 'POST',
+    headers: { 'PAYMENT-SIGNATURE': header },
+  });
+  await response.text();
+  return response.status;
+}
+
+/** Until it is credited. */
+const sent = (header: string) => expect.poll(() => send(header), WITHIN).toBe(200);
+
+const headerOf = (one: Buyer): Promise<string> => paymentOf(one, `${platform.apiUrl}/x402/top-up`);
+
+async function balanceOf({ wallet }: Buyer): Promise<number> {
+  const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, {
+    headers: await signedInAt(platform.rootUrl, wallet),
+  });
+  return ((await response.json()) as { data: { balanceUsd: number } }).data.balanceUsd;
+}
+
+async function paymentBy({ wallet }: Buyer): Promise<Record<string, unknown>> {
+  const { body } = await platform.operator('GET', `/payments?wallet=${wallet.address}`);
+  return (body['data'] as Record<string, unknown>[])[0] ?? {};
+}
+
+async function kindsOf(one: Buyer): Promise<unknown[]> {
+  const { accountId } = await paymentBy(one);
+  await platform.operator('POST', '/accounts', { name: 'buyer', wallet: one.wallet.address });
+  const { body } = await platform.operator('GET', `/accounts/${String(accountId)}/transfers`);
+  return (body['data'] as { kind: string }[]).map(({ kind }) => kind).toReversed();
+}
+
+async function proved(): Promise<void> {
+  const { body } = await platform.operator('GET', '/payments/audit');
+  expect(body).toMatchObject({ ok: true, mismatches: [] });
+  expect((await platform.audit()).body).toMatchObject({ ok: true });
+}
+
+/** What is done after a moment is undone, and other blocks take its place. */
+async function replaced(snapshot: string, depth: number): Promise<void> {
+  await chain.call('evm_setAutomine', [false]);
+  await chain.call('evm_revert', [snapshot]);
+  for (let block = 0; block < depth; block += 1) await chain.call('evm_mine', []);
+}
+
+describe('a payment whose block is replaced', () => {
+  it.each(isLong ? [1, 2, 3] : [2])(
+    'loses its credit, what was spent becomes a debt, and it is credited again, once (%i deep)',
+    async (depth) => {
+      const one = await buyer(chain, 10);
+      const snapshot = String(await chain.call('evm_snapshot', []));
+      const header = await headerOf(one);
+      await sent(header);
+      for (let block = 1; block < depth; block += 1) await chain.call('evm_mine', []);
+      expect(await balanceOf(one)).toBe(5);
+      await replaced(snapshot, depth);
+      await expect.poll(() => balanceOf(one), WITHIN).toBe(0);
+      await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'REVERSED', reversals: 1 });
+      expect(await send(header)).toBe(409);
+      expect(await balanceOf(one)).toBe(0);
+      await chain.call('evm_setAutomine', [true]);
+      await chain.call('evm_mine', []);
+      await expect.poll(() => balanceOf(one), WITHIN).toBe(5);
+      await sent(header);
+      expect(await kindsOf(one)).toEqual(['deposit', 'reversal', 'deposit']);
+      expect(await platform.log()).toContain('a credited payment is gone from its chain');
+      await proved();
+    },
+  );
+
+  it('is not taken back on the word of a node that is behind', async () => {
+    const one = await buyer(chain, 10);
+    await sent(await headerOf(one));
+    const { id } = await paymentBy(one);
+    await proxy.whileBehind(3, async () => {
+      for (let look = 0; look < 3; look += 1)
+        expect(await platform.operator('POST', `/payments/${String(id)}/retry`)).toMatchObject({
+          status: 200,
+        });
+    });
+    expect(await paymentBy(one)).toMatchObject({ state: 'CREDITED', reversals: 0 });
+    expect(await balanceOf(one)).toBe(5);
+  });
+});
+
+describe('a payment that was spent, and no node says where', () => {
+  it('waits for the operator, who finds it, and is credited where the chain has it', async () => {
+    const one = await buyer(chain, 10);
+    const header = await headerOf(one);
+    const transaction = await submit(chain, header);
+    await proxy.whileForgetful(async () => {
+      expect(await send(header)).toBe(409);
+      await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'UNKNOWN' });
+    });
+    const { id } = await paymentBy(one);
+    const resolve = (body: object) => platform.operator('POST', `/payments/${String(id)}/resolve`, body);
+    const [credit, reason] = ['credit', 'found by hand'];
+    const wrong = await resolve({ decision: credit, transaction: `0x${'12'.repeat(32)}`, reason });
+    expect([wrong.status, wrong.body['code']]).toEqual([409, 'PAYMENT_DECISION_REFUSED']);
+    const right = await resolve({ decision: credit, transaction, reason });
+    expect(right.body).toMatchObject({ state: 'CREDITED', transaction });
+    expect(right.body['resolution']).toEqual({ decision: credit, reason });
+    await sent(header);
+    expect(await balanceOf(one)).toBe(5);
+    await proved();
+  });
+});
+
+describe.runIf(isLong)('a transaction of our own that is stuck', () => {
+  it('is replaced under the same number and for a higher fee, and credits once', async () => {
+    const one = await buyer(chain, 10);
+    await chain.call('evm_setAutomine', [false]);
+    const header = await headerOf(one);
+    expect(await send(header)).toBe(409);
+    const first = (await paymentBy(one))['transaction'];
+    await expect.poll(async () => (await paymentBy(one))['transaction'], WITHIN).not.toBe(first);
+    const numbers = new Set(proxy.sent.slice(-2).map(({ nonce }) => nonce));
+    const [cheap = 0n, dear = 0n] = proxy.sent.slice(-2).map(({ maxFeePerGas = 0n }) => maxFeePerGas);
+    expect(numbers.size).toBe(1);
+    expect(dear).toBeGreaterThan(cheap);
+    await chain.call('evm_setAutomine', [true]);
+    await chain.call('evm_mine', []);
+    await expect.poll(() => balanceOf(one), WITHIN).toBe(5);
+    await sent(header);
+    expect(await balanceOf(one)).toBe(5);
+    await proved();
+  });
+});
+
+describe.runIf(isLong)('kill -9', () => {
+  it.each(['before', 'after'] as const)(
+    '%s a transaction is sent credits it once all the same',
+    async (when) => {
+      const one = await buyer(chain, 10);
+      const header = await headerOf(one);
+      const killed = proxy.atNextSend(when, () => platform.kill());
+      const answer = await send(header).catch(() => 'cut');
+      await killed;
+      expect(answer).toBe('cut');
+      await platform.restart();
+      await expect.poll(() => balanceOf(one), WITHIN).toBe(5);
+      await sent(header);
+      expect(await balanceOf(one)).toBe(5);
+      expect(await chain.balanceOf(one.wallet.address)).toBe(5_000_000n);
+      await proved();
+    },
+  );
+});

@@ -1,0 +1,231 @@
+import { LocalSolana, NodeRefusal, silence } from '@svc/infra';
+import { isLong } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Buyer, paymentOf, solanaBuyer } from '../buyers.js';
+import { Platform } from '../platform.js';
+import { challengeOf, solanaKeyPair, solanaWallet } from '../wallets.js';
+
+const SELLER = solanaWallet().address;
+
+const fault = await LocalSolana.fault();
+if (fault !== undefined) process.emitWarning(`Payments on Solana are not tested. ${fault}`);
+
+let chain: LocalSolana;
+let platform: Platform;
+
+beforeAll(async () => {
+  if (fault !== undefined || !isLong) return;
+  chain = await LocalSolana.start();
+  const { address, key } = solanaKeyPair();
+  chain.fund(address);
+  await chain.mint(SELLER, 0);
+  platform = await Platform.start({
+    env: {
+      X402_SOLANA_RPC_URL: chain.url,
+      X402_SOLANA_PAY_TO: SELLER,
+      X402_SOLANA_SIGNER_KEY: key,
+      X402_SETTLE_WAIT_MS: '1500',
+    },
+  });
+});
+afterAll(async () => {
+  await platform?.stop();
+  chain?.stop();
+});
+afterEach(() => {
+  if (fault !== undefined || !isLong) return;
+  chain.interference = () => undefined;
+  chain.commitment = 'finalized';
+  chain.land();
+});
+
+const IN_PROGRESS = { status: 409, error: 'PAYMENT_IN_PROGRESS', retry: true };
+const AWAY = { status: 503, error: 'UNAVAILABLE', retry: true };
+
+const topUpUrl = (): string => `${platform.apiUrl}/x402/top-up`;
+
+async function signed(): Promise<{ one: Buyer; header: string }> {
+  const one = await solanaBuyer(chain, 10);
+  return { one, header: await paymentOf(one, topUpUrl()) };
+}
+
+async function pay(header: string): Promise<{ status: number; error: unknown; retry: boolean }> {
+  const response = await fetch(topUpUrl(), { method: 'POST', headers: { 'PAYMENT-SIGNATURE': header } });
+  const { error } = (await response.json()) as { error?: unknown };
+  return { status: response.status, error, retry: Number(response.headers.get('retry-after')) > 0 };
+}
+
+/** What the platform says that a wallet has. */
+async function balanceOf({ wallet }: Buyer): Promise<number> {
+  const headers = { 'SIGN-IN-WITH-X': await wallet.signIn(challengeOf(platform.rootUrl)) };
+  const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers });
+  const { data } = (await response.json()) as { data: { balanceUsd: number } };
+  return data.balanceUsd;
+}
+
+/** Waits until a payment is credited by itself, and sees that it is once. */
+async function isCreditedOnce(one: Buyer, header: string): Promise<void> {
+  await expect.poll(() => balanceOf(one), { timeout: 120_000 }).toBe(5);
+  expect((await pay(header)).status).toBe(200);
+  expect(await balanceOf(one)).toBe(5);
+  expect(await chain.balanceOf(one.wallet.address)).toBe(5_000_000n);
+  expect((await platform.audit()).body).toMatchObject({ ok: true });
+}
+
+/** Waits until a payment has failed for certain, and sees that nothing was moved. */
+async function hasFailed(one: Buyer, header: string): Promise<void> {
+  await expect.poll(() => pay(header), { timeout: 60_000 }).toMatchObject({ error: 'SETTLEMENT_FAILED' });
+  expect(await balanceOf(one)).toBe(0);
+}
+
+describe.skipIf(fault !== undefined || !isLong)('a payment on Solana', () => {
+  it('that is on its way when its process is killed is credited after the start, once', async () => {
+    const { one, header } = await signed();
+    chain.reception = 'held';
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    await platform.kill();
+    chain.land();
+    await platform.restart();
+    await isCreditedOnce(one, header);
+  });
+
+  it('that is lost on its way has failed once it is too late for it, and not before', async () => {
+    const { one, header } = await signed();
+    chain.reception = 'lost';
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    chain.pass(151);
+    await hasFailed(one, header);
+    chain.reception = 'lands';
+    expect((await pay(header)).status).toBe(402);
+    expect(await chain.balanceOf(one.wallet.address)).toBe(10_000_000n);
+  });
+});
+
+describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever the node does,', () => {
+  it('is not sent yet when its process is killed: it is sent after the start, once', async () => {
+    const { one, header } = await signed();
+    chain.interference = (method) => (method === 'sendTransaction' ? silence : undefined);
+    const lost = pay(header).catch(() => undefined);
+    await expect.poll(() => pay(header), { timeout: 60_000 }).toEqual(IN_PROGRESS);
+    await platform.kill();
+    await lost;
+    chain.interference = () => undefined;
+    await platform.restart();
+    // The lease of the process that died has to run out first.
+    await isCreditedOnce(one, header);
+  }, 240_000);
+
+  it('is lost on its way, and sent again', async () => {
+    const { one, header } = await signed();
+    chain.reception = 'lost';
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    chain.reception = 'lands';
+    await isCreditedOnce(one, header);
+  });
+
+  it('waits until it is as sure as is wanted', async () => {
+    const { one, header } = await signed();
+    chain.commitment = 'confirmed';
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await balanceOf(one)).toBe(0);
+    chain.commitment = 'finalized';
+    await isCreditedOnce(one, header);
+  });
+
+  it('whose money is gone when it arrives has failed', async () => {
+    const { one, header } = await signed();
+    chain.reception = 'held';
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    await chain.ledger.close(one.wallet.address);
+    chain.land();
+    await hasFailed(one, header);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['refuses everything', () => Promise.reject(new NodeRefusal(-32_005, 'Node is behind by 400 slots'))],
+    ['answers nothing', () => silence],
+    ['answers nonsense', () => 'nonsense'],
+  ])(
+    'comes while the node %s: 503, nothing is kept, and the same header is good later',
+    async (_, answer) => {
+      const { one, header } = await signed();
+      chain.interference = answer;
+      expect(await pay(header)).toEqual(AWAY);
+      chain.interference = () => undefined;
+      expect(await balanceOf(one)).toBe(0);
+      expect((await pay(header)).status).toBe(200);
+      await isCreditedOnce(one, header);
+    },
+  );
+
+  it('comes while the node is behind, and does not know its blockhash: 503', async () => {
+    const { one, header } = await signed();
+    chain.interference = (method) => {
+      if (method === 'simulateTransaction')
+        return { context: { slot: 1 }, value: { err: 'BlockhashNotFound', logs: [] } };
+      if (method === 'getHealth') throw new NodeRefusal(-32_005, 'Node is behind by 400 slots');
+      return undefined;
+    };
+    expect(await pay(header)).toEqual(AWAY);
+    chain.interference = () => undefined;
+    expect((await pay(header)).status).toBe(200);
+    await isCreditedOnce(one, header);
+  });
+
+  it.each<[string, (method: string) => unknown]>([
+    [
+      'says that it is too late and knows less than before',
+      (method) => {
+        if (method === 'isBlockhashValid') return { context: { slot: 1_000_000 }, value: false };
+        if (method === 'getSignatureStatuses') return { context: { slot: 5 }, value: [null] };
+        return undefined;
+      },
+    ],
+    [
+      'keeps no history',
+      (method) => {
+        if (method === 'isBlockhashValid') return { context: { slot: 1_000_000 }, value: false };
+        if (method === 'getSignatureStatuses') return { context: { slot: 1_000_000 }, value: [null] };
+        if (method === 'getTransaction')
+          throw new NodeRefusal(-32_011, 'Transaction history is not available');
+        return undefined;
+      },
+    ],
+    ['does not tell what has arrived', (method) => (method === 'getTransaction' ? null : undefined)],
+    [
+      'shows another transaction',
+      (method) =>
+        method === 'getTransaction'
+          ? {
+              transaction: ['AAAA', 'base64'],
+              meta: { err: null, preTokenBalances: [], postTokenBalances: [] },
+            }
+          : undefined,
+    ],
+    ['is gone', () => Promise.reject(new NodeRefusal(-32_603, 'Internal error'))],
+  ])('arrives while the node %s: 409, and credited once when that is over', async (_, answer) => {
+    const { one, header } = await signed();
+    chain.reception = 'held';
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    chain.interference = answer;
+    chain.land();
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await balanceOf(one)).toBe(0);
+    chain.interference = () => undefined;
+    await isCreditedOnce(one, header);
+  });
+
+  it('of which the node shows that another amount has arrived is not credited', async () => {
+    const { one, header } = await signed();
+    chain.interference = (method, [signature]) => {
+      const landed = method === 'getTransaction' ? chain.ledger.find(String(signature)) : undefined;
+      return (
+        landed && { ...chain.shown(landed), meta: { err: null, preTokenBalances: [], postTokenBalances: [] } }
+      );
+    };
+    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await balanceOf(one)).toBe(0);
+    chain.interference = () => undefined;
+    await isCreditedOnce(one, header);
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decent } from './hostile-backend.js';
+import { RawRequest } from './raw-requests.js';
+import { Stage } from './stage.js';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.start();
+  stage.backend.behave = decent();
+});
+
+afterAll(async () => {
+  await stage.stop();
+});
+
+const MB = 1_000_000;
+const TEST_MS = 240_000;
+
+const headOf = (target: string, headers: Record<string, string | number>): string =>
+  [
+    `POST ${target} HTTP/1.1`,
+    'host: x',
+    'content-type: application/json',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ].join('\r\n') + '\r\n\r\n';
+
+const authorized = (): Record<string, string> => ({ authorization: `Bearer ${stage.apiKey}` });
+
+/** Sends so many bytes without an end, at once or until there is an answer. */
+async function flood(target: string, bytes: string, headers: Record<string, string> = {}): Promise<number> {
+  const request = await RawRequest.open(stage.platform.rootUrl);
+  request.write(headOf(target, { 'content-length': bytes.length, ...headers }));
+  request.write(bytes);
+  const status = await request.status();
+  request.close();
+  return status;
+}
+
+const STRANGERS = [
+  ['/api/v1/api_keys', 401],
+  ['/api/v1/chat/completions', 402],
+  ['/api/v1/nowhere', 404],
+  ['/', 404],
+] as const;
+
+describe.each(['[', '{"a":', '"', ' ', '0,'])('30 MB of %j', (unit) => {
+  const bytes = unit.repeat((30 * MB) / unit.length);
+
+  it(
+    'of a stranger are not read: it is told who may ask, and nobody else waits',
+    { timeout: TEST_MS },
+    async () => {
+      for (const [target, status] of STRANGERS) {
+        let units = Number.POSITIVE_INFINITY;
+        for (let attempt = 0; attempt < 5 && units >= 1; attempt += 1)
+          units = Math.min(
+            units,
+            await stage.probe.longestHold(async () =>
+              expect([status, 0]).toContain(await flood(target, bytes)),
+            ),
+          );
+        expect(units).toBeLessThan(1);
+      }
+    },
+  );
+
+  it('of somebody known are refused where a route has no room for them', { timeout: TEST_MS }, async () => {
+    for (const target of ['/api/v1/api_keys', '/api/v1/models'])
+      expect([401, 404, 405, 413, 0]).toContain(await flood(target, bytes, authorized()));
+  });
+
+  it(
+    'of somebody known hold the event loop no longer than a unit of work',
+    { timeout: TEST_MS },
+    async () => {
+      let units = Number.POSITIVE_INFINITY;
+      const act = async (): Promise<void> => {
+        expect([400, 0]).toContain(await flood('/api/v1/chat/completions', bytes, authorized()));
+      };
+      for (let attempt = 0; attempt < 5 && units >= 1; attempt += 1)
+        units = Math.min(units, await stage.probe.longestHold(act));
+      expect(units).toBeLessThan(1);
+    },
+  );
+});
+
+it(
+  'uploads that stall take no more room than one caller may have, and others get in',
+  { timeout: TEST_MS },
+  async () => {
+    const other = await stage.open('1.00');
+    const before = await stage.probe.heldBytes();
+    const stalled: RawRequest[] = [];
+    for (let count = 0; count < 60; count += 1) {
+      const request = await RawRequest.open(stage.platform.rootUrl);
+      request.write(headOf('/api/v1/chat/completions', { ...authorized(), 'transfer-encoding': 'chunked' }));
+      const piece = `{"x":"${'a'.repeat(5 * MB)}`;
+      request.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
+      stalled.push(request);
+    }
+    const statuses = Promise.all(stalled.map((request) => request.status()));
+    await expect
+      .poll(async () => (await stage.probe.heldBytes()) - before, { timeout: 30_000, interval: 500 })
+      .toBeGreaterThan(64 * MB);
+    expect((await stage.say('hi', {}, { apiKey: other })).status).toBe(200);
+    // A part of 128 MiB, and what is on its way.
+    expect((await stage.probe.heldBytes()) - before).toBeLessThan(200 * MB);
+    for (const request of stalled) request.close();
+    expect(new Set(await statuses)).toEqual(new Set([0, 429]));
+  },
+);
+
+it('leave nothing behind', async () => {
+  expect(await stage.afterwards()).toEqual([]);
+});

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATOR_TOKEN, Platform } from '../platform.js';
+import { decent } from './hostile-backend.js';
+import { answerTo } from './raw-requests.js';
+import { Stage } from './stage.js';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.start({ env: { GATEWAY_FAILURE_BLOCK: 'on' } });
+  stage.backend.behave = decent();
+});
+
+afterAll(async () => {
+  await stage.stop();
+});
+
+const origin = (url: string): string => new URL(url).origin;
+const statusIn = (answer: string): number => Number(answer.split(' ')[1]);
+
+/** A path in every way of writing it that a router or a proxy might read as the same. */
+function spellings(path: string): string[] {
+  const [, first = '', ...rest] = path.split('/');
+  const tail = rest.join('/');
+  const escaped = `%${first.charCodeAt(0).toString(16)}${first.slice(1)}`;
+  const allEscaped = Array.from(first, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+  return [
+    path,
+    `/${escaped}/${tail}`,
+    `/${allEscaped}/${tail}`,
+    `/${first.toUpperCase()}/${tail}`,
+    `//${first}/${tail}`,
+    `/./${first}/${tail}`,
+    `/x/../${first}/${tail}`,
+    `/${first}%2f${tail}`,
+    `/${first};a=b/${tail}`,
+    `/${first}/${tail}/`,
+    `/${first}/${tail}?x=y`,
+    `/${first}/${tail}#x`,
+    `\\${first}\\${tail}`,
+    `http://x${path}`,
+    `http://x/${escaped}/${tail}`,
+    `HTTP://x${path}`,
+    `http:${path}`,
+    `x${path}`,
+    `*`,
+  ];
+}
+
+describe("the operator's API", () => {
+  it.each(spellings('/operator/v1/ledger/audit'))(
+    'is not on the port of clients, whoever shows its token: %s',
+    async (target) => {
+      const authorization = `Bearer ${OPERATOR_TOKEN}`;
+      const answer = await answerTo(stage.platform.rootUrl, { target, headers: { authorization } });
+      expect([400, 404]).toContain(statusIn(answer));
+      expect(answer).not.toContain('"ok"');
+    },
+  );
+
+  it.each([
+    'Bearer \xa0',
+    'Bearer ',
+    'Bearer',
+    'Bearer undefined',
+    'Bearer null',
+    'bearer \t',
+    'Basic Og==',
+    '',
+    '\xa0',
+  ])('opens to nobody who shows no token: %j', async (authorization) => {
+    const target = '/operator/v1/ledger/audit';
+    const answer = await answerTo(origin(stage.platform.operatorUrl), { target, headers: { authorization } });
+    expect(statusIn(answer)).toBe(401);
+  });
+
+  it.each([' ', 'x', '\xa0', 'a'.repeat(31)])('has no token that is none: %j', async (token) => {
+    const started = await Platform.start({ env: { SVC_OPERATOR_TOKEN: token } }).then(
+      async (platform) => {
+        await platform.stop();
+        return 'it starts';
+      },
+      (error: unknown) => String(error),
+    );
+    expect(started).not.toBe('it starts');
+  });
+});
+
+it.each(spellings('/api/v1/models'))(
+  "the API of clients is not on the operator's port: %s",
+  async (target) => {
+    const headers = { authorization: `Bearer ${stage.apiKey}` };
+    const answer = await answerTo(origin(stage.platform.operatorUrl), { target, headers });
+    expect([400, 404]).toContain(statusIn(answer));
+  },
+);
+
+it('who has failed too often is turned away however the path is written', async () => {
+  const headers = { authorization: 'Bearer SVC_INFERENCE_KEY_of_nobody', 'content-type': 'application/json' };
+  const statuses: number[] = [];
+  for (let count = 0; count < 30; count += 1) {
+    const [target = ''] = spellings('/api/v1/chat/completions').slice(1);
+    statuses.push(
+      statusIn(await answerTo(stage.platform.rootUrl, { method: 'POST', target, headers, body: '{}' })),
+    );
+  }
+  // Others of this file have failed before.
+  expect([401, 429]).toEqual(expect.arrayContaining(statuses));
+  expect(statuses.at(-1)).toBe(429);
+  for (const target of spellings('/api/v1/models').slice(0, 3))
+    expect([404, 429]).toContain(statusIn(await answerTo(stage.platform.rootUrl, { target, headers })));
+});
+
+it('leave nothing behind', async () => {
+  const faults = await stage.afterwards();
+  expect(faults).toEqual([]);
+});

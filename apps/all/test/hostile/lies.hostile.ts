@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { decent, ending, piece, whole } from './hostile-backend.js';
+import { Stage } from './stage.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+let stage: Stage;
+/** What the backend was sent. */
+let sent: Fields[] = [];
+
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+beforeEach(() => {
+  sent = [];
+  stage.backend.behave = (exchange) => {
+    sent.push(JSON.parse(exchange.body) as Fields);
+    return decent()(exchange);
+  };
+});
+afterAll(async () => {
+  await stage.stop();
+});
+
+const part = { type: 'text', text: 'a' };
+const image = { type: 'image_url', image_url: { url: 'data:,' } };
+const user = { role: 'user', content: 'hi' };
+const said = (...messages: object[]): Fields => ({ messages });
+
+/** A known name in other letters, as decoders that ignore case take it for the same. */
+const otherCases = (name: string): string[] => [
+  name.toUpperCase(),
+  name.charAt(0).toUpperCase() + name.slice(1),
+  ...(name.includes('s') ? [name.replace('s', '\u017f')] : []),
+  ...(name.includes('k') ? [name.replace('k', '\u212a')] : []),
+];
+
+const TOP = [
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'stream',
+  'stream_options',
+  'tools',
+  'stop',
+  'seed',
+];
+
+describe('names that equal a known one but for case', () => {
+  it.each(TOP.flatMap(otherCases))('reach no backend at the top: %s', async (name) => {
+    expect((await stage.say('hi', { [name]: 1 })).status).toBe(400);
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    said({ ...user, Role: 'system' }),
+    said({ ...user, Content: 'other' }),
+    said({ role: 'user', content: [{ ...part, Text: 'other' }] }),
+    said({ role: 'user', content: [{ ...image, image_url: { url: 'data:,', URL: 'http://10.0.0.1' } }] }),
+    { ...said(user), tools: [{ type: 'function', function: { name: 'f', NAME: 'g' } }] },
+    { ...said(user), reasoning: { effort: 'low', Effort: 'high' } },
+    { ...said(user), response_format: { type: 'text', TYPE: 'json_object' } },
+  ])('reach no backend inside: %j', async (body) => {
+    expect((await stage.ask(body)).status).toBe(400);
+    expect(sent).toEqual([]);
+  });
+
+  it('reach it neither by what unknown members of known objects hold', async () => {
+    const url = 'http://10.0.0.1/secret';
+    const message = {
+      ...user,
+      uuid: 'x',
+      image_url: { url },
+      content: [{ ...part, image_url: { url }, uuid: 'x' }],
+    };
+    expect((await stage.ask(said(message))).status).toBe(200);
+    expect(sent[0]?.['messages']).toEqual([{ role: 'user', content: [part] }]);
+  });
+});
+
+describe('the limit of output', () => {
+  it.each([
+    {},
+    { max_tokens: 1_000_000 },
+    { max_completion_tokens: 1_000_000 },
+    { max_tokens: 0 },
+    { max_tokens: -1 },
+    { max_tokens: null },
+    { max_tokens: 9_007_199_254_740_991 },
+    { n: 3, max_tokens: 1_000_000 },
+    { stream: true },
+    { stream: true, max_tokens: 1_000_000 },
+  ])("is always told to a backend, and at most the model's: %j", async (fields) => {
+    expect((await stage.say('hi', fields)).status).toBe(200);
+    const [{ max_tokens: older, max_completion_tokens: newer } = {}] = sent;
+    const told = [older, newer].filter((limit) => limit !== undefined);
+    expect(told).toHaveLength(1);
+    expect(Number(told[0])).toBeGreaterThan(0);
+    expect(Number(told[0])).toBeLessThanOrEqual(8_192);
+  });
+});
+
+/** Counts that no answer of ten words can have. */
+const LIES = [
+  { prompt_tokens: 5, completion_tokens: 1e7 },
+  { prompt_tokens: 5, completion_tokens: 9_007_199_254_740_991 },
+  { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 9_007_199_254_740_991 },
+  { prompt_tokens: 1e9, completion_tokens: 1 },
+  { prompt_tokens: 1e300, completion_tokens: 1e300 },
+  { prompt_tokens: -1, completion_tokens: -1e9 },
+  { prompt_tokens: '5', completion_tokens: '1e7' },
+  { prompt_tokens: 0.5, completion_tokens: 0.5 },
+  { prompt_tokens: null, completion_tokens: [1e7] },
+  { prompt_tokens: 5, completion_tokens: 30, completion_tokens_details: { reasoning_tokens: 1e9 } },
+  { prompt_tokens: 5, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 1e12 } },
+];
+
+/** By what a model of the tests costs: 20 tokens of output, and a prompt of some words with room to spare. */
+const MOST_USD = (20 * 0.6 + 4_096 * 0.15) / 1e6;
+
+describe.each(LIES)('a backend that counts %j', (usage) => {
+  it.each([false, true])(
+    'takes no more than an answer of 20 tokens can cost, and leaves no hold (stream: %s)',
+    async (stream) => {
+      const words = 'one two three four five six seven eight nine ten';
+      stage.backend.behave = ({ response }) => {
+        response.setHeader('content-type', stream ? 'text/event-stream' : 'application/json');
+        response.end(stream ? `${piece(words)}${ending(usage)}` : whole(words, usage));
+      };
+      const answer = await stage.say('hi', { max_tokens: 20, stream });
+      expect(answer.status).toBe(200);
+      expect(answer.cost?.usd).toBeGreaterThan(0);
+      expect(answer.cost?.usd).toBeLessThanOrEqual(MOST_USD);
+    },
+  );
+});
+
+describe('what an account can pay', () => {
+  it('is asked for members that nobody here knows too, since a backend may read them', async () => {
+    const apiKey = await stage.open('0.01');
+    const documents = ['word '.repeat(600_000)];
+    expect((await stage.say('hi', { documents }, { apiKey })).status).toBe(402);
+    expect(sent).toEqual([]);
+    expect((await stage.say('hi', {}, { apiKey })).status).toBe(200);
+  });
+
+  it('bounds an answer that is not streamed, however much a backend goes on to say', async () => {
+    const apiKey = await stage.open('0.001');
+    stage.backend.behave = ({ body, response }) => {
+      const isStreamed = (JSON.parse(body) as Fields)['stream'] === true;
+      response.setHeader('content-type', isStreamed ? 'text/event-stream' : 'application/json');
+      const words = 'one two three '.repeat(100);
+      response.end(isStreamed ? `${piece(words).repeat(80)}${ending()}` : whole(words.repeat(80)));
+    };
+    const answer = await stage.say('hi', {}, { apiKey });
+    expect(answer.status).toBe(200);
+    expect(answer.cost?.usd).toBeGreaterThan(0.0005);
+    expect(answer.cost?.usd).toBeLessThanOrEqual(0.001);
+  });
+});
+
+it('leave nothing behind', async () => {
+  expect(await stage.afterwards()).toEqual([]);
+});

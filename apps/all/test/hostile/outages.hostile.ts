@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DatabaseServer } from '../database-server.js';
+import { decent } from './hostile-backend.js';
+import { Stage } from './stage.js';
+
+const TIMEOUT = { timeout: 300_000 };
+const CLIENTS = 16;
+/** What fills the journal of these tests, and some more. */
+const REFUSED = 20;
+const REFUSED_MS = 120_000;
+
+let stage: Stage;
+let database: DatabaseServer;
+
+beforeAll(async () => {
+  // The smallest journal: about a thousand charges.
+  stage = await Stage.start({ env: { LEDGER_JOURNAL_BYTES: '1048576', LEDGER_SETTLE_WAIT_MS: '500' } });
+  stage.backend.behave = decent();
+  database = new DatabaseServer(stage.platform.dataDir);
+});
+
+afterAll(async () => {
+  await stage.stop();
+});
+
+/** Asks as fast as it can until `work` has ended, and tells how often it was refused so far. */
+async function underLoad(work: (refused: () => number) => Promise<void>): Promise<void> {
+  let refused = 0;
+  const over = new AbortController();
+  const client = async (number: number): Promise<void> => {
+    for (let turn = number; !over.signal.aborted; turn += 1) {
+      const { status } = await stage.say('hi', { stream: turn % 2 === 0 });
+      expect([200, 503]).toContain(status);
+      if (status === 503) refused += 1;
+    }
+  };
+  const clients = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
+  try {
+    await work(() => refused);
+  } finally {
+    over.abort();
+    await clients;
+  }
+}
+
+it.each([1, 6, 20])(
+  'PostgreSQL stands still for %s s, and nothing is left of it',
+  TIMEOUT,
+  async (seconds) => {
+    await underLoad(async () => {
+      await sleep(300);
+      await database.standStill(seconds * 1_000);
+      await sleep(300);
+    });
+    expect(await stage.afterwards()).toEqual([]);
+  },
+);
+
+it('what no way took is refused, and never charged', TIMEOUT, async () => {
+  await underLoad(async (refused) => {
+    const deadline = Date.now() + REFUSED_MS;
+    await database.standStill(1_000, async () => {
+      while (refused() < REFUSED && Date.now() < deadline) await sleep(50);
+    });
+    expect(refused()).toBeGreaterThanOrEqual(REFUSED);
+  });
+  expect(await stage.afterwards()).toEqual([]);
+});

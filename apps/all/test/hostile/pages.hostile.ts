@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TestServer } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../answers.js';
+import { Stage } from './stage.js';
+
+const TEST_MS = 600_000;
+const PAGES = 200;
+const PAGE_BYTES = 2_000_000;
+
+/** What the event loop may do in one go: 50 ms on a core of 3 GHz. Read where it is, a page takes several times as much. */
+const HOLD_UNITS = 1;
+/** They come one after the other, and long before the first has been read all are there. */
+const ARRIVAL_MS = 5;
+/** The least of so many tries is the one that was disturbed least. */
+const TRIES = 3;
+
+/** Pages that are read at once take three times their bytes, threads their heaps, answers theirs. */
+const GROWN_BYTES = 900_000_000;
+
+const WORDS = 'the tower is said to be three hundred and thirty metres tall and stands by the river';
+
+/** Some are prose, some tables, some nothing but elements. */
+const UNITS = [
+  `<p>${WORDS}, ${WORDS}.</p>`,
+  `<table><tr><td>${WORDS}</td><td><a href="/x">a</a></td></tr></table>`,
+  `<div class="nav"><b><i>${WORDS}`,
+  `<div>${WORDS}</div>`,
+];
+const PAGE = UNITS.map((unit) =>
+  Buffer.from(
+    `<html><body><article><h1>T</h1>${unit.repeat(Math.ceil(PAGE_BYTES / unit.length))}</article></body></html>`,
+  ),
+);
+
+let web: TestServer;
+let stage: Stage;
+let underWay = 0;
+
+beforeAll(async () => {
+  web = await TestServer.start(({ url = '' }, response) => {
+    underWay += 1;
+    response.once('close', () => (underWay -= 1));
+    if (url.startsWith('/robots')) response.writeHead(404).end();
+    else if (url.startsWith('/hang')) response.writeHead(200, { 'content-type': 'text/html' }).write('<p>');
+    else response.setHeader('content-type', 'text/html').end(PAGE[Number(url.slice(1)) % PAGE.length]);
+  });
+  const hosts = new URL(web.url).host;
+  stage = await Stage.start({
+    web: { extras: { webPage: 0.01 } },
+    env: {
+      GATEWAY_PRIVATE_HOSTS: hosts,
+      RETRIEVAL_PRIVATE_HOSTS: hosts,
+      RETRIEVAL_HOST_PAUSE_MS: '0',
+      RETRIEVAL_PAGE_TIMEOUT_MS: '600000',
+      RETRIEVAL_TIMEOUT_MS: '600000',
+      GATEWAY_AUGMENT_PER_MINUTE: '100000',
+    },
+  });
+});
+afterAll(async () => {
+  await stage.stop();
+  await web.close();
+});
+
+function scrape(apiKey: string, path: string, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${stage.platform.apiUrl}/augment/scrape`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: `${web.url}${path}` }),
+    ...(signal && { signal }),
+  });
+}
+
+it(
+  `${PAGES} pages of 2 MB at once are read beside the event loop, in bounded memory`,
+  { timeout: TEST_MS },
+  async () => {
+    const { apiKey } = await stage.platform.account('100.00');
+    const holds: number[] = [];
+    const read = async (): Promise<void> => {
+      const statuses = await Promise.all(
+        Array.from({ length: PAGES }, async (_, index) => {
+          // Two hundred requests that come in one turn are a turn of their own, whatever they are for.
+          await sleep(index * ARRIVAL_MS);
+          const response = await scrape(apiKey, `/${index}`);
+          await response.arrayBuffer();
+          return response.status;
+        }),
+      );
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    };
+    while (holds.length < TRIES && !holds.some((hold) => hold <= HOLD_UNITS)) {
+      holds.push(await stage.probe.longestHold(read));
+      process.stdout.write(
+        `held for ${holds.at(-1)?.toFixed(2)} units at most, grown by ${Math.round(stage.grownBytes / 1e6)} MB\n`,
+      );
+      expect(stage.grownBytes).toBeLessThan(GROWN_BYTES);
+    }
+    expect(Math.min(...holds)).toBeLessThanOrEqual(HOLD_UNITS);
+  },
+);
+
+it(
+  'pages that nobody waits for any more are let go, under way and in the queue, and not charged',
+  { timeout: TEST_MS },
+  async () => {
+    const { id, apiKey } = await stage.platform.account('1.00');
+    const leaving = new AbortController();
+    const asked = Array.from({ length: PAGES / 2 }, () =>
+      scrape(apiKey, '/hang', leaving.signal).catch((error: unknown) => error),
+    );
+    await eventually('some are under way', () => underWay > 0);
+    leaving.abort();
+    await Promise.all(asked);
+    await eventually('all are let go', () => underWay === 0);
+    // Whoever comes next is read at once: nothing stands in the queue.
+    const response = await scrape(apiKey, '/0');
+    expect(response.status).toBe(200);
+    await response.arrayBuffer();
+    await eventually('one is charged', async () => (await stage.platform.balances(id)).usd === '0.99');
+    expect(underWay).toBe(0);
+  },
+);
+
+it('leave nothing behind', { timeout: TEST_MS }, async () => {
+  expect(await stage.afterwards()).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
+
+/** Requests as bytes, for what no client would send. */
+export class RawRequest {
+  private said = '';
+
+  private constructor(private readonly socket: Socket) {
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => (this.said += text));
+    // What the service cuts is what some tests want to see.
+    socket.on('error', () => undefined);
+  }
+
+  static async open(url: string): Promise<RawRequest> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return new RawRequest(socket);
+  }
+
+  write(bytes: string | Buffer): void {
+    if (!this.socket.destroyed) this.socket.write(bytes);
+  }
+
+  /** The status of the answer, once its head is there; 0 where the connection ends before. */
+  async status(): Promise<number> {
+    while (!this.said.includes('\r\n\r\n') && !this.socket.closed)
+      await new Promise<unknown>((resolve) => {
+        this.socket.once('data', resolve);
+        this.socket.once('close', resolve);
+      });
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.said)?.[1] ?? 0);
+  }
+
+  /** All that was said, once the connection has ended. */
+  async answer(): Promise<string> {
+    if (!this.socket.closed) await new Promise<unknown>((resolve) => this.socket.once('close', resolve));
+    return this.said;
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}
+
+/** What a target is answered that is written as it is; the connection ends with the answer. */
+export async function answerTo(
+  url: string,
+  {
+    method = 'GET',
+    target,
+    headers = {},
+    body = '',
+  }: { method?: string; target: string; headers?: object; body?: string },
+): Promise<string> {
+  const request = await RawRequest.open(url);
+  const all = {
+    host: new URL(url).host,
+    connection: 'close',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${String(value)}`);
+  request.write(
+    Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'),
+  );
+  return request.answer();
+}

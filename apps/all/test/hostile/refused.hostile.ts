@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Cost } from '../answers.js';
+import { DatabaseServer } from '../database-server.js';
+import { type Payer, faultsLeft, openPayer } from '../payers.js';
+import { Platform, TEST_MODEL } from '../platform.js';
+import { nanoCost } from '../reconciliation.js';
+
+const TIMEOUT = { timeout: 300_000 };
+const CLIENTS = 12;
+/** So many are refused after a way for their charge was looked for in vain. */
+const REFUSED = 20;
+const REFUSED_MS = 120_000;
+
+let platform: Platform;
+let database: DatabaseServer;
+let payers: [Payer, ...Payer[]];
+
+beforeEach(async () => {
+  platform = await Platform.start({ env: { LEDGER_SETTLE_WAIT_MS: '500' } });
+  database = new DatabaseServer(platform.dataDir);
+  payers = [await openPayer(platform, { creditUsd: '100.00', stakes: false, keys: 2 })];
+  await payers[0].reconciliation.askAgain();
+});
+afterEach(() => platform.stop());
+
+const journal = (): string => join(platform.dataDir, 'ledger');
+
+/** Something stands where the journal's folder was, so that the journal takes nothing. */
+async function takeJournal(): Promise<void> {
+  await rm(journal(), { recursive: true, force: true });
+  await writeFile(journal(), 'no folder');
+}
+
+/** How many refused requests are in the journal. */
+function keptRefusals(): number {
+  const file = join(journal(), 'charges.journal');
+  return existsSync(file) ? readFileSync(file, 'latin1').split('"kind":"never"').length - 1 : 0;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + REFUSED_MS;
+  while (!holds() && Date.now() < deadline) await sleep(50);
+}
+
+/** Asks for whole answers until it is told to end: who is refused one knows that it is not charged. */
+async function client(over: AbortSignal): Promise<void> {
+  const [{ reconciliation, apiKeys }] = payers;
+  const body = { model: TEST_MODEL.id, messages: [{ role: 'user', content: 'hi' }] };
+  while (!over.aborted) {
+    reconciliation.sent += 1;
+    const response = await platform.chat(apiKeys[0], body);
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const answer = (await response.json()) as { cost: Cost };
+    if (response.status === 200) reconciliation.ended.set(requestId, nanoCost(answer.cost));
+    else reconciliation.refused.add(requestId);
+  }
+}
+
+/** Neither the event log nor the books nor the journal takes anything while some are refused; then nobody asks any more. */
+async function nothingTakes(then: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const clients = Promise.all(Array.from({ length: CLIENTS }, () => client(over.signal)));
+  await sleep(500);
+  await database.standStill(1_000, async () => {
+    const { refused } = payers[0].reconciliation;
+    await takeJournal();
+    await until(() => refused.size >= REFUSED);
+    over.abort();
+    await clients;
+    expect(refused.size).toBeGreaterThanOrEqual(REFUSED);
+    await then();
+  });
+}
+
+describe('when the log, the books and the journal refuse, what is refused is never charged', () => {
+  it('by the same process', TIMEOUT, async () => {
+    await nothingTakes(async () => {});
+    expect(await faultsLeft(platform, payers)).toEqual([]);
+  });
+
+  it('by the next run, where the journal came back before this one was killed', TIMEOUT, async () => {
+    await nothingTakes(async () => {
+      await rename(journal(), `${journal()}.away`);
+      const { refused } = payers[0].reconciliation;
+      await until(() => keptRefusals() >= refused.size);
+      expect(keptRefusals()).toBe(refused.size);
+      await platform.kill();
+    });
+    await platform.restart();
+    expect(await faultsLeft(platform, payers)).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+// Takes each dependency of a cluster away under load, and tells which alerts fire after how long, and how long until they
+// are quiet again: `npm run drill`, or `npm run drill -- Kafka ledger` for those whose names have these words. Alerts that
+// look back for an hour or more are not waited for. Needs the build, and prometheus on the PATH.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalChain } from '@svc/infra';
+import { startObservedCluster } from './stage.ts';
+
+const OPERATOR_TOKEN = 'operator-token-of-the-drill-of-alerts';
+const AWAY_MS = 150_000;
+const QUIET_MS = 240_000;
+const CLIENTS = 4;
+
+const say = (text) => process.stderr.write(`… ${text}\n`);
+const seconds = (sinceMs) => Math.round((performance.now() - sinceMs) / 1_000);
+
+const models = [
+  {
+    id: 'sound',
+    name: 'Sound',
+    tier: 'XS',
+    contextTokens: 131_072,
+    maxCompletionTokens: 8_192,
+    pricing: { input: 0.15, output: 0.6 },
+    backends: [{ kind: 'simulator', model: 'test-model' }],
+  },
+];
+const tiers = { XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } } };
+const search = { providers: [{ kind: 'simulator' }] };
+say('starting');
+const stage = await startObservedCluster({ models, tiers, search }, OPERATOR_TOKEN);
+const { cluster, infra, prometheus, apiUrl, operatorUrl } = stage;
+
+async function operator(path, body) {
+  const response = await fetch(`${operatorUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+}
+
+const { id } = await operator('/accounts', { name: 'drill' });
+await operator(`/accounts/${id}/credits`, { usd: '100.00', reference: 'drill' });
+const { apiKey } = await operator(`/accounts/${id}/api_keys`, { apiKeyType: 'INFERENCE', description: '' });
+
+const over = new AbortController();
+const statuses = new Map();
+async function client(at) {
+  // One of them has the web searched.
+  const web = at === 0 ? { svc_parameters: { enable_web_search: 'on' } } : {};
+  while (!over.signal.aborted) {
+    const status = await fetch(`${apiUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'sound',
+        stream: true,
+        messages: [{ role: 'user', content: 'hi' }],
+        ...web,
+      }),
+      signal: AbortSignal.timeout(20_000),
+    })
+      .then(async (response) => (await response.text(), response.status))
+      .catch(() => 'none');
+    statuses.set(status, 1 + (statuses.get(status) ?? 0));
+    await sleep(100);
+  }
+}
+const clients = Array.from({ length: CLIENTS }, (_, at) => client(at));
+
+async function firing() {
+  const response = await fetch(`${prometheus.url}/api/v1/alerts`);
+  const { data } = await response.json();
+  return new Set(
+    data.alerts
+      .filter(({ state }) => state === 'firing')
+      .map(({ labels }) => `${labels.alertname} (${labels.severity})`),
+  );
+}
+
+/** What is taken away, and how it comes back. */
+const server = (variable) => infra.servers.find((one) => one.variable === variable);
+const killedServer = (name, variable) => ({
+  name: `${name}, killed`,
+  away: () => server(variable).kill(),
+  back: () => server(variable).start(),
+});
+/** The cluster starts what has ended, so it is ended again and again. */
+function killed(kind) {
+  let end = () => undefined;
+  return {
+    name: `${kind}, killed again and again`,
+    away: () => {
+      const timer = setInterval(() => {
+        for (const { pid } of cluster.replicas(kind)) if (pid) process.kill(pid, 'SIGKILL');
+      }, 500);
+      end = () => clearInterval(timer);
+    },
+    back: () => end(),
+  };
+}
+const hang = (kind) => ({
+  name: `${kind}, stands still`,
+  away: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGSTOP')),
+  back: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGCONT')),
+});
+let { chain } = stage;
+const node = {
+  name: 'node of the chain, killed',
+  away: () => chain.stop(),
+  back: async () => (chain = await LocalChain.start({ port: Number(new URL(chain.url).port) })),
+};
+const all = [
+  killedServer('Redis', 'REDIS_URL'),
+  killedServer('Kafka', 'KAFKA_BROKERS'),
+  killedServer('PostgreSQL', 'DATABASE_URL'),
+  node,
+  ...['simulator', 'ledger', 'retrieval'].map(killed),
+  ...['simulator', 'ledger', 'router', 'limiter', 'retrieval', 'gateway'].map(hang),
+  ...['router', 'limiter', 'gateway'].map(killed),
+];
+const wanted = process.argv.slice(2);
+const drills = all.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
+
+const told = () => [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
+
+async function rowOf({ name, away, back }) {
+  const before = await firing();
+  statuses.clear();
+  say(`${name}; firing before: ${[...before].join(', ') || 'nothing'}`);
+  const first = new Map();
+  const startMs = performance.now();
+  await away();
+  while (performance.now() - startMs < AWAY_MS) {
+    for (const alert of await firing())
+      if (!before.has(alert) && !first.has(alert)) first.set(alert, seconds(startMs));
+    await sleep(500);
+  }
+  const answers = told();
+  await back();
+  const backMs = performance.now();
+  // Burn rates look back for longer than this.
+  const quiet = new Map();
+  const awaited = [...first.keys()].filter((alert) => !/Burn/.test(alert));
+  while (quiet.size < awaited.length && performance.now() - backMs < QUIET_MS) {
+    const now = await firing();
+    for (const alert of awaited) if (!now.has(alert) && !quiet.has(alert)) quiet.set(alert, seconds(backMs));
+    await sleep(500);
+  }
+  const said = (alert) => (quiet.has(alert) ? `${quiet.get(alert)} s` : 'later');
+  const rows = [...first].map(
+    ([alert, after], at) =>
+      `| ${at === 0 ? name : ''} | ${at === 0 ? answers : ''} | ${alert} | ${after} s | ${said(alert)} |`,
+  );
+  return rows.length > 0 ? rows.join('\n') : `| ${name} | ${answers} | none | | |`;
+}
+
+const rows = [];
+try {
+  await sleep(30_000);
+  for (const drill of drills) {
+    rows.push(await rowOf(drill));
+    say(rows.at(-1));
+  }
+} finally {
+  process.stdout.write(
+    `| What is away for ${AWAY_MS / 1_000} s | Answers meanwhile | Alert | Fires after | Quiet again after |\n|---|---|---|---|---|\n${rows.join('\n')}\n`,
+  );
+  over.abort();
+  await Promise.all(clients);
+  await chain.stop();
+  await stage.stop();
+}

@@ -1,0 +1,75 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Prometheus } from '@svc/infra';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { OPERATOR_TOKEN, Platform } from '../platform.js';
+import { METRICS_TOKEN, startObservedCluster, startSale } from './stage.js';
+import { type Asked, TroubledLoad, troubledCatalog } from './troubled-load.js';
+
+const ASK = fileURLToPath(new URL('../../../../tools/observe/ask.mjs', import.meta.url));
+const TEST_MS = 600_000;
+
+const isThere = spawnSync('prometheus', ['--version']).error === undefined;
+const note = isThere ? '' : ' (SKIPPED: there is no prometheus on the PATH)';
+
+/** What the check of every query says against a Prometheus that reads a deployment under load. */
+async function askedUnderLoad(
+  shape: 'all' | 'cluster',
+  prometheus: Prometheus,
+  asked: Asked,
+): Promise<string> {
+  const load = await TroubledLoad.start(asked);
+  try {
+    return await new Promise((resolve) => {
+      execFile(process.execPath, [ASK, prometheus.url, shape], (_error, stdout, stderr) =>
+        resolve(stdout + stderr),
+      );
+    });
+  } finally {
+    await load.end();
+  }
+}
+
+/** Everything in one process, with a Prometheus that reads it. */
+async function startObservedPlatform() {
+  const { chain, env } = await startSale();
+  const platform = await Platform.start({
+    env: { ...env, SVC_METRICS_TOKEN: METRICS_TOKEN },
+    catalogText: stringify(troubledCatalog()),
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'svc-observe-'));
+  const { apiUrl, operatorUrl } = platform;
+  const processes = [{ job: 'all', address: new URL(operatorUrl).host }];
+  const prometheus = await Prometheus.start({ folder, processes, token: METRICS_TOKEN, everySeconds: 1 });
+  const stop = async (): Promise<void> => {
+    await prometheus.stop();
+    await platform.stop();
+    await chain.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { apiUrl, operatorUrl, chain, prometheus, stop };
+}
+
+describe.skipIf(!isThere)(`every query of every panel and every alert${note}`, () => {
+  it.each([
+    ['all', startObservedPlatform],
+    ['cluster', () => startObservedCluster(troubledCatalog(), OPERATOR_TOKEN)],
+  ] as const)(
+    'has data of the right sign in the shape of %s',
+    async (shape, start) => {
+      const stage = await start();
+      const { apiUrl, operatorUrl, chain, prometheus } = stage;
+      try {
+        const asked = { apiUrl, operatorUrl, operatorToken: OPERATOR_TOKEN, chain };
+        expect(await askedUnderLoad(shape, prometheus, asked)).toMatch(/^\d+ queries, 0 faults\n$/);
+      } finally {
+        await stage.stop();
+      }
+    },
+    TEST_MS,
+  );
+});

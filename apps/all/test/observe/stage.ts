@@ -1,0 +1,86 @@
+// Also imported by programs that Node runs from their source: nothing here but types that it can strip.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cluster } from '@svc/cluster';
+import { LocalChain, Prometheus, temporaryInfra } from '@svc/infra';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+
+const INTERNAL_TOKEN = 'internal-token-of-whoever-is-observed-here';
+export const METRICS_TOKEN = 'metrics-token-of-whoever-is-observed-here';
+
+/** Base on this machine, and the settings of a seller on it. */
+export async function startSale(): Promise<{ chain: LocalChain; env: Record<string, string> }> {
+  const chain = await LocalChain.start();
+  const [signer, seller] = [generatePrivateKey(), generatePrivateKey()];
+  await chain.fund(privateKeyToAccount(signer).address);
+  const env = {
+    X402_EVM_RPC_URL: chain.url,
+    X402_EVM_PAY_TO: privateKeyToAccount(seller).address,
+    X402_EVM_SIGNER_KEY: signer,
+    X402_EVM_CONFIRMATIONS: '1',
+  };
+  return { chain, env };
+}
+
+/** A cluster on servers and a chain of its own, and a Prometheus that reads it and tries the rules every second. */
+export interface ObservedCluster {
+  readonly cluster: Cluster;
+  readonly infra: Awaited<ReturnType<typeof temporaryInfra>>;
+  readonly chain: LocalChain;
+  readonly prometheus: Prometheus;
+  readonly apiUrl: string;
+  readonly operatorUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts it with a catalogue and the operator's token; all of it is gone after `stop`. */
+export async function startObservedCluster(
+  catalog: object,
+  operatorToken: string,
+  rules?: string,
+): Promise<ObservedCluster> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-observed-'));
+  const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    for (const end of ends.toReversed()) await end();
+  };
+  try {
+    const infra = await temporaryInfra();
+    ends.push(() => infra.wipe());
+    const { chain, env } = await startSale();
+    ends.push(() => chain.stop());
+    const catalogFile = join(folder, 'catalog.json');
+    // JSON is YAML.
+    await writeFile(catalogFile, JSON.stringify(catalog));
+    const cluster = await Cluster.start({
+      shared: {
+        ...(await infra.up()),
+        SVC_OPERATOR_TOKEN: operatorToken,
+        SVC_INTERNAL_TOKEN: INTERNAL_TOKEN,
+      },
+      env: {
+        ...env,
+        PATH: process.env['PATH'],
+        SVC_CATALOG: catalogFile,
+        SVC_METRICS_TOKEN: METRICS_TOKEN,
+        GATEWAY_FAILURE_BLOCK: 'off',
+      },
+      folder: join(folder, 'cluster'),
+    });
+    ends.push(() => cluster.stop());
+    const prometheus = await Prometheus.start({
+      folder: join(folder, 'prometheus'),
+      processes: cluster.metrics,
+      token: METRICS_TOKEN,
+      everySeconds: 1,
+      ...(rules !== undefined && { rules }),
+    });
+    ends.push(() => prometheus.stop());
+    const [apiUrl, operatorUrl] = [`${cluster.url}/api/v1`, `${cluster.operatorUrl}/operator/v1`];
+    return { cluster, infra, chain, prometheus, apiUrl, operatorUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

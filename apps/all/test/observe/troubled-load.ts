@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LocalChain } from '@svc/infra';
+import { buyer } from '../buyers.js';
+import { contractSignIn } from '../contract-wallets.js';
+import { challengeOf, evmWallet } from '../wallets.js';
+
+/** Models as a catalogue has them, of which some have backends that nobody listens on. */
+export function troubledCatalog(): object {
+  const simulator = { kind: 'simulator', model: 'test-model' };
+  const nobody = { url: 'http://127.0.0.1:9', model: 'x' };
+  const model = (id: string, backends: readonly object[], tier = 'XS'): object => ({
+    id,
+    name: id,
+    tier,
+    contextTokens: 131_072,
+    maxCompletionTokens: 8_192,
+    pricing: { input: 0.15, output: 0.6 },
+    backends,
+  });
+  return {
+    models: [
+      model('sound', [simulator]),
+      model('gone', [nobody]),
+      model('half-gone', [nobody, simulator]),
+      model('scarce', [simulator], 'S'),
+    ],
+    tiers: {
+      XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } },
+      S: { standard: { requestsPerMinute: 3, tokensPerMinute: 10_000 } },
+    },
+  };
+}
+
+interface Body {
+  readonly model: string;
+  readonly stream?: boolean;
+  readonly max_tokens?: number;
+}
+
+/** Where clients and the operator ask. */
+export interface Asked {
+  readonly apiUrl: string;
+  readonly operatorUrl: string;
+  readonly operatorToken: string;
+  /** Where wallets pay. */
+  readonly chain: LocalChain;
+}
+
+const PAUSE_MS = 100;
+const DEADLINE_MS = 30_000;
+/** A client with this patience leaves before a long answer is there. */
+const IMPATIENT_MS = 40;
+
+/** Clients of every kind: served, refused for money, limits and keys, without a backend, gone before the end. */
+export class TroubledLoad {
+  private readonly over = new AbortController();
+  private readonly loops: Promise<void>[];
+  /** How often each model gave each status. */
+  readonly seen = new Map<string, number>();
+
+  private constructor(
+    private readonly asked: Asked,
+    keys: { readonly rich: string; readonly poor: string },
+  ) {
+    const { rich, poor } = keys;
+    this.loops = [
+      this.repeat(rich, { model: 'sound', stream: true, max_tokens: 20 }),
+      this.repeat(rich, { model: 'sound', max_tokens: 5 }),
+      this.repeat(rich, { model: 'gone' }),
+      this.repeat(rich, { model: 'half-gone', stream: true }),
+      this.repeat(rich, { model: 'scarce' }),
+      this.repeat(poor, { model: 'sound' }),
+      this.repeat('wrong', { model: 'sound' }),
+      this.repeat(rich, { model: 'sound', stream: true, max_tokens: 2_000 }, IMPATIENT_MS),
+      this.repeatPaying(),
+    ];
+  }
+
+  static async start(asked: Asked): Promise<TroubledLoad> {
+    const [rich, poor] = await Promise.all([accountOf(asked, '10.00'), accountOf(asked)]);
+    return new TroubledLoad(asked, { rich, poor });
+  }
+
+  async end(): Promise<void> {
+    this.over.abort();
+    await Promise.all(this.loops);
+  }
+
+  private async repeat(apiKey: string, body: Body, patienceMs = DEADLINE_MS): Promise<void> {
+    while (!this.over.signal.aborted) {
+      this.note(`${body.model} ${await this.ask(apiKey, body, patienceMs)}`);
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  /** Wallets that sign in and have paid, or have shown what somebody else signed. */
+  private async repeatPaying(): Promise<void> {
+    const { apiUrl, chain } = this.asked;
+    const { origin } = new URL(apiUrl);
+    while (!this.over.signal.aborted) {
+      const { wallet, fetch: paying } = await buyer(chain, 100);
+      const init = { method: 'POST', signal: AbortSignal.timeout(DEADLINE_MS) };
+      const paid = await paying(`${apiUrl}/x402/top-up?amount=5`, init).catch(() => undefined);
+      this.note(`paid ${paid?.status}`);
+      for (const header of [
+        await wallet.signIn(challengeOf(origin)),
+        await contractSignIn(origin, wallet.address, evmWallet()),
+      ])
+        this.note(`sign-in ${await this.statusOf(wallet.address, header)}`);
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  private async statusOf(address: string, header: string): Promise<number | undefined> {
+    const response = await fetch(`${this.asked.apiUrl}/x402/balance/${address}`, {
+      headers: { 'SIGN-IN-WITH-X': header },
+      signal: AbortSignal.timeout(DEADLINE_MS),
+    }).catch(() => undefined);
+    return response?.status;
+  }
+
+  private note(outcome: string): void {
+    this.seen.set(outcome, 1 + (this.seen.get(outcome) ?? 0));
+  }
+
+  private async ask(apiKey: string, body: object, patienceMs: number): Promise<string> {
+    try {
+      const response = await fetch(`${this.asked.apiUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ messages: [{ role: 'user', content: 'Say something long.' }], ...body }),
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      await response.text();
+      return String(response.status);
+    } catch {
+      return 'left';
+    }
+  }
+}
+
+/** The key of a new account with so many USD. */
+async function accountOf({ operatorUrl, operatorToken }: Asked, usd?: string): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const response = await fetch(operatorUrl + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const { id } = await post('/accounts', { name: 'observed' });
+  if (usd !== undefined) await post(`/accounts/${String(id)}/credits`, { usd, reference: 'start' });
+  const { apiKey } = await post(`/accounts/${String(id)}/api_keys`, {
+    apiKeyType: 'INFERENCE',
+    description: '',
+  });
+  return String(apiKey);
+}

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TransactionSerializableEIP1559, parseTransaction } from 'viem';
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+interface Trap {
+  readonly when: 'before' | 'after';
+  readonly spring: () => Promise<void>;
+}
+
+/** What a node does with calls. */
+export type NodeMood = 'well' | 'down' | 'hanging';
+
+const LOOKED = 'latest';
+
+/** A node of a chain that can be behind, down or hang, and at which a process can be killed as it sends a transaction. */
+export class RpcProxy {
+  /** The transactions that were sent. */
+  readonly sent: TransactionSerializableEIP1559[] = [];
+  mood: NodeMood = 'well';
+  private trap: Trap | undefined;
+  private behind = 0;
+  private isForgetful = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: string,
+  ) {}
+
+  static async start(target: string): Promise<RpcProxy> {
+    const server = createServer();
+    const proxy = new RpcProxy(server, target);
+    server.on('request', (request, response) => void proxy.answer(request, response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  /** Does something just before or after the next transaction reaches the chain. */
+  atNextSend(when: Trap['when'], act: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.trap = { when, spring: () => act().then(resolve, reject) };
+    });
+  }
+
+  /** The node knows less than the chain has, by so many blocks. */
+  async whileBehind(blocks: number, act: () => Promise<void>): Promise<void> {
+    this.behind = blocks;
+    try {
+      await act();
+    } finally {
+      this.behind = 0;
+    }
+  }
+
+  /** The node finds no events. */
+  async whileForgetful(act: () => Promise<void>): Promise<void> {
+    this.isForgetful = true;
+    try {
+      await act();
+    } finally {
+      this.isForgetful = false;
+    }
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      let text = '';
+      for await (const chunk of request) text += String(chunk);
+      if (this.mood === 'hanging') return;
+      if (this.mood === 'down') throw new Error('down');
+      const call = JSON.parse(text) as Call;
+      const isSend = call.method === 'eth_sendRawTransaction';
+      const trap = isSend ? this.trap : undefined;
+      if (isSend) this.note(call);
+      if (trap) this.trap = undefined;
+      if (trap?.when === 'before') {
+        await trap.spring();
+        return;
+      }
+      const result = await this.told(call);
+      if (trap) await trap.spring();
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
+    } catch {
+      response.socket?.destroy();
+    }
+  }
+
+  private note({ params: [raw] }: Call): void {
+    this.sent.push(parseTransaction(raw as `0x02${string}`));
+  }
+
+  private async told(call: Call): Promise<unknown> {
+    if (this.isForgetful && call.method === 'eth_getLogs') return { jsonrpc: '2.0', id: call.id, result: [] };
+    if (this.behind === 0) return this.ask(call);
+    const head = Number(
+      ((await this.ask({ ...call, method: 'eth_blockNumber', params: [] })) as { result: string }).result,
+    );
+    const known = `0x${Math.max(0, head - this.behind).toString(16)}`;
+    if (call.method === 'eth_blockNumber') return { jsonrpc: '2.0', id: call.id, result: known };
+    const unknown = call.params.some(
+      (param) =>
+        typeof param === 'string' && /^0x[0-9a-f]{1,12}$/.test(param) && Number(param) > Number(known),
+    );
+    if (unknown) return { jsonrpc: '2.0', id: call.id, result: null };
+    return this.ask({ ...call, params: call.params.map((param) => (param === LOOKED ? known : param)) });
+  }
+
+  private async ask(call: Call): Promise<unknown> {
+    const answer = await fetch(this.target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(call),
+    });
+    return answer.json();
+  }
+}

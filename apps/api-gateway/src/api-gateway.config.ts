@@ -1,0 +1,39 @@
+import { kafkaConfig } from '@svc/events';
+import { gatewayConfig } from '@svc/gateway';
+import { ledgerClientConfig } from '@svc/ledger';
+import { limiterClientConfig } from '@svc/limiter';
+import { imagesConfig } from '@svc/media';
+import { paymentsClientConfig } from '@svc/payments';
+import { retrievalClientConfig } from '@svc/retrieval';
+import { routerClientConfig } from '@svc/router';
+import {
+  SECRET_LENGTH,
+  catalogConfig,
+  charactersConfig,
+  databaseUrl,
+  internalToken,
+  port,
+  processConfig,
+} from '@svc/runtime';
+import { z } from 'zod';
+
+/** Settings of the process that serves the public API and the operator's. */
+export const apiGatewayConfig = {
+  ...gatewayConfig,
+  ...imagesConfig,
+  ...ledgerClientConfig,
+  ...limiterClientConfig,
+  ...paymentsClientConfig,
+  ...retrievalClientConfig,
+  ...routerClientConfig,
+  ...kafkaConfig,
+  ...processConfig({ name: 'api-gateway', port: 3000 }),
+  ...catalogConfig,
+  ...charactersConfig,
+  OPERATOR_PORT: port.default(3001).describe("Where the operator's API listens; 0 takes a free port"),
+  SVC_OPERATOR_TOKEN: z.string().min(SECRET_LENGTH).describe("The operator's secret"),
+  SVC_INTERNAL_TOKEN: internalToken,
+  DATABASE_URL: databaseUrl.describe('The PostgreSQL server with accounts and keys'),
+};
+
+export type ApiGatewayConfig = z.infer<z.ZodObject<typeof apiGatewayConfig>>;

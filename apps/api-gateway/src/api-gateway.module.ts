@@ -1,0 +1,62 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { EventStrategy, EventsModule, kafkaConnection } from '@svc/events';
+import { GatewayModule, privateHosts } from '@svc/gateway';
+import { GuardedFetchModule } from '@svc/guarded-fetch';
+import { LedgerClientModule } from '@svc/ledger';
+import { LimitLogModule, LimiterClientModule } from '@svc/limiter';
+import { ImagesModule } from '@svc/media';
+import { PaymentsClientModule } from '@svc/payments';
+import { RetrievalClientModule } from '@svc/retrieval';
+import { RouterClientModule } from '@svc/router';
+import { type Catalog, CatalogModule, type Characters, CharactersModule, type Logger } from '@svc/runtime';
+import { StorageModule } from '@svc/storage';
+import type { ApiGatewayConfig } from './api-gateway.config.js';
+
+export interface ApiGatewayParts {
+  readonly config: ApiGatewayConfig;
+  readonly catalog: Catalog;
+  readonly characters: Characters;
+  readonly logger: Logger;
+}
+
+/** Introduces the gateway to its neighbours in other processes. */
+@Module({})
+export class ApiGatewayModule {
+  static with({ config, catalog, characters, logger }: ApiGatewayParts): DynamicModule {
+    const token = config.SVC_INTERNAL_TOKEN;
+    return {
+      module: ApiGatewayModule,
+      imports: [
+        CatalogModule.of(catalog),
+        CharactersModule.of(characters),
+        StorageModule.at({ url: config.DATABASE_URL, logger }),
+        EventsModule.kafka({ ...kafkaConnection(config), logger }),
+        ImagesModule.with(config),
+        GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
+        GatewayModule.with({ config, operatorToken: config.SVC_OPERATOR_TOKEN }, [
+          LedgerClientModule.at({ config, token }),
+          LimitLogModule,
+          LimiterClientModule.at(limiterOptions(config)),
+          PaymentsClientModule.at({ config, token }),
+          RetrievalClientModule.at({ ...config, token }),
+          RouterClientModule.at({ ...config, token }),
+        ]),
+      ],
+    };
+  }
+
+  /** What brings the event log's events to the services. */
+  static readonly events = (app: NestFastifyApplication): EventStrategy =>
+    app.get(EventStrategy, { strict: false });
+}
+
+function limiterOptions(config: ApiGatewayConfig): Parameters<typeof LimiterClientModule.at>[0] {
+  return {
+    url: config.LIMITER_URL,
+    token: config.SVC_INTERNAL_TOKEN,
+    waitMs: config.LIMITER_WAIT_MS,
+    localShare: config.LIMITER_LOCAL_SHARE,
+    leaseMs: config.LIMITER_LEASE_MS,
+  };
+}

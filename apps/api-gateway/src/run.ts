@@ -1,0 +1,38 @@
+import 'reflect-metadata';
+import {
+  type Environment,
+  NeighbourWatch,
+  anyIsReady,
+  openCatalog,
+  openCharacters,
+  runProcess,
+} from '@svc/runtime';
+import { Database } from '@svc/storage';
+import { apiGatewayConfig } from './api-gateway.config.js';
+import { ApiGatewayModule } from './api-gateway.module.js';
+
+/** The public API and the operator's. */
+export const run = (env: Environment): Promise<void> =>
+  runProcess(env, {
+    settings: apiGatewayConfig,
+    start: async (starting) => {
+      const { config, logger, readiness } = starting;
+      const catalog = await openCatalog({ path: config.SVC_CATALOG }, starting);
+      const characters = await openCharacters(config.SVC_CHARACTERS, starting);
+      const watch = new NeighbourWatch(readiness);
+      watch.add('ledger', () => anyIsReady(config.LEDGER_URL));
+      watch.add('router', () => anyIsReady(config.ROUTER_URL));
+      const { app, apiUrl, operatorUrl } = await starting.serve({
+        module: ApiGatewayModule.with({ config, catalog, characters, logger }),
+        operator: { host: config.HOST, port: config.OPERATOR_PORT },
+        events: ApiGatewayModule.events,
+        ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
+        corsOrigins: config.GATEWAY_CORS_ORIGINS,
+      });
+      // Undone before the database is closed.
+      starting.undo(() => watch.stop());
+      const database = app.get(Database, { strict: false });
+      watch.add('database', () => database.query('SELECT 1'));
+      return `api-gateway listening on ${apiUrl}, for the operator on ${operatorUrl}`;
+    },
+  });

@@ -1,0 +1,21 @@
+import { kafkaConfig } from '@svc/events';
+import { sharedLedgerConfig } from '@svc/ledger';
+import { databaseUrl, internalToken, processConfig } from '@svc/runtime';
+import { z } from 'zod';
+
+/** Settings of the process that owns every balance. Each call belongs to a request that its gateway logs. */
+export const billingLedgerConfig = {
+  ...sharedLedgerConfig,
+  ...kafkaConfig,
+  ...processConfig({ name: 'billing-ledger', port: 3005, logLevel: 'warn' }),
+  DATABASE_URL: databaseUrl.describe('The PostgreSQL server with the books'),
+  LEDGER_MIGRATE: z
+    .stringbool()
+    .default(true)
+    .describe(
+      'Whether it brings the tables up to date at its start. Where something else does, it refuses to start on tables that are older, and takes newer ones',
+    ),
+  SVC_INTERNAL_TOKEN: internalToken,
+};
+
+export type BillingLedgerConfig = z.infer<z.ZodObject<typeof billingLedgerConfig>>;

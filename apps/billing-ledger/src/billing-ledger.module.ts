@@ -1,0 +1,24 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { EventsModule, kafkaConnection } from '@svc/events';
+import { JobsModule } from '@svc/jobs';
+import { LedgerApiModule } from '@svc/ledger';
+import type { Logger } from '@svc/runtime';
+import { StorageModule } from '@svc/storage';
+import type { BillingLedgerConfig } from './billing-ledger.config.js';
+
+/** The ledger, served to the other processes. */
+@Module({})
+export class BillingLedgerModule {
+  static with(config: BillingLedgerConfig, logger: Logger): DynamicModule {
+    const { DATABASE_URL: url, REDIS_URL, SVC_INTERNAL_TOKEN: token } = config;
+    return {
+      module: BillingLedgerModule,
+      imports: [
+        StorageModule.at({ url, logger }),
+        EventsModule.kafka({ ...kafkaConnection(config), logger }),
+        JobsModule.redis({ url: REDIS_URL }),
+        LedgerApiModule.with({ config, token }),
+      ],
+    };
+  }
+}

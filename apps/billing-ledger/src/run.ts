@@ -1,0 +1,26 @@
+import 'reflect-metadata';
+import { EventStrategy } from '@svc/events';
+import { type Environment, runProcess } from '@svc/runtime';
+import { checkMigrated, keepDatabase, migrate, takeDatabase } from '@svc/storage';
+import { billingLedgerConfig } from './billing-ledger.config.js';
+import { BillingLedgerModule } from './billing-ledger.module.js';
+
+/** The ledger, served to the other processes. */
+export const run = (env: Environment): Promise<void> =>
+  runProcess(env, {
+    settings: billingLedgerConfig,
+    start: async (starting) => {
+      const { config, logger, serve } = starting;
+      const lock = await takeDatabase({ url: config.DATABASE_URL, mode: 'together' }, starting);
+      await (config.LEDGER_MIGRATE ? migrate : checkMigrated)(config.DATABASE_URL);
+      await keepDatabase(lock, starting, {
+        onTaken: () =>
+          starting.fail('a process that keeps balances in its memory has had the database meanwhile'),
+      });
+      const { apiUrl } = await serve({
+        module: BillingLedgerModule.with(config, logger),
+        events: (app) => app.get(EventStrategy, { strict: false }),
+      });
+      return `billing-ledger listening on ${apiUrl}`;
+    },
+  });

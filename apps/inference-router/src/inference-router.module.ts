@@ -1,0 +1,16 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { RouterApiModule } from '@svc/router';
+import { type Catalog, CatalogModule, type Environment } from '@svc/runtime';
+import type { InferenceRouterConfig } from './inference-router.config.js';
+
+/** The router, served to the other processes. */
+@Module({})
+export class InferenceRouterModule {
+  static with(config: InferenceRouterConfig, catalog: Catalog, env: Environment): DynamicModule {
+    const settings = { ...config, secret: (name: string) => env[name] };
+    return {
+      module: InferenceRouterModule,
+      imports: [CatalogModule.of(catalog), RouterApiModule.with(settings, config.SVC_INTERNAL_TOKEN)],
+    };
+  }
+}

@@ -1,0 +1,16 @@
+import 'reflect-metadata';
+import { type Environment, openCatalog, runProcess } from '@svc/runtime';
+import { inferenceRouterConfig } from './inference-router.config.js';
+import { InferenceRouterModule } from './inference-router.module.js';
+
+/** The router, served to the other processes. */
+export const run = (env: Environment): Promise<void> =>
+  runProcess(env, {
+    settings: inferenceRouterConfig,
+    start: async (starting) => {
+      const { config, serve } = starting;
+      const catalog = await openCatalog({ path: config.SVC_CATALOG }, starting);
+      const { apiUrl } = await serve({ module: InferenceRouterModule.with(config, catalog, env) });
+      return `inference-router listening on ${apiUrl}`;
+    },
+  });

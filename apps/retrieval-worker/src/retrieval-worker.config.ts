@@ -1,0 +1,22 @@
+import { retrievalConfig } from '@svc/retrieval';
+import { catalogConfig, internalToken, processConfig, redisUrl } from '@svc/runtime';
+import { z } from 'zod';
+
+/** Settings of the process that reads files and searches the web. Each call belongs to a request that its gateway logs. */
+export const retrievalWorkerConfig = {
+  ...retrievalConfig,
+  ...processConfig({ name: 'retrieval-worker', port: 3004, logLevel: 'warn' }),
+  ...catalogConfig,
+  RETRIEVAL_PRIVATE_HOSTS: z
+    .string()
+    .default('')
+    .describe('Private `host:port` entries, by commas, of which pages may be read nevertheless'),
+  REDIS_URL: redisUrl
+    .optional()
+    .describe(
+      'The Redis in which processes remember together what searches have found; without it each does by itself',
+    ),
+  SVC_INTERNAL_TOKEN: internalToken,
+};
+
+export type RetrievalWorkerConfig = z.infer<z.ZodObject<typeof retrievalWorkerConfig>>;

@@ -1,0 +1,25 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { GuardedFetchModule } from '@svc/guarded-fetch';
+import { RetrievalApiModule } from '@svc/retrieval';
+import { type Catalog, CatalogModule, type Environment } from '@svc/runtime';
+import type { RetrievalWorkerConfig } from './retrieval-worker.config.js';
+
+/** Introduces retrieval to the catalogue. */
+@Module({})
+export class RetrievalWorkerModule {
+  static with(config: RetrievalWorkerConfig, catalog: Catalog, env: Environment): DynamicModule {
+    const settings = { ...config, secret: (name: string) => env[name], redisUrl: config.REDIS_URL };
+    return {
+      module: RetrievalWorkerModule,
+      imports: [
+        CatalogModule.of(catalog),
+        GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
+        RetrievalApiModule.with(settings, config.SVC_INTERNAL_TOKEN),
+      ],
+    };
+  }
+}
+
+function privateHosts({ RETRIEVAL_PRIVATE_HOSTS: hosts }: RetrievalWorkerConfig): string[] {
+  return hosts.split(',').filter((host) => host !== '');
+}

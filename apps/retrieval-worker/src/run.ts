@@ -1,0 +1,16 @@
+import 'reflect-metadata';
+import { type Environment, openCatalog, runProcess } from '@svc/runtime';
+import { retrievalWorkerConfig } from './retrieval-worker.config.js';
+import { RetrievalWorkerModule } from './retrieval-worker.module.js';
+
+/** The reading of files and the search of the web, served to the other processes. */
+export const run = (env: Environment): Promise<void> =>
+  runProcess(env, {
+    settings: retrievalWorkerConfig,
+    start: async (starting) => {
+      const { config, serve } = starting;
+      const catalog = await openCatalog({ path: config.SVC_CATALOG }, starting);
+      const { apiUrl } = await serve({ module: RetrievalWorkerModule.with(config, catalog, env) });
+      return `retrieval-worker listening on ${apiUrl}`;
+    },
+  });

@@ -1,0 +1,16 @@
+import 'reflect-metadata';
+import { type Environment, runProcess } from '@svc/runtime';
+import { checkMigrated } from '@svc/storage';
+import { x402PaymentsConfig } from './x402-payments.config.js';
+import { X402PaymentsModule } from './x402-payments.module.js';
+
+/** The payments, as a process of their own. */
+export const run = (env: Environment): Promise<void> =>
+  runProcess(env, {
+    settings: x402PaymentsConfig,
+    start: async ({ config, logger, serve }) => {
+      await checkMigrated(config.DATABASE_URL);
+      const { apiUrl } = await serve({ module: X402PaymentsModule.with(config, logger) });
+      return `x402-payments listening on ${apiUrl}`;
+    },
+  });

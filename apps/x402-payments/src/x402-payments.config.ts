@@ -1,0 +1,15 @@
+import { booksClientConfig } from '@svc/ledger';
+import { paymentsConfig } from '@svc/payments';
+import { databaseUrl, internalToken, processConfig } from '@svc/runtime';
+import type { z } from 'zod';
+
+/** Settings of the process that sells credit. */
+export const x402PaymentsConfig = {
+  ...paymentsConfig,
+  ...booksClientConfig,
+  ...processConfig({ name: 'x402-payments', port: 3006 }),
+  DATABASE_URL: databaseUrl.describe('The PostgreSQL server with the payments'),
+  SVC_INTERNAL_TOKEN: internalToken,
+};
+
+export type X402PaymentsConfig = z.infer<z.ZodObject<typeof x402PaymentsConfig>>;

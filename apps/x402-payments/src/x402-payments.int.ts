@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import { startTestDatabase } from '@svc/storage/testing';
+import { RunningProcess } from '@svc/testing';
+import { expect, it } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const TOKEN = 'internal-token-of-the-tests-of-payments';
+
+it('lives, is ready, says what is to be set before anything is sold, and stops when it is told to', async () => {
+  const database = await startTestDatabase();
+  const env = {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    LEDGER_URL: 'http://127.0.0.1:1',
+    SVC_INTERNAL_TOKEN: TOKEN,
+  };
+  const { service, match } = await RunningProcess.start({ main: MAIN, env }, /listening on (http:\S+)/);
+  expect((await fetch(`${match[1]}/healthz`)).status).toBe(200);
+  expect((await fetch(`${match[1]}/readyz`)).status).toBe(200);
+  expect((await fetch(`${match[1]}/api/v1/models`)).status).toBe(404);
+  const path = `${match[1]}/internal/v1/payments/calls`;
+  const post = (token: string) =>
+    fetch(path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify([{ method: 'rails', arguments: [] }]),
+    });
+  expect((await post('another')).status).toBe(401);
+  expect(await service.stop()).toBe(0);
+  await database.stop();
+});
+
+it('tells all faults of its settings at once', async () => {
+  const env = { PORT: 'x', X402_EVM_PAY_TO: 'me', X402_EVM_RPC_URL: 'nowhere', X402_EVM_CONFIRMATIONS: '0' };
+  const faulty = RunningProcess.spawn({ main: MAIN, env });
+  expect(await faulty.ended()).toBe(1);
+  for (const name of [...Object.keys(env), 'DATABASE_URL', 'LEDGER_URL', 'SVC_INTERNAL_TOKEN'])
+    expect(faulty.output).toMatch(new RegExp(`^${name}: `, 'm'));
+});

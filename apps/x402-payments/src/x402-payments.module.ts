@@ -1,0 +1,21 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { BooksClientModule } from '@svc/ledger';
+import { PaymentsApiModule } from '@svc/payments';
+import type { Logger } from '@svc/runtime';
+import { StorageModule } from '@svc/storage';
+import type { X402PaymentsConfig } from './x402-payments.config.js';
+
+/** The payments, served to the other processes. */
+@Module({})
+export class X402PaymentsModule {
+  static with(config: X402PaymentsConfig, logger: Logger): DynamicModule {
+    const { SVC_INTERNAL_TOKEN: token } = config;
+    return {
+      module: X402PaymentsModule,
+      imports: [
+        StorageModule.at({ url: config.DATABASE_URL, logger }),
+        PaymentsApiModule.with({ config, token }, BooksClientModule.at({ config, token })),
+      ],
+    };
+  }
+}

@@ -1,0 +1,160 @@
+{{/*
+The environment of the processes. files/settings.json has the settings of each, generated from the schemas that read them:
+a process gets those of these variables that it knows, and the chart refuses to render where one that it needs is missing.
+*/}}
+
+{{/* Who listens at the address of each variable. NetworkPolicies follow from it. */}}
+{{- define "platform.neighbours" -}}
+LEDGER_URL: billing-ledger
+LIMITER_URL: rate-limiter
+ROUTER_URL: inference-router
+RETRIEVAL_URL: retrieval-worker
+PAYMENTS_URL: x402-payments
+{{- end }}
+
+{{- define "platform.secretValue" -}}
+valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }} } }
+{{- end }}
+
+{{/* Every variable that this chart sets, for (dict "root" $ "name" service "service" values "connections" secret). */}}
+{{- define "platform.variables" -}}
+{{- $values := .root.Values -}}
+{{- $tokens := include "platform.tokensSecret" .root -}}
+{{- with .service -}}
+HOST: { value: 0.0.0.0 }
+{{- with .port }}
+PORT: { value: {{ quote . }} }
+{{- end }}
+{{- with .operatorPort }}
+OPERATOR_PORT: { value: {{ quote . }} }
+{{- end }}
+{{- with .drainSeconds }}
+SVC_DRAIN_MS: { value: {{ mul . 1000 | quote }} }
+{{- end }}
+# Who may not leave the cluster is not to try.
+GATEWAY_ATTACHMENT_URLS: { value: '{{ ternary "on" "off" .reachesInternet }}' }
+{{- end }}
+SVC_INTERNAL_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "internal-token") }} }
+SVC_OPERATOR_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "operator-token") }} }
+# Without it there are no metrics to read.
+SVC_METRICS_TOKEN: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: metrics-token, optional: true } } }
+{{- with $values.telemetry.otlpEndpoint }}
+OTEL_EXPORTER_OTLP_ENDPOINT: { value: {{ quote . }} }
+{{- end }}
+{{- if $values.postgres.existingSecret.name }}
+DATABASE_URL: { {{ include "platform.secretValue" (dict "secret" $values.postgres.existingSecret.name "key" $values.postgres.existingSecret.key) }} }
+{{- else if $values.postgres.url }}
+DATABASE_URL: { {{ include "platform.secretValue" (dict "secret" .connections "key" "postgres") }} }
+{{- end }}
+LEDGER_MIGRATE: { value: 'false' }
+{{- if $values.redis.existingSecret.name }}
+REDIS_URL: { {{ include "platform.secretValue" (dict "secret" $values.redis.existingSecret.name "key" $values.redis.existingSecret.key) }} }
+{{- else if $values.redis.url }}
+REDIS_URL: { {{ include "platform.secretValue" (dict "secret" .connections "key" "redis") }} }
+{{- end }}
+{{- with $values.kafka.brokers }}
+KAFKA_BROKERS: { value: {{ quote . }} }
+{{- end }}
+KAFKA_TLS: { value: {{ quote $values.kafka.tls }} }
+{{- if and $values.kafka.tls $values.kafka.caSecret.name }}
+KAFKA_CA_FILE: { value: /etc/svc/kafka/ca.crt }
+{{- end }}
+{{- if $values.kafka.username }}
+KAFKA_USERNAME: { value: {{ quote $values.kafka.username }} }
+KAFKA_SASL: { value: {{ $values.kafka.sasl }} }
+{{- if $values.kafka.existingSecret.name }}
+KAFKA_PASSWORD: { {{ include "platform.secretValue" (dict "secret" $values.kafka.existingSecret.name "key" $values.kafka.existingSecret.key) }} }
+{{- else }}
+KAFKA_PASSWORD: { {{ include "platform.secretValue" (dict "secret" .connections "key" "kafka") }} }
+{{- end }}
+{{- end }}
+{{- with $values.kafka.topics }}
+KAFKA_PARTITIONS: { value: {{ quote .partitions }} }
+KAFKA_REPLICAS: { value: {{ quote .replicas }} }
+KAFKA_MIN_INSYNC_REPLICAS: { value: {{ quote .minInSyncReplicas }} }
+KAFKA_RETENTION_DAYS: { value: {{ quote .retentionDays }} }
+{{- end }}
+{{- range $variable, $neighbour := include "platform.neighbours" .root | fromYaml }}
+{{ $variable }}: { value: "http://{{ include "platform.fullname" $.root }}-{{ $neighbour }}:{{ (index $values.services $neighbour).port }}" }
+{{- end }}
+{{- if include "platform.configMap" (dict "root" .root "kind" "catalog") }}
+SVC_CATALOG: { value: /etc/svc/catalog/catalog.yaml }
+{{- end }}
+{{- if include "platform.configMap" (dict "root" .root "kind" "characters") }}
+SVC_CHARACTERS: { value: /etc/svc/characters/characters.yaml }
+{{- end }}
+{{- with $values.payments.existingSecret }}
+X402_EVM_SIGNER_KEY_FILE: { value: /etc/svc/payments/signer-key }
+X402_EVM_RPC_URL: { valueFrom: { secretKeyRef: { name: {{ . }}, key: rpc-url, optional: true } } }
+X402_SOLANA_SIGNER_KEY_FILE: { value: /etc/svc/payments/solana-signer-key }
+X402_SOLANA_RPC_URL: { valueFrom: { secretKeyRef: { name: {{ . }}, key: solana-rpc-url, optional: true } } }
+{{- end }}
+{{- if and .service .service.persistence.enabled }}
+{{- if eq .name "all" }}
+SVC_DATA_DIR: { value: /var/lib/svc/data }
+{{- else }}
+LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Whether a process, for (dict "root" $ "name" service), has whom to settle payments with. */}}
+{{- define "platform.sells" -}}
+{{- $settings := (index .root.Values.services .name | default dict).settings | default dict -}}
+{{- $needs := index (.root.Files.Get "files/settings.json" | fromJson) .name | default dict -}}
+{{- and (has "X402_EVM_RPC_URL" ($needs.optional | default list)) (or .root.Values.payments.existingSecret $settings.X402_FACILITATOR_URL $settings.X402_EVM_RPC_URL $settings.X402_SOLANA_RPC_URL | not | not) -}}
+{{- end }}
+
+{{/* Files that Secrets have for a process, for (dict "root" $ "name" process): by name, the Secret, and the key and the file if not all. */}}
+{{- define "platform.secretFiles" -}}
+{{- $known := index (.root.Files.Get "files/settings.json" | fromJson) .name -}}
+{{- $values := .root.Values -}}
+{{- if and $values.payments.existingSecret (has "X402_EVM_SIGNER_KEY_FILE" $known.optional) }}
+payments: { secret: {{ $values.payments.existingSecret }} }
+{{- end }}
+{{- with $values.kafka }}
+{{- if and .tls .caSecret.name (has "KAFKA_CA_FILE" $known.optional) }}
+kafka: { secret: {{ .caSecret.name }}, key: {{ .caSecret.key }}, path: ca.crt }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The ConfigMap with the catalogue or the characters, if there is one. */}}
+{{- define "platform.configMap" -}}
+{{- with index .root.Values .kind -}}
+{{- if .existingConfigMap }}{{ .existingConfigMap }}{{ else if .content }}{{ include "platform.fullname" $.root }}-{{ $.kind }}{{ end -}}
+{{- end -}}
+{{- end }}
+
+{{/* The environment of a process, as a list. */}}
+{{- define "platform.env" -}}
+{{- $known := index (.root.Files.Get "files/settings.json" | fromJson) .name -}}
+{{- $entries := dict -}}
+{{- range $variable, $entry := include "platform.variables" . | fromYaml -}}
+{{- if or (has $variable $known.needed) (has $variable $known.optional) }}{{ $_ := set $entries $variable $entry }}{{ end -}}
+{{- end -}}
+{{- /* Whom it can do without is not looked for where it does not run. */ -}}
+{{- $services := include "platform.services" .root | fromYaml -}}
+{{- range $variable, $neighbour := include "platform.neighbours" .root | fromYaml -}}
+{{- if and (has $variable $known.optional) (not (hasKey $services $neighbour)) }}{{ $_ := unset $entries $variable }}{{ end -}}
+{{- end -}}
+{{- with .service -}}
+{{- range $variable, $value := .settings -}}
+{{- /* A whole number is written as one, however large. */ -}}
+{{- if kindIs "float64" $value }}{{ if eq $value (floor $value) }}{{ $value = int64 $value }}{{ end }}{{ end -}}
+{{- $_ := set $entries $variable (dict "value" (toString $value)) -}}
+{{- end -}}
+{{- end -}}
+{{- $from := dict "DATABASE_URL" "postgres" "REDIS_URL" "redis" -}}
+{{- range $variable := $known.needed -}}
+{{- if not (hasKey $entries $variable) -}}
+{{- with get $from $variable -}}
+{{- fail (printf "%s needs %s: set %s.url or %s.existingSecret.name" $.name $variable . .) -}}
+{{- end -}}
+{{- fail (printf "%s needs %s%s" $.name $variable (ternary ": set kafka.brokers" "" (eq $variable "KAFKA_BROKERS"))) -}}
+{{- end -}}
+{{- end -}}
+{{- range $variable, $entry := $entries }}
+- {{ merge (dict "name" $variable) $entry | toJson }}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,88 @@
+{{/* What scales a service: by processor time alone, or by KEDA. For (dict "root" $ "name" service "service" values). */}}
+
+{{- define "platform.scaleTarget" -}}
+apiVersion: apps/v1
+kind: {{ ternary "StatefulSet" "Deployment" .service.persistence.enabled }}
+name: {{ include "platform.fullname" .root }}-{{ .name }}
+{{- end }}
+
+{{/* Up at once. Each pod that goes takes its streams along after a while, so few go down at once. */}}
+{{- define "platform.scaling" -}}
+scaleUp:
+  stabilizationWindowSeconds: 0
+  policies: [{ type: Percent, value: 100, periodSeconds: 30 }]
+scaleDown:
+  stabilizationWindowSeconds: 300
+  policies: [{ type: Pods, value: 1, periodSeconds: 120 }]
+{{- end }}
+
+{{- define "platform.scaler" -}}
+{{- $scaling := .service.autoscaling -}}
+{{- $keda := .root.Values.keda }}
+---
+{{- if or $scaling.activeRequests $scaling.streams $scaling.kafkaLag $scaling.queuedJobs }}
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  {{- include "platform.metadata" . | nindent 2 }}
+spec:
+  scaleTargetRef: {{ include "platform.scaleTarget" . | fromYaml | toJson }}
+  minReplicaCount: {{ $scaling.min }}
+  maxReplicaCount: {{ $scaling.max }}
+  pollingInterval: 15
+  advanced:
+    horizontalPodAutoscalerConfig:
+      behavior: {{ include "platform.scaling" . | fromYaml | toJson }}
+  {{- /* Where they can't be read it stays as it is; the first trigger needs nothing but the cluster. */}}
+  triggers:
+    - type: cpu
+      metricType: Utilization
+      metadata: { value: {{ quote $scaling.cpuPercent }} }
+    {{- with $scaling.activeRequests }}
+    - type: prometheus
+      metadata:
+        serverAddress: {{ required (printf "services.%s.autoscaling.activeRequests needs keda.prometheusUrl" $.name) $keda.prometheusUrl }}
+        query: sum(http_server_active_requests{namespace="{{ $.root.Release.Namespace }}",job="{{ include "platform.fullname" $.root }}-{{ $.name }}"})
+        threshold: {{ quote . }}
+    {{- end }}
+    {{- with $scaling.streams }}
+    - type: prometheus
+      metadata:
+        serverAddress: {{ required (printf "services.%s.autoscaling.streams needs keda.prometheusUrl" $.name) $keda.prometheusUrl }}
+        query: sum(svc_gateway_streams{namespace="{{ $.root.Release.Namespace }}",job="{{ include "platform.fullname" $.root }}-{{ $.name }}"})
+        threshold: {{ quote . }}
+    {{- end }}
+    {{- with $scaling.queuedJobs }}
+    - type: prometheus
+      metadata:
+        serverAddress: {{ required (printf "services.%s.autoscaling.queuedJobs needs keda.prometheusUrl" $.name) $keda.prometheusUrl }}
+        {{- /* Each process tells of the whole queue. */}}
+        query: sum(max by (svc_queue) (svc_jobs_count{namespace="{{ $.root.Release.Namespace }}",job="{{ include "platform.fullname" $.root }}-{{ $.name }}",svc_job_state="waiting"}))
+        threshold: {{ quote . }}
+    {{- end }}
+    {{- with $scaling.kafkaLag }}
+    - type: kafka
+      metadata:
+        bootstrapServers: {{ quote $.root.Values.kafka.brokers }}
+        consumerGroup: ledger.usage.recorded.v1
+        topic: usage.recorded.v1
+        lagThreshold: {{ quote . }}
+      {{- with $keda.kafkaAuthentication }}
+      authenticationRef: { name: {{ . }} }
+      {{- end }}
+    {{- end }}
+{{- else }}
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  {{- include "platform.metadata" . | nindent 2 }}
+spec:
+  scaleTargetRef: {{ include "platform.scaleTarget" . | fromYaml | toJson }}
+  minReplicas: {{ $scaling.min }}
+  maxReplicas: {{ $scaling.max }}
+  metrics:
+    - type: Resource
+      resource: { name: cpu, target: { type: Utilization, averageUtilization: {{ $scaling.cpuPercent }} } }
+  behavior: {{ include "platform.scaling" . | fromYaml | toJson }}
+{{- end }}
+{{- end }}

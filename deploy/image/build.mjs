@@ -1,0 +1,134 @@
+// The image as an OCI archive, without a container engine: node deploy/image/build.mjs ARCHIVE. What pulls and pushes images
+// (skopeo, crane, ctr, podman, buildah) takes it; the Dockerfile beside it makes the same one. Files have no times, so that the same files
+// are the same image.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { createGzip } from 'node:zlib';
+import { USER, makeRoot } from './rootfs.mjs';
+
+const run = promisify(execFile);
+
+/** What changes seldom comes first. */
+const LAYERS = [
+  { paths: ['.'], without: ['./svc', './usr/bin/node'] },
+  { paths: ['./usr/bin/node'], without: [] },
+  { paths: ['./svc'], without: [] },
+];
+
+const REPRODUCIBLE = [
+  '--sort=name',
+  '--mtime=@0',
+  '--owner=0',
+  '--group=0',
+  '--numeric-owner',
+  '--format=gnu',
+];
+
+/** Passes bytes on and keeps their digest and their number. */
+function counting() {
+  const hash = createHash('sha256');
+  const stream = new Transform({
+    transform(bytes, _encoding, done) {
+      hash.update(bytes);
+      stream.bytes += bytes.length;
+      done(undefined, bytes);
+    },
+  });
+  stream.bytes = 0;
+  stream.digest = () => `sha256:${hash.digest('hex')}`;
+  return stream;
+}
+
+async function layer(folder, blobs, { paths, without }) {
+  const tar = join(blobs, 'layer.tar');
+  const left = without.map((path) => `--exclude=${path}`);
+  await run('tar', ['-C', folder, ...REPRODUCIBLE, ...left, '-cf', tar, ...paths]);
+  const [plain, packed] = [counting(), counting()];
+  const file = join(blobs, 'layer.gz');
+  await pipeline(createReadStream(tar), plain, createGzip({ level: 6 }), packed, createWriteStream(file));
+  const digest = packed.digest();
+  await rename(file, join(blobs, digest.slice('sha256:'.length)));
+  await rm(tar);
+  return { diffId: plain.digest(), digest, bytes: packed.bytes, plainBytes: plain.bytes };
+}
+
+async function blob(blobs, value) {
+  const text = JSON.stringify(value);
+  const digest = createHash('sha256').update(text).digest('hex');
+  await writeFile(join(blobs, digest), text);
+  return { digest: `sha256:${digest}`, size: Buffer.byteLength(text) };
+}
+
+const configOf = (layers, version) => ({
+  architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
+  os: 'linux',
+  created: new Date(0).toISOString(),
+  config: {
+    User: `${USER}:${USER}`,
+    Env: ['PATH=/usr/bin', 'NODE_ENV=production', 'HOST=0.0.0.0'],
+    WorkingDir: '/svc',
+    Cmd: ['node', 'apps/api-gateway/dist/main.js'],
+    StopSignal: 'SIGTERM',
+    Labels: {
+      'org.opencontainers.image.title': 'svc',
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+    },
+  },
+  rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
+});
+
+/** Packs the root of an image into an archive; says how large the image is, packed and unpacked. */
+export async function packImage(rootfs, archive) {
+  const layout = await mkdtemp(join(tmpdir(), 'svc-image-'));
+  try {
+    const blobs = join(layout, 'blobs/sha256');
+    await mkdir(blobs, { recursive: true });
+    const { version } = JSON.parse(await readFile(join(rootfs, 'svc/package.json'), 'utf8'));
+    const layers = [];
+    for (const part of LAYERS) layers.push(await layer(rootfs, blobs, part));
+    const type = 'application/vnd.oci.image';
+    const manifest = await blob(blobs, {
+      schemaVersion: 2,
+      mediaType: `${type}.manifest.v1+json`,
+      config: { mediaType: `${type}.config.v1+json`, ...(await blob(blobs, configOf(layers, version))) },
+      layers: layers.map(({ digest, bytes }) => ({
+        mediaType: `${type}.layer.v1.tar+gzip`,
+        digest,
+        size: bytes,
+      })),
+    });
+    const annotations = { 'org.opencontainers.image.ref.name': `svc:${version}` };
+    const manifests = [{ mediaType: `${type}.manifest.v1+json`, ...manifest, annotations }];
+    await writeFile(join(layout, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
+    await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+    await run('tar', ['-C', layout, ...REPRODUCIBLE, '-cf', resolve(archive), '.']);
+    const sum = (part) => layers.reduce((total, one) => total + one[part], 0);
+    return { digest: manifest.digest, packedBytes: sum('bytes'), bytes: sum('plainBytes') };
+  } finally {
+    await rm(layout, { recursive: true });
+  }
+}
+
+async function buildImage(archive) {
+  const rootfs = await mkdtemp(join(tmpdir(), 'svc-root-'));
+  try {
+    await chmod(rootfs, 0o755);
+    await makeRoot(rootfs);
+    return await packImage(rootfs, archive);
+  } finally {
+    await rm(rootfs, { recursive: true });
+  }
+}
+
+if (import.meta.main) {
+  const { digest, bytes, packedBytes } = await buildImage(process.argv[2]);
+  console.log(`${digest}: ${Math.round(bytes / 1e6)} MB, ${Math.round(packedBytes / 1e6)} MB packed`);
+}

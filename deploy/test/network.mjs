@@ -1,0 +1,52 @@
+// NetworkPolicies as a network plugin reads them: who may reach whom.
+
+const matches = (selector, labels) =>
+  Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels[name] === value);
+
+/** A pod of the release, or another end: `{ labels, namespace }`, or `{ address }` outside of the cluster. */
+function isPeer(peer, end, ownNamespace) {
+  if (peer.ipBlock) return end.address !== undefined && isIn(peer.ipBlock, end.address);
+  if (end.address !== undefined) return false;
+  const isNamespace = peer.namespaceSelector
+    ? matches(peer.namespaceSelector, { 'kubernetes.io/metadata.name': end.namespace })
+    : end.namespace === ownNamespace;
+  return isNamespace && matches(peer.podSelector, end.labels);
+}
+
+const number = (address) => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+const isInRange = (range, address) => {
+  const [base, bits] = range.split('/');
+  return Math.floor(number(address) / 2 ** (32 - bits)) === Math.floor(number(base) / 2 ** (32 - bits));
+};
+/** IPv4 alone. */
+const isIn = ({ cidr, except = [] }, address) =>
+  !cidr.includes(':') && isInRange(cidr, address) && !except.some((range) => isInRange(range, address));
+
+/** Whether the pod's policies let it pass in one direction, to or from an end, at a port by name or number. */
+function isAllowed(policies, { pod, end, ports, direction }) {
+  const [rules, peers] = direction === 'Egress' ? ['egress', 'to'] : ['ingress', 'from'];
+  const those = policies.filter(
+    ({ spec }) => spec.policyTypes.includes(direction) && matches(spec.podSelector, pod.labels),
+  );
+  if (those.length === 0) return true;
+  return those.some(({ spec }) =>
+    (spec[rules] ?? []).some(
+      (rule) =>
+        (!rule.ports || rule.ports.some(({ port }) => ports.includes(port))) &&
+        (!rule[peers] || rule[peers].some((peer) => isPeer(peer, end, pod.namespace))),
+    ),
+  );
+}
+
+/** Whether a connection may be made. What is outside of the release has no policies. Ports: its number, and its name. */
+export function mayReach(release, { from, to, ports }) {
+  const policies = release.all('NetworkPolicy');
+  const leaves = !from.isOurs || isAllowed(policies, { pod: from, end: to, ports, direction: 'Egress' });
+  return leaves && (!to.isOurs || isAllowed(policies, { pod: to, end: from, ports, direction: 'Ingress' }));
+}
+
+/** A pod of the release. */
+export function ours(release, name) {
+  const { metadata } = release.pod(name);
+  return { isOurs: true, namespace: 'platform', labels: metadata.labels };
+}

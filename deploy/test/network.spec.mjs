@@ -1,0 +1,182 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { EXTERNAL, Release, SERVICES } from './chart.mjs';
+import { mayReach, ours } from './network.mjs';
+
+/** By which variable a process knows each service and each server. */
+const CALLS = {
+  'billing-ledger': 'LEDGER_URL',
+  'inference-router': 'ROUTER_URL',
+  'rate-limiter': 'LIMITER_URL',
+  'retrieval-worker': 'RETRIEVAL_URL',
+  'x402-payments': 'PAYMENTS_URL',
+};
+const DATA = { kafka: 'KAFKA_BROKERS', postgres: 'DATABASE_URL', redis: 'REDIS_URL' };
+const PORTS = { postgres: 5432, redis: 6379, kafka: 9093 };
+const MEMBERS = [...SERVICES, 'migrate', 'topics', 'test'];
+
+const elsewhere = (namespace, labels = {}) => ({ namespace, labels });
+const outside = (address) => ({ address });
+
+let release;
+
+beforeAll(async () => {
+  const peers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'data' } } }];
+  const { postgres, redis, kafka } = EXTERNAL;
+  release = await Release.of({
+    ...EXTERNAL,
+    postgres: { ...postgres, peers },
+    redis: { ...redis, peers },
+    kafka: { ...kafka, peers },
+    backends: {
+      peers: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'models' } } }],
+    },
+  });
+});
+
+/** Those of the names whose address the process has. */
+const known = (from, names) => Object.keys(names).filter((name) => names[name] in release.environment(from));
+
+const reach = (from, to, ports) => mayReach(release, { from, to, ports });
+
+describe('within the release', () => {
+  it('a service is reached by those that have its address, and by nobody else', () => {
+    for (const from of MEMBERS) {
+      const reached = SERVICES.filter((to) => {
+        const [{ containerPort }] = release.pod(to).spec.containers[0].ports;
+        return from !== to && reach(ours(release, from), ours(release, to), ['http', containerPort]);
+      });
+      expect([from, reached.toSorted()]).toEqual([
+        from,
+        from === 'test' ? ['api-gateway'] : known(from, CALLS),
+      ]);
+    }
+  });
+
+  it('the gateway has the address of every service, and the router that of none', () => {
+    expect(known('api-gateway', CALLS)).toEqual(Object.keys(CALLS));
+    expect(known('inference-router', { ...CALLS, ...DATA })).toEqual([]);
+  });
+
+  it('servers with data are reached by those that have their address', () => {
+    for (const from of MEMBERS) {
+      const reached = Object.keys(PORTS).filter((server) =>
+        reach(ours(release, from), elsewhere('data'), [PORTS[server]]),
+      );
+      expect([from, reached.toSorted()]).toEqual([from, known(from, DATA)]);
+    }
+  });
+
+  it('everybody asks for names', () => {
+    for (const from of MEMBERS) expect(reach(ours(release, from), elsewhere('kube-system'), [53])).toBe(true);
+  });
+});
+
+describe('from elsewhere', () => {
+  it('clients reach the public API and nothing else', () => {
+    const reached = SERVICES.filter((to) => reach(elsewhere('ingress'), ours(release, to), ['http']));
+    expect(reached).toEqual(['api-gateway']);
+  });
+
+  it('nobody but the test reaches the operator’s API, where no operators are named', async () => {
+    const gateway = ours(release, 'api-gateway');
+    const reached = ['ingress', 'platform', 'default'].filter((name) =>
+      reach(elsewhere(name), gateway, ['operator']),
+    );
+    expect(reached).toEqual([]);
+    expect(reach(ours(release, 'test'), gateway, ['operator'])).toBe(true);
+    const operators = [{ podSelector: { matchLabels: { app: 'console' } } }];
+    const opened = await Release.of({ ...EXTERNAL, networkPolicy: { operators } });
+    expect(
+      mayReach(opened, { from: elsewhere('platform', { app: 'console' }), to: gateway, ports: ['operator'] }),
+    ).toBe(true);
+  });
+
+  it('monitoring reaches the ports with metrics', () => {
+    for (const to of SERVICES) {
+      const port = to === 'api-gateway' ? 'operator' : 'http';
+      expect([to, reach(elsewhere('monitoring'), ours(release, to), [port])]).toEqual([to, true]);
+    }
+  });
+});
+
+describe('out of the cluster', () => {
+  const PUBLIC = ['93.184.215.14', '1.1.1.1'];
+  const PRIVATE = [
+    '10.0.0.1',
+    '127.0.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+  ];
+
+  const leaving = (of, address = PUBLIC[0], port = 443) =>
+    MEMBERS.filter((from) => mayReach(of, { from: ours(of, from), to: outside(address), ports: [port] }));
+
+  it('goes the retrieval worker alone, to public addresses on web ports', () => {
+    for (const address of PUBLIC) expect(leaving(release, address)).toEqual(['retrieval-worker']);
+    expect(leaving(release, PUBLIC[0], 22)).toEqual([]);
+  });
+
+  it('goes the gateway where it is to fetch what requests name, and tries it only there', async () => {
+    expect(release.environment('api-gateway').GATEWAY_ATTACHMENT_URLS).toBe('off');
+    const fetching = await Release.of({
+      ...EXTERNAL,
+      services: { 'api-gateway': { reachesInternet: true } },
+    });
+    expect(leaving(fetching)).toEqual(['api-gateway', 'retrieval-worker']);
+    expect(fetching.environment('api-gateway').GATEWAY_ATTACHMENT_URLS).toBe('on');
+  });
+
+  it.each([
+    ['a Secret with its node', { payments: { existingSecret: 'payments' } }],
+    [
+      'a facilitator',
+      {
+        services: { 'x402-payments': { settings: { X402_FACILITATOR_URL: 'https://facilitator.example' } } },
+      },
+    ],
+  ])('goes what sells credit, with %s, and only where it is told to', async (_what, given) => {
+    expect(leaving(await Release.of({ ...EXTERNAL, ...given }))).toEqual([
+      'retrieval-worker',
+      'x402-payments',
+    ]);
+    const peers = [{ ipBlock: { cidr: '192.0.2.7/32' } }];
+    const own = await Release.of({ ...EXTERNAL, ...given, payments: { ...given.payments, peers } });
+    expect(leaving(own)).toEqual(['retrieval-worker']);
+    expect(leaving(own, '192.0.2.7', 8545)).toEqual(['x402-payments']);
+  });
+
+  it('nobody reaches private addresses, nor those where clouds keep their keys', () => {
+    for (const from of MEMBERS) {
+      const reached = PRIVATE.filter((address) => reach(ours(release, from), outside(address), [80]));
+      expect([from, reached]).toEqual([from, []]);
+    }
+  });
+
+  it('the router alone asks model servers', () => {
+    const asking = MEMBERS.filter((from) => reach(ours(release, from), elsewhere('models'), [8000]));
+    expect(asking).toEqual(['inference-router']);
+  });
+
+  it('every service tells its collector, once there is one', async () => {
+    const peers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'otel' } } }];
+    const telling = { telemetry: { otlpEndpoint: 'http://collector.otel:4318', peers } };
+    const told = await Release.of({ ...EXTERNAL, ...telling });
+    for (const name of SERVICES) {
+      const towards = { from: ours(told, name), to: elsewhere('otel') };
+      expect(mayReach(told, { ...towards, ports: [4318] })).toBe(true);
+      // The router asks model servers anywhere in the cluster, at any port.
+      expect(mayReach(told, { ...towards, ports: [22] })).toBe(name === 'inference-router');
+      expect(told.environment(name).OTEL_EXPORTER_OTLP_ENDPOINT).toBe('http://collector.otel:4318');
+    }
+  });
+});
+
+it('without policies none is made', async () => {
+  const open = await Release.of({ ...EXTERNAL, networkPolicy: { enabled: false } });
+  expect(open.all('NetworkPolicy')).toEqual([]);
+});

@@ -1,0 +1,337 @@
+import { usageRecorded } from '@svc/contracts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ALL, EXTERNAL, Release, SERVICES } from './chart.mjs';
+
+let release;
+let single;
+
+beforeAll(async () => {
+  release = await Release.of();
+  single = await Release.of(ALL);
+});
+
+describe('every pod', () => {
+  it('is as Pod Security "restricted" wants it, with a root that nobody writes to', () => {
+    for (const { spec } of [...release.pods(), ...single.pods()]) {
+      expect(spec).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      for (const { securityContext } of spec.containers) {
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          runAsNonRoot: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    }
+  });
+
+  it('has bounds of memory, and a share of the processor without a bound', () => {
+    for (const { spec } of [...release.pods(), ...single.pods()]) {
+      for (const { resources } of spec.containers) {
+        expect(resources.limits.memory).toBeTruthy();
+        expect(resources.limits.cpu).toBeUndefined();
+        expect(Object.keys(resources.requests)).toEqual(['cpu', 'memory']);
+      }
+    }
+  });
+
+  it('runs node itself, which hears of signals', () => {
+    for (const { name, spec } of release.pods())
+      expect([name, spec.containers[0].command[0]]).toEqual([name, 'node']);
+  });
+});
+
+describe('a service', () => {
+  it('has a start that takes its time, a life that asks no neighbour, and a readiness that does', () => {
+    for (const name of SERVICES) {
+      const [container] = release.pod(name).spec.containers;
+      expect(container.startupProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
+      expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
+      expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
+    }
+    const [ledger] = release.pod('billing-ledger').spec.containers;
+    expect(ledger.startupProbe.failureThreshold * ledger.startupProbe.periodSeconds).toBe(600);
+  });
+
+  it('is killed only after the wait, the answers under way and 30 s for closing', () => {
+    for (const name of SERVICES) {
+      const { spec } = release.pod(name);
+      const waitSeconds = spec.containers[0].lifecycle.preStop.sleep.seconds;
+      const drainMs = Number(release.environment(name).SVC_DRAIN_MS);
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(waitSeconds + drainMs / 1000 + 30);
+    }
+  });
+
+  it('streams have five minutes in the gateway and in the router behind it', () => {
+    for (const name of ['api-gateway', 'inference-router'])
+      expect(release.environment(name).SVC_DRAIN_MS).toBe('300000');
+  });
+
+  it('is replaced one by one, with all replicas there', () => {
+    for (const name of SERVICES)
+      expect(release.get('Deployment', name).spec.strategy.rollingUpdate).toEqual({
+        maxSurge: 1,
+        maxUnavailable: 0,
+      });
+  });
+
+  it('keeps all but one replica through evictions', () => {
+    for (const name of SERVICES) {
+      const { spec } = release.get('PodDisruptionBudget', name);
+      expect(spec.maxUnavailable).toBe(1);
+      expect(release.pod(name).metadata.labels).toMatchObject(spec.selector.matchLabels);
+    }
+  });
+
+  it('is spread over zones and nodes', () => {
+    for (const name of SERVICES) {
+      const spread = release.pod(name).spec.topologySpreadConstraints;
+      expect(spread.map(({ topologyKey }) => topologyKey)).toEqual([
+        'topology.kubernetes.io/zone',
+        'kubernetes.io/hostname',
+      ]);
+      for (const { labelSelector } of spread)
+        expect(release.pod(name).metadata.labels).toMatchObject(labelSelector.matchLabels);
+    }
+  });
+
+  it('leaves the number of replicas to its scaler', async () => {
+    const services = { 'api-gateway': { autoscaling: { enabled: true, min: 3 } } };
+    const scaled = await Release.of({ ...EXTERNAL, services });
+    expect(scaled.get('Deployment', 'api-gateway').spec).not.toHaveProperty('replicas');
+    expect(scaled.get('HorizontalPodAutoscaler', 'api-gateway').spec).toMatchObject({
+      scaleTargetRef: { kind: 'Deployment', name: 'svc-api-gateway' },
+      minReplicas: 3,
+      maxReplicas: 10,
+    });
+    expect(scaled.all('HorizontalPodAutoscaler')).toHaveLength(1);
+  });
+
+  it('is scaled by KEDA where more than its processor tells how busy it is', async () => {
+    const scaled = await Release.of({
+      ...EXTERNAL,
+      keda: { prometheusUrl: 'http://prometheus:9090', kafkaAuthentication: 'kafka' },
+      services: {
+        'api-gateway': { autoscaling: { enabled: true, activeRequests: 400, streams: 200 } },
+        'billing-ledger': { autoscaling: { enabled: true, kafkaLag: 10_000, queuedJobs: 20 } },
+      },
+    });
+    expect(scaled.all('HorizontalPodAutoscaler')).toEqual([]);
+    const [, requests, streams] = scaled.get('ScaledObject', 'api-gateway').spec.triggers;
+    expect(streams.metadata).toMatchObject({
+      query: 'sum(svc_gateway_streams{namespace="platform",job="svc-api-gateway"})',
+      threshold: '200',
+    });
+    expect(requests.metadata).toMatchObject({
+      query: 'sum(http_server_active_requests{namespace="platform",job="svc-api-gateway"})',
+      threshold: '400',
+    });
+    const { scaleTargetRef, triggers } = scaled.get('ScaledObject', 'billing-ledger').spec;
+    expect(scaleTargetRef).toMatchObject({ kind: 'Deployment', name: 'svc-billing-ledger' });
+    const [cpu, jobs, lag] = triggers;
+    expect([cpu, jobs, lag].map(({ type }) => type)).toEqual(['cpu', 'prometheus', 'kafka']);
+    expect(jobs.metadata.query).toContain('job="svc-billing-ledger",svc_job_state="waiting"');
+    expect(jobs.metadata.threshold).toBe('20');
+    expect(lag).toMatchObject({
+      metadata: {
+        bootstrapServers: EXTERNAL.kafka.brokers,
+        topic: usageRecorded.topic,
+        lagThreshold: '10000',
+      },
+      authenticationRef: { name: 'kafka' },
+    });
+    const { consumerGroup } = lag.metadata;
+    expect(consumerGroup).toBe(`ledger.${usageRecorded.topic}`);
+  });
+
+  it('has what its secrets are made of in its template, so that a change of them replaces it', async () => {
+    const changed = await Release.of({ ...EXTERNAL, redis: { url: 'redis://other:6379' } });
+    const checksumOf = (one) => one.pod('rate-limiter').metadata.annotations['checksum/secrets'];
+    expect(checksumOf(changed)).not.toBe(checksumOf(release));
+  });
+
+  it('is pulled by its digest where there is one', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const pinned = await Release.of({
+      ...EXTERNAL,
+      image: { repository: 'registry.example/svc', tag: 'v1', digest },
+    });
+    for (const { spec } of pinned.pods())
+      expect(spec.containers[0].image).toBe(`registry.example/svc@${digest}`);
+  });
+});
+
+describe('a volume', () => {
+  it('makes the gateway a StatefulSet whose journal outlives its pods', async () => {
+    const services = { 'api-gateway': { persistence: { enabled: true } } };
+    const journaled = await Release.of({ ...EXTERNAL, services });
+    expect(journaled.find('Deployment', 'api-gateway')).toBeUndefined();
+    const { spec } = journaled.get('StatefulSet', 'api-gateway');
+    expect(spec.persistentVolumeClaimRetentionPolicy).toEqual({
+      whenDeleted: 'Retain',
+      whenScaled: 'Retain',
+    });
+    expect(journaled.environment('api-gateway').LEDGER_JOURNAL_DIR).toBe('/var/lib/svc/journal');
+    expect(spec.template.spec.containers[0].volumeMounts).toContainEqual({
+      name: 'data',
+      mountPath: '/var/lib/svc',
+    });
+  });
+
+  it('holds all of the single process, which is one and needs no server', () => {
+    const { spec } = single.get('StatefulSet', 'all');
+    expect(spec.replicas).toBe(1);
+    expect(single.environment('all').SVC_DATA_DIR).toBe('/var/lib/svc/data');
+    expect(single.pods().map(({ name }) => name)).toEqual(['all', 'test']);
+  });
+});
+
+describe('the catalogue', () => {
+  it('is a folder of a ConfigMap, which changes where it is mounted', async () => {
+    const content = 'models: []\n# {{ not a template }}\n';
+    const given = await Release.of({
+      ...EXTERNAL,
+      catalog: { content },
+      characters: { existingConfigMap: 'mine' },
+    });
+    expect(given.get('ConfigMap', 'catalog').data).toEqual({ 'catalog.yaml': content });
+    for (const name of ['api-gateway', 'inference-router']) {
+      const { spec } = given.pod(name);
+      expect(given.environment(name).SVC_CATALOG).toBe('/etc/svc/catalog/catalog.yaml');
+      const mount = spec.containers[0].volumeMounts.find((one) => one.name === 'catalog');
+      expect(mount).toEqual({ name: 'catalog', mountPath: '/etc/svc/catalog', readOnly: true });
+    }
+    const names = given.pod('api-gateway').spec.volumes.map(({ configMap }) => configMap?.name);
+    expect(names).toEqual([undefined, 'svc-catalog', 'mine']);
+    expect(given.environment('rate-limiter')).not.toHaveProperty('SVC_CATALOG');
+  });
+
+  it('finds the secrets of its backends in the router alone, those of its search in the retrieval worker', async () => {
+    const given = await Release.of({
+      ...EXTERNAL,
+      backends: { existingSecret: 'model-servers' },
+      search: { existingSecret: 'providers' },
+    });
+    const from = given.pods().flatMap(({ name, spec }) => {
+      const secrets = spec.containers[0].envFrom ?? [];
+      return secrets.map(({ secretRef }) => [name, secretRef.name]);
+    });
+    expect(from).toEqual([
+      ['inference-router', 'model-servers'],
+      ['retrieval-worker', 'providers'],
+    ]);
+  });
+});
+
+describe('the authority of the brokers', () => {
+  it('is a file of each process that asks them, where its setting says', async () => {
+    const kafka = { ...EXTERNAL.kafka, tls: true, caSecret: { name: 'svc-data-cluster-ca-cert' } };
+    const given = await Release.of({ ...EXTERNAL, kafka });
+    const asking = given.pods().filter(({ name }) => 'KAFKA_BROKERS' in given.environment(name));
+    expect(asking.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['api-gateway', 'billing-ledger', 'topics']),
+    );
+    for (const { name, spec } of asking) {
+      const [{ mountPath }] = spec.containers[0].volumeMounts.filter((mount) => mount.name === 'kafka');
+      expect(given.environment(name).KAFKA_CA_FILE).toBe(`${mountPath}/ca.crt`);
+      expect(spec.volumes.find((volume) => volume.name === 'kafka').secret).toEqual({
+        secretName: 'svc-data-cluster-ca-cert',
+        defaultMode: 0o440,
+        items: [{ key: 'ca.crt', path: 'ca.crt' }],
+      });
+    }
+    const mounting = given.pods().filter(({ spec }) => spec.volumes?.some(({ name }) => name === 'kafka'));
+    expect(mounting.length).toBe(asking.length);
+  });
+});
+
+describe('the key that signs payments', () => {
+  it('is a file of a Secret, in the process that is paid alone', async () => {
+    const given = await Release.of({ ...EXTERNAL, payments: { existingSecret: 'payments' } });
+    const having = given.pods().filter(({ spec }) => spec.volumes?.some(({ secret }) => secret));
+    expect(having.map(({ name }) => name)).toEqual(['x402-payments']);
+    const { spec } = given.pod('x402-payments');
+    const [{ mountPath }] = spec.containers[0].volumeMounts.filter(({ name }) => name === 'payments');
+    const { X402_EVM_SIGNER_KEY_FILE, X402_SOLANA_SIGNER_KEY_FILE } = given.environment('x402-payments');
+    expect([X402_EVM_SIGNER_KEY_FILE, X402_SOLANA_SIGNER_KEY_FILE]).toEqual([
+      `${mountPath}/signer-key`,
+      `${mountPath}/solana-signer-key`,
+    ]);
+  });
+});
+
+describe('the jobs', () => {
+  const hookOf = ({ metadata }) => metadata.annotations['helm.sh/hook'];
+  const weightOf = ({ metadata }) => Number(metadata.annotations['helm.sh/hook-weight']);
+
+  it('make tables and then topics, before anything else of an install or an upgrade', () => {
+    const [migrate, topics] = [release.get('Job', 'migrate'), release.get('Job', 'topics')];
+    for (const job of [migrate, topics]) {
+      expect(hookOf(job)).toBe('pre-install,pre-upgrade');
+      expect(job.spec).toMatchObject({ backoffLimit: 2, activeDeadlineSeconds: expect.any(Number) });
+    }
+    expect(weightOf(migrate)).toBeLessThan(weightOf(topics));
+  });
+
+  it('leave the tables to nobody else', () => {
+    expect(release.environment('billing-ledger').LEDGER_MIGRATE).toBe('false');
+  });
+
+  it('use nothing that is not there before them', async () => {
+    const given = await Release.of({ ...EXTERNAL, postgres: { url: 'postgres://svc:secret@postgres/svc' } });
+    const before = given.objects.filter(
+      (one) => one.metadata.annotations?.['helm.sh/hook'] && weightOf(one) < 0,
+    );
+    expect(before.map(({ kind, metadata }) => [kind, metadata.name])).toContainEqual(['Secret', 'svc-hooks']);
+    const { spec } = given.pod('migrate');
+    expect(spec.serviceAccountName).toBeUndefined();
+    const [{ valueFrom }] = spec.containers[0].env;
+    expect(valueFrom.secretKeyRef).toEqual({ name: 'svc-hooks', key: 'postgres' });
+  });
+});
+
+describe('routes', () => {
+  const routed = (values) => Release.of({ ...EXTERNAL, ...values });
+
+  it('of an Ingress have time for long answers, and lead to the public port alone', async () => {
+    const given = await routed({ ingress: { enabled: true, host: 'api.example', tlsSecret: 'tls' } });
+    const { metadata, spec } = given.get('Ingress', 'api-gateway');
+    expect(metadata.annotations).toMatchObject({
+      'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
+      'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
+    });
+    expect(spec.rules).toEqual([
+      {
+        host: 'api.example',
+        http: {
+          paths: [
+            {
+              path: '/',
+              pathType: 'Prefix',
+              backend: { service: { name: 'svc-api-gateway', port: { number: 3000 } } },
+            },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('of the Gateway API have no deadline of their own', async () => {
+    const parentRefs = [{ name: 'public', namespace: 'gateways' }];
+    const given = await routed({ httpRoute: { enabled: true, parentRefs, hostnames: ['api.example'] } });
+    expect(given.get('HTTPRoute', 'api-gateway').spec).toEqual({
+      parentRefs,
+      hostnames: ['api.example'],
+      rules: [
+        {
+          backendRefs: [{ name: 'svc-api-gateway', port: 3000 }],
+          timeouts: { request: '0s', backendRequest: '0s' },
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { EXTERNAL, Release, SERVICES, renderText } from './chart.mjs';
+
+const { kafka, postgres, redis, tokens } = EXTERNAL;
+
+it('renders with its defaults and servers that run elsewhere', async () => {
+  const release = await Release.of();
+  for (const name of SERVICES) expect(release.get('Deployment', name).spec.replicas).toBe(2);
+});
+
+it.each([
+  ['a value that there is not', { ingres: { enabled: true } }, 'ingres'],
+  ['a service that there is not', { services: { gateway: { replicas: 3 } } }, 'gateway'],
+  ['a misspelt part of a service', { services: { 'api-gateway': { replica: 3 } } }, 'replica'],
+  ['a part of the wrong type', { services: { 'api-gateway': { replicas: 'three' } } }, 'replicas'],
+  [
+    'a setting that the process does not have',
+    { services: { 'rate-limiter': { settings: { GATEWAY_KEY_CACHE_MS: 5 } } } },
+    'GATEWAY_KEY_CACHE_MS',
+  ],
+  [
+    'a setting that the chart owns',
+    { services: { 'rate-limiter': { settings: { REDIS_URL: 'x' } } } },
+    'REDIS_URL',
+  ],
+  [
+    'a key that signs payments',
+    { services: { 'x402-payments': { settings: { X402_EVM_SIGNER_KEY: '0x1' } } } },
+    'X402_EVM_SIGNER_KEY',
+  ],
+  ['a setting for all that not all have', { defaults: { settings: { GATEWAY_KEY_CACHE_MS: 5 } } }, 'GATEWAY'],
+  ['a drain that no process takes', { services: { 'api-gateway': { drainSeconds: 601 } } }, 'drainSeconds'],
+  ['a URL of another kind of server', { redis: { url: 'http://redis:6379' } }, 'redis/url'],
+  ['brokers without ports', { kafka: { brokers: 'kafka' } }, 'brokers'],
+  ['a digest that is none', { image: { digest: 'latest' } }, 'digest'],
+])('refuses %s', async (_what, values, word) => {
+  await expect(renderText({ ...EXTERNAL, ...values })).rejects.toThrow(word);
+});
+
+it.each([
+  ['PostgreSQL', { kafka, redis, tokens }, 'set postgres.url or postgres.existingSecret.name'],
+  ['Redis', { kafka, postgres, tokens }, 'set redis.url or redis.existingSecret.name'],
+  [
+    'the metrics that scale it',
+    { ...EXTERNAL, defaults: { autoscaling: { enabled: true, activeRequests: 100 } } },
+    'needs keda.prometheusUrl',
+  ],
+  ['Kafka', { postgres, redis, tokens }, 'set kafka.brokers'],
+])('refuses to render without %s, and says what to set', async (_what, values, hint) => {
+  await expect(renderText(values)).rejects.toThrow(hint);
+});
+
+it('deploy/envs/dev.yaml is one process that needs no other server', async () => {
+  const file = new URL('../envs/dev.yaml', import.meta.url);
+  const release = await Release.of(parse(await readFile(file, 'utf8')));
+  expect(release.objects.filter(({ spec }) => spec?.template).map(({ metadata }) => metadata.name)).toEqual([
+    'svc-all',
+  ]);
+  expect(release.all('Job')).toEqual([]);
+});

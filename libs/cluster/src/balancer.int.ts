@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Balancer, type Target } from './balancer.js';
+
+class Process implements Target {
+  isReady = true;
+  asked = 0;
+  /** Answers whose client went away. */
+  cut = 0;
+  private readonly server: Server;
+
+  constructor(reply: (response: ServerResponse, request: IncomingMessage) => void) {
+    this.server = createServer((request, response) => {
+      this.asked += 1;
+      response.once('close', () => {
+        if (!response.writableFinished) this.cut += 1;
+      });
+      reply(response, request);
+    });
+  }
+
+  async listen(): Promise<this> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return this;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    if (this.server.listening) await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+const saying =
+  (text: string) =>
+  (response: ServerResponse): void =>
+    void response.end(text);
+
+let processes: Process[];
+let balancer: Balancer;
+
+async function given(...made: readonly Process[]): Promise<void> {
+  for (const each of made) processes.push(await each.listen());
+  // Ports stay known though a process is gone.
+  const targets = processes.map((each) => {
+    const { port } = each;
+    return {
+      port,
+      get isReady() {
+        return each.isReady;
+      },
+    };
+  });
+  balancer = await Balancer.listen(targets, { host: '127.0.0.1', port: 0 });
+}
+
+/** One answer over a connection of its own. */
+async function ask(body = ''): Promise<string> {
+  const response = await fetch(balancer.url, {
+    method: 'POST',
+    headers: { connection: 'close' },
+    body,
+  });
+  return response.text();
+}
+
+const ask20 = (): Promise<string[]> => Promise.all(Array.from({ length: 20 }, () => ask()));
+
+describe('Balancer', () => {
+  beforeEach(() => {
+    processes = [];
+  });
+  afterEach(async () => {
+    balancer.close();
+    for (const each of processes) await each.stop();
+  });
+
+  it('divides connections that are open evenly', async () => {
+    await given(new Process(() => undefined), new Process(() => undefined), new Process(() => undefined));
+    const sockets = Array.from({ length: 9 }, () =>
+      connect(Number(new URL(balancer.url).port), '127.0.0.1').on('error', () => undefined),
+    );
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => processes.map(({ asked }) => asked)).toEqual([3, 3, 3]);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => processes.map(({ cut }) => cut)).toEqual([3, 3, 3]);
+  });
+
+  it('passes on bodies and answers of any size', async () => {
+    await given(new Process((response, request) => void request.pipe(response)));
+    const body = 'é🙂'.repeat(2_000_000);
+    expect((await ask(body)) === body).toBe(true);
+  });
+
+  it('gives nothing to a process that is not ready, as long as another is', async () => {
+    const [resting, ready] = [new Process(saying('resting')), new Process(saying('ready'))];
+    resting.isReady = false;
+    await given(resting, ready);
+    expect(new Set(await ask20())).toEqual(new Set(['ready']));
+    ready.isReady = false;
+    expect(await ask20()).toHaveLength(20);
+  });
+
+  it('loses no connection to a process that is gone', async () => {
+    const [gone, there] = [new Process(saying('gone')), new Process(saying('there'))];
+    await given(gone, there);
+    await gone.stop();
+    expect(new Set(await ask20())).toEqual(new Set(['there']));
+  });
+
+  it('asks another process again what may be asked twice, where one dies before it answers', async () => {
+    const dying = new Process((response) => void response.socket?.destroy());
+    await given(dying, new Process(saying('there')));
+    for (let round = 0; round < 10; round += 1) {
+      const response = await fetch(balancer.url, { headers: { connection: 'close' } });
+      expect(await response.text()).toBe('there');
+    }
+    const asked = dying.asked;
+    const posted = Array.from({ length: 10 }, () => ask('once').catch(() => 'lost'));
+    const lost = (await Promise.all(posted)).filter((text) => text === 'lost').length;
+    expect(lost).toBe(dying.asked - asked);
+  });
+
+  it('closes the connection of a client whose process has died', async () => {
+    const dying = new Process((response) => void response.write('begun'));
+    await given(dying);
+    const response = await fetch(balancer.url);
+    await dying.stop();
+    await expect(response.text()).rejects.toThrow('terminated');
+  });
+});

@@ -1,0 +1,141 @@
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+
+/** A connection to a process of this machine is there at once, or never. */
+const CONNECT_MS = 1_000;
+
+/** The beginning of a connection that is kept, to be sent again to another process. */
+const KEPT_BYTES = 65_536;
+
+/** Requests that may be made twice. */
+const IDEMPOTENT = /^(GET|HEAD|OPTIONS) /;
+
+/** Where a connection can go. */
+export interface Target {
+  readonly port: number;
+  readonly isReady: boolean;
+}
+
+/**
+ * Divides connections among processes, to the one with the fewest. One that is not ready gets none as long as another
+ * is. Where one does not take a connection, or ends it before it has answered anything, the next is tried, if nothing
+ * was sent or it may be sent twice. What flows is passed on byte for byte, each side as fast as the other reads.
+ */
+export class Balancer {
+  private readonly open = new Map<Target, Set<Socket>>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly targets: readonly Target[],
+  ) {}
+
+  static async listen(
+    targets: readonly Target[],
+    { host, port }: { readonly host: string; readonly port: number },
+  ): Promise<Balancer> {
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
+    const balancer = new Balancer(server, targets);
+    server.on('connection', (client) => balancer.serve(new Client(client), new Set()));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+    return balancer;
+  }
+
+  get url(): string {
+    const { address, port } = this.server.address() as AddressInfo;
+    return `http://${address}:${port}`;
+  }
+
+  /** Takes no connection from now on; those that are open go on. */
+  stopListening(): void {
+    this.server.close();
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    this.stopListening();
+    for (const sockets of this.open.values()) for (const socket of sockets) socket.destroy();
+  }
+
+  private serve(client: Client, tried: Set<Target>): void {
+    const { socket } = client;
+    const target = this.next(tried);
+    if (!target || socket.destroyed) {
+      socket.destroy();
+      return;
+    }
+    tried.add(target);
+    const sockets = this.open.get(target) ?? new Set();
+    this.open.set(target, sockets.add(socket));
+    const upstream = connect({ port: target.port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    upstream.setTimeout(CONNECT_MS, () => upstream.destroy());
+    upstream.once('connect', () => upstream.setTimeout(0));
+    socket.once('close', () => sockets.delete(socket));
+    client.join(upstream, () => {
+      sockets.delete(socket);
+      this.serve(client, tried);
+    });
+  }
+
+  private next(tried: ReadonlySet<Target>): Target | undefined {
+    const left = this.targets.filter((target) => !tried.has(target));
+    const ready = left.filter(({ isReady }) => isReady);
+    const [first, ...others] = ready.length > 0 ? ready : left;
+    const busy = (target: Target): number => this.open.get(target)?.size ?? 0;
+    return first && others.reduce((best, other) => (busy(other) < busy(best) ? other : best), first);
+  }
+}
+
+/** The connection of a client, and what it has sent before it got any answer. */
+class Client {
+  private kept: Buffer[] = [];
+  private keptBytes = 0;
+  private hasAnswer = false;
+
+  constructor(readonly socket: Socket) {
+    socket.on('error', () => undefined);
+  }
+
+  /** Passes on what each side says, its end and its failure. `again` is called where another process may be asked. */
+  join(upstream: Socket, again: () => void): void {
+    const { socket } = this;
+    const keep = (bytes: Buffer): void => this.keep(bytes);
+    for (const bytes of this.kept) upstream.write(bytes);
+    socket.on('data', keep).pipe(upstream);
+    upstream.once('data', () => {
+      this.hasAnswer = true;
+      this.kept = [];
+      socket.off('data', keep);
+    });
+    upstream.pipe(socket, { end: false });
+    let isReset = false;
+    upstream.on('error', () => (isReset = true));
+    upstream.once('end', () => {
+      if (this.hasAnswer) socket.end();
+      else upstream.destroy();
+    });
+    const onClose = (): void => {
+      if (upstream.writableEnded) return;
+      upstream.resetAndDestroy();
+    };
+    socket.once('close', onClose);
+    upstream.once('close', () => {
+      socket.off('close', onClose).off('data', keep).unpipe(upstream);
+      if (this.mayGoOn()) again();
+      else if (isReset) socket.resetAndDestroy();
+      else if (!socket.writableEnded) socket.destroy();
+    });
+  }
+
+  private keep(bytes: Buffer): void {
+    this.keptBytes += bytes.length;
+    if (!this.hasAnswer && this.keptBytes <= KEPT_BYTES) this.kept.push(bytes);
+  }
+
+  private mayGoOn(): boolean {
+    const { destroyed, readableEnded } = this.socket;
+    if (this.hasAnswer || destroyed || readableEnded || this.keptBytes > KEPT_BYTES) return false;
+    return this.keptBytes === 0 || IDEMPOTENT.test(Buffer.concat(this.kept).toString('latin1', 0, 16));
+  }
+}

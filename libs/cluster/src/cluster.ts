@@ -1,0 +1,215 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EVENTS } from '@svc/contracts';
+import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
+import { type Environment, loadConfig } from '@svc/runtime';
+import { MIGRATIONS_DIR, migrate } from '@svc/storage';
+import { Balancer } from './balancer.js';
+import { freePorts } from './free-ports.js';
+import { KINDS, type Kind, type Replicas, type SharedSettings, kinds, mainOf } from './kinds.js';
+import { ReplicaProcess } from './replica-process.js';
+
+export interface ClusterOptions {
+  readonly shared: SharedSettings;
+  /** Further settings, told to every process. */
+  readonly env?: Environment;
+  /** Default: one of each. */
+  readonly replicas?: Replicas;
+  /** Holds logs and journals. */
+  readonly folder: string;
+  /** Where the balancer listens; default: free ports. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly operatorPort?: number;
+  /** Hears what happens to processes. */
+  readonly tell?: (name: string, what: string) => void;
+}
+
+/** A process that tells metrics: the name of its service, and where. */
+interface ScrapedProcess {
+  readonly job: string;
+  readonly address: string;
+}
+
+interface Planned {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly ports: readonly number[];
+}
+
+/** All services as processes of this machine, any number of each, with a balancer before the gateways. */
+export class Cluster {
+  private arrangedFor = '';
+
+  private constructor(
+    private readonly processes: ReadonlyMap<Kind, readonly ReplicaProcess[]>,
+    private readonly balancers: { readonly api: Balancer; readonly operator: Balancer },
+    private readonly told: {
+      readonly envOf: (name: string, env: Environment) => Environment;
+      readonly metrics: readonly ScrapedProcess[];
+    },
+  ) {}
+
+  /** Brings the database and the topics up to date and starts everything; resolves when all of it is ready. */
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const { shared, env = {}, folder, host = '127.0.0.1' } = options;
+    await mkdir(folder, { recursive: true });
+    await migrate(shared.DATABASE_URL, MIGRATIONS_DIR);
+    const topics = loadConfig(topicsConfig, { ...env, ...shared });
+    await createTopics(kafkaConnection(topics), EVENTS, topicTerms(topics));
+    const planned = await plan(options);
+    const told = addresses(planned);
+    const envOf = (name: string, given: Environment): Environment => {
+      const ports = planned.find((one) => one.name === name)?.ports ?? [];
+      const own = { ...portsOf(ports), LEDGER_JOURNAL_DIR: join(folder, 'journals', name) };
+      return { HOST: '127.0.0.1', ...told, ...given, ...shared, ...own };
+    };
+    const processes = new Map<Kind, ReplicaProcess[]>(kinds.map((kind) => [kind, []]));
+    try {
+      for (const one of planned)
+        processes.get(one.kind)?.push(startOne(one, { ...options, env: envOf(one.name, env) }));
+      await Promise.all([...processes.values()].flat().map((service) => service.ready()));
+      const gateways = processes.get('gateway') ?? [];
+      const operatorTargets = planned
+        .filter(({ kind }) => kind === 'gateway')
+        .map(({ ports }, at) => new OperatorSide(ports[1] ?? 0, gateways[at]));
+      const api = await Balancer.listen(gateways, { host, port: options.port ?? 0 });
+      const operator = await Balancer.listen(operatorTargets, { host, port: options.operatorPort ?? 0 });
+      return new Cluster(processes, { api, operator }, { envOf, metrics: metricsOf(planned) });
+    } catch (error) {
+      await Promise.all([...processes.values()].flat().map((service) => service.stop()));
+      throw error;
+    }
+  }
+
+  /** Where each process tells its metrics. */
+  get metrics(): readonly ScrapedProcess[] {
+    return this.told.metrics;
+  }
+
+  get url(): string {
+    return this.balancers.api.url;
+  }
+
+  get operatorUrl(): string {
+    return this.balancers.operator.url;
+  }
+
+  replicas(kind: Kind): readonly ReplicaProcess[] {
+    return this.processes.get(kind) ?? [];
+  }
+
+  get all(): readonly ReplicaProcess[] {
+    return [...this.processes.values()].flat();
+  }
+
+  /** Restarts every process of a kind, one after the other. */
+  async rollingRestart(kind: Kind): Promise<void> {
+    for (const service of this.replicas(kind)) await service.restart();
+  }
+
+  /**
+   * Starts processes anew, all at once, with these settings beside those that the cluster gives: gateways and routers, and
+   * the others where a setting is not for those alone and has changed.
+   */
+  async rearrange(env: Environment): Promise<void> {
+    const shared = JSON.stringify(Object.entries(env).filter(([name]) => !/^(GATEWAY|ROUTER)_/.test(name)));
+    const wanted = shared === this.arrangedFor ? (['router', 'gateway'] as const) : kinds;
+    this.arrangedFor = shared;
+    const services = wanted.flatMap((kind) => this.replicas(kind));
+    await Promise.all(services.map((service) => service.restart(this.told.envOf(service.name, env))));
+  }
+
+  /** Resolves when everything is ready. */
+  async ready(): Promise<void> {
+    await Promise.all(this.all.map((service) => service.ready()));
+  }
+
+  /** Lets answers under way end, then stops everything, the gateways first. Gives the names of those that had to be killed. */
+  async stop(): Promise<string[]> {
+    this.balancers.api.stopListening();
+    this.balancers.operator.stopListening();
+    const killed: string[] = [];
+    for (const kind of kinds.toReversed()) {
+      await Promise.all(
+        this.replicas(kind).map(async (service) => {
+          if ((await service.stop()) !== 0) killed.push(service.name);
+        }),
+      );
+    }
+    this.balancers.api.close();
+    this.balancers.operator.close();
+    return killed;
+  }
+}
+
+/** A gateway's port for the operator, as ready as the gateway. */
+class OperatorSide {
+  constructor(
+    readonly port: number,
+    private readonly gateway: ReplicaProcess | undefined,
+  ) {}
+
+  get isReady(): boolean {
+    return this.gateway?.isReady ?? false;
+  }
+}
+
+async function plan({ replicas = {}, env = {} }: ClusterOptions): Promise<Planned[]> {
+  const wanted = kinds
+    // The catalogue's simulator may be somewhere else.
+    .filter((kind) => kind !== 'simulator' || env['ROUTER_SIMULATOR_URL'] === undefined)
+    .flatMap((kind) => {
+      const count = replicas[kind] ?? KINDS[kind].replicas;
+      return Array.from({ length: count }, (_, at) => ({ kind, name: `${kind}-${at + 1}` }));
+    });
+  const ports = await freePorts(wanted.reduce((sum, { kind }) => sum + KINDS[kind].ports, 0));
+  return wanted.map((one) => ({ ...one, ports: ports.splice(0, KINDS[one.kind].ports) }));
+}
+
+/** The simulator tells none; who has an operator's port tells them there. */
+const metricsOf = (planned: readonly Planned[]): readonly ScrapedProcess[] =>
+  planned
+    .filter(({ kind }) => kind !== 'simulator')
+    .map(({ kind, ports }) => ({ job: KINDS[kind].app, address: `127.0.0.1:${ports.at(-1)}` }));
+
+/** Where everything listens, in the variables in which the others are told. */
+function addresses(planned: readonly Planned[]): Record<string, string> {
+  const told: Record<string, string> = {};
+  for (const { kind, ports } of planned) {
+    const [port = 0] = ports;
+    const options = KINDS[kind];
+    if (kind === 'simulator') {
+      told['ROUTER_SIMULATOR_URL'] = `http://127.0.0.1:${port}/v1`;
+      told['RETRIEVAL_SIMULATOR_URL'] = `http://127.0.0.1:${port}`;
+    }
+    if (!('urlVariable' in options)) continue;
+    const { [options.urlVariable]: others } = told;
+    const url = `http://127.0.0.1:${port}`;
+    told[options.urlVariable] = others === undefined ? url : `${others},${url}`;
+  }
+  return told;
+}
+
+const portsOf = ([port = 0, operatorPort = 0]: readonly number[]): Environment => ({
+  PORT: String(port),
+  OPERATOR_PORT: String(operatorPort),
+});
+
+function startOne(
+  { kind, name, ports }: Planned,
+  { folder, env = {}, tell }: ClusterOptions,
+): ReplicaProcess {
+  const [port = 0] = ports;
+  const options = KINDS[kind];
+  return new ReplicaProcess({
+    name,
+    main: mainOf(kind),
+    ...(kind === 'simulator' && { args: ['--port', String(port)] }),
+    env,
+    port,
+    ...('readyPath' in options && { readyPath: options.readyPath }),
+    logPath: join(folder, `${name}.log`),
+    tell: (what) => tell?.(name, what),
+  });
+}

@@ -1,0 +1,53 @@
+import { fileURLToPath } from 'node:url';
+
+/** What is told to every process of the cluster. */
+export interface SharedSettings {
+  readonly DATABASE_URL: string;
+  readonly REDIS_URL: string;
+  readonly KAFKA_BROKERS: string;
+  readonly SVC_INTERNAL_TOKEN: string;
+  readonly SVC_OPERATOR_TOKEN: string;
+}
+
+interface KindOptions {
+  /** The folder in `apps`. */
+  readonly app: string;
+  /** The variable in which the others are told where it listens. */
+  readonly urlVariable?: 'LEDGER_URL' | 'LIMITER_URL' | 'ROUTER_URL' | 'RETRIEVAL_URL' | 'PAYMENTS_URL';
+  readonly replicas: number;
+  readonly ports: 1 | 2;
+  readonly readyPath?: string;
+}
+
+/** The kinds of processes, in the order in which they are started; they are stopped in the other. */
+export const KINDS = {
+  simulator: { app: 'model-simulator', replicas: 1, ports: 1, readyPath: '/v1/models' },
+  limiter: { app: 'rate-limiter', urlVariable: 'LIMITER_URL', replicas: 1, ports: 1 },
+  router: { app: 'inference-router', urlVariable: 'ROUTER_URL', replicas: 1, ports: 1 },
+  retrieval: { app: 'retrieval-worker', urlVariable: 'RETRIEVAL_URL', replicas: 1, ports: 1 },
+  payments: { app: 'x402-payments', urlVariable: 'PAYMENTS_URL', replicas: 1, ports: 1 },
+  ledger: { app: 'billing-ledger', urlVariable: 'LEDGER_URL', replicas: 1, ports: 1 },
+  gateway: { app: 'api-gateway', replicas: 1, ports: 2 },
+} as const satisfies Record<string, KindOptions>;
+
+export type Kind = keyof typeof KINDS;
+export type Replicas = Readonly<Partial<Record<Kind, number>>>;
+
+export const kinds = Object.keys(KINDS) as readonly Kind[];
+
+/** The compiled main of a kind. */
+export function mainOf(kind: Kind): string {
+  return fileURLToPath(new URL(`../../../apps/${KINDS[kind].app}/dist/main.js`, import.meta.url));
+}
+
+/** `gateway=3,router=2` as numbers of replicas. Refuses what it does not know: RangeError. */
+export function parseReplicas(text: string): Replicas {
+  const replicas: Partial<Record<Kind, number>> = {};
+  for (const part of text.split(',').filter((each) => each.trim() !== '')) {
+    const [name = '', count = ''] = part.split('=').map((each) => each.trim());
+    if (!Object.hasOwn(KINDS, name)) throw new RangeError(`${name}: there are ${kinds.join(', ')}`);
+    if (!/^[1-9]\d?$/.test(count)) throw new RangeError(`${name}: a number of replicas is 1 to 99`);
+    replicas[name as Kind] = Number(count);
+  }
+  return replicas;
+}

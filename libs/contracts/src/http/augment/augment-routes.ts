@@ -1,0 +1,64 @@
+import type { RouteDefinition } from '../route/route-definition.js';
+import {
+  AugmentFile,
+  AugmentFileReply,
+  AugmentScrape,
+  AugmentScrapeReply,
+  AugmentSearch,
+  AugmentSearchReply,
+} from './augment.js';
+
+const terms = {
+  method: 'POST',
+  tag: 'Web',
+  access: 'key-or-wallet',
+  status: 200,
+  admitted: true,
+  headers: ['balances'],
+  refusals: [
+    'INVALID_JSON',
+    'INVALID_REQUEST',
+    'NOT_AVAILABLE',
+    'INSUFFICIENT_BALANCE',
+    'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+    'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+    'PAYLOAD_TOO_LARGE',
+    'INVALID_CONTENT_TYPE',
+    'RATE_LIMIT_EXCEEDED',
+  ],
+} as const;
+
+/** What conversations get from the web, for those who bring it before a model themselves. */
+export const augmentRoutes = {
+  augmentSearch: {
+    ...terms,
+    path: '/api/v1/augment/search',
+    operationId: 'searchTheWeb',
+    summary: 'Searches the web',
+    description: 'Charged where something was found.',
+    body: AugmentSearch,
+    reply: AugmentSearchReply,
+  },
+  augmentScrape: {
+    ...terms,
+    path: '/api/v1/augment/scrape',
+    operationId: 'readWebPage',
+    summary: 'Reads a page of the web as Markdown',
+    description: 'Charged where the page was read. What stands around its text is left out.',
+    body: AugmentScrape,
+    reply: AugmentScrapeReply,
+  },
+  augmentParse: {
+    ...terms,
+    path: '/api/v1/augment/text-parser',
+    operationId: 'readFile',
+    summary: 'Reads a file as text',
+    description: 'Charged where the file holds text. Office files and books come as Markdown.',
+    body: AugmentFile,
+    bodyType: 'multipart/form-data',
+    // A file of the largest size, and what a form is beside it.
+    bodyLimitBytes: 25_065_536,
+    reply: AugmentFileReply,
+    plainText: true,
+  },
+} as const satisfies Record<string, RouteDefinition>;

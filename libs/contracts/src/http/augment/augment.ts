@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { FormFile } from '../route/form-file.js';
+
+/** Words for a search engine. */
+export const AugmentSearch = z.object({
+  query: z.string().trim().min(1).max(400),
+  limit: z.int().min(1).max(20).default(10).describe('The most pages to find.'),
+  search_provider: z
+    .enum(['brave', 'google'])
+    .nullish()
+    .describe('Accepted and not used: the operator chooses who is asked.'),
+});
+
+export const AugmentSearchReply = z.object({
+  query: z.string(),
+  results: z.array(
+    z.object({
+      title: z.string(),
+      url: z.string(),
+      content: z.string(),
+      date: z.string().describe('As `2025-04-16 16:55:11`, in UTC; empty where it is not known.'),
+    }),
+  ),
+});
+
+/** A page to read. */
+export const AugmentScrape = z.object({ url: z.string().min(1).max(2_048) });
+
+export const AugmentScrapeReply = z.object({
+  url: z.string().describe('Where the page was found, after redirects.'),
+  content: z.string(),
+  format: z.literal('markdown'),
+});
+
+/** A file to read, as a form. */
+export const AugmentFile = z.object({
+  file: FormFile.describe('PDF, DOCX, PPTX, XLSX, XLS, EPUB or any kind of text, at most 25 MB.'),
+  response_format: z
+    .enum(['json', 'text'])
+    .default('json')
+    .describe('`text` answers with the text alone, as `text/plain`.'),
+});
+
+export const AugmentFileReply = z.object({
+  text: z.string(),
+  tokens: z.int().nonnegative().describe('About so many tokens: a token for 3.2 characters.'),
+});
+
+export type AugmentFile = z.infer<typeof AugmentFile>;
+export type AugmentFileReply = z.infer<typeof AugmentFileReply>;
+export type AugmentSearch = z.infer<typeof AugmentSearch>;
+export type AugmentSearchReply = z.infer<typeof AugmentSearchReply>;
+export type AugmentScrape = z.infer<typeof AugmentScrape>;
+export type AugmentScrapeReply = z.infer<typeof AugmentScrapeReply>;

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { ExtractionReply, RETRIEVAL_PATHS } from '../ports/retrieval-wire.js';
+import { PageRequestOnWire, WebPageReply } from '../ports/web-pages-wire.js';
+import { WebQueryOnWire, WebResultsReply } from '../ports/web-search-wire.js';
+import { INFERENCE_PATH } from '../ports/inference-router-wire.js';
+import type { RouteDefinition } from './route/route-definition.js';
+
+const Bytes = z.instanceof(Uint8Array);
+
+/** Where a process is asked that serves the port `InferenceRouter`, or those of retrieval. Their heads stand beside the ports. */
+export const internalRoutes = {
+  infer: {
+    method: 'POST',
+    path: INFERENCE_PATH,
+    operationId: 'infer',
+    tag: 'Inference',
+    summary: 'Asks a backend',
+    access: 'internal',
+    status: 200,
+    body: Bytes,
+    bodyType: 'application/octet-stream',
+    // What clients may send, and files of theirs that are text by then.
+    bodyLimitBytes: 134_217_728,
+    reply: z.string(),
+    replyType: '*/*',
+    refusals: [
+      'INVALID_REQUEST',
+      'TOO_MANY_TOKENS',
+      'PAYLOAD_TOO_LARGE',
+      'INFERENCE_FAILED',
+      'MODEL_OFFLINE',
+      'MODEL_AT_CAPACITY',
+      'REQUEST_TIMEOUT',
+    ],
+  },
+  extractText: {
+    method: 'POST',
+    path: RETRIEVAL_PATHS.extractText,
+    operationId: 'extractText',
+    tag: 'Retrieval',
+    summary: 'Reads a file as text',
+    access: 'internal',
+    status: 200,
+    body: Bytes,
+    bodyType: 'application/octet-stream',
+    bodyLimitBytes: 268_435_456,
+    reply: ExtractionReply,
+    refusals: ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE'],
+  },
+  searchWeb: {
+    method: 'POST',
+    path: RETRIEVAL_PATHS.searchWeb,
+    operationId: 'searchWeb',
+    tag: 'Retrieval',
+    summary: 'Searches the web',
+    access: 'internal',
+    status: 200,
+    body: WebQueryOnWire,
+    reply: WebResultsReply,
+    refusals: ['INVALID_REQUEST'],
+  },
+  readPage: {
+    method: 'POST',
+    path: RETRIEVAL_PATHS.readPage,
+    operationId: 'readPage',
+    tag: 'Retrieval',
+    summary: 'Reads a page of the web',
+    access: 'internal',
+    status: 200,
+    body: PageRequestOnWire,
+    reply: WebPageReply,
+    refusals: ['INVALID_REQUEST'],
+  },
+} as const satisfies Record<string, RouteDefinition>;

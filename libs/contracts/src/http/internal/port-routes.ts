@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { PortCalls } from '../../ports/port-calls.js';
+import type { RouteDefinition, TAGS } from '../route/route-definition.js';
+
+/** Calls of a port that were gathered, or one that carries a thousand holds. */
+const CALLS_BYTES = 4_194_304;
+
+interface PortRoute<Id extends string> {
+  readonly path: `/internal/v1/${string}`;
+  readonly operationId: Id;
+  readonly tag: keyof typeof TAGS;
+  readonly summary: string;
+}
+
+/** Where a process serves a port to others of its deployment: calls by method, a line for each as it ends. */
+function portRoute<Id extends string>(route: PortRoute<Id>) {
+  return {
+    method: 'POST',
+    access: 'internal',
+    status: 200,
+    body: PortCalls,
+    bodyLimitBytes: CALLS_BYTES,
+    reply: z.string(),
+    replyType: 'application/x-ndjson',
+    refusals: ['INVALID_REQUEST'],
+    ...route,
+  } as const satisfies RouteDefinition;
+}
+
+export const portRoutes = {
+  callHolds: portRoute({
+    path: '/internal/v1/holds/calls',
+    operationId: 'callHolds',
+    tag: 'Ledger',
+    summary: 'Sets money aside before requests, and ends what was set aside',
+  }),
+  callCharges: portRoute({
+    path: '/internal/v1/charges/calls',
+    operationId: 'callCharges',
+    tag: 'Ledger',
+    summary: 'Posts charges that the event log did not take',
+  }),
+  callBooks: portRoute({
+    path: '/internal/v1/books/calls',
+    operationId: 'callBooks',
+    tag: 'Ledger',
+    summary: 'Reads and changes the books',
+  }),
+  callLimits: portRoute({
+    path: '/internal/v1/limits/calls',
+    operationId: 'callLimits',
+    tag: 'Limits',
+    summary: 'Counts requests and failures',
+  }),
+  callPayments: portRoute({
+    path: '/internal/v1/payments/calls',
+    operationId: 'callPayments',
+    tag: 'Wallets',
+    summary: 'Settles payments of wallets',
+  }),
+  callUsageHistory: portRoute({
+    path: '/internal/v1/usage/calls',
+    operationId: 'callUsageHistory',
+    tag: 'Ledger',
+    summary: 'Reads what was charged',
+  }),
+} as const;

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { PAYMENT_RAILS } from '../../ports/ledger.js';
+import { PAYMENT_STATES } from '../../ports/payments.js';
+import type { RouteDefinition } from '../route/route-definition.js';
+import { Label } from './operator.js';
+import { AuditQuery } from './operator-refund.js';
+
+const Money = z.string().meta({ example: '25.00' });
+const rail = z.enum(PAYMENT_RAILS);
+const state = z.enum(PAYMENT_STATES);
+
+/** What a payment may be on its chain: a hash on Base, a signature on Solana. */
+const Transaction = z
+  .string()
+  .regex(/^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/, 'must be the hash of a transaction')
+  .meta({ example: `0x${'5f'.repeat(32)}` });
+
+export const PaymentQuery = z.strictObject({
+  state: state.optional(),
+  rail: rail.optional(),
+  /** The address of the wallet that paid. */
+  wallet: z
+    .string()
+    .regex(/^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/, 'must be the address of a wallet')
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be what the page before said as nextBefore')
+    .optional(),
+});
+
+export const PaymentView = z.object({
+  id: z.string(),
+  state,
+  rail,
+  wallet: z.string(),
+  accountId: z.uuid(),
+  payTo: z.string(),
+  /** What was signed for. */
+  usd: Money,
+  /** Where it is on the chain, or may be. */
+  transaction: z.string().nullable(),
+  /** Steps that were begun. */
+  attempts: z.int(),
+  /** How often its credit was taken back, since the chain no longer had it. */
+  reversals: z.int(),
+  ageSeconds: z.int(),
+  /** Why it is in its state, where that says something. */
+  reason: z.string().nullable(),
+  /** Why its last step could not be taken. */
+  lastError: z.string().nullable(),
+  /** What the operator decided, and why. */
+  resolution: z.object({ decision: z.enum(['credit', 'fail']), reason: z.string() }).nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+
+export const PaymentList = z.object({
+  object: z.literal('list'),
+  data: z.array(PaymentView),
+  /** Pass it as `before` for the next page. */
+  nextBefore: z.string().nullable(),
+});
+
+export const PaymentTotalsView = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      rail,
+      state,
+      payments: z.int(),
+      usd: Money,
+      /** How long the one has waited that came first. */
+      oldestSeconds: z.int(),
+    }),
+  ),
+});
+
+export const NewPaymentDecision = z.discriminatedUnion('decision', [
+  z.strictObject({ decision: z.literal('credit'), transaction: Transaction, reason: Label }),
+  z.strictObject({ decision: z.literal('fail'), reason: Label }),
+]);
+
+export const PaymentsAuditView = z.object({
+  ok: z.boolean(),
+  scope: z.enum(['whole', 'new']),
+  rails: z.array(
+    z.object({
+      rail,
+      /** The blocks that were looked at. */
+      fromBlock: z.string(),
+      toBlock: z.string(),
+      /** How many were looked at: payments that are credited; deposits and reversals of the books. */
+      payments: z.int(),
+      transfers: z.int(),
+      creditedUsd: Money,
+      onChainUsd: Money,
+      booksUsd: Money,
+      /** What has arrived and belongs to no payment. */
+      unclaimed: z.int(),
+      unclaimedUsd: Money,
+    }),
+  ),
+  mismatches: z.array(z.string()),
+  unclaimed: z.array(z.string()),
+});
+
+export type PaymentQuery = z.infer<typeof PaymentQuery>;
+export type PaymentView = z.infer<typeof PaymentView>;
+export type PaymentList = z.infer<typeof PaymentList>;
+export type PaymentTotalsView = z.infer<typeof PaymentTotalsView>;
+export type NewPaymentDecision = z.infer<typeof NewPaymentDecision>;
+export type PaymentsAuditView = z.infer<typeof PaymentsAuditView>;
+
+const paymentParams = z.object({
+  id: z
+    .string()
+    .regex(/^payment_[0-9a-f]{32}$/, 'must be the id of a payment')
+    .meta({ example: `payment_${'1a'.repeat(16)}` }),
+});
+
+export const paymentRoutes = {
+  listPayments: {
+    method: 'GET',
+    path: '/operator/v1/payments',
+    operationId: 'listPayments',
+    tag: 'Payments',
+    summary: 'Lists payments of wallets, newest first',
+    access: 'operator',
+    status: 200,
+    query: PaymentQuery,
+    reply: PaymentList,
+    refusals: ['INVALID_REQUEST', 'X402_NOT_CONFIGURED', 'UNAVAILABLE'],
+  },
+  totalPayments: {
+    method: 'GET',
+    path: '/operator/v1/payments/totals',
+    operationId: 'totalPayments',
+    tag: 'Payments',
+    summary: 'Says how many payments each rail has in each state, and of how much',
+    access: 'operator',
+    status: 200,
+    reply: PaymentTotalsView,
+    refusals: ['X402_NOT_CONFIGURED', 'UNAVAILABLE'],
+  },
+  auditPayments: {
+    method: 'GET',
+    path: '/operator/v1/payments/audit',
+    operationId: 'auditPayments',
+    tag: 'Payments',
+    summary: 'Proves that credits, chains and books say the same, payment by payment',
+    description: `Each credited payment has to be on its chain with exactly its amount, and in the books as one deposit; each deposit
+and each transfer to the address that is paid to has to belong to a payment. What arrived and belongs to none is told as
+unclaimed. With \`scope=new\` it looks at what came since the last audit that found nothing.`,
+    access: 'operator',
+    status: 200,
+    query: AuditQuery,
+    reply: PaymentsAuditView,
+    refusals: ['INVALID_REQUEST', 'X402_NOT_CONFIGURED', 'UNAVAILABLE'],
+  },
+  getPayment: {
+    method: 'GET',
+    path: '/operator/v1/payments/:id',
+    operationId: 'getPayment',
+    tag: 'Payments',
+    summary: 'Shows a payment',
+    access: 'operator',
+    status: 200,
+    params: paymentParams,
+    reply: PaymentView,
+    refusals: ['INVALID_REQUEST', 'PAYMENT_NOT_FOUND', 'X402_NOT_CONFIGURED', 'UNAVAILABLE'],
+  },
+  retryPayment: {
+    method: 'POST',
+    path: '/operator/v1/payments/:id/retry',
+    operationId: 'retryPayment',
+    tag: 'Payments',
+    summary: 'Goes on with a payment at once',
+    description: `Asks the chain anew, also of a payment that is FAILED or UNKNOWN, and takes the next step. A payment that is credited
+stays so.`,
+    access: 'operator',
+    status: 200,
+    params: paymentParams,
+    reply: PaymentView,
+    refusals: ['INVALID_REQUEST', 'PAYMENT_NOT_FOUND', 'X402_NOT_CONFIGURED', 'UNAVAILABLE'],
+  },
+  resolvePayment: {
+    method: 'POST',
+    path: '/operator/v1/payments/:id/resolve',
+    operationId: 'resolvePayment',
+    tag: 'Payments',
+    summary: 'Ends a payment as the operator decides, where the chain does not say otherwise',
+    description: `\`credit\` names the transaction that paid: the chain has to have it, with this payment's authorization and amount.
+\`fail\` is taken where the payment can never be paid any more. The reason is kept with the payment.`,
+    access: 'operator',
+    status: 200,
+    params: paymentParams,
+    body: NewPaymentDecision,
+    reply: PaymentView,
+    refusals: [
+      'INVALID_REQUEST',
+      'PAYMENT_NOT_FOUND',
+      'PAYMENT_DECISION_REFUSED',
+      'X402_NOT_CONFIGURED',
+      'UNAVAILABLE',
+    ],
+  },
+} as const satisfies Record<string, RouteDefinition>;

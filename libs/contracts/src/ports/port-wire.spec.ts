@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { HOLDS_WIRE } from './ledger-wire.js';
+import { LIMITS_WIRE } from './limiter-wire.js';
+import { plainText } from './port-wire.js';
+
+const ids = { requestId: 'r', accountId: 'a', keyId: 'k' };
+const keyLimit = { period: 'EPOCH', usdNano: 1n } as const;
+const amounts = { usdNano: 2n ** 63n, diemNano: 0n };
+const hold = { ...ids, amount: amounts, before: amounts, keyLimit };
+const request = { ...ids, amountNano: 7n, atLeastNano: 0n, keyLimit };
+const limits = { user: { requestsPerMinute: 1, tokensPerMinute: 2 }, api_key: { requestsPerMinute: 3 } };
+const admit = { ...ids, model: 'm', limits, subject: 'key:\u2028"', tokens: 5 };
+const left = { limit: 3, remaining: 2 };
+const admission = { admitted: true, requests: left, tokens: left, resetAtMs: 60_000, type: 'user' } as const;
+
+interface Case {
+  readonly wire: { readonly isPlain?: true; readonly arguments: z.ZodType; readonly result: z.ZodType };
+  readonly given: unknown;
+  readonly result: unknown;
+}
+
+it.each<[string, Case]>([
+  ['hold', { wire: HOLDS_WIRE.hold, given: [request], result: hold }],
+  ['available', { wire: HOLDS_WIRE.available, given: ['a'], result: amounts }],
+  ['extend', { wire: HOLDS_WIRE.extend, given: [hold, { moreNano: 3n }], result: hold }],
+  ['renew', { wire: HOLDS_WIRE.renew, given: [[hold, hold]], result: undefined }],
+  ['release', { wire: HOLDS_WIRE.release, given: [hold], result: undefined }],
+  ['settle', { wire: HOLDS_WIRE.settle, given: [hold, amounts], result: undefined }],
+  ['admit', { wire: LIMITS_WIRE.admit, given: [admit], result: admission }],
+  ['settle', { wire: LIMITS_WIRE.settle, given: [admit, admission, 9], result: undefined }],
+  ['release', { wire: LIMITS_WIRE.release, given: [admit, admission], result: undefined }],
+  ['renew', { wire: LIMITS_WIRE.renew, given: [[{ requestId: 'r', accountId: 'a' }]], result: undefined }],
+  ['blocked', { wire: LIMITS_WIRE.blocked, given: ['ip:1'], result: {} }],
+  ['failed', { wire: LIMITS_WIRE.failed, given: ['ip:1'], result: { forMs: 4 } }],
+])('what %s is given and gives is written as its codec would', (_name, { wire, given, result }) => {
+  expect(wire.isPlain).toBe(true);
+  const schemas: [z.ZodType, unknown][] = [
+    [wire.arguments, given],
+    [wire.result, result],
+  ];
+  for (const [schema, value] of schemas)
+    expect(JSON.parse(plainText(value))).toEqual(z.encode(schema, value) ?? null);
+});

@@ -1,0 +1,120 @@
+import { type CustomTransportStrategy, Server } from '@nestjs/microservices';
+import { events } from '@svc/telemetry';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { LagWatch, type Positions } from './lag-watch.js';
+import type { Broadcast, BroadcastSubscription } from './on-every-process.js';
+import type { EventBatch, Subscription } from './on-events.js';
+
+/** How a group stands in a topic. Ids grow, though not always by one. */
+export interface ConsumerState {
+  readonly group: string;
+  readonly topic: string;
+  /** Events handled since this process started. */
+  readonly handled: number;
+  /** Events that could not be read and went to `<topic>.dead`. */
+  readonly dead: number;
+  /** Failures since the last batch that was handled; 0 when all is well. */
+  readonly failures: number;
+}
+
+/** Reads a topic in the name of a group. */
+export interface Consumer {
+  readonly topic: string;
+  readonly group: string;
+  readonly state: ConsumerState;
+  drained(deadlineMs: number): Promise<void>;
+  /** How far the topic and the group are. */
+  positions(): Promise<Positions>;
+}
+
+/** Hands a batch to its handler, through Nest. */
+export type SendBatch = (batch: EventBatch<unknown>) => Promise<unknown>;
+export type SendNews = (news: Broadcast<unknown>) => Promise<unknown>;
+
+const DRAIN_MS = 30_000;
+
+/** What brings events to the `@OnEvents` methods of an application. To be given to `connectMicroservice`. */
+export abstract class EventStrategy extends Server implements CustomTransportStrategy {
+  readonly #consumers: Consumer[] = [];
+  readonly #lags: LagWatch[] = [];
+  #endWatch: readonly (() => void)[] = [];
+
+  abstract override listen(callback: () => void): void;
+  /** Lets every handler finish the batch in hand, up to a deadline. */
+  abstract override close(): Promise<void>;
+  protected abstract consume(subscription: Subscription, send: SendBatch): Consumer;
+  protected abstract hear(subscription: BroadcastSubscription, send: SendNews): void;
+
+  override addHandler(...[pattern, handler, isEventHandler, extras]: Parameters<Server['addHandler']>): void {
+    const { group, event, broadcast } = (extras ?? {}) as Partial<Subscription & BroadcastSubscription>;
+    const send = async (told: unknown): Promise<unknown> => {
+      const result: unknown = await handler(told);
+      return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
+    };
+    if (isEventHandler && broadcast) return this.hear({ broadcast }, send);
+    if (!isEventHandler || group === undefined || event === undefined) {
+      throw new TypeError(
+        `The handler of ${JSON.stringify(pattern)} has to be declared with @OnEvents or @OnEveryProcess`,
+      );
+    }
+    if (this.#find(event.topic, group)) {
+      throw new TypeError(`Two handlers of ${group} take ${event.topic}; each event is for one of them only`);
+    }
+    const { topic } = event;
+    const cell = events.processed.with(topic, group);
+    const timed: SendBatch = async (batch) => {
+      const startMs = performance.now();
+      try {
+        return await send(batch);
+      } finally {
+        cell.record((performance.now() - startMs) / 1_000);
+      }
+    };
+    const consumer = this.consume({ group, event }, timed);
+    this.#consumers.push(consumer);
+    this.#lags.push(new LagWatch(consumer));
+  }
+
+  /** From now on tells how its consumers fare. */
+  protected watch(): void {
+    const told = (count: (state: ConsumerState) => number) => () =>
+      this.consumers().map((state): [number, string, string] => [count(state), state.topic, state.group]);
+    this.#endWatch = [
+      events.handled.observe(told(({ handled }) => handled)),
+      events.dead.observe(told(({ dead }) => dead)),
+      events.failures.observe(told(({ failures }) => failures)),
+    ];
+    for (const lag of this.#lags) lag.start();
+  }
+
+  protected endWatch(): void {
+    for (const end of this.#endWatch) end();
+    for (const lag of this.#lags) lag.stop();
+  }
+
+  /**
+   * Resolves when the group has handled every event of the topic that was durable at the time of the call. Rejects when
+   * that takes longer than `deadlineMs`; default: 30 s.
+   */
+  async drained(topic: string, group: string, deadlineMs = DRAIN_MS): Promise<void> {
+    const consumer = this.#find(topic, group);
+    if (!consumer) throw new TypeError(`No handler of ${group} takes ${topic}`);
+    await consumer.drained(deadlineMs);
+  }
+
+  consumers(): readonly ConsumerState[] {
+    return this.#consumers.map(({ state }) => state);
+  }
+
+  on(): void {
+    throw new TypeError('This strategy emits no events of its own');
+  }
+
+  unwrap<Target>(): Target {
+    throw new TypeError('This strategy has no server beneath it');
+  }
+
+  #find(topic: string, group: string): Consumer | undefined {
+    return this.#consumers.find((consumer) => consumer.topic === topic && consumer.group === group);
+  }
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { loadConfig } from '@svc/runtime';
+import { localIdentity } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { kafkaConfig, kafkaConnection } from './events.config.js';
+import { CLIENT_ID, kafkaClient } from './kafka/kafka-client.js';
+
+const connectionOf = (env: Record<string, string>) => kafkaConnection(loadConfig(kafkaConfig, env));
+
+it('the settings say how brokers are reached and the user is proved', () => {
+  expect(connectionOf({ KAFKA_BROKERS: 'a:9092,b:9093' })).toEqual({ brokers: ['a:9092', 'b:9093'] });
+  const user = {
+    KAFKA_BROKERS: 'a:9092',
+    KAFKA_TLS: 'true',
+    KAFKA_USERNAME: 'svc',
+    KAFKA_PASSWORD: 'secret',
+  };
+  const expected = { brokers: ['a:9092'], ssl: true, sasl: { username: 'svc', password: 'secret' } };
+  for (const [given, mechanism] of [
+    [{}, 'scram-sha-512'],
+    [{ KAFKA_SASL: 'scram-sha-256' }, 'scram-sha-256'],
+    [{ KAFKA_SASL: 'plain' }, 'plain'],
+  ] as const)
+    expect(connectionOf({ ...user, ...given })).toEqual({
+      ...expected,
+      sasl: { ...expected.sasl, mechanism },
+    });
+});
+
+it('a file of authorities that is none is refused by its name', () => {
+  const brokers = { KAFKA_BROKERS: 'a:9092' };
+  const tls = { ...brokers, KAFKA_TLS: 'true' };
+  expect(() => connectionOf({ ...tls, KAFKA_CA_FILE: '/nowhere/ca.crt' })).toThrow(/KAFKA_CA_FILE: .*ENOENT/);
+  expect(() => connectionOf({ ...tls, KAFKA_CA_FILE: import.meta.filename })).toThrow('KAFKA_CA_FILE: ');
+  expect(() => connectionOf({ ...brokers, KAFKA_CA_FILE: '/ca.crt' })).toThrow('KAFKA_TLS=true');
+});
+
+it('brokers are spoken to over TLS, once their certificate is believed', async () => {
+  const identity = await localIdentity();
+  const heard = Promise.withResolvers<string>();
+  const server = createServer(identity, (socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (bytes) => {
+      heard.resolve(bytes.toString('latin1'));
+      socket.destroy();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connection = connectionOf({ KAFKA_BROKERS: `127.0.0.1:${port}`, KAFKA_TLS: 'true' });
+  const connect = (): Promise<void> =>
+    kafkaClient(connection, { requestTimeoutMs: 20_000, retry: { retries: 0 } })
+      .admin()
+      .connect();
+  await expect(connect()).rejects.toThrow(/certificate/);
+  const distrust = identity.trust();
+  try {
+    await expect(connect()).rejects.toThrow(/Closed connection/);
+    expect(await heard.promise).toContain(CLIENT_ID);
+  } finally {
+    distrust();
+    server.close();
+  }
+});

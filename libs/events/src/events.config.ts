@@ -1,0 +1,89 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { StartFault, whole } from '@svc/runtime';
+import { z } from 'zod';
+import type { TopicTerms } from './kafka/create-topics.js';
+import type { KafkaConnection } from './kafka/kafka-client.js';
+
+/** Settings of every process that tells or hears of events on Kafka. */
+export const kafkaConfig = {
+  KAFKA_BROKERS: z
+    .string()
+    .regex(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/, 'has to be host:port, several by commas')
+    .describe('Kafka brokers, `host:port` by commas; some of them are enough'),
+  KAFKA_TLS: z.stringbool().default(false).describe('Whether brokers are reached by TLS'),
+  KAFKA_CA_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A file with the certificates, as PEM, of the authority that brokers are believed by; without it, those of Node',
+    ),
+  KAFKA_USERNAME: z.string().min(1).optional().describe('The user at the brokers; without it, none'),
+  KAFKA_PASSWORD: z.string().min(1).optional().describe('Its password'),
+  KAFKA_SASL: z
+    .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
+    .default('scram-sha-512')
+    .describe('How the user is proved'),
+};
+
+/** Settings of the command that makes the topics. */
+export const topicsConfig = {
+  ...kafkaConfig,
+  KAFKA_PARTITIONS: whole(1, 1_000)
+    .default(12)
+    .describe('Parts of a topic that the processes of a service share'),
+  KAFKA_REPLICAS: whole(1, 100).default(1).describe('Copies of each part'),
+  KAFKA_MIN_INSYNC_REPLICAS: whole(1, 100)
+    .default(1)
+    .describe('Copies that have an event before it counts as stored; 2 of 3 is usual'),
+  KAFKA_RETENTION_DAYS: whole(1, 3_650).default(7).describe('How long events are kept'),
+};
+
+type KafkaConfig = z.infer<z.ZodObject<typeof kafkaConfig>>;
+type TopicsConfig = z.infer<z.ZodObject<typeof topicsConfig>>;
+
+/** How to reach the brokers of the settings. */
+export function kafkaConnection(config: KafkaConfig): KafkaConnection {
+  const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password = '', KAFKA_SASL: mechanism } = config;
+  const user = username === undefined ? undefined : { username, password };
+  if (config.KAFKA_CA_FILE !== undefined && !config.KAFKA_TLS)
+    throw new StartFault('KAFKA_CA_FILE: has a use with KAFKA_TLS=true alone');
+  return {
+    brokers: config.KAFKA_BROKERS.split(','),
+    ...(config.KAFKA_TLS && { ssl: authorityOf(config) }),
+    ...(user && { sasl: saslOf(mechanism, user) }),
+  };
+}
+
+/** What the settings want of topics. */
+export const topicTerms = (config: TopicsConfig): TopicTerms => ({
+  partitions: config.KAFKA_PARTITIONS,
+  replicas: config.KAFKA_REPLICAS,
+  minInSyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
+  retentionDays: config.KAFKA_RETENTION_DAYS,
+});
+
+function authorityOf({ KAFKA_CA_FILE: file }: KafkaConfig): NonNullable<KafkaConnection['ssl']> {
+  if (file === undefined) return true;
+  try {
+    const ca = readFileSync(file, 'utf8');
+    new X509Certificate(ca);
+    return { ca };
+  } catch (error) {
+    throw new StartFault(`KAFKA_CA_FILE: ${error instanceof Error ? error.message : 'can not be read'}`);
+  }
+}
+
+type Sasl = NonNullable<KafkaConnection['sasl']>;
+
+function saslOf(mechanism: KafkaConfig['KAFKA_SASL'], user: { username: string; password: string }): Sasl {
+  switch (mechanism) {
+    case 'plain':
+      return { mechanism, ...user };
+    case 'scram-sha-256':
+      return { mechanism, ...user };
+    case 'scram-sha-512':
+      return { mechanism, ...user };
+  }
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KafkaMessage } from 'kafkajs';
+import type { SendNews } from '../delivery/event-strategy.js';
+import type { EventsLogger } from '../delivery/logger.js';
+import type { BroadcastSubscription } from '../delivery/on-every-process.js';
+import { deliver } from '../delivery/on-events.js';
+import { parseEvents } from '../delivery/parse-events.js';
+import { eventOf } from './fetched-batches.js';
+import type { KafkaConnection } from './kafka-client.js';
+import { PartitionReader } from './partition-reader.js';
+
+const AGAIN_MS = 200;
+/** While nothing can be heard, whoever listens is told so this often: what they know must not get older than a second. */
+const DOUBT_MS = 300;
+/** How often it is looked whether the topic has got more partitions. */
+const LOOK_MS = 60_000;
+
+export interface BroadcastListenerOptions {
+  readonly subscription: BroadcastSubscription;
+  readonly connection: KafkaConnection;
+  readonly send: SendNews;
+  readonly logger: EventsLogger;
+}
+
+/** Reads one topic for this process alone: from its end on, and says so when some events may have been missed. */
+export class BroadcastListener {
+  readonly topic: string;
+  readonly #options: BroadcastListenerOptions;
+  readonly #stop = new AbortController();
+  /** Where to read on, by partition; empty before the first start. */
+  readonly #next = new Map<number, bigint>();
+  #running: Promise<void> | undefined;
+  /** The handler is called for one thing after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #failures = 0;
+  #doubting: NodeJS.Timeout | undefined;
+  #isTelling = false;
+  #isHearing = false;
+
+  constructor(options: BroadcastListenerOptions) {
+    this.#options = options;
+    this.topic = options.subscription.broadcast.topic;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    this.#doubting = setInterval(() => void this.#doubt(), DOUBT_MS); // It never rejects.
+    while (!signal.aborted) {
+      try {
+        await this.#listen();
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#noteFailure(error);
+        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    clearInterval(this.#doubting);
+  }
+
+  /** Listens until it is stopped, or something fails. */
+  async #listen(): Promise<void> {
+    const reader = new PartitionReader(this.#options.connection, this.topic);
+    const ended = Promise.withResolvers<void>();
+    const end = (): void => ended.resolve();
+    this.#stop.signal.addEventListener('abort', end, { once: true });
+    const look = setInterval(() => {
+      const more = new Error('the topic has got other partitions');
+      reader.isWhole().then((isWhole) => (isWhole ? undefined : ended.reject(more)), ended.reject);
+    }, LOOK_MS);
+    try {
+      this.#place(await reader.open());
+      // Whatever was told before this may be new to those who hear it.
+      await this.#tell({ events: [], missed: true });
+      this.#failures = 0;
+      this.#isHearing = true;
+      const following = reader.follow(
+        (partition) => this.#next.get(partition) ?? 0n,
+        (partition, messages, next) => this.#take(partition, messages, next),
+      );
+      await Promise.race([following, ended.promise]);
+      await this.#turn;
+    } finally {
+      // Before the reader is closed, which may take its time.
+      this.#isHearing = false;
+      void this.#doubt();
+      clearInterval(look);
+      this.#stop.signal.removeEventListener('abort', end);
+      await reader.close();
+    }
+  }
+
+  /** Begins at the end, and then goes on where it was, as far as that is still there. */
+  #place({ first, next }: Awaited<ReturnType<PartitionReader['open']>>): void {
+    const isNew = this.#next.size === 0;
+    for (const [partition, end] of next) {
+      const beginning = first.get(partition) ?? end;
+      const had = this.#next.get(partition) ?? (isNew ? end : beginning);
+      // A topic may have been made anew, or its old events removed.
+      this.#next.set(partition, had > end ? end : had < beginning ? beginning : had);
+    }
+  }
+
+  async #take(partition: number, messages: readonly KafkaMessage[], next: bigint): Promise<void> {
+    const { subscription, logger } = this.#options;
+    const { events, unreadable } = parseEvents(messages.map(eventOf), subscription.broadcast);
+    if (unreadable.length > 0)
+      logger.error(`${unreadable.length} events of ${this.topic} can't be read here`);
+    // Nobody knows what an unreadable event was to say.
+    const missed = unreadable.length > 0;
+    if (missed || events.length > 0) await this.#tell({ events, missed });
+    this.#next.set(partition, next);
+  }
+
+  #tell(news: Parameters<SendNews>[0]): Promise<void> {
+    const told = this.#turn.then(() => deliver(news, this.#options.send));
+    this.#turn = told.catch(() => undefined);
+    return told;
+  }
+
+  /** Says that events may be late. The next start says it again, so a handler that fails here has lost nothing. */
+  async #doubt(): Promise<void> {
+    if (this.#isHearing || this.#isTelling || this.#stop.signal.aborted) return;
+    this.#isTelling = true;
+    await this.#tell({ events: [], missed: true }).catch(() => undefined);
+    this.#isTelling = false;
+  }
+
+  #noteFailure(error: unknown): void {
+    this.#failures += 1;
+    if (this.#failures > 1) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.logger.error(`${this.topic} can't be heard: ${reason}`);
+  }
+}

@@ -1,0 +1,53 @@
+import type { EachBatchPayload, KafkaMessage, PartitionOffset } from 'kafkajs';
+import type { LoggedEvent } from '../delivery/parse-events.js';
+
+/** Events of several partitions, in the order of each, and how far they go. */
+interface Chunk {
+  readonly events: readonly LoggedEvent[];
+  readonly ends: readonly { readonly payload: EachBatchPayload; readonly lastOffset: string }[];
+  /** The offsets to commit once they are handled. */
+  readonly committed: PartitionOffset[];
+}
+
+/** What one fetch has brought, piece by piece. */
+export class FetchedBatches {
+  /** All events that were fetched. */
+  readonly size: number;
+  readonly #parts: { readonly payload: EachBatchPayload; taken: number }[];
+
+  constructor(payloads: readonly EachBatchPayload[]) {
+    this.#parts = payloads.map((payload) => ({ payload, taken: 0 }));
+    this.size = payloads.reduce((sum, { batch }) => sum + batch.messages.length, 0);
+  }
+
+  /** The next `max` events at most; none when all are taken. */
+  next(max: number): Chunk {
+    const events: LoggedEvent[] = [];
+    const ends: { payload: EachBatchPayload; lastOffset: string }[] = [];
+    for (const part of this.#parts) {
+      const { payload } = part;
+      const messages = payload.batch.messages.slice(part.taken, part.taken + max - events.length);
+      const last = messages.at(-1);
+      if (last === undefined) continue;
+      part.taken += messages.length;
+      for (const message of messages) events.push(eventOf(message));
+      ends.push({ payload, lastOffset: last.offset });
+    }
+    const committed = ends.map(({ payload, lastOffset }) => ({
+      partition: payload.batch.partition,
+      offset: String(BigInt(lastOffset) + 1n),
+    }));
+    return { events, ends, committed };
+  }
+}
+
+/** A message without a value can't be read, as one without sense. */
+export function eventOf({ offset, key, value, headers }: KafkaMessage): LoggedEvent {
+  const traceparent = headers?.['traceparent']?.toString();
+  return {
+    id: BigInt(offset),
+    key: key?.toString() ?? '',
+    payload: value?.toString() ?? '',
+    ...(traceparent !== undefined && { traceparent }),
+  };
+}

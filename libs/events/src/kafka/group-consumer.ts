@@ -1,0 +1,265 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/runtime';
+import type { Consumer as KafkaJSConsumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Consumer, ConsumerState, SendBatch } from '../delivery/event-strategy.js';
+import type { EventsLogger } from '../delivery/logger.js';
+import { type Subscription, deliver } from '../delivery/on-events.js';
+import { tracedBatch } from '../delivery/batch-trace.js';
+import type { Positions } from '../delivery/lag-watch.js';
+import { type LoggedEvent, deadTopic, parseEvents } from '../delivery/parse-events.js';
+import { FetchedBatches } from './fetched-batches.js';
+import { Heartbeat } from './heartbeat.js';
+import type { KafkaEventLog } from './kafka-event-log.js';
+import './stopped-runner.js';
+import type { TopicProgress } from './topic-progress.js';
+
+const BACKOFF_MS_MIN = 100;
+/** Whoever reads what is settled waits for this consumer: it has to be back soon after an outage. */
+const BACKOFF_MS_MAX = 3_000;
+/** Before kafkajs is given another consumer for the one that it gave up. */
+const REOPEN_MS = 300;
+/** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
+const GATHER_MS = 100;
+const BEAT_MS = 1_000;
+/** How long others wait for a member that has a batch in hand. A handler's own waits have to be over by then. */
+const REBALANCE_MS = 30_000;
+/** A leader that hangs is asked for so long, until it is looked who leads. */
+const METADATA_MS = 3_000;
+const FETCH_WAIT_MS = 500;
+const FETCH_BYTES = 8 * 1024 * 1024;
+const FETCH_PARTITION_BYTES = 1024 * 1024;
+/** More than a topic has partitions: what one fetch brings goes to the handler together. */
+const PARTITIONS_AT_ONCE = 256;
+
+export interface GroupConsumerOptions {
+  readonly subscription: Subscription;
+  readonly kafka: Kafka;
+  /** Takes what can't be read. */
+  readonly log: KafkaEventLog;
+  readonly progress: TopicProgress;
+  readonly send: SendBatch;
+  readonly batchMax: number;
+  /** A member that is silent for so long has left. */
+  readonly sessionMs: number;
+  readonly stopMs: number;
+  readonly logger: EventsLogger;
+}
+
+/**
+ * Reads one topic for one group, beside the group's other processes: each has some of the partitions, so each key is
+ * handled by one of them, in order. An offset is committed after the handler has returned.
+ */
+export class GroupConsumer implements Consumer {
+  readonly topic: string;
+  readonly group: string;
+  /** Consumers of one Kafka group have to want the same topics. */
+  readonly #groupId: string;
+  readonly #options: GroupConsumerOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #arrived: { readonly payloads: EachBatchPayload[]; readonly taken: Promise<void> } | undefined;
+  #heartbeat: Heartbeat | undefined;
+  #hurry = Promise.withResolvers<void>();
+  #handled = 0;
+  #dead = 0;
+  #failures = 0;
+
+  constructor(options: GroupConsumerOptions) {
+    this.#options = options;
+    this.topic = options.subscription.event.topic;
+    this.group = options.subscription.group;
+    this.#groupId = `${this.group}.${this.topic}`;
+  }
+
+  get state(): ConsumerState {
+    const { group, topic } = this;
+    return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
+  }
+
+  /** Joins the group in its own time, and again whenever it has dropped out of it. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Takes no further batch and resolves when the one in hand is done, or when that takes too long. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    // What a handler that hangs has in hand is to become another process's.
+    this.#heartbeat?.stop();
+  }
+
+  async positions(): Promise<Positions> {
+    const { progress } = this.#options;
+    const group = { topic: this.topic, groupId: this.#groupId };
+    const [ends, handled] = await Promise.all([progress.ends(this.topic), progress.committed(group)]);
+    return { ends, handled };
+  }
+
+  async drained(deadlineMs: number): Promise<void> {
+    const { progress } = this.#options;
+    const deadline = Date.now() + deadlineMs;
+    const group = { topic: this.topic, groupId: this.#groupId };
+    const ends = await this.#insist(() => progress.ends(this.topic), deadline);
+    this.#hurry.resolve();
+    if (await this.#insist(() => progress.reached(group, ends, deadline), deadline)) return;
+    throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
+  }
+
+  /** A broker may be away for a moment. */
+  async #insist<Result>(ask: () => Promise<Result>, deadline: number): Promise<Result> {
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (Date.now() + BACKOFF_MS_MIN > deadline) throw error;
+        await sleep(BACKOFF_MS_MIN);
+      }
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#consume();
+      } catch (error) {
+        this.#failed(error, REOPEN_MS);
+      }
+      await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Consumes until it is stopped; throws when kafkajs has given up. */
+  async #consume(): Promise<void> {
+    const consumer = this.#open();
+    const ended = Promise.withResolvers<void>();
+    const end = (): void => ended.resolve();
+    this.#stop.signal.addEventListener('abort', end, { once: true });
+    consumer.on(consumer.events.CRASH, ({ payload }) => ended.reject(payload.error));
+    try {
+      await Promise.race([this.#begin(consumer), ended.promise]);
+      await ended.promise;
+    } finally {
+      this.#stop.signal.removeEventListener('abort', end);
+      await within(this.#options.stopMs, consumer.disconnect()).catch(() => undefined);
+    }
+  }
+
+  #open(): KafkaJSConsumer {
+    const { kafka, sessionMs } = this.#options;
+    return kafka.consumer({
+      groupId: this.#groupId,
+      sessionTimeout: sessionMs,
+      rebalanceTimeout: REBALANCE_MS,
+      heartbeatInterval: Math.min(BEAT_MS, sessionMs / 3),
+      metadataMaxAge: METADATA_MS,
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      maxBytes: FETCH_BYTES,
+      maxBytesPerPartition: FETCH_PARTITION_BYTES,
+      allowAutoTopicCreation: false,
+      // A member that only tries again keeps its place in the group; one that joins anew waits for its own old session.
+      retry: {
+        retries: 1_000,
+        initialRetryTime: 100,
+        maxRetryTime: 500,
+        restartOnFailure: () => Promise.resolve(false),
+      },
+    });
+  }
+
+  async #begin(consumer: KafkaJSConsumer): Promise<void> {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [this.topic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
+      eachBatch: (payload) => this.#gather(payload),
+    });
+  }
+
+  /** The partitions of one fetch arrive in one turn of the event loop. */
+  #gather(payload: EachBatchPayload): Promise<void> {
+    if (!this.#arrived) {
+      const payloads: EachBatchPayload[] = [];
+      const turn = new Promise<void>((resolve) => setImmediate(resolve));
+      const taken = turn.then(() => {
+        this.#arrived = undefined;
+        return this.#take(payloads, payload);
+      });
+      this.#arrived = { payloads, taken };
+    }
+    this.#arrived.payloads.push(payload);
+    return this.#arrived.taken;
+  }
+
+  /** Handles what was fetched, or a part of it; what is left is fetched again. */
+  async #take(payloads: readonly EachBatchPayload[], first: EachBatchPayload): Promise<void> {
+    const { batchMax } = this.#options;
+    const hurry = (this.#hurry = Promise.withResolvers<void>());
+    const heartbeat = (this.#heartbeat = new Heartbeat(first));
+    const batches = new FetchedBatches(payloads);
+    try {
+      for (let chunk = batches.next(batchMax); chunk.events.length > 0; chunk = batches.next(batchMax)) {
+        if (!(await this.#handle(chunk.events, heartbeat))) return;
+        for (const { payload, lastOffset } of chunk.ends) payload.resolveOffset(lastOffset);
+        await first.commitOffsetsIfNecessary({
+          topics: [{ topic: this.topic, partitions: chunk.committed }],
+        });
+        // The others wait for this member.
+        if (heartbeat.isRebalancing) return;
+      }
+      if (batches.size < batchMax) await this.#pause(GATHER_MS, hurry.promise);
+    } finally {
+      heartbeat.stop();
+    }
+  }
+
+  /** Hands events to the handler until it takes them. False when they are no longer this member's to handle. */
+  async #handle(fetched: readonly LoggedEvent[], heartbeat: Heartbeat): Promise<boolean> {
+    const { send, log, subscription, logger } = this.#options;
+    const { events, unreadable } = parseEvents(fetched, subscription.event);
+    for (let waitMs = BACKOFF_MS_MIN; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
+      if (heartbeat.isLost) return false;
+      try {
+        if (events.length > 0)
+          await tracedBatch({ system: 'kafka', topic: this.topic, group: this.group }, fetched, () =>
+            deliver(events, send),
+          );
+        await Promise.all(
+          unreadable.map(({ key, payload }) => log.append({ topic: deadTopic(this.topic), key, payload })),
+        );
+        break;
+      } catch (error) {
+        this.#failed(error, waitMs);
+        await this.#pause(waitMs);
+        if (heartbeat.isRebalancing || this.#stop.signal.aborted) return false;
+      }
+    }
+    if (heartbeat.isLost && !this.#stop.signal.aborted) return false;
+    this.#handled += events.length;
+    this.#dead += unreadable.length;
+    this.#failures = 0;
+    if (unreadable.length > 0)
+      logger.error(`${unreadable.length} unreadable events went to ${deadTopic(this.topic)}`);
+    return true;
+  }
+
+  #failed(error: unknown, waitMs: number): void {
+    this.#failures += 1;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.logger.error(
+      `${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reason}`,
+    );
+  }
+
+  /** Waits, but not longer than until it is stopped. */
+  async #pause(waitMs: number, until?: Promise<void>): Promise<void> {
+    const pause = new AbortController();
+    const signal = AbortSignal.any([pause.signal, this.#stop.signal]);
+    const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    await Promise.race(until ? [waited, until] : [waited]);
+    pause.abort();
+  }
+}

@@ -1,0 +1,43 @@
+import type { EachBatchPayload } from 'kafkajs';
+import { brokerFault } from './kafka-client.js';
+
+/** kafkajs tells the group that this member lives only when it is asked to. */
+const EVERY_MS = 1_000;
+
+/** Keeps a member in its group for as long as it handles what it has fetched. */
+export class Heartbeat {
+  readonly #payload: EachBatchPayload;
+  readonly #timer: NodeJS.Timeout;
+  #isRebalancing = false;
+  #isLost = false;
+
+  constructor(payload: EachBatchPayload) {
+    this.#payload = payload;
+    this.#timer = setInterval(() => void this.#beat(), EVERY_MS);
+  }
+
+  /** Others join or leave, and wait for this member. What it has handled can still be committed. */
+  get isRebalancing(): boolean {
+    return this.#isRebalancing;
+  }
+
+  /** The group goes on without this member: what it has in hand may be another's already. */
+  get isLost(): boolean {
+    return this.#isLost || !this.#payload.isRunning();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await this.#payload.heartbeat();
+    } catch (error) {
+      const fault = brokerFault(error);
+      if (fault === 'REBALANCE_IN_PROGRESS') this.#isRebalancing = true;
+      // A broker that does not answer has not said that the member is lost.
+      else if (fault !== undefined) this.#isLost = true;
+    }
+  }
+}

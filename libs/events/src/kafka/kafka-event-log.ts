@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Message, TopicMessages } from 'kafkajs';
+import { type EventsLogger, silent } from '../delivery/logger.js';
+import { GroupCommitLog, type GroupCommitOptions } from '../publishing/group-commit-log.js';
+import type { PublishBatch } from '../publishing/publish-batch.js';
+import { type KafkaConnection, brokerFault } from './kafka-client.js';
+import { SteadyProducer } from './steady-producer.js';
+
+export interface KafkaEventLogOptions extends KafkaConnection, GroupCommitOptions {
+  readonly logger?: EventsLogger;
+}
+
+/** Brokers take batches of 1 MiB by default, and a character may take three bytes. */
+const CHARS_MAX = 256 * 1024;
+/** Half as many sends per second as at 1 ms cost half as much, and wait for hardly longer than a send takes. */
+const BOUNDS = { commitEveryMs: 3, batchCharsMax: CHARS_MAX, eventCharsMax: CHARS_MAX };
+const AGAIN_MS_MIN = 20;
+const AGAIN_MS_MAX = 250;
+/** What no further try would change. */
+const FINAL = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TOPIC_EXCEPTION',
+]);
+
+/**
+ * The event log on Kafka. One send is under way at a time, which keeps the order of each key, and it is tried again
+ * until its events' deadline. So an event may be there more than once.
+ */
+export class KafkaEventLog extends GroupCommitLog {
+  readonly #producer: SteadyProducer;
+  readonly #logger: EventsLogger;
+  protected override readonly system = 'kafka';
+  #failures = 0;
+
+  constructor({ logger = silent, publishMs, maxPending, ...connection }: KafkaEventLogOptions) {
+    super(
+      { ...(publishMs !== undefined && { publishMs }), ...(maxPending !== undefined && { maxPending }) },
+      BOUNDS,
+    );
+    this.#producer = new SteadyProducer(connection);
+    this.#logger = logger;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.drain();
+    await this.#producer.close();
+  }
+
+  protected override async store(batch: PublishBatch): Promise<void> {
+    const messages = messagesOf(batch);
+    for (let pauseMs = AGAIN_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, AGAIN_MS_MAX)) {
+      try {
+        await this.#producer.send(messages);
+        this.#succeeded();
+        return;
+      } catch (error) {
+        this.#failed(error);
+        if (FINAL.has(brokerFault(error) ?? '')) throw error;
+        await sleep(pauseMs);
+        if (batch.isSettled) throw error;
+      }
+    }
+  }
+
+  #succeeded(): void {
+    if (this.#failures > 0) this.#logger.warn(`Events are stored again, after ${this.#failures} failures`);
+    this.#failures = 0;
+  }
+
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    this.noteFailure();
+    if (this.#failures === 1) this.#logger.error(`Events can't be stored: ${messageOf(error)}`);
+  }
+}
+
+function messagesOf({ topics, keys, payloads, traceparents }: PublishBatch): TopicMessages[] {
+  const byTopic = new Map<string, Message[]>();
+  topics.forEach((topic, index) => {
+    const messages = byTopic.get(topic) ?? [];
+    if (messages.length === 0) byTopic.set(topic, messages);
+    const traceparent = traceparents[index];
+    messages.push({
+      key: keys[index] ?? '',
+      value: payloads[index] ?? '',
+      ...(traceparent && { headers: { traceparent } }),
+    });
+  });
+  return [...byTopic].map(([topic, messages]) => ({ topic, messages }));
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { type PartitionerArgs, Partitioners } from 'kafkajs';
+import { expect, it } from 'vitest';
+import { keyPartitioner } from './key-partitioner.js';
+
+const PARTITIONS = 1_009;
+
+const ours = keyPartitioner();
+const theirs = Partitioners.DefaultPartitioner();
+
+const asked = (message: Partial<PartitionerArgs['message']>): PartitionerArgs => ({
+  topic: 't',
+  partitionMetadata: Array.from({ length: PARTITIONS }, (_, partitionId) => ({
+    partitionErrorCode: 0,
+    partitionId,
+    leader: 0,
+    replicas: [],
+    isr: [],
+  })),
+  message: { value: '', ...message },
+});
+
+it('finds the partition that kafkajs would, whatever the key', () => {
+  const random = Array.from({ length: 2_000 }, (_, length) => randomBytes(length % 50).toString('latin1'));
+  for (const key of ['', 'a', 'acc_0199f0a0c1c07e0aa5c4b1d3f2e1a0b9', 'é🙂', ...random])
+    expect(ours(asked({ key }))).toBe(theirs(asked({ key })));
+});
+
+it('keeps to a partition that is given, and finds one where there is no key', () => {
+  expect(ours(asked({ key: 'a', partition: 7 }))).toBe(7);
+  const found = ours(asked({}));
+  expect(found).toBeGreaterThanOrEqual(0);
+  expect(found).toBeLessThan(PARTITIONS);
+});

@@ -1,0 +1,38 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { logLevel } from 'kafkajs';
+import createFetching from 'kafkajs/src/consumer/fetchManager.js';
+import Runner from 'kafkajs/src/consumer/runner.js';
+import { createLogger } from 'kafkajs/src/loggers/index.js';
+import { expect, it } from 'vitest';
+import { silentLog } from './kafka-client.js';
+import './stopped-runner.js';
+
+const stopped = Object.assign(Object.create(Runner.prototype) as typeof Runner.prototype, {
+  logger: createLogger({ level: logLevel.NOTHING, logCreator: silentLog }),
+  consumerGroup: {},
+  running: false,
+});
+
+it('a consumer that is stopped while the set of brokers changes stops, and lets others have their turn', async () => {
+  let nodes = [1];
+  let asked = 0;
+  const fetching = createFetching({
+    logger: createLogger({ level: logLevel.NOTHING, logCreator: silentLog }),
+    getNodeIds: () => nodes,
+    handler: () => Promise.resolve(),
+    fetch: async (node) => {
+      asked += 1;
+      // Without an end it would ask within this turn for ever.
+      if (asked > 1_000) throw new Error('asked again and again');
+      // The first fetch is under way when the consumer is told to stop, and another broker has come.
+      if (asked === 1) {
+        await turn();
+        return [];
+      }
+      return stopped.fetch(node);
+    },
+  });
+  const ended = fetching.start();
+  nodes = [1, 2];
+  await expect(ended).rejects.toThrow('the consumer has stopped');
+});

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/runtime';
+import type { Admin, Kafka } from 'kafkajs';
+import { type KafkaConnection, kafkaClient } from './kafka-client.js';
+
+const REQUEST_MS = 2_000;
+const ASK_MS = 5_000;
+const GOODBYE_MS = 1_000;
+const POLL_MS = 10;
+
+/** What a group has of a topic. */
+export interface GroupOfTopic {
+  readonly topic: string;
+  readonly groupId: string;
+}
+
+/** Offsets by partition. */
+type Offsets = ReadonlyMap<number, bigint>;
+
+/** Tells how far groups are, on a connection of its own, so that nobody waits behind a batch. */
+export class TopicProgress {
+  readonly #kafka: Kafka;
+  readonly #ends = new NextAnswers<Offsets>();
+  readonly #committed = new NextAnswers<Offsets>();
+  #admin: Promise<Admin> | undefined;
+
+  constructor(connection: KafkaConnection) {
+    this.#kafka = kafkaClient(connection, {
+      requestTimeoutMs: REQUEST_MS,
+      retry: { retries: 2, maxRetryTime: 500 },
+    });
+  }
+
+  /** The offset after the newest event of each partition that has any. */
+  ends(topic: string): Promise<Offsets> {
+    return this.#ends.ask(topic, () =>
+      this.#use(async (admin) => {
+        const offsets = await admin.fetchTopicOffsets(topic);
+        return new Map(
+          offsets
+            .filter(({ high, low }) => high !== low)
+            .map(({ partition, high }) => [partition, BigInt(high)]),
+        );
+      }),
+    );
+  }
+
+  /** Resolves when the group has committed all that is before `ends`; rejects when the time is over. */
+  async reached(group: GroupOfTopic, ends: Offsets, deadline: number): Promise<boolean> {
+    while (ends.size > 0) {
+      const committed = await this.committed(group);
+      const isBehind = [...ends].some(([partition, end]) => (committed.get(partition) ?? 0n) < end);
+      if (!isBehind) return true;
+      if (Date.now() > deadline) return false;
+      await sleep(POLL_MS);
+    }
+    return true;
+  }
+
+  async close(): Promise<void> {
+    const admin = this.#admin;
+    this.#admin = undefined;
+    const goodbye = admin?.then((opened) => opened.disconnect());
+    if (goodbye) await within(GOODBYE_MS, goodbye).catch(() => undefined);
+  }
+
+  /** Where the group goes on, by partition. */
+  committed({ groupId, topic }: GroupOfTopic): Promise<Offsets> {
+    return this.#committed.ask(groupId, () =>
+      this.#use(async (admin) => {
+        const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+        return new Map(offsets?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+      }),
+    );
+  }
+
+  async #use<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result> {
+    const opened = (this.#admin ??= this.#open());
+    try {
+      return await within(
+        ASK_MS,
+        opened.then((admin) => work(admin)),
+      );
+    } catch (error) {
+      if (this.#admin === opened) this.#admin = undefined;
+      // Nobody waits until it has said goodbye.
+      void opened.then((admin) => admin.disconnect()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #open(): Promise<Admin> {
+    const admin = this.#kafka.admin();
+    await admin.connect();
+    return admin;
+  }
+}
+
+/** Asks once for all who ask the same while an answer is on its way. They get the next one, since theirs must be newer. */
+class NextAnswers<Answer> {
+  readonly #running = new Map<string, Promise<Answer>>();
+  readonly #next = new Map<string, Promise<Answer>>();
+
+  ask(name: string, work: () => Promise<Answer>): Promise<Answer> {
+    const running = this.#running.get(name);
+    if (!running) {
+      const answer = work().finally(() => this.#running.delete(name));
+      this.#running.set(name, answer);
+      return answer;
+    }
+    const waiting = this.#next.get(name);
+    if (waiting) return waiting;
+    const next = running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next.delete(name);
+        return this.ask(name, work);
+      });
+    this.#next.set(name, next);
+    return next;
+  }
+}

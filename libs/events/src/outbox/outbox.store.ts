@@ -1,0 +1,53 @@
+import type { EventDefinition } from '@svc/contracts';
+import { currentStep } from '@svc/telemetry';
+import type { Database } from '@svc/storage';
+
+/** An event that waits to be told. */
+export interface OutboxEvent {
+  readonly id: bigint;
+  readonly topic: string;
+  readonly key: string;
+  readonly payload: string;
+  /** The step that noted it, where its trace is recorded. */
+  readonly traceparent: string | null;
+}
+
+/** Runs a statement in somebody's transaction. */
+export type RunStatement = (sql: string, values: readonly (string | null)[]) => PromiseLike<unknown>;
+
+/** Notes an event in the transaction that `run` speaks to. Once that has committed, the outbox brings it to the log. */
+export async function addToOutbox<Payload>(
+  run: RunStatement,
+  event: EventDefinition<Payload>,
+  payload: Payload,
+): Promise<void> {
+  const step = currentStep();
+  const traceparent = step?.isSampled ? step.traceparent : null;
+  const values = [event.topic, event.key(payload), JSON.stringify(payload), traceparent];
+  await run('INSERT INTO events.outbox (topic, key, payload, traceparent) VALUES ($1, $2, $3, $4)', values);
+}
+
+/**
+ * Hands the oldest events to `tell`, and removes them once it has returned. One process at a time does so, which keeps
+ * the order of each key. Gives how many there were; `undefined` where another process is at it.
+ */
+export function emptyOutbox(
+  database: Database,
+  max: number,
+  tell: (events: readonly OutboxEvent[]) => Promise<void>,
+): Promise<number | undefined> {
+  return database.transaction(async (client) => {
+    const lock = await client.query<{ taken: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(hashtextextended('events.outbox', 0)) AS taken`,
+    );
+    if (lock.rows[0]?.taken !== true) return undefined;
+    const { rows } = await client.query<OutboxEvent>(
+      'SELECT id, topic, key, payload, traceparent FROM events.outbox ORDER BY id LIMIT $1',
+      [max],
+    );
+    if (rows.length === 0) return 0;
+    await tell(rows);
+    await client.query('DELETE FROM events.outbox WHERE id = ANY ($1::bigint[])', [rows.map(({ id }) => id)]);
+    return rows.length;
+  });
+}

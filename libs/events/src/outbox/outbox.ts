@@ -1,0 +1,65 @@
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { within } from '@svc/runtime';
+import type { Database } from '@svc/storage';
+import type { EventsLogger } from '../delivery/logger.js';
+import { ReadLoop } from '../delivery/read-loop.js';
+import type { GroupCommitLog } from '../publishing/group-commit-log.js';
+import { emptyOutbox } from './outbox.store.js';
+
+/** How often it is looked for events of processes that ended before they had told them. */
+const POLL_MS = 1_000;
+/** Another process is at it, and may not have seen what this one was woken for. */
+const BUSY_MS = 50;
+const AGAIN_MS = 500;
+const BATCH_MAX = 500;
+const STOP_MS = 10_000;
+
+export interface OutboxOptions {
+  readonly database: Database;
+  readonly log: GroupCommitLog;
+  readonly logger: EventsLogger;
+}
+
+/**
+ * Brings events that are born in a transaction to the log, at least once: they are told when it has committed, and not
+ * when it has not. Each process that has an outbox does so for those of all processes.
+ */
+export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #options: OutboxOptions;
+  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
+  #failures = 0;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Tells that there may be new events; without it they are found within a second. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  onApplicationBootstrap(): void {
+    this.#loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await within(STOP_MS, this.#loop.stop()).catch(() => undefined);
+  }
+
+  async #step(): Promise<{ idleMs: number }> {
+    const { database, log } = this.#options;
+    const told = await emptyOutbox(database, BATCH_MAX, async (events) => {
+      await Promise.all(events.map((event) => log.append(event)));
+    });
+    this.#failures = 0;
+    if (told === undefined) return { idleMs: BUSY_MS };
+    return { idleMs: told < BATCH_MAX ? POLL_MS : 0 };
+  }
+
+  #recover(error: unknown): number {
+    this.#failures += 1;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (this.#failures === 1) this.#options.logger.error(`What is in the outbox can't be told: ${reason}`);
+    return AGAIN_MS;
+  }
+}

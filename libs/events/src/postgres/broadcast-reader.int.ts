@@ -1,0 +1,152 @@
+import { Catch, Controller, type ExceptionFilter } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { EventLog } from '@svc/contracts';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { EventStrategy } from '../delivery/event-strategy.js';
+import { EventsModule } from '../events.module.js';
+import { type Broadcast, OnEveryProcess } from '../delivery/on-every-process.js';
+import { PostgresEventLog } from './postgres-event-log.js';
+import { BROADCAST_POLL_MS } from './postgres-event-strategy.js';
+import { type Counted, Probe, counted, publishAll } from '../testing.js';
+
+/** What a process has heard. */
+class Hearing {
+  readonly news: Broadcast<Counted>[] = [];
+  failures = 0;
+
+  get numbers(): number[] {
+    return this.news.flatMap(({ events }) => events.map(({ payload }) => payload.n));
+  }
+
+  get missed(): boolean[] {
+    return this.news.map(({ missed }) => missed);
+  }
+
+  async hear(news: Broadcast<Counted>): Promise<void> {
+    if (this.failures-- > 0) throw new Error('not now');
+    this.news.push(news);
+  }
+}
+
+/** Like a filter of an HTTP application, which knows nothing of events. */
+@Catch()
+class Swallow implements ExceptionFilter {
+  catch(): void {
+    // Whatever it was, it ends here.
+  }
+}
+
+/** Waits until something holds, for longer than any machine needs. */
+const eventually = (holds: () => void): Promise<void> => vi.waitFor(holds, { timeout: 20_000 });
+
+let database: TestDatabase;
+let probe: Probe;
+const logs: PostgresEventLog[] = [];
+const apps: NestFastifyApplication[] = [];
+
+function openLog(): PostgresEventLog {
+  const log = new PostgresEventLog({ url: database.url });
+  logs.push(log);
+  return log;
+}
+
+/** A process that hears, from the return on. */
+async function listen(config: { broadcastPollMs?: number } = {}, hearing = new Hearing()): Promise<Hearing> {
+  @Controller()
+  class Listener {
+    @OnEveryProcess(counted)
+    hear(news: Broadcast<Counted>): Promise<void> {
+      return hearing.hear(news);
+    }
+  }
+  const root = {
+    module: class Root {},
+    imports: [EventsModule.postgres({ url: database.url, broadcastPollMs: 20, ...config })],
+    controllers: [Listener],
+  };
+  const app = await NestFactory.create<NestFastifyApplication>(root, new FastifyAdapter(), { logger: false });
+  app.useGlobalFilters(new Swallow());
+  app.connectMicroservice({ strategy: app.get(EventStrategy) }, { inheritAppConfig: true });
+  apps.push(app);
+  await app.startAllMicroservices();
+  await eventually(() => expect(hearing.missed[0]).toBe(true));
+  return hearing;
+}
+
+const cutConnections = (): Promise<unknown> =>
+  probe.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'events (broadcasts)' AND datname = current_database()`,
+  );
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  probe = new Probe(database.url);
+  await probe.open();
+});
+
+beforeEach(() => probe.clear());
+
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+  for (const log of logs.splice(0)) await log.onApplicationShutdown();
+});
+
+afterAll(async () => {
+  await probe.close();
+  await database.stop();
+});
+
+it('stores nothing of how far a process has got', async () => {
+  const heard = await listen();
+  await publishAll(openLog(), 1, 1);
+  await eventually(() => expect(heard.numbers).toEqual([1]));
+  expect(await probe.query('SELECT 1 FROM events.offsets')).toEqual([]);
+});
+
+it('looks for the events of other processes four times a second at least, by default', () => {
+  expect(BROADCAST_POLL_MS).toBeLessThanOrEqual(250);
+});
+
+it('is woken by a commit of its own process', async () => {
+  const heard = await listen({ broadcastPollMs: 3_600_000 });
+  await publishAll(apps[0]?.get(EventLog) ?? openLog(), 1, 1);
+  await eventually(() => expect(heard.numbers).toEqual([1]));
+});
+
+it('says that events may be missing when its connection is cut, and then brings those told meanwhile', async () => {
+  const heard = await listen();
+  const log = openLog();
+  await publishAll(log, 1, 1);
+  await eventually(() => expect(heard.numbers).toEqual([1]));
+  await probe.query('ALTER TABLE events.log RENAME TO log_away');
+  await cutConnections();
+  await eventually(() => expect(heard.missed.filter(Boolean).length).toBeGreaterThan(1));
+  await probe.query('ALTER TABLE events.log_away RENAME TO log');
+  await publishAll(log, 2, 2);
+  await eventually(() => expect(heard.numbers).toEqual([1, 2]));
+  await publishAll(log, 3, 3);
+  await eventually(() => expect(heard.numbers).toEqual([1, 2, 3]));
+  expect(heard.missed.at(-1)).toBe(false);
+});
+
+it('goes on from the end of a log that has become shorter', async () => {
+  const heard = await listen();
+  const log = openLog();
+  await publishAll(log, 1, 5);
+  await eventually(() => expect(heard.numbers).toEqual([1, 2, 3, 4, 5]));
+  await probe.query('TRUNCATE events.log RESTART IDENTITY');
+  const before = heard.news.length;
+  await cutConnections();
+  await eventually(() => expect(heard.missed.slice(before)).toContain(true));
+  // What is told before the reader has found the new end is missed, as it says.
+  await vi.waitFor(
+    async () => {
+      await publishAll(log, 6, 6);
+      expect(heard.numbers.at(-1)).toBe(6);
+    },
+    { timeout: 20_000 },
+  );
+});

@@ -1,0 +1,95 @@
+import type { Client } from 'pg';
+import type { ConsumerSession } from './consumer-session.js';
+import type { EventsLogger } from '../delivery/logger.js';
+import type { SendNews } from '../delivery/event-strategy.js';
+import type { BroadcastSubscription } from '../delivery/on-every-process.js';
+import { deliver } from '../delivery/on-events.js';
+import { parseEvents } from '../delivery/parse-events.js';
+import { readEvents, readNewestId } from './postgres-events.store.js';
+import { type Pause, ReadLoop } from '../delivery/read-loop.js';
+
+const BATCH_MAX = 500;
+
+export interface BroadcastReaderOptions {
+  readonly subscription: BroadcastSubscription;
+  readonly session: ConsumerSession;
+  readonly send: SendNews;
+  /** How long to wait for events that another process stores. */
+  readonly pollMs: number;
+  readonly logger: EventsLogger;
+}
+
+/** Reads one topic for this process alone: from the newest event on, and says so when some may have been missed. */
+export class BroadcastReader {
+  readonly topic: string;
+  readonly #options: BroadcastReaderOptions;
+  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
+  #lastId: bigint | undefined;
+  /** The connection of the last step. The server behind the next one may be another. */
+  #readOn: Client | undefined;
+  #missed = true;
+  #failures = 0;
+
+  constructor(options: BroadcastReaderOptions) {
+    this.#options = options;
+    this.topic = options.subscription.broadcast.topic;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Tells that there may be new events. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** Tells what is new. */
+  async #step(): Promise<Pause> {
+    const { session, send, subscription, pollMs, logger } = this.#options;
+    const { after, rows } = await session.use(async (client) => {
+      const start = await this.#start(client);
+      return {
+        after: start,
+        rows: await readEvents(client, { topic: this.topic, after: start, max: BATCH_MAX }),
+      };
+    });
+    const { events, unreadable } = parseEvents(rows, subscription.broadcast);
+    if (unreadable.length > 0)
+      logger.error(`${unreadable.length} events of ${this.topic} can't be read here`);
+    // Nobody knows what an unreadable event was to say.
+    const missed = this.#missed || unreadable.length > 0;
+    if (missed || events.length > 0) await deliver({ events, missed }, send);
+    this.#lastId = rows.at(-1)?.id ?? after;
+    this.#missed = false;
+    this.#failures = 0;
+    return { idleMs: rows.length < BATCH_MAX ? pollMs : 0 };
+  }
+
+  /** Where to read on. A log that was restored from a copy may end before the event that was read last. */
+  async #start(client: Client): Promise<bigint> {
+    if (this.#lastId !== undefined && client === this.#readOn) return this.#lastId;
+    const newest = await readNewestId(client, this.topic);
+    this.#readOn = client;
+    if (this.#lastId !== undefined && this.#lastId <= newest) return this.#lastId;
+    this.#missed = true;
+    return newest;
+  }
+
+  /** Says at once that events may be late. */
+  async #recover(error: unknown): Promise<number> {
+    const { logger, pollMs, send } = this.#options;
+    this.#missed = true;
+    this.#failures += 1;
+    if (this.#failures === 1) {
+      logger.error(`${this.topic} can't be heard: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    // The next step says it again, so a handler that fails here has lost nothing.
+    await deliver({ events: [], missed: true }, send).catch(() => undefined);
+    return pollMs;
+  }
+}

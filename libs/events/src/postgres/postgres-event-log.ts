@@ -1,0 +1,59 @@
+import { createPool } from '@svc/storage';
+import { type EventsLogger, silent } from '../delivery/logger.js';
+import { GroupCommitLog, type GroupCommitOptions, PUBLISH_MS } from '../publishing/group-commit-log.js';
+import type { PublishBatch } from '../publishing/publish-batch.js';
+import { appendBatch } from './postgres-events.store.js';
+
+export interface PostgresEventLogOptions extends GroupCommitOptions {
+  readonly url: string;
+  readonly logger?: EventsLogger;
+}
+
+const BOUNDS = {
+  // A commit costs as much as a dozen events.
+  commitEveryMs: 5,
+  batchCharsMax: 4 * 1024 * 1024,
+  eventCharsMax: 64 * 1024 * 1024,
+};
+/** The pool's client gives up two seconds after the server, and both have to be over when waiters are refused. */
+const STATEMENT_MARGIN_MS = 2_000;
+
+/** The event log in a PostgreSQL table. One connection writes, and writers take turns, so ids become visible in order. */
+export class PostgresEventLog extends GroupCommitLog {
+  protected override readonly system = 'postgresql';
+  readonly #pool;
+  readonly #listeners = new Set<(topics: ReadonlySet<string>) => void>();
+
+  constructor({ url, logger = silent, ...options }: PostgresEventLogOptions) {
+    super(options, BOUNDS);
+    const { publishMs = PUBLISH_MS } = options;
+    this.#pool = createPool(url, {
+      name: 'events (publish)',
+      max: 1,
+      connectMs: publishMs,
+      statementMs: Math.max(publishMs - STATEMENT_MARGIN_MS, 500),
+      logger: { info: () => undefined, warn: (message) => logger.warn(message) },
+    });
+  }
+
+  /** Calls back with the topics of each commit of this process. Returns what ends that. */
+  subscribe(listener: (topics: ReadonlySet<string>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.drain();
+    await this.#pool.end();
+  }
+
+  protected override store(batch: PublishBatch): Promise<void> {
+    return appendBatch(this.#pool, batch);
+  }
+
+  protected override onStored({ topics }: PublishBatch): void {
+    if (this.#listeners.size === 0) return;
+    const distinct = new Set(topics);
+    for (const listener of this.#listeners) listener(distinct);
+  }
+}

@@ -1,0 +1,169 @@
+import { Catch, Controller, type ExceptionFilter } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { EventLog } from '@svc/contracts';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { EventStrategy } from '../delivery/event-strategy.js';
+import { EventsModule } from '../events.module.js';
+import { type EventBatch, OnEvents } from '../delivery/on-events.js';
+import { PostgresEventLog } from './postgres-event-log.js';
+import { PostgresEventStrategy } from './postgres-event-strategy.js';
+import { type Counted, Probe, counted, publishAll, upTo } from '../testing.js';
+
+type Handle = (batch: EventBatch<Counted>) => Promise<void>;
+
+/** What the handlers below do; each test sets it. */
+const behaviour: { first: Handle; second: Handle } = {
+  first: async () => undefined,
+  second: async () => undefined,
+};
+
+@Controller()
+class Consumers {
+  @OnEvents(counted, 'first')
+  onFirst(batch: EventBatch<Counted>): Promise<void> {
+    return behaviour.first(batch);
+  }
+
+  @OnEvents(counted, 'second')
+  onSecond(batch: EventBatch<Counted>): Promise<void> {
+    return behaviour.second(batch);
+  }
+}
+
+/** Like a filter of an HTTP application, which knows nothing of events. */
+@Catch()
+class Swallow implements ExceptionFilter {
+  catch(): void {
+    // Whatever it was, it ends here.
+  }
+}
+
+let database: TestDatabase;
+let probe: Probe;
+const logs: PostgresEventLog[] = [];
+const apps: { close(): Promise<void> }[] = [];
+
+/** The log of another process. */
+function openLog(): PostgresEventLog {
+  const log = new PostgresEventLog({ url: database.url });
+  logs.push(log);
+  return log;
+}
+
+interface Consuming {
+  readonly log: EventLog;
+  readonly strategy: PostgresEventStrategy;
+}
+
+async function consume(
+  config: { pollMs?: number; batchMax?: number; stopMs?: number } = {},
+): Promise<Consuming> {
+  const root = {
+    module: class Root {},
+    imports: [EventsModule.postgres({ url: database.url, ...config })],
+    controllers: [Consumers],
+  };
+  const app = await NestFactory.create(root, new FastifyAdapter(), { logger: false });
+  app.useGlobalFilters(new Swallow());
+  const strategy = app.get<PostgresEventStrategy>(EventStrategy);
+  app.connectMicroservice({ strategy }, { inheritAppConfig: true });
+  apps.push(app);
+  await app.startAllMicroservices();
+  return { log: app.get(EventLog), strategy };
+}
+
+/** Remembers the numbers of the events that a handler gets. */
+function collect(): { seen: number[]; batches: number[]; handle: Handle } {
+  const seen: number[] = [];
+  const batches: number[] = [];
+  return {
+    seen,
+    batches,
+    handle: async (batch) => {
+      batches.push(batch.length);
+      seen.push(...batch.map(({ payload }) => payload.n));
+    },
+  };
+}
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  probe = new Probe(database.url);
+  await probe.open();
+});
+
+beforeEach(async () => {
+  behaviour.first = behaviour.second = async () => undefined;
+  await probe.clear();
+});
+
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+  for (const log of logs.splice(0)) await log.onApplicationShutdown();
+});
+
+afterAll(async () => {
+  await probe.close();
+  await database.stop();
+});
+
+it('is woken by a commit of its own process', async () => {
+  const first = collect();
+  behaviour.first = first.handle;
+  const { log } = await consume({ pollMs: 3_600_000 });
+  await publishAll(log, 1, 1);
+  await vi.waitFor(() => expect(first.seen).toEqual([1]));
+  await publishAll(log, 2, 2);
+  await vi.waitFor(() => expect(first.seen).toEqual([1, 2]));
+});
+
+it('delivers again what was handled but not yet noted when the connection broke', async () => {
+  const first = collect();
+  let broken = false;
+  behaviour.first = async (batch) => {
+    await first.handle(batch);
+    if (broken) return;
+    broken = true;
+    await probe.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'events (consume)'`,
+    );
+  };
+  const { log, strategy } = await consume();
+  await publishAll(log, 1, 3);
+  await vi.waitFor(() => strategy.drained('counted.v1', 'first'), { timeout: 10_000 });
+  expect(first.seen).toEqual([1, 2, 3, 1, 2, 3]);
+});
+
+it('has one consumer of a group at a time, and the next when that one ends', async () => {
+  const first = collect();
+  behaviour.first = first.handle;
+  const one = await consume({ pollMs: 20 });
+  const two = await consume({ pollMs: 20 });
+  await publishAll(one.log, 1, 50);
+  await one.strategy.drained('counted.v1', 'first');
+  await two.strategy.drained('counted.v1', 'first');
+  expect(first.seen).toEqual(upTo(50));
+  await apps.shift()?.close();
+  await publishAll(two.log, 51, 60);
+  await two.strategy.drained('counted.v1', 'first');
+  expect(first.seen).toEqual(upTo(60));
+});
+
+it('rejects when called directly and the method throws, as any method', async () => {
+  behaviour.first = async () => {
+    throw new Error('direct');
+  };
+  await expect(new Consumers().onFirst([])).rejects.toThrow('direct');
+});
+
+it('refuses two handlers of one group for one event', () => {
+  const strategy = new PostgresEventStrategy({ url: database.url, log: openLog() });
+  const extras = { group: 'first', event: counted };
+  strategy.addHandler('counted.v1', async () => undefined, true, extras);
+  expect(() => strategy.addHandler('counted.v1', async () => undefined, true, extras)).toThrow(
+    'Two handlers',
+  );
+  expect(() => strategy.addHandler('plain.v1', async () => undefined, true)).toThrow('@OnEvents');
+});

@@ -1,0 +1,111 @@
+import { within } from '@svc/runtime';
+import { BroadcastReader } from './broadcast-reader.js';
+import { ConsumerSession } from './consumer-session.js';
+import { type Consumer, EventStrategy, type SendBatch, type SendNews } from '../delivery/event-strategy.js';
+import { type EventsLogger, silent } from '../delivery/logger.js';
+import type { BroadcastSubscription } from '../delivery/on-every-process.js';
+import type { Subscription } from '../delivery/on-events.js';
+import type { PostgresEventLog } from './postgres-event-log.js';
+import { Retention } from './retention.js';
+import { TopicConsumer } from './topic-consumer.js';
+
+export interface PostgresEventStrategyOptions {
+  readonly url: string;
+  /** Its commits wake the consumers of this process. */
+  readonly log: PostgresEventLog;
+  /** How often to look for events of other processes; default: 1 s. */
+  readonly pollMs?: number;
+  /** The same for events that every process hears of, which are to take effect soon; default: 200 ms. */
+  readonly broadcastPollMs?: number;
+  /** Events at most that a handler gets at once; default: 1,000. */
+  readonly batchMax?: number;
+  /** How long handled events are kept; default: 7 days. */
+  readonly retentionDays?: number;
+  /** How long a stop waits for the batches in hand; default: 10 s. */
+  readonly stopMs?: number;
+  readonly logger?: EventsLogger;
+}
+
+/** A change that every process hears of takes effect within a second. */
+export const BROADCAST_POLL_MS = 200;
+/** Waits of the connection for broadcasts are short, since missing them has to be noticed soon. */
+const BROADCAST_WAIT_MS = 800;
+
+/** Brings the events of the PostgreSQL log to `@OnEvents` and `@OnEveryProcess` methods. */
+export class PostgresEventStrategy extends EventStrategy {
+  readonly #options: Required<PostgresEventStrategyOptions>;
+  readonly #session: ConsumerSession;
+  /** Readers of the books ask here for the log's offsets, whatever the consumers do meanwhile. */
+  readonly #progress: ConsumerSession;
+  readonly #retention: Retention;
+  readonly #consumers: TopicConsumer[] = [];
+  /** Apart from the consumers' connection, so that nothing of theirs holds a broadcast up. */
+  readonly #broadcastSession: ConsumerSession;
+  readonly #broadcasts: BroadcastReader[] = [];
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(options: PostgresEventStrategyOptions) {
+    super();
+    this.#options = {
+      pollMs: 1_000,
+      broadcastPollMs: BROADCAST_POLL_MS,
+      batchMax: 1_000,
+      retentionDays: 7,
+      stopMs: 10_000,
+      logger: silent,
+      ...options,
+    };
+    const { url, retentionDays: days, logger } = this.#options;
+    this.#session = new ConsumerSession({ url });
+    this.#progress = new ConsumerSession({ url, name: 'events (progress)' });
+    this.#broadcastSession = new ConsumerSession({
+      url,
+      name: 'events (broadcasts)',
+      connectMs: BROADCAST_WAIT_MS,
+      statementMs: BROADCAST_WAIT_MS,
+    });
+    this.#retention = new Retention({ session: this.#session, days, logger });
+  }
+
+  protected override hear(subscription: BroadcastSubscription, send: SendNews): void {
+    const { broadcastPollMs: pollMs, logger } = this.#options;
+    const session = this.#broadcastSession;
+    this.#broadcasts.push(new BroadcastReader({ subscription, session, send, pollMs, logger }));
+  }
+
+  protected override consume(subscription: Subscription, send: SendBatch): Consumer {
+    const { pollMs, batchMax, logger } = this.#options;
+    const consumer = new TopicConsumer({
+      subscription,
+      session: this.#session,
+      progress: this.#progress,
+      send,
+      pollMs,
+      batchMax,
+      logger,
+    });
+    this.#consumers.push(consumer);
+    return consumer;
+  }
+
+  listen(callback: () => void): void {
+    this.#unsubscribe = this.#options.log.subscribe((topics) => {
+      for (const reader of [...this.#consumers, ...this.#broadcasts]) {
+        if (topics.has(reader.topic)) reader.wake();
+      }
+    });
+    for (const reader of [...this.#consumers, ...this.#broadcasts]) reader.start();
+    this.#retention.start();
+    this.watch();
+    callback();
+  }
+
+  async close(): Promise<void> {
+    this.endWatch();
+    this.#unsubscribe();
+    this.#retention.stop();
+    const stopped = Promise.all([...this.#consumers, ...this.#broadcasts].map((reader) => reader.stop()));
+    await within(this.#options.stopMs, stopped).catch(() => undefined);
+    await Promise.all([this.#session.close(), this.#progress.close(), this.#broadcastSession.close()]);
+  }
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { ConsumerSession } from './consumer-session.js';
+import type { Consumer, ConsumerState, SendBatch } from '../delivery/event-strategy.js';
+import type { EventsLogger } from '../delivery/logger.js';
+import { type Subscription, deliver } from '../delivery/on-events.js';
+import { tracedBatch } from '../delivery/batch-trace.js';
+import { parseEvents } from '../delivery/parse-events.js';
+import {
+  claimConsumer,
+  commitOffset,
+  readEvents,
+  readNewestId,
+  readOffset,
+} from './postgres-events.store.js';
+import type { Positions } from '../delivery/lag-watch.js';
+import { type Pause, ReadLoop } from '../delivery/read-loop.js';
+
+const BACKOFF_MS_MIN = 100;
+/** Whoever reads what is settled waits for this consumer: it has to be back soon after an outage. */
+const BACKOFF_MS_MAX = 3_000;
+const DRAIN_POLL_MS = 20;
+/** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
+const GATHER_MS = 100;
+
+export interface TopicConsumerOptions {
+  readonly subscription: Subscription;
+  readonly session: ConsumerSession;
+  /** For those who ask how far the group is: a connection apart, so that nobody waits behind a batch. */
+  readonly progress: ConsumerSession;
+  /** Hands a batch to the handler. */
+  readonly send: SendBatch;
+  /** How long to wait for events that another process stores. */
+  readonly pollMs: number;
+  readonly batchMax: number;
+  readonly logger: EventsLogger;
+}
+
+/** Reads one topic for one group, in order, and never passes an event that was not handled. */
+export class TopicConsumer implements Consumer {
+  readonly topic: string;
+  readonly group: string;
+  readonly #options: TopicConsumerOptions;
+  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
+  /** The connection on which this consumer is the only one; it has to be won again on the next. */
+  #claimedOn: Client | undefined;
+  #lastId = 0n;
+  #handled = 0;
+  #dead = 0;
+  #failures = 0;
+
+  constructor(options: TopicConsumerOptions) {
+    this.#options = options;
+    this.topic = options.subscription.event.topic;
+    this.group = options.subscription.group;
+  }
+
+  get state(): ConsumerState {
+    const { group, topic } = this;
+    return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Tells that there may be new events. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** Takes no further batch and resolves when the one in hand is done. */
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  async positions(): Promise<Positions> {
+    const { progress } = this.#options;
+    const end = await progress.use((client) => readNewestId(client, this.topic));
+    const handled = await progress.use((client) => readOffset(client, this));
+    return { ends: new Map([[0, end]]), handled: new Map([[0, handled]]) };
+  }
+
+  async drained(deadlineMs: number): Promise<void> {
+    const deadline = Date.now() + deadlineMs;
+    const { progress } = this.#options;
+    const target = await progress.use((client) => readNewestId(client, this.topic));
+    this.#loop.hurry();
+    while ((await progress.use((client) => readOffset(client, this))) < target) {
+      if (Date.now() > deadline) {
+        throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
+      }
+      await sleep(DRAIN_POLL_MS);
+    }
+  }
+
+  /** Handles the next batch. */
+  async #step(): Promise<Pause> {
+    const { session, batchMax, pollMs, send } = this.#options;
+    const rows = await session.use(async (client) => {
+      const claimed = await this.#claim(client);
+      return claimed ? readEvents(client, { topic: this.topic, after: this.#lastId, max: batchMax }) : [];
+    });
+    const lastId = rows.at(-1)?.id;
+    if (lastId === undefined) return { idleMs: pollMs, gatherMs: GATHER_MS };
+    const { events: batch, unreadable: dead } = parseEvents(rows, this.#options.subscription.event);
+    if (batch.length > 0)
+      await tracedBatch({ system: 'postgresql', topic: this.topic, group: this.group }, rows, () =>
+        deliver(batch, send),
+      );
+    await session.use((client) => {
+      if (client !== this.#claimedOn) throw new Error('the connection broke meanwhile');
+      return commitOffset(client, this, { lastId, dead });
+    });
+    this.#lastId = lastId;
+    this.#handled += batch.length;
+    this.#dead += dead.length;
+    this.#failures = 0;
+    if (dead.length > 0)
+      this.#options.logger.error(`${dead.length} unreadable events went to ${this.topic}.dead`);
+    return { idleMs: 0, gatherMs: rows.length < batchMax ? GATHER_MS : 0 };
+  }
+
+  async #claim(client: Client): Promise<boolean> {
+    if (this.#claimedOn === client) return true;
+    const offset = await claimConsumer(client, this);
+    if (offset === undefined) return false;
+    this.#claimedOn = client;
+    this.#lastId = offset;
+    return true;
+  }
+
+  /** Lets the same events come again, later and later. */
+  #recover(error: unknown): number {
+    const { logger } = this.#options;
+    this.#failures += 1;
+    const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** (this.#failures - 1), BACKOFF_MS_MAX);
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.error(`${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reason}`);
+    return waitMs;
+  }
+}

@@ -1,0 +1,203 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { EventLog, type EventDefinition } from '@svc/contracts';
+import { SPAN_KIND, type Step, beginStep, events, untraced } from '@svc/telemetry';
+import { EventNotStored } from './event-not-stored.js';
+import { PublishBatch } from './publish-batch.js';
+
+export interface GroupCommitOptions {
+  /** How long `publish` may take; default: 5 s. */
+  readonly publishMs?: number;
+  /** Events that may wait to be stored before further ones are refused; default: 50,000. */
+  readonly maxPending?: number;
+}
+
+export interface GroupCommitBounds {
+  /** Under load commits begin at least this far apart. */
+  readonly commitEveryMs: number;
+  /** Of the payloads of one commit. */
+  readonly batchCharsMax: number;
+  /** Of the payload of one event. */
+  readonly eventCharsMax: number;
+}
+
+/** An event as it is stored. */
+export interface WireEvent {
+  readonly topic: string;
+  readonly key: string;
+  /** JSON. */
+  readonly payload: string;
+  /** The step that it came from, where that is not the step at hand. */
+  readonly traceparent?: string | null;
+}
+
+const BATCH_EVENTS_MAX = 1_000;
+const PENDING_CHARS_MAX = 128 * 1024 * 1024;
+export const PUBLISH_MS = 5_000;
+const NOT_PRINTABLE = /\p{Cc}/u;
+
+/**
+ * A log whose cost is in the commit. Whatever arrives while a commit is under way goes into the next one; there is one
+ * at a time, so events are stored in the order of the calls.
+ */
+export abstract class GroupCommitLog extends EventLog {
+  readonly #publishMs: number;
+  readonly #maxPending: number;
+  readonly #bounds: GroupCommitBounds;
+  /** Oldest first; the last one takes new events. */
+  readonly #batches: PublishBatch[] = [];
+  #writing: Promise<void> | undefined;
+  #pending = 0;
+  #pendingChars = 0;
+  #closed = false;
+  readonly #endWatch: readonly (() => void)[];
+  #isFailing = false;
+  /** When the last commit began. */
+  #commitMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    { publishMs = PUBLISH_MS, maxPending = 50_000 }: GroupCommitOptions,
+    bounds: GroupCommitBounds,
+  ) {
+    super();
+    this.#publishMs = publishMs;
+    this.#maxPending = maxPending;
+    this.#bounds = bounds;
+    this.#endWatch = [
+      events.pending.observe(() => [[this.#pending, this.system]]),
+      events.failing.observe(() => [[this.#isFailing ? 1 : 0, this.system]]),
+    ];
+  }
+
+  /** What telemetry calls it. */
+  protected abstract readonly system: 'kafka' | 'postgresql';
+
+  /** Makes the batch durable. It may stop trying once the batch is settled, since nobody waits any more. */
+  protected abstract store(batch: PublishBatch): Promise<void>;
+
+  /** Told of each batch that is durable. */
+  protected onStored(_batch: PublishBatch): void {
+    // Nothing is to be done.
+  }
+
+  /** Does not check the payload: its type does, and consumers parse it. Not `async`, as this is on the hot path. */
+  publish<Payload>(event: EventDefinition<Payload>, payload: Payload): Promise<void> {
+    try {
+      const key = event.key(payload);
+      if (key === '' || NOT_PRINTABLE.test(key))
+        throw new TypeError('The key of an event has to be printable');
+      return this.append({ topic: event.topic, key, payload: JSON.stringify(payload) });
+    } catch (error) {
+      return Promise.reject(
+        error instanceof Error ? error : new EventNotStored('The event has no JSON', { cause: error }),
+      );
+    }
+  }
+
+  /** Publishes what has its shape on the wire already. */
+  append({ topic, key, payload, traceparent }: WireEvent): Promise<void> {
+    const fault = this.#faultOf(payload);
+    if (fault !== undefined) return Promise.reject(new EventNotStored(fault));
+    const batch = this.#openBatch(payload.length);
+    const step = this.#beginSend(topic);
+    const sentBy = traceparent ?? (step?.isSampled ? step.traceparent : '');
+    batch.add(topic, key, { payload, traceparent: sentBy });
+    this.#pending += 1;
+    this.#pendingChars += payload.length;
+    this.#writing ??= untraced(() => this.#write());
+    const { stored } = batch;
+    if (step)
+      stored.then(
+        () => step.end(),
+        (error: unknown) => step.fail(error),
+      );
+    return stored;
+  }
+
+  /** Refuses new events and stores those that wait, within their deadline. */
+  protected async drain(): Promise<void> {
+    this.#closed = true;
+    await this.#writing;
+    for (const end of this.#endWatch) end();
+  }
+
+  #beginSend(topic: string): Step | undefined {
+    const step = beginStep(`send ${topic}`);
+    if (!step) return undefined;
+    step.kind = SPAN_KIND.producer;
+    step.set({
+      'messaging.system': this.system,
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': topic,
+    });
+    return step;
+  }
+
+  #faultOf(text: string): string | undefined {
+    if (this.#closed) return 'The event log is closed';
+    if (text.length > this.#bounds.eventCharsMax)
+      return `The event has ${text.length} characters, which is too many`;
+    const isFull = this.#pending >= this.#maxPending || this.#pendingChars >= PENDING_CHARS_MAX;
+    return isFull ? 'Too many events wait to be stored' : undefined;
+  }
+
+  #openBatch(chars: number): PublishBatch {
+    const last = this.#batches.at(-1);
+    if (last && last.size < BATCH_EVENTS_MAX && last.chars + chars <= this.#bounds.batchCharsMax) return last;
+    const batch = new PublishBatch(this.#publishMs, (expired) => this.#expire(expired));
+    this.#batches.push(batch);
+    return batch;
+  }
+
+  async #write(): Promise<void> {
+    await this.#gather();
+    for (let batch = this.#batches.shift(); batch; batch = this.#batches.shift()) {
+      this.#commitMs = performance.now();
+      try {
+        await this.store(batch);
+        this.#tell(batch, '');
+        batch.resolve();
+        this.onStored(batch);
+      } catch (error) {
+        this.#tell(batch, 'not stored');
+        batch.reject(new EventNotStored('The event could not be stored', { cause: error }));
+      }
+      this.#forget(batch);
+      if (this.#batches.length > 0) await this.#gather();
+    }
+    this.#writing = undefined;
+  }
+
+  /** A store that tries on tells so that it has failed. */
+  protected noteFailure(): void {
+    this.#isFailing = true;
+  }
+
+  #tell(batch: PublishBatch, fault: string): void {
+    const { system } = this;
+    events.stored.record((performance.now() - this.#commitMs) / 1_000, system, fault);
+    events.batchSize.record(batch.size, system);
+    this.#isFailing = fault !== '';
+  }
+
+  /** Lets others share the commit: those of this turn of the event loop, and under load those of the next ones. */
+  async #gather(): Promise<void> {
+    const waitMs = this.#commitMs + this.#bounds.commitEveryMs - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
+    else await nextTurn();
+  }
+
+  /** A batch under way is refused as well: nobody knows then whether it is stored. */
+  #expire(batch: PublishBatch): void {
+    const index = this.#batches.indexOf(batch);
+    if (index >= 0) {
+      this.#batches.splice(index, 1);
+      this.#forget(batch);
+    }
+    batch.reject(new EventNotStored(`The event was not stored within ${this.#publishMs} ms`));
+  }
+
+  #forget(batch: PublishBatch): void {
+    this.#pending -= batch.size;
+    this.#pendingChars -= batch.chars;
+  }
+}

@@ -1,0 +1,207 @@
+import { Catch, Controller, type DynamicModule, type ExceptionFilter } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { type EventDefinition, EventLog, defineEvent } from '@svc/contracts';
+import { vi } from 'vitest';
+import { type Broadcast, type EventBatch, EventStrategy, OnEvents, OnEveryProcess } from '../src/index.js';
+import { type Counted, counted } from '../src/testing.js';
+
+/** An event as its log has it. */
+export interface StoredEvent {
+  readonly key: string;
+  readonly payload: string;
+}
+
+/** The log of a process that is not otherwise there. */
+export type OpenLog = EventLog & { onApplicationShutdown(): Promise<void> };
+
+export interface ProcessConfig {
+  readonly batchMax?: number;
+  readonly stopMs?: number;
+}
+
+/** One kind of log, on a server of its own. */
+export interface LogServer {
+  /** Makes room for the events of a topic, and for those of its dead ones. */
+  createTopic(topic: string): Promise<void>;
+  openLog(config?: { publishMs?: number; maxPending?: number }): OpenLog;
+  /** A process's module. */
+  module(config: ProcessConfig): DynamicModule;
+  /** All events of a topic, those of a key in their order. */
+  stored(topic: string): Promise<readonly StoredEvent[]>;
+  /** Stores what `publish` would not. */
+  store(topic: string, event: StoredEvent): Promise<void>;
+  /** How many of a topic's events a group has handled for good. */
+  handledBy(group: string, topic: string): Promise<number>;
+  /** It does not answer until it is resumed. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type Handle = (batch: EventBatch<Counted>) => Promise<void>;
+export type Hear = (news: Broadcast<Counted>) => Promise<void>;
+
+/** What a process does with what it is told. */
+export interface Behaviour {
+  readonly first?: Handle;
+  readonly second?: Handle;
+  readonly hear?: Hear;
+}
+
+export interface Process {
+  readonly log: EventLog;
+  readonly strategy: EventStrategy;
+  close(): Promise<void>;
+}
+
+/** Like a filter of an HTTP application, which knows nothing of events. */
+@Catch()
+class Swallow implements ExceptionFilter {
+  catch(): void {
+    // Whatever it was, it ends here.
+  }
+}
+
+/** Waits until something holds, for longer than any machine needs. */
+export const eventually = (holds: () => void | Promise<void>): Promise<void> =>
+  vi.waitFor(holds, { timeout: 40_000, interval: 20 });
+
+/** Processes that tell and hear of one event, on a topic of their own. */
+export class EventStage {
+  readonly #logs: OpenLog[] = [];
+  readonly #processes: Process[] = [];
+
+  private constructor(
+    readonly server: LogServer,
+    readonly event: EventDefinition<Counted>,
+  ) {}
+
+  static #topics = 0;
+
+  static async on(server: LogServer): Promise<EventStage> {
+    const stage = EventStage.withoutTopic(server);
+    await server.createTopic(stage.topic);
+    return stage;
+  }
+
+  /** The topic is to be made while the processes run. */
+  static withoutTopic(server: LogServer): EventStage {
+    EventStage.#topics += 1;
+    const topic = `stage-${process.pid}-${EventStage.#topics}.v1` as const;
+    return new EventStage(server, defineEvent<Counted>({ ...counted, topic }));
+  }
+
+  get topic(): string {
+    return this.event.topic;
+  }
+
+  openLog(config: { publishMs?: number; maxPending?: number } = {}): OpenLog {
+    const log = this.server.openLog(config);
+    let closed: Promise<void> | undefined;
+    const close = log.onApplicationShutdown.bind(log);
+    log.onApplicationShutdown = () => (closed ??= close());
+    this.#logs.push(log);
+    return log;
+  }
+
+  /** Publishes the numbers at once, and waits until all are durable. */
+  publish(log: EventLog, from: number, to: number): Promise<void> {
+    return this.publishAs('ada', log, { from, to });
+  }
+
+  async publishAs(owner: string, log: EventLog, { from, to }: { from: number; to: number }): Promise<void> {
+    const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+    await Promise.all(numbers.map((n) => log.publish(this.event, { owner, n })));
+  }
+
+  /** A process with two groups that handle the event, or one that hears of it. */
+  async start(behaviour: Behaviour, config: ProcessConfig = {}): Promise<Process> {
+    const root = {
+      module: class Root {},
+      imports: [this.server.module(config)],
+      controllers: [behaviour.hear ? hearing(this.event, behaviour.hear) : handling(this.event, behaviour)],
+    };
+    const app = await NestFactory.create(root, new FastifyAdapter(), { logger: false });
+    app.useGlobalFilters(new Swallow());
+    const strategy = app.get(EventStrategy);
+    app.connectMicroservice({ strategy }, { inheritAppConfig: true });
+    await app.startAllMicroservices();
+    let closed: Promise<void> | undefined;
+    const started = { log: app.get(EventLog), strategy, close: () => (closed ??= app.close()) };
+    this.#processes.push(started);
+    return started;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#processes.map((started) => started.close()));
+    for (const log of this.#logs) await log.onApplicationShutdown();
+  }
+}
+
+const nothing: Handle = () => Promise.resolve();
+
+function handling(
+  event: EventDefinition<Counted>,
+  { first = nothing, second = nothing }: Behaviour,
+): new () => object {
+  @Controller()
+  class Handlers {
+    @OnEvents(event, 'first')
+    onFirst(batch: EventBatch<Counted>): Promise<void> {
+      return first(batch);
+    }
+
+    @OnEvents(event, 'second')
+    onSecond(batch: EventBatch<Counted>): Promise<void> {
+      return second(batch);
+    }
+  }
+  return Handlers;
+}
+
+function hearing(event: EventDefinition<Counted>, hear: Hear): new () => object {
+  @Controller()
+  class Listener {
+    @OnEveryProcess(event)
+    onNews(news: Broadcast<Counted>): Promise<void> {
+      return hear(news);
+    }
+  }
+  return Listener;
+}
+
+/** Remembers what a handler gets. */
+export class Collected {
+  readonly batches: EventBatch<Counted>[] = [];
+
+  get numbers(): number[] {
+    return this.batches.flat().map(({ payload }) => payload.n);
+  }
+
+  readonly handle: Handle = (batch) => {
+    this.batches.push(batch);
+    return Promise.resolve();
+  };
+}
+
+/** Remembers what a process is told. */
+export class Heard {
+  readonly news: Broadcast<Counted>[] = [];
+  /** How often it does not want to hear. */
+  failures = 0;
+
+  get numbers(): number[] {
+    return this.news.flatMap(({ events }) => events.map(({ payload }) => payload.n));
+  }
+
+  get missed(): boolean[] {
+    return this.news.map(({ missed }) => missed);
+  }
+
+  readonly hear: Hear = (news) => {
+    if (this.failures-- > 0) return Promise.reject(new Error('not now'));
+    this.news.push(news);
+    return Promise.resolve();
+  };
+}

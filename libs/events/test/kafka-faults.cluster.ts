@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Counted } from '../src/testing.js';
+import { Collected, EventStage, eventually } from './event-stage.js';
+import { type KafkaLogServer, startKafkaLog, startReplicatedLog } from './kafka-log-server.js';
+
+const OWNERS = Array.from({ length: 20 }, (_, index) => `owner-${index}`);
+const PUBLISH_MS = 5_000;
+/** Numbers that each owner tells per second. */
+const PER_SECOND = 25;
+/** How late a busy machine may be with a timer of its own. */
+const LATE_MS = 15_000;
+
+let server: KafkaLogServer;
+let stage: EventStage;
+
+/** Tells the numbers of each owner, one after the other, whatever becomes of them. */
+class Load {
+  readonly acknowledged = new Map<string, number[]>(OWNERS.map((owner) => [owner, []]));
+  refused = 0;
+  longestMs = 0;
+  readonly #pending = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor() {
+    this.#running = this.#run();
+  }
+
+  /** Events that were acknowledged. */
+  get count(): number {
+    return [...this.acknowledged.values()].reduce((sum, numbers) => sum + numbers.length, 0);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await Promise.all(this.#pending);
+  }
+
+  async #run(): Promise<void> {
+    const log = stage.openLog({ publishMs: PUBLISH_MS });
+    for (let n = 1; !this.#stop.signal.aborted; n += 1) {
+      for (const owner of OWNERS) {
+        const began = performance.now();
+        const told: Promise<void> = log
+          .publish(stage.event, { owner, n })
+          .then(
+            () => void this.acknowledged.get(owner)?.push(n),
+            () => void (this.refused += 1),
+          )
+          .finally(() => {
+            this.longestMs = Math.max(this.longestMs, performance.now() - began);
+            this.#pending.delete(told);
+          });
+        this.#pending.add(told);
+      }
+      await sleep(1_000 / PER_SECOND);
+    }
+  }
+}
+
+/** What is there, each once, in the order in which it came first. */
+const firsts = (numbers: readonly number[]): number[] => [...new Set(numbers)];
+
+const INCIDENTS = [
+  {
+    fault: 'kill -9 of a broker',
+    incident: async () => {
+      await server.broker.kill();
+      await sleep(5_000);
+      await server.broker.start();
+    },
+  },
+  {
+    fault: 'a broker that stands still for 20 s',
+    incident: async () => {
+      await server.broker.pause();
+      await sleep(20_000);
+      await server.broker.resume();
+    },
+  },
+  {
+    fault: 'a restart of a broker',
+    incident: async () => {
+      await server.broker.stop();
+      await server.broker.start();
+    },
+  },
+];
+
+describe.each([
+  { brokers: 'one broker', start: startKafkaLog },
+  { brokers: 'three brokers', start: startReplicatedLog },
+])('$brokers', ({ start }) => {
+  beforeAll(async () => {
+    server = await start();
+  });
+  beforeEach(async () => {
+    stage = await EventStage.on(server);
+  });
+  afterEach(() => stage?.close());
+  afterAll(() => server?.stop());
+
+  it.each(INCIDENTS)(
+    '$fault, under load, loses nothing that was acknowledged, and every key is handled in order',
+    async ({ incident }) => {
+      const handled = new Collected();
+      const [one, two] = [
+        await stage.start({ first: handled.handle }),
+        await stage.start({ first: handled.handle }),
+      ];
+      const load = new Load();
+      await eventually(() => expect(handled.numbers.length).toBeGreaterThan(500));
+      await incident();
+      // It takes events again, and they are handled.
+      const before = { acknowledged: load.count, handled: handled.numbers.length };
+      await eventually(() => expect(load.count).toBeGreaterThan(before.acknowledged + 500));
+      await eventually(() => expect(handled.numbers.length).toBeGreaterThan(before.handled + 500));
+      await load.stop();
+      await one.strategy.drained(stage.topic, 'first', 60_000);
+      await two.strategy.drained(stage.topic, 'first', 60_000);
+
+      const found = {
+        'in the log': (await server.stored(stage.topic)).map(({ payload }) => JSON.parse(payload) as Counted),
+        handled: handled.batches.flat().map(({ payload }) => payload),
+      };
+      for (const [where, payloads] of Object.entries(found)) {
+        for (const [owner, acknowledged] of load.acknowledged) {
+          const known = new Set(acknowledged);
+          const own = payloads.filter((payload) => payload.owner === owner && known.has(payload.n));
+          expect(firsts(own.map(({ n }) => n)), `${owner} ${where}`).toEqual(acknowledged);
+        }
+      }
+      expect(load.longestMs).toBeLessThan(PUBLISH_MS + LATE_MS);
+    },
+  );
+});

@@ -1,0 +1,103 @@
+import { type Server, temporaryBrokers, temporaryInfra } from '@svc/infra';
+import { Kafka, Partitioners, logLevel } from 'kafkajs';
+import { vi } from 'vitest';
+import { EventsModule } from '../src/index.js';
+import { KafkaEventLog } from '../src/kafka/kafka-event-log.js';
+import type { LogServer, StoredEvent } from './event-stage.js';
+
+const PARTITIONS = 4;
+/** For looking at the broker, which answers when this is used. */
+const PATIENT = { requestTimeout: 30_000, connectionTimeout: 10_000, retry: { retries: 20 } };
+
+const ONCE_READY = { timeout: 30_000, interval: 20 };
+
+export interface KafkaLogServer extends LogServer {
+  /** One of its brokers, for those who do it harm. */
+  readonly broker: Server;
+}
+
+/** The log on Kafka, with a broker of its own. */
+export async function startKafkaLog(): Promise<KafkaLogServer> {
+  const infra = await temporaryInfra();
+  await infra.kafka.start();
+  return openKafkaLog([infra.kafka], () => infra.wipe());
+}
+
+/** The log on three brokers: an event is stored once two of them have it, and one of them may fail. */
+export async function startReplicatedLog(): Promise<KafkaLogServer> {
+  const three = await temporaryBrokers(3);
+  await Promise.all(three.brokers.map((broker) => broker.start()));
+  return openKafkaLog(three.brokers, () => three.wipe());
+}
+
+async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void>): Promise<KafkaLogServer> {
+  const [broker] = servers;
+  if (!broker) throw new Error('a log needs a broker');
+  const brokers = await Promise.all(servers.map((server) => server.start()));
+  const kafka = new Kafka({ clientId: 'test', brokers, logLevel: logLevel.NOTHING, ...PATIENT });
+  const admin = kafka.admin();
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await Promise.all([admin.connect(), producer.connect()]);
+  const copies = {
+    replicationFactor: servers.length,
+    configEntries: [{ name: 'min.insync.replicas', value: String(Math.min(servers.length, 2)) }],
+  };
+  return {
+    broker,
+    createTopic: async (topic) => {
+      const topics = [topic, `${topic}.dead`].map((name) => ({
+        topic: name,
+        numPartitions: PARTITIONS,
+        ...copies,
+      }));
+      await admin.createTopics({ waitForLeaders: false, topics });
+      for (const { topic: name } of topics) await vi.waitFor(() => admin.fetchTopicOffsets(name), ONCE_READY);
+    },
+    openLog: (config) => new KafkaEventLog({ brokers, ...config }),
+    module: (config) => EventsModule.kafka({ brokers, ...config }),
+    stored: (topic) => readAll(kafka, topic),
+    store: async (topic, { key, payload }) => {
+      await producer.send({ topic, messages: [{ key, value: payload }] });
+    },
+    handledBy: async (group, topic) => {
+      const [offsets] = await admin.fetchOffsets({ groupId: `${group}.${topic}`, topics: [topic] });
+      return (offsets?.partitions ?? []).reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0);
+    },
+    pause: () => broker.pause(),
+    resume: () => broker.resume(),
+    stop: async () => {
+      await Promise.allSettled([admin.disconnect(), producer.disconnect()]);
+      await wipe();
+    },
+  };
+}
+
+/** Everything that is in a topic, by a consumer that nobody else has. */
+async function readAll(kafka: Kafka, topic: string): Promise<StoredEvent[]> {
+  const admin = kafka.admin();
+  await admin.connect();
+  // A broker that has just come back may not lead yet.
+  const ends = await vi.waitFor(() => admin.fetchTopicOffsets(topic), ONCE_READY);
+  await admin.disconnect();
+  const missing = new Map(
+    ends.filter(({ high }) => high !== '0').map(({ partition, high }) => [partition, Number(high)]),
+  );
+  const found: StoredEvent[] = [];
+  if (missing.size === 0) return found;
+  const consumer = kafka.consumer({ groupId: `look-${crypto.randomUUID()}`, maxWaitTimeInMs: 50 });
+  const done = Promise.withResolvers<void>();
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.run({
+    autoCommit: false,
+    eachMessage: ({ partition, message }) => {
+      found.push({ key: message.key?.toString() ?? '', payload: message.value?.toString() ?? '' });
+      if (Number(message.offset) + 1 >= (missing.get(partition) ?? 0)) missing.delete(partition);
+      if (missing.size === 0) done.resolve();
+      return Promise.resolve();
+    },
+  });
+  await done.promise;
+  await consumer.disconnect();
+  return found;
+}

@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineEvent } from '@svc/contracts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Counted, upTo } from '../src/testing.js';
+import { Collected, EventStage, Heard, type LogServer, eventually } from './event-stage.js';
+
+/** What every `EventStrategy` keeps for the groups that handle events. */
+export function onEventsConformance(name: string, startServer: () => Promise<LogServer>): void {
+  describe(`@OnEvents: ${name}`, () => {
+    let server: LogServer;
+    let stage: EventStage;
+
+    beforeAll(async () => {
+      server = await startServer();
+    });
+    beforeEach(async () => {
+      stage = await EventStage.on(server);
+    });
+    afterEach(() => stage?.close());
+    afterAll(() => server?.stop());
+
+    it('gives each group every event once, in order and in batches', async () => {
+      const [first, second] = [new Collected(), new Collected()];
+      await stage.publish(stage.openLog(), 1, 1_200);
+      const { strategy } = await stage.start(
+        { first: first.handle, second: second.handle },
+        { batchMax: 500 },
+      );
+      await strategy.drained(stage.topic, 'first');
+      await strategy.drained(stage.topic, 'second');
+      expect(first.numbers).toEqual(upTo(1_200));
+      expect(second.numbers).toEqual(upTo(1_200));
+      expect(Math.max(...first.batches.map((batch) => batch.length))).toBeLessThanOrEqual(500);
+    });
+
+    it('passes the key and the parsed payload, with ids that grow', async () => {
+      const first = new Collected();
+      const { log, strategy } = await stage.start({ first: first.handle });
+      await stage.publish(log, 1, 3);
+      await strategy.drained(stage.topic, 'first');
+      const events = first.batches.flat();
+      expect(events.map(({ key, payload }) => ({ key, payload }))).toEqual(
+        upTo(3).map((n) => ({ key: 'ada', payload: { owner: 'ada', n } })),
+      );
+      const ids = events.map(({ id }) => id);
+      expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => Number(a - b)));
+    });
+
+    it('finds the events of its own process and of others', async () => {
+      const first = new Collected();
+      const { log } = await stage.start({ first: first.handle });
+      await stage.publish(log, 1, 1);
+      await eventually(() => expect(first.numbers).toEqual([1]));
+      await stage.publish(stage.openLog(), 2, 3);
+      await eventually(() => expect(first.numbers).toEqual([1, 2, 3]));
+    });
+
+    it('delivers a batch again until its handler succeeds, even under a filter that swallows errors', async () => {
+      const first = new Collected();
+      let failures = 2;
+      const { log, strategy } = await stage.start({
+        first: (batch) => (failures-- > 0 ? Promise.reject(new TypeError('not now')) : first.handle(batch)),
+      });
+      await stage.publish(log, 1, 5);
+      await strategy.drained(stage.topic, 'first');
+      expect(first.numbers).toEqual([1, 2, 3, 4, 5]);
+      expect(failures).toBeLessThan(0);
+      expect(strategy.consumers().find(({ group }) => group === 'first')).toMatchObject({
+        handled: 5,
+        failures: 0,
+      });
+    });
+
+    it('is not held up by the failures of another group', async () => {
+      const second = new Collected();
+      const { log, strategy } = await stage.start({
+        first: () => Promise.reject(new Error('never')),
+        second: second.handle,
+      });
+      await stage.publish(log, 1, 5);
+      await strategy.drained(stage.topic, 'second');
+      expect(second.numbers).toEqual([1, 2, 3, 4, 5]);
+      expect(await server.handledBy('first', stage.topic)).toBe(0);
+      await expect(strategy.drained(stage.topic, 'first', 200)).rejects.toThrow('within 200 ms');
+    });
+
+    it('puts unreadable events aside, counts them and goes on', async () => {
+      const first = new Collected();
+      const unreadable = ['{"owner":"ada","n":"one"}', 'no "JSON" \\'];
+      for (const payload of ['{"owner":"ada","n":1}', ...unreadable, '{"owner":"ada","n":2}'])
+        await server.store(stage.topic, { key: 'ada', payload });
+      const { strategy } = await stage.start({ first: first.handle });
+      await strategy.drained(stage.topic, 'first');
+      await strategy.drained(stage.topic, 'second');
+      expect(first.numbers).toEqual([1, 2]);
+      expect(strategy.consumers()).toMatchObject([
+        { group: 'first', handled: 2, dead: 2 },
+        { group: 'second', handled: 2, dead: 2 },
+      ]);
+      const dead = await server.stored(`${stage.topic}.dead`);
+      // Those of the two groups may lie between each other.
+      expect(dead.map(({ payload }) => payload).toSorted()).toEqual(
+        [...unreadable, ...unreadable].toSorted(),
+      );
+    });
+
+    it('goes on where the group stopped', async () => {
+      const first = new Collected();
+      const one = await stage.start({ first: first.handle });
+      await stage.publish(one.log, 1, 3);
+      await one.strategy.drained(stage.topic, 'first');
+      await one.close();
+      await stage.publish(stage.openLog(), 4, 6);
+      const two = await stage.start({ first: first.handle });
+      await two.strategy.drained(stage.topic, 'first');
+      expect(first.numbers).toEqual([1, 2, 3, 4, 5, 6]);
+    });
+
+    it('delivers again what a process did not finish', async () => {
+      const started = Promise.withResolvers<void>();
+      const hanging = await stage.start(
+        {
+          first: () => {
+            started.resolve();
+            return new Promise(() => undefined);
+          },
+        },
+        { stopMs: 100 },
+      );
+      await stage.publish(hanging.log, 1, 3);
+      await started.promise;
+      await hanging.close();
+      expect(await server.handledBy('first', stage.topic)).toBe(0);
+      const first = new Collected();
+      const next = await stage.start({ first: first.handle });
+      await next.strategy.drained(stage.topic, 'first', 60_000);
+      expect([...new Set(first.numbers)]).toEqual([1, 2, 3]);
+    });
+
+    it('finishes the batch in hand when it is stopped', async () => {
+      const started = Promise.withResolvers<void>();
+      const release = Promise.withResolvers<void>();
+      const handled: number[] = [];
+      const stopping = await stage.start(
+        {
+          first: async (batch) => {
+            started.resolve();
+            await release.promise;
+            handled.push(...batch.map(({ payload }) => payload.n));
+          },
+        },
+        { batchMax: 2 },
+      );
+      await stage.publish(stopping.log, 1, 4);
+      await started.promise;
+      const closed = stopping.close();
+      release.resolve();
+      await closed;
+      expect(handled.length).toBeGreaterThan(0);
+      expect(await server.handledBy('first', stage.topic)).toBe(handled.length);
+    });
+
+    it('shares a group among processes, each key with one at a time, and goes on when one leaves', async () => {
+      const owners = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay'];
+      const seen = new Map(owners.map((owner) => [owner, [] as number[]]));
+      const busy = new Set<string>();
+      let overlaps = 0;
+      const handle = async (batch: readonly { key: string; payload: Counted }[]): Promise<void> => {
+        const keys = [...new Set(batch.map(({ key }) => key))];
+        overlaps += keys.filter((key) => busy.has(key)).length;
+        for (const key of keys) busy.add(key);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        for (const { key, payload } of batch) seen.get(key)?.push(payload.n);
+        for (const key of keys) busy.delete(key);
+      };
+      const one = await stage.start({ first: handle });
+      const two = await stage.start({ first: handle });
+      const publish = (from: number, to: number): Promise<unknown> =>
+        Promise.all(owners.map((owner) => stage.publishAs(owner, two.log, { from, to })));
+      await publish(1, 50);
+      await two.strategy.drained(stage.topic, 'first', 60_000);
+      const closed = one.close();
+      await publish(51, 100);
+      await closed;
+      await publish(101, 120);
+      await two.strategy.drained(stage.topic, 'first', 60_000);
+      for (const owner of owners) expect([...new Set(seen.get(owner))]).toEqual(upTo(120));
+      expect(overlaps).toBe(0);
+    });
+
+    it('a process that starts before the topic is made handles its events and hears of them', async () => {
+      const early = EventStage.withoutTopic(server);
+      const [first, heard] = [new Collected(), new Heard()];
+      const { strategy, log } = await early.start({ first: first.handle });
+      await early.start({ hear: heard.hear });
+      const tooEarly = early.publish(log, 1, 1).catch(() => undefined);
+      await sleep(1_000);
+      await server.createTopic(early.topic);
+      await tooEarly;
+      await eventually(() => early.publish(log, 2, 2));
+      await strategy.drained(early.topic, 'first', 60_000);
+      expect(first.numbers).toContain(2);
+      // It hears from when it is in place.
+      await eventually(async () => {
+        await early.publish(log, 3, 3);
+        expect(heard.numbers).toContain(3);
+      });
+      await early.close();
+    });
+
+    it('keeps topics apart', async () => {
+      const other = defineEvent({ ...stage.event, topic: `other-${stage.topic as 'x.v1'}` });
+      await server.createTopic(other.topic);
+      const first = new Collected();
+      const { log, strategy } = await stage.start({ first: first.handle });
+      await log.publish(other, { owner: 'ada', n: 99 });
+      await stage.publish(log, 1, 2);
+      await strategy.drained(stage.topic, 'first');
+      expect(first.numbers).toEqual([1, 2]);
+    });
+  });
+}

@@ -1,0 +1,93 @@
+import { type ChunkStream, Problem } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import type { ProgressiveHold } from '../holds/progressive-hold.js';
+import { Answer, type AnswerForm } from './answer.js';
+import { AnswerNormaliser, type ChoicePiece } from './normaliser.js';
+
+const event = (content: string): Uint8Array =>
+  Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
+
+const streamOf = (bytes: AsyncIterable<readonly Uint8Array[]>): ChunkStream => ({
+  backend: 'b',
+  retries: 0,
+  bytes,
+});
+
+/** A client that gets pieces as they come, until it is gone. */
+class Client implements AnswerForm {
+  readonly isLive = true;
+  readonly pieces: ChoicePiece[] = [];
+  flushed = 0;
+
+  constructor(public isGone = false) {}
+
+  add(pieces: readonly ChoicePiece[]): void {
+    this.pieces.push(...pieces);
+  }
+
+  goOn(): void {
+    throw new Error('there is one ask');
+  }
+
+  flush(): undefined {
+    this.flushed = this.pieces.length;
+  }
+
+  end(): void {
+    throw new Error('it was not charged yet');
+  }
+}
+
+const answerOf = (source: ChunkStream, form: Client, hold?: Partial<ProgressiveHold>): Answer =>
+  new Answer({
+    source,
+    form,
+    silenceMs: 60_000,
+    hold: hold as ProgressiveHold | undefined,
+    normaliser: new AnswerNormaliser({
+      saying: 'delta',
+      thinking: { strip: false, startsInside: false },
+      tokenizer: undefined,
+    }),
+  });
+
+describe('an answer whose hold can’t grow, and not for want of money', () => {
+  it('ends there, with what came before it delivered and left to be charged', async () => {
+    const client = new Client();
+    let asked = 0;
+    const hold = {
+      isAhead: () => asked++ === 0,
+      reach: () => Promise.reject(new Problem('UNAVAILABLE')),
+    };
+    const together = (async function* () {
+      yield [event('one'), event('two')];
+    })();
+    const answer = answerOf(streamOf(together), client, hold);
+    expect(await answer.deliver()).toMatchObject({ kind: 'cut', problem: { code: 'UNAVAILABLE' } });
+    expect(client.pieces).toMatchObject([{ delta: { content: 'one' } }]);
+    expect(client.flushed).toBe(1);
+    expect(answer.normaliser.meter.deliveredTokens).toBeGreaterThan(0);
+  });
+});
+
+describe('an answer whose client has gone', () => {
+  const gone = (after: Error): ReturnType<Answer['deliver']> => {
+    const client = new Client();
+    const failing = (async function* () {
+      yield [event('one')];
+      client.isGone = true;
+      throw after;
+    })();
+    return answerOf(streamOf(failing), client).deliver();
+  };
+
+  it('keeps a failure that nobody is there to be told, for the log', async () => {
+    const ending = await gone(new Error('the code is wrong'));
+    expect(ending).toMatchObject({ kind: 'client_gone', problem: { code: 'UNKNOWN_ERROR' } });
+  });
+
+  it('has no failure where the backend was let go for it', async () => {
+    const abort = new DOMException('This operation was aborted', 'AbortError');
+    expect(await gone(new Problem('INFERENCE_FAILED', { cause: abort }))).toEqual({ kind: 'client_gone' });
+  });
+});

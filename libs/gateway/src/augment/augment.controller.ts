@@ -1,0 +1,89 @@
+import { Body, Controller, Req, Res } from '@nestjs/common';
+import {
+  type AugmentFile,
+  type AugmentFileReply,
+  type AugmentScrape,
+  type AugmentScrapeReply,
+  type AugmentSearch,
+  type AugmentSearchReply,
+  routes,
+} from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { citationDate } from '../web/web-research.js';
+import { WebSources } from '../web/web-sources.js';
+import { NothingFound, fileFailure, pageFailure, searchFailure } from './failures.js';
+import { Offers } from './offers.js';
+import { Sales } from './sales.js';
+
+/** The most bytes of a file: 25 MB, the contract's limit. */
+const FILE_BYTES = 25_000_000;
+
+/** Source: the public interface. */
+const CHARACTERS_PER_TOKEN = 3.2;
+
+/** What conversations get from the web and from files, sold by itself. */
+@Controller()
+export class AugmentController {
+  constructor(
+    private readonly sales: Sales,
+    private readonly web: WebSources,
+    private readonly offers: Offers,
+  ) {}
+
+  @Answers(routes.augmentSearch)
+  async search(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { query, limit }: AugmentSearch,
+  ): Promise<AugmentSearchReply> {
+    const sold = this.sales.sell(this.offers.search(), { request, reply }, async ({ accountId }, signal) => {
+      const asked = { accountId, text: query, count: limit };
+      const { provider, pages } = await this.web.search.search(asked, signal).catch(searchFailure);
+      if (pages.length === 0) throw new NothingFound();
+      const results = pages.map(({ title, url, content, publishedAt }) => ({
+        title,
+        url,
+        content,
+        date: citationDate(publishedAt) ?? '',
+      }));
+      return { result: { query, results }, from: provider };
+    });
+    return sold.catch((error: unknown) => {
+      if (error instanceof NothingFound) return { query, results: [] };
+      throw error;
+    });
+  }
+
+  @Answers(routes.augmentScrape)
+  async scrape(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { url }: AugmentScrape,
+  ): Promise<AugmentScrapeReply> {
+    return this.sales.sell(this.offers.page(), { request, reply }, async ({ accountId }, signal) => {
+      const page = await this.web.pages.read({ accountId, url }, signal).catch(pageFailure);
+      return { result: { url: page.url, content: page.text, format: 'markdown' as const }, from: 'web' };
+    });
+  }
+
+  @Answers(routes.augmentParse)
+  async parse(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { file, response_format: format }: AugmentFile,
+  ): Promise<AugmentFileReply | string> {
+    if (file.bytes.length > FILE_BYTES) fileFailure('the file is over 25 MB');
+    const text = await this.sales.sell(
+      this.offers.file(),
+      { request, reply },
+      async ({ accountId }, signal) => {
+        const read = await this.web.files.extractText({ ...file, accountId }, signal).catch(fileFailure);
+        return { result: read.text, from: 'files' };
+      },
+    );
+    if (format === 'json') return { text, tokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN) };
+    reply.header('content-type', 'text/plain; charset=utf-8');
+    return text;
+  }
+}

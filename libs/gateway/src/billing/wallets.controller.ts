@@ -1,0 +1,74 @@
+import { Controller, Param, Query } from '@nestjs/common';
+import {
+  Books,
+  type Caller,
+  Problem,
+  TOP_UP_LEAST_USD,
+  type TransactionQuery,
+  WALLET_FLOOR_NANO,
+  type WalletBalance,
+  type WalletParams,
+  type WalletTransactions,
+  routes,
+  totalNano,
+  usdNumber,
+  walletName,
+} from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import { CallerOf } from '../auth/access.js';
+import { SUGGESTED_USD } from '../wallets/payment-demands.js';
+import { WalletHistory } from '../wallets/wallet-transactions.js';
+
+/** What a wallet has and had, for itself alone. */
+@Controller()
+export class WalletsController {
+  constructor(
+    private readonly books: Books,
+    private readonly history: WalletHistory,
+  ) {}
+
+  @Answers(routes.walletBalance)
+  async balance(@Param() params: WalletParams, @CallerOf() caller: Caller): Promise<WalletBalance> {
+    const walletAddress = ownOf(params, caller);
+    const balances = await this.books.balances(caller.accountId);
+    return {
+      success: true,
+      data: {
+        walletAddress,
+        balanceUsd: usdNumber(balances.usdNano),
+        diemBalanceUsd: usdNumber(balances.diemNano),
+        canConsume: totalNano(balances) >= WALLET_FLOOR_NANO,
+        minimumTopUpUsd: TOP_UP_LEAST_USD,
+        suggestedTopUpUsd: SUGGESTED_USD,
+      },
+    };
+  }
+
+  @Answers(routes.walletTransactions)
+  async transactions(
+    @Param() params: WalletParams,
+    @Query() { limit, offset }: TransactionQuery,
+    @CallerOf() caller: Caller,
+  ): Promise<WalletTransactions> {
+    const walletAddress = ownOf(params, caller);
+    const { balanceNano, transactions, hasMore } = await this.history.read(caller.accountId, {
+      limit,
+      offset,
+    });
+    return {
+      success: true,
+      data: {
+        walletAddress,
+        currentBalance: usdNumber(balanceNano),
+        transactions: [...transactions],
+        pagination: { limit, offset, hasMore },
+      },
+    };
+  }
+}
+
+/** Refuses: X402_WALLET_MISMATCH, of whoever is not this very wallet. */
+function ownOf({ walletAddress }: WalletParams, { wallet }: Caller): string {
+  if (wallet === undefined || walletName(walletAddress) !== wallet) throw new Problem('X402_WALLET_MISMATCH');
+  return wallet;
+}

@@ -1,0 +1,105 @@
+import { type Caller, CatalogFile, ChatRequest, Problem } from '@svc/contracts';
+import { Catalog, type RequestRecord } from '@svc/runtime';
+import { describe, expect, it } from 'vitest';
+import type { Ending } from '../answer/answer.js';
+import { ChatPipeline } from './chat.pipeline.js';
+import type { Exchange } from './exchange.js';
+
+const model = {
+  id: 'm',
+  name: 'M',
+  tier: 'XS',
+  contextTokens: 1_000,
+  maxCompletionTokens: 100,
+  pricing: { input: 1, output: 1 },
+  backends: [{ url: 'http://127.0.0.1:9', model: 'm' }],
+};
+const tiers = { XS: { standard: { requestsPerMinute: 1, tokensPerMinute: 1 } } };
+const catalog = new Catalog(CatalogFile.parse({ models: [model], tiers }));
+
+const caller: Caller = {
+  accountId: 'a',
+  keyId: 'k',
+  tier: 'standard',
+  paid: true,
+  keyType: 'INFERENCE',
+  modelPrivacy: 'ALL',
+};
+
+interface Steps {
+  readonly prepare?: () => Promise<never>;
+  readonly ending?: Ending;
+  readonly settle?: () => Promise<never>;
+}
+
+/** What the log line of a request says whose client has gone, where these steps go so and the others go well. */
+async function told(steps: Steps): Promise<{ ended?: string; problem?: string; released: number }> {
+  let released = 0;
+  const reservation = {
+    coverPrompt: async () => undefined,
+    settle: steps.settle ?? (async () => ({ usdNano: 1n, diemNano: 0n })),
+    buy: () => undefined,
+    left: () => 0n,
+    release: async () => void (released += 1),
+  };
+  const inference = {
+    prompts: {
+      find: async () => undefined,
+      prepare: steps.prepare ?? (async () => ({ tokens: 1 })),
+    },
+    ask: async () => ({
+      backend: 'b',
+      normaliser: {},
+      deliver: async () => steps.ending ?? { kind: 'client_gone' },
+      calledBefore: () => undefined,
+    }),
+    usage: async () => ({ promptTokens: 1, completionTokens: 1 }),
+  };
+  const record: RequestRecord = { startedMs: 0 };
+  const asked = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+  const text = JSON.stringify(asked);
+  const exchange = {
+    requestId: 'r',
+    caller,
+    asked: ChatRequest.parse(asked),
+    json: { text, strings: { length: 0 } },
+    record,
+    client: { headers: {}, isGone: true, isStreaming: false, signal: AbortSignal.abort() },
+  } as unknown as Exchange;
+  const reservations = { make: async () => reservation };
+  await new ChatPipeline(catalog, reservations as never, inference as never).complete(exchange);
+  return {
+    released,
+    ...(record.ended !== undefined && { ended: record.ended }),
+    ...(record.problem && { problem: record.problem.code }),
+  };
+}
+
+describe('a failure after the client has gone', () => {
+  it('is in the log line, wherever it happens', async () => {
+    const failed = { ended: 'client_gone', released: 1 };
+    const fail = (error: Error) => (): Promise<never> => Promise.reject(error);
+    expect(await told({ prepare: fail(new TypeError('the code is wrong')) })).toEqual({
+      ...failed,
+      problem: 'UNKNOWN_ERROR',
+    });
+    const problem = new Problem('INFERENCE_FAILED');
+    expect(await told({ ending: { kind: 'client_gone', problem } })).toEqual({
+      ...failed,
+      problem: 'INFERENCE_FAILED',
+    });
+    expect(await told({ settle: fail(new Problem('UNAVAILABLE')) })).toEqual({
+      ...failed,
+      problem: 'UNAVAILABLE',
+    });
+  });
+
+  it('is none where it is only that nobody waits any more', async () => {
+    const abort = new DOMException('This operation was aborted', 'AbortError');
+    expect(await told({ prepare: () => Promise.reject(abort) })).toEqual({
+      ended: 'client_gone',
+      released: 1,
+    });
+    expect(await told({})).toEqual({ ended: 'client_gone', released: 1 });
+  });
+});

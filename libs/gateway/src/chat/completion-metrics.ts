@@ -1,0 +1,26 @@
+import { Problem } from '@svc/contracts';
+import type { RequestRecord } from '@svc/runtime';
+import { inference } from '@svc/telemetry';
+
+const streams = inference.streams.with();
+
+export function completionStarted(): void {
+  streams.value += 1;
+}
+
+/** Counts a completion that has ended. Its model is one of the catalogue once it is in the record. */
+export function completionEnded(record: RequestRecord, error?: unknown): void {
+  streams.value -= 1;
+  const { model, backend = '', startedMs, firstChunkMs, promptTokens = 0, completionTokens = 0 } = record;
+  if (model === undefined) return;
+  const ms = performance.now() - startedMs;
+  const problem = error === undefined ? record.problem : Problem.from(error);
+  inference.duration.record(ms / 1_000, model, problem?.code ?? record.ended ?? '');
+  if (backend === '') return;
+  inference.inputTokens.add(promptTokens, model, backend);
+  inference.outputTokens.add(completionTokens, model, backend);
+  if (record.stream !== true || firstChunkMs === undefined) return;
+  inference.firstToken.record(firstChunkMs / 1_000, model, backend);
+  if (completionTokens > 1)
+    inference.perToken.record((ms - firstChunkMs) / (completionTokens - 1) / 1_000, model, backend);
+}

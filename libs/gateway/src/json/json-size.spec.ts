@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonSize } from './json-size.js';
+
+describe('jsonSize', () => {
+  it('is the bytes of JSON where nothing is escaped, but for a comma or two', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'é', '🙂', ' ', '0') });
+    const value = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        text,
+        fc.integer(),
+        fc.constant(null),
+        fc.boolean(),
+        fc.array(tie('value')),
+        fc.dictionary(text, tie('value')),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(value, (given) => {
+        const bytes = Buffer.byteLength(JSON.stringify(given));
+        expect(jsonSize(given)).toBeGreaterThanOrEqual(bytes);
+        expect(jsonSize(given)).toBeLessThanOrEqual(bytes + 2 * countOf(given));
+      }),
+    );
+  });
+});
+
+/** The lists and objects in a value, itself included. */
+function countOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, member) => sum + countOf(member), 1);
+}

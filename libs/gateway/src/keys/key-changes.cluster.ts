@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { EVENTS, NewApiKey, Problem, UsageHistory } from '@svc/contracts';
+import { EventStrategy, EventsModule, createTopics } from '@svc/events';
+import { type Infra, temporaryInfra } from '@svc/infra';
+import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
+import { StorageModule } from '@svc/storage';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { KeyCache } from '../auth/key-cache.js';
+import { KeyStore } from '../auth/key.store.js';
+import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
+import { AccountStore } from '../operator/account.store.js';
+import { ApiKeys } from './api-keys.js';
+import { KeyChanges } from './key-changes.js';
+import { KeyChangesConsumer } from './key-changes.consumer.js';
+
+let infra: Infra;
+let database: TestDatabase;
+let brokers: string[];
+const apps: NestFastifyApplication[] = [];
+
+/** What a gateway knows keys with. */
+async function startGateway(): Promise<NestFastifyApplication> {
+  const root = {
+    module: class Keys {},
+    imports: [
+      LoggerModule.of(createLogger('silent')),
+      StorageModule.at({ url: database.url }),
+      EventsModule.kafka({ brokers }),
+    ],
+    controllers: [KeyChangesConsumer],
+    providers: [
+      { provide: GatewaySettings, useValue: { config: loadConfig(gatewayConfig, {}), operatorToken: '' } },
+      { provide: UsageHistory, useValue: undefined },
+      AccountStore,
+      ApiKeys,
+      KeyCache,
+      KeyChanges,
+      KeyStore,
+    ],
+  };
+  const app = await NestFactory.create<NestFastifyApplication>(root, new FastifyAdapter(), { logger: false });
+  app.connectMicroservice({ strategy: app.get(EventStrategy) });
+  await app.startAllMicroservices();
+  await app.init();
+  apps.push(app);
+  return app;
+}
+
+beforeAll(async () => {
+  infra = await temporaryInfra();
+  const [broker, ownDatabase] = await Promise.all([infra.kafka.start(), startTestDatabase()]);
+  brokers = [broker];
+  database = ownDatabase;
+  await createTopics({ brokers }, EVENTS, {
+    partitions: 3,
+    replicas: 1,
+    minInSyncReplicas: 1,
+    retentionDays: 1,
+  });
+});
+
+afterAll(async () => {
+  await Promise.all(apps.map((app) => app.close()));
+  await database?.stop();
+  await infra?.wipe();
+});
+
+/** A gateway is asked again after this pause, so that who asked a hundred times waited for a second at least. */
+const PAUSE_MS = 10;
+const WITHIN_A_SECOND = 100;
+
+/** A key that the second gateway knows is revoked in the first. Gives how often the second one was asked until it was wrong. */
+async function timesBelieved(
+  [one, two]: readonly NestFastifyApplication[],
+  accountId: string,
+): Promise<number> {
+  const keys = one?.get(ApiKeys);
+  const made = await keys?.create(accountId, NewApiKey.parse({ apiKeyType: 'INFERENCE', description: '' }));
+  const isKnown = async (): Promise<boolean> => {
+    try {
+      await two?.get(KeyCache).identify(`Bearer ${made?.secret}`);
+      return true;
+    } catch (error) {
+      if (Problem.from(error).code === 'AUTHENTICATION_FAILED') return false;
+      throw error;
+    }
+  };
+  expect(await isKnown()).toBe(true);
+  await keys?.revoke(accountId, made?.key.id ?? '');
+  for (let times = 0; ; times += 1) {
+    if (!(await isKnown())) return times;
+    if (times > 30 * WITHIN_A_SECOND) throw new Error('it is believed for ever');
+    await sleep(PAUSE_MS);
+  }
+}
+
+it('a key that is revoked in one gateway is wrong in every other one within a second, also while Kafka is away', async () => {
+  const gateways = [await startGateway(), await startGateway()];
+  const account = { name: 'Ann', tier: 'standard', paid: false } as const;
+  const { id } = (await gateways[0]?.get(AccountStore).create(account)) ?? { id: '' };
+  const times = async (): Promise<number[]> => {
+    const found: number[] = [];
+    while (found.length < 5) found.push(await timesBelieved(gateways, id));
+    return found.toSorted((a, b) => a - b);
+  };
+  /** Of the five in the middle, since a busy machine may keep one of them waiting. */
+  const usual = async (): Promise<number> => (await times())[2] ?? 0;
+  const most = async (): Promise<number> => (await times())[4] ?? 0;
+  expect(await usual()).toBeLessThanOrEqual(WITHIN_A_SECOND);
+  await infra.kafka.kill();
+  expect(await most()).toBeLessThanOrEqual(WITHIN_A_SECOND);
+  await infra.kafka.start();
+  expect(await usual()).toBeLessThanOrEqual(WITHIN_A_SECOND);
+  await infra.kafka.pause();
+  expect(await most()).toBeLessThanOrEqual(WITHIN_A_SECOND);
+  await infra.kafka.resume();
+  expect(await usual()).toBeLessThanOrEqual(WITHIN_A_SECOND);
+});

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import {
+  BASE_NETWORK,
+  BASE_USDC,
+  type Balances,
+  type Caller,
+  Ledger,
+  type PaymentOption,
+  type PaymentRequired,
+  Problem,
+  TOP_UP_LEAST_USD,
+  USDC_DECIMALS,
+  WALLET_FLOOR_NANO,
+  type WalletPaymentRequired,
+  usdNumber,
+} from '@svc/contracts';
+import { within } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { signInChallenge, signInExtension } from './challenge.js';
+import { PaymentOffers } from './payment-offers.js';
+import { PublicOrigin } from './public-origin.js';
+
+/** What is suggested, and asked of who pays for a request. Source: the public interface. */
+export const SUGGESTED_USD = 10;
+
+const TOP_UP_PATH = '/api/v1/x402/top-up';
+
+/** How long a refusal waits to be told what the wallet has. */
+const KNOWN_WITHIN_MS = 250;
+
+const PAYMENT_REQUIRED_HEADER = 'payment-required';
+
+/** Says how to pay, in the ways of x402 version 2. */
+@Injectable()
+export class PaymentDemands {
+  constructor(
+    private readonly origin: PublicOrigin,
+    private readonly ledger: Ledger,
+    private readonly offers: PaymentOffers,
+  ) {}
+
+  /** Answers a request without any credentials: how to pay, and how keys and sign-ins are sent. */
+  async discover(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const required = this.required(request, await this.offers.ifAny(SUGGESTED_USD));
+    const origin = this.origin.find(request);
+    const docs = `${origin?.origin ?? `${request.protocol}://${request.host}`}/docs`;
+    const body: PaymentRequired = {
+      ...required,
+      authOptions: {
+        apiKey: { header: 'Authorization: Bearer <API_KEY>', getKey: docs, docs },
+        ...(origin && {
+          x402Wallet: {
+            header: 'SIGN-IN-WITH-X',
+            legacyHeader: 'X-Sign-In-With-X',
+            topUp: `POST ${origin.origin}${TOP_UP_PATH}`,
+            docs,
+          },
+        }),
+      },
+    };
+    reply.header(PAYMENT_REQUIRED_HEADER, encoded(required));
+    reply.header('content-type', 'application/json; charset=utf-8');
+    void reply.status(402).send(JSON.stringify(body));
+  }
+
+  /** What a wallet hears in place of a problem: how to top up, where it is short of credit. */
+  async toldTo(
+    caller: Caller,
+    error: unknown,
+    at: { request: FastifyRequest; reply: FastifyReply },
+  ): Promise<unknown> {
+    if (!caller.wallet || !(error instanceof Problem) || error.code !== 'INSUFFICIENT_BALANCE') return error;
+    const origin = this.origin.find(at.request);
+    if (!origin) return error;
+    const accepts = await this.offers.ifAny(SUGGESTED_USD);
+    at.reply.header(PAYMENT_REQUIRED_HEADER, encoded(this.required(at.request, accepts)));
+    const balances = await this.available(caller);
+    const body = shortOfCredit({ origin, uri: `${origin.origin}${at.request.url}`, accepts, balances });
+    return new Problem('PAYMENT_REQUIRED', { body, cause: error });
+  }
+
+  /** How to top up by so many dollars. Refuses: X402_NOT_CONFIGURED, UNAVAILABLE. */
+  async forTopUp(usd: string, request: FastifyRequest, reply: FastifyReply): Promise<Problem> {
+    const accepts = await this.offers.of(Number(usd));
+    const body = this.required(request, accepts, 'Credit for this wallet');
+    reply.header(PAYMENT_REQUIRED_HEADER, encoded(body));
+    return new Problem('PAYMENT_REQUIRED', { body });
+  }
+
+  private required(
+    request: FastifyRequest,
+    accepts: PaymentOption[],
+    description = request.matchedRoute?.summary ?? 'A request',
+  ): PaymentRequired {
+    const origin = this.origin.find(request);
+    const url = `${origin?.origin ?? `${request.protocol}://${request.host}`}${request.url}`;
+    return {
+      x402Version: 2,
+      error: 'Payment required',
+      resource: { url, description, mimeType: 'application/json' },
+      accepts,
+      extensions: origin ? signInExtension(origin, url) : {},
+    };
+  }
+
+  private async available({ accountId }: Caller): Promise<Balances | undefined> {
+    try {
+      return await within(KNOWN_WITHIN_MS, this.ledger.available(accountId));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+interface Shortage {
+  readonly origin: URL;
+  readonly uri: string;
+  readonly accepts: readonly PaymentOption[];
+  /** Of the wallet, where they could be told. */
+  readonly balances: Balances | undefined;
+}
+
+function shortOfCredit({ origin, uri, accepts, balances }: Shortage): WalletPaymentRequired {
+  const topUp = `${origin.origin}${TOP_UP_PATH}`;
+  return {
+    error: 'Payment required',
+    code: 'PAYMENT_REQUIRED',
+    reason: 'insufficient_balance',
+    message: 'This wallet has too little credit. Top up, and ask again with a new sign-in.',
+    ...(balances && { currentBalanceUsd: usdNumber(balances.usdNano) }),
+    minimumBalanceUsd: usdNumber(WALLET_FLOOR_NANO),
+    suggestedTopUpUsd: SUGGESTED_USD,
+    minimumTopUpUsd: TOP_UP_LEAST_USD,
+    supportedTokens: ['USDC'],
+    supportedChains: accepts.map(({ network }) => (network === BASE_NETWORK ? 'base' : 'solana')),
+    topUpInstructions: {
+      step1: `POST ${topUp} without a payment header, and choose one of \`accepts\`.`,
+      step2: `Sign a payment of ${TOP_UP_LEAST_USD} USDC or more to it with your wallet.`,
+      step3: `POST ${topUp} again with the payment in the header PAYMENT-SIGNATURE.`,
+      receiverWallet: accepts.find(({ network }) => network === BASE_NETWORK)?.payTo ?? '',
+      tokenAddress: BASE_USDC,
+      tokenDecimals: USDC_DECIMALS,
+      network: BASE_NETWORK,
+      minimumAmountUsd: TOP_UP_LEAST_USD,
+    },
+    siwxChallenge: signInChallenge(origin, uri),
+  };
+}
+
+const encoded = (required: PaymentRequired): string =>
+  Buffer.from(JSON.stringify(required)).toString('base64');

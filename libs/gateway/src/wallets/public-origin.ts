@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '@svc/contracts';
+import type { FastifyRequest } from 'fastify';
+import { GatewaySettings } from '../gateway.config.js';
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * What wallets know this service by. Without a setting, only what is asked under a name of this very machine: whoever asks
+ * names the host, so another service could otherwise use here what a wallet has signed for it.
+ */
+@Injectable()
+export class PublicOrigin {
+  constructor(private readonly settings: GatewaySettings) {}
+
+  /** Nothing where wallets can't sign in. */
+  find({ protocol, host }: FastifyRequest): URL | undefined {
+    const { X402_PUBLIC_ORIGIN: origin } = this.settings.config;
+    if (origin !== undefined) return new URL(origin);
+    const asked = `${protocol}://${host}`;
+    const url = URL.canParse(asked) ? new URL(asked) : undefined;
+    return url && LOOPBACK.test(url.hostname) ? url : undefined;
+  }
+
+  /** Refuses: X402_NOT_CONFIGURED. */
+  get(request: FastifyRequest): URL {
+    const origin = this.find(request);
+    if (origin) return origin;
+    throw new Problem('X402_NOT_CONFIGURED', {
+      message:
+        'Wallets can not sign in here: X402_PUBLIC_ORIGIN is to be set to the public origin of this service.',
+    });
+  }
+}

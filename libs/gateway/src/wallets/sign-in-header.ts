@@ -1,0 +1,118 @@
+import { BASE_NETWORK, Problem, SOLANA_NETWORK } from '@svc/contracts';
+import { z } from 'zod';
+import { type SignInMessage, type WalletKind, messageText, readMessage } from './sign-in-message.js';
+
+/** Characters of the header. A sign-in of a smart wallet that is not deployed yet has some thousand. */
+const HEADER_MOST = 12_288;
+
+/** The timestamp of a payload is that of its message, give or take. Source: the public interface. */
+const TIMESTAMP_SLACK_MS = 30_000;
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** In one line: a line feed would let a part say more than one thing. */
+const Line = z
+  .string()
+  .max(2_048)
+  .refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), 'has to be one line');
+
+const Shared = z.object({
+  address: Line,
+  signature: z.string().max(8_192),
+  chainId: z.union([z.string().max(128), z.int()]).optional(),
+  type: z.string().max(32).optional(),
+  timestamp: z.union([z.int(), z.string().regex(/^\d{1,16}$/)]).optional(),
+});
+
+/** Either the text itself, or the parts that it is made of. */
+const Payload = z.union([
+  Shared.extend({ message: z.string().max(8_192) }),
+  Shared.extend({
+    chainId: z.union([z.string().max(128), z.int()]),
+    domain: Line,
+    statement: Line.optional(),
+    uri: Line,
+    version: Line,
+    nonce: Line.optional(),
+    issuedAt: Line,
+    expirationTime: Line.optional(),
+    notBefore: Line.optional(),
+    requestId: Line.optional(),
+    resources: z.array(Line).max(50).optional(),
+  }),
+]);
+type Payload = z.infer<typeof Payload>;
+
+/** What a sign-in header carries. Nothing of it is proved. */
+export interface SignIn {
+  /** The very text that was signed. */
+  readonly text: string;
+  readonly message: SignInMessage;
+  readonly signature: string;
+}
+
+/** Reads a sign-in header, in either of the layouts that clients send. Refuses with the codes of a sign-in. */
+export function readSignIn(header: string): SignIn {
+  const payload = payloadOf(header);
+  const text = 'message' in payload ? payload.message : textOf(payload);
+  const message = readMessage(text);
+  const { address, timestamp } = payload;
+  if (message.address.toLowerCase() !== address.toLowerCase())
+    throw new Problem('X402_SIGN_IN_ADDRESS_MISMATCH');
+  checkChains(payload, message);
+  if (timestamp !== undefined && Math.abs(Number(timestamp) - message.issuedAtMs) > TIMESTAMP_SLACK_MS)
+    throw new Problem('X402_SIGN_IN_TIMESTAMP_MISMATCH');
+  return { text, message, signature: payload.signature };
+}
+
+function payloadOf(header: string): Payload {
+  if (header.length > HEADER_MOST)
+    throw new Problem('X402_SIGN_IN_INVALID_PAYLOAD', { message: 'The sign-in header is too long.' });
+  if (!BASE64.test(header)) throw new Problem('X402_SIGN_IN_PARSE_ERROR');
+  const read = Payload.safeParse(jsonOf(header));
+  if (read.success) return read.data;
+  throw new Problem('X402_SIGN_IN_INVALID_PAYLOAD', { cause: read.error });
+}
+
+function jsonOf(base64: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64')));
+  } catch (error) {
+    throw new Problem('X402_SIGN_IN_PARSE_ERROR', { cause: error });
+  }
+}
+
+function textOf(payload: Exclude<Payload, { message: string }>): string {
+  const network = networkOf(payload.chainId);
+  if (network === undefined) throw new Problem('X402_SIGN_IN_UNSUPPORTED_CHAIN');
+  const { nonce } = payload;
+  if (nonce === undefined || nonce === '') throw new Problem('X402_SIGN_IN_MISSING_NONCE');
+  const [, reference = ''] = network.split(':');
+  return messageText(kindOf(network), { ...payload, nonce }, reference);
+}
+
+/** What the payload says of its chain has to be what is signed. */
+function checkChains({ chainId, type }: Payload, message: SignInMessage): void {
+  const signed = networkOf(message.chainId);
+  if (signed === undefined) throw new Problem('X402_SIGN_IN_UNSUPPORTED_CHAIN');
+  const named = chainId === undefined ? signed : networkOf(chainId);
+  const typed: WalletKind = type === undefined ? message.kind : type === 'ed25519' ? 'solana' : 'evm';
+  if (named !== signed || kindOf(signed) !== message.kind || typed !== message.kind)
+    throw new Problem('X402_SIGN_IN_CHAIN_MISMATCH');
+}
+
+const kindOf = (network: string): WalletKind => (network === SOLANA_NETWORK ? 'solana' : 'evm');
+
+/** The network that a chain id names, if wallets may come from there. Refuses: X402_SIGN_IN_INVALID_CHAIN_ID. */
+function networkOf(chainId: string | number): string | undefined {
+  const text = String(chainId);
+  if (
+    !/^(?:(?:eip155:)?\d{1,20}|(?:solana:)?[1-9A-HJ-NP-Za-km-z]{1,44}|solana(?::mainnet)?|mainnet)$/.test(
+      text,
+    )
+  )
+    throw new Problem('X402_SIGN_IN_INVALID_CHAIN_ID');
+  if (/^(?:eip155:)?8453$/.test(text)) return BASE_NETWORK;
+  const [, reference = ''] = SOLANA_NETWORK.split(':');
+  return ['solana', 'mainnet', reference].includes(text.replace(/^solana:/, '')) ? SOLANA_NETWORK : undefined;
+}

@@ -1,0 +1,92 @@
+import { Controller, Query, Req, Res } from '@nestjs/common';
+import {
+  Books,
+  type CreditedPayment,
+  Payments,
+  Problem,
+  type TopUpQuery,
+  type TopUpReply,
+  routes,
+  usdNumber,
+} from '@svc/contracts';
+import { Answers, within } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PaymentDemands } from './payment-demands.js';
+
+/** The names that payments have come under, the newest first. */
+const PAYMENT_HEADERS = ['payment-signature', 'x-402-payment', 'x-payment'] as const;
+
+/** An answer waits this long to be told what the wallet has. */
+const KNOWN_WITHIN_MS = 2_000;
+
+@Controller()
+export class TopUpController {
+  constructor(
+    private readonly payments: Payments,
+    private readonly books: Books,
+    private readonly demands: PaymentDemands,
+  ) {}
+
+  @Answers(routes.topUp)
+  async topUp(
+    @Query() { amount }: TopUpQuery,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TopUpReply> {
+    try {
+      const header = paymentOf(request);
+      if (header === undefined) throw await this.demands.forTopUp(amount, request, reply);
+      return await this.pay(header, reply);
+    } catch (error) {
+      throw asTopUp(Problem.from(error));
+    }
+  }
+
+  private async pay(header: string, reply: FastifyReply): Promise<TopUpReply> {
+    const outcome = await this.payments.topUp(header);
+    if (outcome.state === 'open') {
+      throw new Problem('PAYMENT_IN_PROGRESS', { retryAfterSeconds: outcome.retryAfterSeconds });
+    }
+    const { wallet: payer, network, transaction, usdNano, paymentId } = outcome;
+    const response = { success: true, transaction, network, payer };
+    reply.header('PAYMENT-RESPONSE', Buffer.from(JSON.stringify(response)).toString('base64'));
+    const balance = await this.balance(outcome);
+    return {
+      success: true,
+      data: {
+        walletAddress: payer,
+        amountCredited: usdNumber(usdNano),
+        ...(balance !== undefined && { newBalance: usdNumber(balance) }),
+        paymentId,
+      },
+    };
+  }
+
+  private async balance({ accountId }: CreditedPayment): Promise<bigint | undefined> {
+    try {
+      return (await within(KNOWN_WITHIN_MS, this.books.balances(accountId))).usdNano;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function paymentOf({ headers }: FastifyRequest): string | undefined {
+  for (const name of PAYMENT_HEADERS) {
+    const value = headers[name];
+    if (value !== undefined) return Array.isArray(value) ? value.join() : value;
+  }
+  return undefined;
+}
+
+/** Problems of this route have a body of their own. */
+function asTopUp(problem: Problem): Problem {
+  if (problem.body) return problem;
+  const { code, message, retryAfterSeconds, cause } = problem;
+  return new Problem(code, {
+    message,
+    body: { error: code, message },
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}

@@ -1,0 +1,115 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Caller, Problem, walletAccountId } from '@svc/contracts';
+import { OTHER, payments } from '@svc/telemetry';
+import type { FastifyRequest } from 'fastify';
+import { accountTerms } from '../limits/account-rows.js';
+import { networkOf } from '../limits/client-network.js';
+import { PublicOrigin } from './public-origin.js';
+import { type SignIn, readSignIn } from './sign-in-header.js';
+import type { SignInMessage } from './sign-in-message.js';
+import { Signatures } from './signatures.js';
+import { type WalletFound, WalletStore } from './wallet.store.js';
+
+/** Source of the two: the public interface. */
+const AGE_MS = 300_000;
+const AHEAD_MS = 30_000;
+
+/** Requests that a wallet may have under way at once. Source: the public interface. */
+const CONCURRENT = 5;
+
+const FORGET_MS = 60_000;
+
+/** The sign-in of a request, under either of its names. */
+export function signInOf({ headers }: FastifyRequest): string | undefined {
+  const header = headers['sign-in-with-x'] ?? headers['x-sign-in-with-x'];
+  return Array.isArray(header) ? header.join() : header;
+}
+
+/** Finds out which wallet a request is from. */
+@Injectable()
+export class Wallets implements OnModuleInit, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly origin: PublicOrigin,
+    private readonly signatures: Signatures,
+    private readonly store: WalletStore,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.forget(), FORGET_MS).unref(); // It never rejects.
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Lets a sign-in in, once. Refuses with the codes of a sign-in, X402_NOT_CONFIGURED, UNAVAILABLE. */
+  async identify(header: string, request: FastifyRequest): Promise<Caller> {
+    try {
+      const caller = await this.callerOf(header, request);
+      payments.signIns.add(1, '');
+      return caller;
+    } catch (error) {
+      payments.signIns.add(1, error instanceof Problem ? error.code : OTHER);
+      throw error;
+    }
+  }
+
+  private async callerOf(header: string, request: FastifyRequest): Promise<Caller> {
+    const origin = this.origin.get(request);
+    const signIn: SignIn = readSignIn(header);
+    checkTerms(signIn.message, origin, Date.now());
+    const wallet = await this.signatures.signer(signIn, networkOf(request.ip));
+    const { isFresh, account } = await this.enter(wallet, signIn.message.nonce);
+    if (!isFresh) throw new Problem('X402_SIGN_IN_NONCE_REUSED');
+    return {
+      accountId: walletAccountId(wallet),
+      keyId: `wallet:${wallet}`,
+      wallet,
+      keyType: 'INFERENCE',
+      modelPrivacy: 'ALL',
+      concurrent: CONCURRENT,
+      // A wallet pays as it goes, so it is let use what is for those who pay.
+      ...(account ? accountTerms(account) : { tier: 'standard', paid: true }),
+    };
+  }
+
+  private async enter(wallet: string, nonce: string): Promise<WalletFound> {
+    try {
+      return await this.store.enter(wallet, nonce);
+    } catch (error) {
+      // Nobody is let in on a guess.
+      throw new Problem('UNAVAILABLE', { cause: error });
+    }
+  }
+
+  private async forget(): Promise<void> {
+    // What could not be forgotten is so the next time.
+    await this.store.forget().catch(() => undefined);
+  }
+}
+
+/** Whether a sign-in is for this service and for now. */
+export function checkTerms(message: SignInMessage, origin: URL, nowMs: number): void {
+  const {
+    domain,
+    uri,
+    version,
+    issuedAtMs,
+    expiresAtMs = Number.POSITIVE_INFINITY,
+    notBeforeMs = 0,
+  } = message;
+  if (version !== '1') {
+    throw new Problem('X402_SIGN_IN_INVALID_MESSAGE', { message: 'The version of a sign-in message is 1.' });
+  }
+  const isOurs = URL.canParse(uri) && new URL(uri).origin === origin.origin;
+  if (domain.toLowerCase() !== origin.host || !isOurs) {
+    throw new Problem('X402_SIGN_IN_DOMAIN_MISMATCH', {
+      message: `The sign-in message is for another service: its domain has to be ${origin.host}, its URI on ${origin.origin}.`,
+    });
+  }
+  if (issuedAtMs > nowMs + AHEAD_MS) throw new Problem('X402_SIGN_IN_FUTURE_TIMESTAMP');
+  if (issuedAtMs < nowMs - AGE_MS || expiresAtMs <= nowMs) throw new Problem('X402_SIGN_IN_EXPIRED');
+  if (notBeforeMs > nowMs + AHEAD_MS) throw new Problem('X402_SIGN_IN_NOT_BEFORE');
+}

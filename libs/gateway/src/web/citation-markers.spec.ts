@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { CitationMarkers } from './citation-markers.js';
+
+function shown(pieces: readonly string[], sources: number): string {
+  const markers = new CitationMarkers(sources);
+  return pieces.map((piece) => markers.read(piece)).join('') + markers.end();
+}
+
+const TEXTS: readonly (readonly [text: string, shown: string])[] = [
+  ['It is so.[REF]0[/REF] And so.[REF]2[/REF]', 'It is so.[REF]0[/REF] And so.[REF]2[/REF]'],
+  ['a[REF]3[/REF]b[REF]99[/REF]c', 'abc'],
+  ['a[REF]0, 2[/REF]b', 'a[REF]0[/REF][REF]2[/REF]b'],
+  ['a[REF]1,7[/REF]b', 'a[REF]1[/REF]b'],
+  ['a[REF][/REF]b[REF] [/REF]', 'ab'],
+  ['[REF] 1 [/REF]', '[REF]1[/REF]'],
+  ['list[0] and [RE] and [REF]erence[/REF]', 'list[0] and [RE] and [REF]erence[/REF]'],
+  ['[[REF]1[/REF]]', '[[REF]1[/REF]]'],
+  ['[REF][REF]1[/REF]', '[REF][REF]1[/REF]'],
+  ['cut [REF]1', 'cut '],
+  ['cut [REF]1[/RE', 'cut '],
+  ['cut [RE', 'cut [RE'],
+  [`[REF]${'1,'.repeat(60)}`, `[REF]${'1,'.repeat(60)}`],
+];
+
+describe('CitationMarkers', () => {
+  it.each(TEXTS)('shows of %s the citations that have a source', (text, wanted) => {
+    expect(shown([text], 3)).toBe(wanted);
+  });
+
+  it.each(TEXTS)('shows the same of %s wherever its pieces are cut', (text, wanted) => {
+    expect(shown([...text], 3)).toBe(wanted);
+    for (let at = 0; at <= text.length; at += 1)
+      expect(shown([text.slice(0, at), text.slice(at)], 3)).toBe(wanted);
+  });
+
+  it('holds back no more than a marker', () => {
+    const markers = new CitationMarkers(1);
+    expect(markers.read('a [REF]0')).toBe('a ');
+    expect(markers.read(`${','.repeat(80)}`)).toBe(`[REF]0${','.repeat(80)}`);
+  });
+
+  it('takes time that grows with the text', () => {
+    const timeOnce = (text: string): number => {
+      const startMs = performance.now();
+      shown([text], 1);
+      return performance.now() - startMs;
+    };
+    // Others run on the same cores: the least of several is the text's own.
+    const time = (text: string): number => Math.min(...[1, 2, 3, 4, 5].map(() => timeOnce(text)));
+    const unit = '[REF]'.repeat(20_000);
+    timeOnce(unit);
+    expect(time(unit.repeat(8))).toBeLessThan(60 * Math.max(1, time(unit)));
+  });
+});

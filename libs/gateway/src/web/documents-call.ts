@@ -1,0 +1,30 @@
+import type { SvcParametersEcho } from '@svc/contracts';
+
+/** The tool whose call tells what a search has found. */
+const DOCUMENTS_TOOL = 'svc_web_search_documents';
+
+/** What was found, as a call of a tool that no model made: clients that show sources of such calls show these. */
+export interface DocumentsCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export function documentsCall(
+  requestId: string,
+  citations: SvcParametersEcho['web_search_citations'],
+): DocumentsCall {
+  const documents = citations.map(({ title, url, content, date }, index) => ({
+    id: String(index),
+    title,
+    url,
+    snippet: content ?? '',
+    published_at: date ?? null,
+  }));
+  const id = `call_${requestId.replace(/^chatcmpl-/, '')}`;
+  return {
+    id,
+    type: 'function',
+    function: { name: DOCUMENTS_TOOL, arguments: JSON.stringify({ documents }) },
+  };
+}

@@ -1,0 +1,51 @@
+import { ChatRequest } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import { searchQuery } from './search-query.js';
+
+const queryOf = (...messages: readonly (readonly [role: string, content: unknown])[]): string | undefined =>
+  searchQuery(
+    ChatRequest.parse({ model: 'm', messages: messages.map(([role, content]) => ({ role, content })) })
+      .messages,
+  );
+
+describe('searchQuery', () => {
+  it('takes a whole question as it stands', () => {
+    const question = 'Who won the mens marathon at the Olympic Games in Paris in 2024?';
+    expect(queryOf(['user', 'Tell me about Kipchoge'], ['user', question])).toBe(question);
+  });
+
+  it('adds what stands out in the conversation to a short one, the latest first', () => {
+    const query = queryOf(
+      ['system', 'You are Marvin'],
+      ['user', 'Tell me about the Eiffel Tower'],
+      ['assistant', 'It was built for the World Fair of 1889.'],
+      ['user', 'how tall is it?'],
+    );
+    expect(query).toBe('how tall is it? World Fair 1889 Eiffel Tower');
+  });
+
+  it('leaves out code, addresses and markup', () => {
+    expect(queryOf(['user', 'Why **does** https://a.example/x?y fail\n```js\nsecret()\n```'])).toBe(
+      'Why does fail',
+    );
+  });
+
+  it('is the last question of a long message, or its beginning, within 400 characters', () => {
+    const text = 'The report says a lot of things. '.repeat(40);
+    expect(queryOf(['user', `${text}What is the population of Graz in 2025?`])).toBe(
+      'What is the population of Graz in 2025?',
+    );
+    const cut = queryOf(['user', text]) ?? '';
+    expect(cut.length).toBeLessThanOrEqual(400);
+    expect(text.startsWith(cut)).toBe(true);
+  });
+
+  it('reads scripts without spaces, and parts', () => {
+    expect(queryOf(['user', [{ type: 'text', text: '東京の人口は？' }]])).toBe('東京の人口は？');
+  });
+
+  it('is nothing where there are no words', () => {
+    expect(queryOf(['system', 'hello'])).toBeUndefined();
+    expect(queryOf(['user', '?! https://a.example'])).toBeUndefined();
+  });
+});

@@ -1,0 +1,200 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type FoundPage,
+  PageUnread,
+  SearchFailed,
+  type SvcParametersEcho,
+  WebPages,
+  WebSearch,
+} from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
+import { foreignBlock } from './foreign-block.js';
+import type { PagesPlan, SearchPlan, WebPlan } from './web-plan.js';
+
+/** Something that was bought for an answer. */
+export interface Purchase {
+  readonly sku: 'web-search-request' | 'web-scrape-page' | 'x-search-request' | 'text-parser-request';
+  readonly units: number;
+  /** Nano-dollars for each. */
+  readonly priceNano: bigint;
+}
+
+/** What was found for an answer. */
+export interface Findings {
+  /** For the system prompt; empty where nothing was found. */
+  readonly instructions: string;
+  /** Goes before what the last user message says; empty where nothing was found. */
+  readonly block: string;
+  readonly purchases: readonly Purchase[];
+  /** What the echo of the options says of it. */
+  readonly echo: Pick<
+    SvcParametersEcho,
+    'web_search_citations' | 'web_search_query' | 'web_search_error' | 'web_scraping_errors'
+  >;
+  /** The number of sources that the answer may cite; `undefined` where nobody asked for citations. */
+  readonly sources: number | undefined;
+}
+
+/** For whom something is looked for. */
+export interface Researcher {
+  readonly requestId: string;
+  readonly accountId: string;
+}
+
+/** Finds on the web what a request wants. Nothing that fails here fails the answer: it goes on without. */
+@Injectable()
+export class WebResearch {
+  constructor(
+    private readonly web: WebSearch,
+    private readonly pages: WebPages,
+    private readonly logger: RootLogger,
+  ) {}
+
+  /** Throws the signal's reason and nothing else. */
+  find(plan: WebPlan, researcher: Researcher, signal: AbortSignal): Promise<Findings | undefined> {
+    switch (plan.kind) {
+      case 'search':
+        return this.search(plan, researcher, signal);
+      case 'offer':
+        // The model has not asked for it yet.
+        return Promise.resolve(undefined);
+      case 'pages':
+        return this.read(plan, researcher, signal);
+      case 'native':
+        // The backend searches while it answers.
+        return Promise.resolve(native(plan.priceAtMostNano));
+    }
+  }
+
+  /** Makes a search. Throws the signal's reason and nothing else. */
+  async search(
+    plan: SearchPlan,
+    { requestId, accountId }: Researcher,
+    signal: AbortSignal,
+  ): Promise<Findings> {
+    const { query, count, skipped = 'there is nothing to search for' } = plan;
+    if (query === undefined) return without(plan, skipped);
+    try {
+      const { provider, pages } = await this.web.search({ accountId, text: query, count }, signal);
+      if (pages.length === 0) return without(plan, 'nothing was found');
+      const priceNano = plan.pricesNano.get(provider) ?? plan.priceAtMostNano;
+      return found(plan, pages, { sku: 'web-search-request', units: 1, priceNano });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SearchFailed) return without(plan, error.reason);
+      this.logger.log.error({ err: error, requestId }, 'a search failed');
+      return without(plan, 'the search failed');
+    }
+  }
+
+  private async read(plan: PagesPlan, researcher: Researcher, signal: AbortSignal): Promise<Findings> {
+    const { urls, skipped } = plan;
+    const read =
+      skipped === undefined
+        ? await Promise.all(urls.map((url) => this.readOne(url, researcher, signal)))
+        : urls.map((url) => ({ url, error: skipped }));
+    return readPages(plan, read);
+  }
+
+  private async readOne(
+    url: string,
+    { requestId, accountId }: Researcher,
+    signal: AbortSignal,
+  ): Promise<FoundPage | Unread> {
+    try {
+      const { text, ...page } = await this.pages.read({ accountId, url }, signal);
+      return { ...page, content: text };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof PageUnread) return { url, error: error.reason };
+      this.logger.log.error({ err: error, requestId }, 'a page could not be read');
+      return { url, error: 'it could not be read' };
+    }
+  }
+}
+
+/** A page that was not read. */
+interface Unread {
+  readonly url: string;
+  readonly error: string;
+}
+
+/** Of a page that was read, clients are shown its beginning. */
+const SHOWN_CHARACTERS = 500;
+
+function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Findings {
+  const { cites, tokensAtMost: budgetTokens, priceNano } = plan;
+  const pages = read.filter((each) => 'content' in each);
+  const unread = read.filter((each) => 'error' in each);
+  const lines = unread.map(({ url, error }) => `${url} could not be read: ${error}.`);
+  const block = foreignBlock(pages, { budgetTokens, cites, now: new Date(), of: 'pages', unread: lines });
+  const shown = block.pages.map((page) => ({
+    ...page,
+    content: page.content.slice(0, SHOWN_CHARACTERS).toWellFormed(),
+  }));
+  const isTold = block.pages.length > 0 || (unread.length > 0 && plan.skipped === undefined);
+  return {
+    instructions: isTold ? block.instructions : '',
+    block: isTold ? block.text : '',
+    purchases:
+      block.pages.length > 0 ? [{ sku: 'web-scrape-page', units: block.pages.length, priceNano }] : [],
+    echo: {
+      web_search_citations: shown.map(citationOf),
+      ...(unread.length > 0 && { web_scraping_errors: unread }),
+    },
+    sources: cites ? block.pages.length : undefined,
+  };
+}
+
+function found(plan: SearchPlan, pages: readonly FoundPage[], purchase: Purchase): Findings {
+  const { cites, tokensAtMost: budgetTokens, query, calledBy } = plan;
+  const isOfCall = calledBy !== undefined;
+  const block = foreignBlock(pages, { budgetTokens, cites, now: new Date(), of: 'results', isOfCall });
+  if (block.pages.length === 0) return without(plan, 'the conversation leaves no room for results');
+  return {
+    instructions: block.instructions,
+    block: block.text,
+    purchases: [purchase],
+    echo: {
+      web_search_citations: block.pages.map(citationOf),
+      ...(query !== undefined && { web_search_query: query }),
+    },
+    sources: cites ? block.pages.length : undefined,
+  };
+}
+
+/** A search that is a part of the answer, and charged with it. */
+function native(priceNano: bigint): Findings {
+  return {
+    instructions: '',
+    block: '',
+    purchases: [{ sku: 'x-search-request', units: 1, priceNano }],
+    echo: { web_search_citations: [] },
+    sources: undefined,
+  };
+}
+
+/** What an answer without a search says of it. */
+export function without({ cites, query }: SearchPlan, reason: string): Findings {
+  const echo = {
+    web_search_citations: [],
+    ...(query !== undefined && { web_search_query: query }),
+    web_search_error: `Answered without a search: ${reason}.`,
+  };
+  return { instructions: '', block: '', purchases: [], echo, sources: cites ? 0 : undefined };
+}
+
+function citationOf({
+  title,
+  url,
+  content,
+  publishedAt,
+}: FoundPage): SvcParametersEcho['web_search_citations'][number] {
+  const date = citationDate(publishedAt);
+  return { title, url, content, ...(date !== undefined && { date }) };
+}
+
+/** Dates are told as `2025-04-16 16:55:11`, in UTC. */
+export function citationDate(publishedAt: string | undefined): string | undefined {
+  return publishedAt?.slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { birthOf, familyOf, signal, until } from './processes.js';
+import { freePort } from './ports.js';
+import type { Server } from './server.js';
+
+const READY_MS = 120_000;
+const STOP_MS = 15_000;
+const KILL_MS = 10_000;
+const ATTEMPTS = 4;
+const TAIL_CHARS = 3_000;
+
+/** What is written down of a server that was started, for whoever comes later. */
+interface Written {
+  readonly pid: number;
+  readonly birth: string;
+  readonly ports: readonly number[];
+}
+
+/** How to run a server of one kind. */
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** A server in a session of its own, so that it outlives who started it. Its folder holds its data, log and number. */
+export abstract class DetachedServer implements Server {
+  abstract readonly variable: Server['variable'];
+  /** How many ports it listens on. */
+  protected abstract readonly portCount: number;
+
+  constructor(protected readonly folder: string) {}
+
+  /** Writes what it needs and says how it is run. */
+  protected abstract program(ports: readonly number[]): Promise<Program>;
+  protected abstract addressOf(ports: readonly number[]): string;
+  /** Whether it does its work. `log` is what this process of it has written. */
+  protected abstract isReady(ports: readonly number[], log: string): Promise<boolean>;
+
+  /** Without it, it listens where it did before, or where there is room. */
+  protected get fixedPorts(): readonly number[] | undefined {
+    return undefined;
+  }
+
+  get #logPath(): string {
+    return join(this.folder, 'server.log');
+  }
+
+  async address(): Promise<string | undefined> {
+    const written = await this.#running();
+    return written && this.addressOf(written.ports);
+  }
+
+  async start(): Promise<string> {
+    const running = await this.#running();
+    if (running) {
+      signal(running.pid, 'SIGCONT');
+      if (await until(() => this.#looksReady(running.ports), READY_MS)) return this.addressOf(running.ports);
+      await this.kill();
+    }
+    await mkdir(this.folder, { recursive: true });
+    for (let attempt = 1; ; attempt += 1) {
+      const ports = await this.#choosePorts();
+      if (await this.#launch(ports)) return this.addressOf(ports);
+      if (attempt === ATTEMPTS) {
+        throw new Error(`${this.variable}: it does not start.\n${(await this.#log()).slice(-TAIL_CHARS)}`);
+      }
+    }
+  }
+
+  async pids(): Promise<readonly number[]> {
+    const running = await this.#running();
+    return running ? familyOf(running.pid) : [];
+  }
+
+  async stop(): Promise<void> {
+    const running = await this.#running();
+    if (!running) return;
+    signal(running.pid, 'SIGTERM');
+    signal(running.pid, 'SIGCONT');
+    if (!(await this.#ends(running, STOP_MS))) await this.kill();
+  }
+
+  async kill(): Promise<void> {
+    const running = await this.#running();
+    if (!running) return;
+    signal(running.pid, 'SIGKILL');
+    if (!(await this.#ends(running, KILL_MS))) throw new Error(`Process ${running.pid} does not end`);
+  }
+
+  async pause(): Promise<void> {
+    const running = await this.#running();
+    if (!running) throw new Error(`${this.variable}: it does not run`);
+    signal(running.pid, 'SIGSTOP');
+  }
+
+  async resume(): Promise<void> {
+    const running = await this.#running();
+    if (running) signal(running.pid, 'SIGCONT');
+  }
+
+  async wipe(): Promise<void> {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Starts a process. False when it ended before it was ready, as when another one was quicker at the port. */
+  async #launch(ports: readonly number[]): Promise<boolean> {
+    const { command, args } = await this.program(ports);
+    await rm(this.#logPath, { force: true });
+    const child = await this.#spawn(command, args);
+    const { pid } = child;
+    const birth = pid === undefined ? undefined : await birthOf(pid);
+    if (pid === undefined || birth === undefined) return false;
+    const written: Written = { pid, birth, ports };
+    await this.#write(written);
+    let isUp = false;
+    const settled = async (): Promise<boolean> => {
+      isUp = await this.#looksReady(ports);
+      return isUp || (await birthOf(pid)) !== birth;
+    };
+    if (!(await until(settled, READY_MS))) await this.kill();
+    return isUp;
+  }
+
+  async #spawn(command: string, args: readonly string[]): Promise<ChildProcess> {
+    const log = await open(this.#logPath, 'a', 0o600);
+    try {
+      const child = spawn(command, args, {
+        cwd: this.folder,
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+      });
+      // Who reads the log, or misses the process, learns of it.
+      child.once('error', () => undefined);
+      child.unref();
+      return child;
+    } finally {
+      await log.close();
+    }
+  }
+
+  async #looksReady(ports: readonly number[]): Promise<boolean> {
+    return this.isReady(ports, await this.#log());
+  }
+
+  async #log(): Promise<string> {
+    return readFile(this.#logPath, 'utf8').catch(() => '');
+  }
+
+  async #choosePorts(): Promise<number[]> {
+    if (this.fixedPorts) return [...this.fixedPorts];
+    const had = (await this.#read())?.ports ?? [];
+    const ports: number[] = [];
+    while (ports.length < this.portCount) {
+      const port = await freePort(had[ports.length]);
+      if (!ports.includes(port)) ports.push(port);
+    }
+    return ports;
+  }
+
+  /** The process that was started last, when it still runs. */
+  async #running(): Promise<Written | undefined> {
+    const written = await this.#read();
+    return written && (await birthOf(written.pid)) === written.birth ? written : undefined;
+  }
+
+  #ends({ pid, birth }: Written, deadlineMs: number): Promise<boolean> {
+    return until(async () => (await birthOf(pid)) !== birth, deadlineMs);
+  }
+
+  async #read(): Promise<Written | undefined> {
+    try {
+      return JSON.parse(await readFile(join(this.folder, 'server.json'), 'utf8')) as Written;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #write(written: Written): Promise<void> {
+    const path = join(this.folder, 'server.json');
+    await writeFile(`${path}.new`, JSON.stringify(written));
+    await rename(`${path}.new`, path);
+  }
+}

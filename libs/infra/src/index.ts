@@ -1,0 +1,12 @@
+export { Infra } from './infra.js';
+export { LocalChain } from './local-chain.js';
+export { type Commitment, LocalSolana, NodeRefusal, silence } from './local-solana.js';
+export { type PostgresTools, findPostgresTools } from './postgres-tools.js';
+export { Prometheus, type PrometheusOptions, type ScrapedProcess } from './prometheus.js';
+export type { Environment, Server } from './server.js';
+export {
+  type TemporaryBrokers,
+  temporaryBrokers,
+  temporaryInfra,
+  temporaryTlsBroker,
+} from './temporary-infra.js';

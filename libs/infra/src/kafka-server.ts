@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DetachedServer, type Program } from './detached-server.js';
+import { findJava } from './java.js';
+import { findKafka } from './kafka-download.js';
+import { answers, freePort } from './ports.js';
+import type { Environment } from './server.js';
+
+/** Identifiers of Kafka are 16 bytes as base64url. */
+const identifier = (): string => randomBytes(16).toString('base64url');
+
+const JVM = [
+  '-Xms64m',
+  '-Xmx384m',
+  // Starts in half the time and is as quick for the few megabytes of a development machine.
+  '-XX:TieredStopAtLevel=1',
+  '-XX:+UseSerialGC',
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  '-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info',
+  '-Dorg.slf4j.simpleLogger.showDateTime=true',
+  '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS',
+];
+
+/** The place of a broker among several. */
+export interface KafkaMember {
+  readonly id: number;
+  /** The same for all of them. */
+  readonly clusterId: string;
+  /** Where each listens: for clients, and for the other members. */
+  readonly ports: readonly (readonly [port: number, controllerPort: number])[];
+}
+
+/** The key and the certificate by which clients know a broker, as PEM. */
+export interface KafkaIdentity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface KafkaPlace {
+  readonly member?: KafkaMember;
+  /** With it, the broker is reached by TLS alone. */
+  readonly identity?: KafkaIdentity;
+}
+
+/** A Kafka broker that is its own controller, or one of several that control each other. */
+export class KafkaServer extends DetachedServer {
+  readonly variable = 'KAFKA_BROKERS';
+  protected readonly portCount = 2;
+  readonly #env: Environment;
+  readonly #member: KafkaMember | undefined;
+  readonly #identity: KafkaIdentity | undefined;
+
+  constructor(folder: string, env: Environment, { member, identity }: KafkaPlace = {}) {
+    super(folder);
+    this.#env = env;
+    this.#member = member;
+    this.#identity = identity;
+  }
+
+  protected async program(ports: readonly number[]): Promise<Program> {
+    const [java, jars] = await Promise.all([findJava(this.#env), findKafka(this.#env)]);
+    const data = join(this.folder, 'data');
+    const properties = join(this.folder, 'server.properties');
+    const member = this.#member ?? {
+      id: 1,
+      clusterId: identifier(),
+      ports: [[ports[0] ?? 0, ports[1] ?? 0]],
+    };
+    await this.#format(data, member);
+    const settings = { ...propertiesOf(member, data), ...(await this.#tls(member)) };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+    await writeFile(properties, lines.join(''));
+    return { command: java, args: [...JVM, '-cp', `${jars}/*`, 'kafka.Kafka', properties] };
+  }
+
+  protected addressOf([port]: readonly number[]): string {
+    return `127.0.0.1:${port}`;
+  }
+
+  protected async isReady([port]: readonly number[], log: string): Promise<boolean> {
+    return log.includes('Kafka Server started') && (await answers(port ?? 0));
+  }
+
+  /** Members know each other by ports that are chosen beforehand. */
+  protected override get fixedPorts(): readonly number[] | undefined {
+    return this.#member?.ports[this.#member.id - 1];
+  }
+
+  /** What makes the port of the clients one for TLS. */
+  async #tls({ id, ports }: KafkaMember): Promise<Record<string, string>> {
+    if (!this.#identity) return {};
+    const { key, cert } = this.#identity;
+    const [store, authorities] = [join(this.folder, 'store.pem'), join(this.folder, 'authorities.pem')];
+    await Promise.all([writeFile(store, `${key}\n${cert}\n`, { mode: 0o600 }), writeFile(authorities, cert)]);
+    const [port, controllerPort] = ports[id - 1] ?? [];
+    return {
+      listeners: `SSL://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+      'advertised.listeners': `SSL://127.0.0.1:${port}`,
+      'listener.security.protocol.map': 'SSL:SSL,CONTROLLER:PLAINTEXT',
+      'inter.broker.listener.name': 'SSL',
+      'ssl.keystore.type': 'PEM',
+      'ssl.keystore.location': store,
+      'ssl.truststore.type': 'PEM',
+      'ssl.truststore.location': authorities,
+    };
+  }
+
+  /** What Kafka's storage tool writes into a new folder, which would cost another start of Java. */
+  async #format(data: string, { id, clusterId }: KafkaMember): Promise<void> {
+    await mkdir(data, { recursive: true });
+    const lines = [
+      'version=1',
+      `cluster.id=${clusterId}`,
+      `directory.id=${identifier()}`,
+      `node.id=${id}`,
+      '',
+    ];
+    await writeFile(join(data, 'meta.properties'), lines.join('\n'), { flag: 'wx' }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      },
+    );
+  }
+}
+
+/** Several brokers in a folder, none of them started yet. They are ready only when most of them run. */
+export async function kafkaBrokers(folder: string, count: number, env: Environment): Promise<KafkaServer[]> {
+  const ports: [number, number][] = [];
+  for (let index = 0; index < count; index += 1) ports.push([await freePort(), await freePort()]);
+  const clusterId = identifier();
+  return ports.map(
+    (_, index) =>
+      new KafkaServer(join(folder, `kafka-${index + 1}`), env, {
+        member: { id: index + 1, clusterId, ports },
+      }),
+  );
+}
+
+function propertiesOf({ id, ports }: KafkaMember, data: string): Record<string, string | number> {
+  const [port, controllerPort] = ports[id - 1] ?? [];
+  const copies = Math.min(ports.length, 3);
+  const inSync = Math.min(copies, 2);
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': id,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.quorum.voters': ports.map(([, other], index) => `${index + 1}@127.0.0.1:${other}`).join(','),
+    'log.dirs': data,
+    'auto.create.topics.enable': 'false',
+    'offsets.topic.replication.factor': copies,
+    'offsets.topic.num.partitions': 4,
+    'transaction.state.log.replication.factor': copies,
+    'transaction.state.log.min.isr': inSync,
+    'transaction.state.log.num.partitions': 4,
+    'share.coordinator.state.topic.replication.factor': copies,
+    'share.coordinator.state.topic.min.isr': inSync,
+    // Nobody waits for further members of a group, and a member that was killed is missed soon.
+    'group.initial.rebalance.delay.ms': 0,
+    'group.min.session.timeout.ms': 1_000,
+    // After `kill -9` a start waits until the node's own registration has lapsed.
+    'broker.session.timeout.ms': 2_000,
+    'broker.heartbeat.interval.ms': 500,
+    'num.network.threads': 2,
+    'num.io.threads': 4,
+    'background.threads': 2,
+    // The default of 128 MB is a third of the heap.
+    'log.cleaner.dedupe.buffer.size': 2_097_152,
+  };
+}

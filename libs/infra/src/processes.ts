@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const PS_MS = 5_000;
+const POLL_MS = 20;
+
+/**
+ * What tells a process from a later one of the same number: when it began. Nothing when there is none, or when it has
+ * ended and nobody has collected it.
+ */
+export async function birthOf(pid: number): Promise<string | undefined> {
+  try {
+    if (process.platform === 'linux') {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+      // The name in parentheses may hold anything. After it come the state, 17 fields later how many threads there are, and
+      // 19 later the start. Its other threads may outlive the first one, and keep its sockets open.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return fields[0] === 'Z' && Number(fields[17]) <= 1 ? undefined : fields[19];
+    }
+    const { stdout } = await run('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { timeout: PS_MS });
+    const [state, ...began] = stdout.trim().split(/\s+/);
+    return state === undefined || state.startsWith('Z') ? undefined : began.join(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The process and all that it has started, itself first. */
+export async function familyOf(pid: number): Promise<number[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='], { timeout: PS_MS });
+  const pairs = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const family = [pid];
+  for (const member of family) {
+    for (const [child, parent] of pairs) if (parent === member && child !== undefined) family.push(child);
+  }
+  return family;
+}
+
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Asks again and again until it is so; false when the time is over. */
+export async function until(holds: () => Promise<boolean>, deadlineMs: number): Promise<boolean> {
+  const deadline = Date.now() + deadlineMs;
+  while (!(await holds())) {
+    if (Date.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}

@@ -1,0 +1,66 @@
+import {
+  BOOKS_WIRE,
+  type Books,
+  CHARGES_WIRE,
+  type Charges,
+  HOLDS_WIRE,
+  type Holds,
+  USAGE_HISTORY_WIRE,
+  type UsageHistory,
+  routes,
+} from '@svc/contracts';
+import { InternalClient, PortClient } from '@svc/runtime';
+
+export interface LedgerAddress {
+  /** Where the ledger listens, without a path; several replicas by commas. */
+  readonly url: string;
+  readonly token: string;
+  /** How long a call may take that does not read or change much. */
+  readonly waitMs: number;
+}
+
+/** Reads have deadlines of their own over there. */
+const READ_MS = 20_000;
+/** Batches of stakes take turns. */
+const STAKE_MS = 60_000;
+/** A million charges are proved in half a minute. */
+const AUDIT_MS = 1_800_000;
+
+/** The ports of the ledger of other processes. Of every call but an audit a second one has no effect of its own. */
+export class LedgerPorts {
+  readonly holds: Holds;
+  readonly charges: Charges;
+  readonly books: Books;
+  readonly history: UsageHistory;
+  private readonly client: InternalClient;
+
+  constructor({ url, token, waitMs }: LedgerAddress) {
+    this.client = new InternalClient({ url, token });
+    const { client } = this;
+    const alone = { deadlineMs: READ_MS, alone: true };
+    this.holds = new PortClient<Holds>(client, HOLDS_WIRE, {
+      path: routes.callHolds.path,
+      deadlineMs: waitMs,
+      patient: ['settle'],
+    }).port;
+    this.charges = new PortClient<Charges>(client, CHARGES_WIRE, {
+      ...alone,
+      path: routes.callCharges.path,
+      deadlineMs: waitMs,
+    }).port;
+    this.books = new PortClient<Books>(client, BOOKS_WIRE, {
+      ...alone,
+      path: routes.callBooks.path,
+      slowMs: { setStake: STAKE_MS, audit: AUDIT_MS },
+      once: ['audit'],
+    }).port;
+    this.history = new PortClient<UsageHistory>(client, USAGE_HISTORY_WIRE, {
+      ...alone,
+      path: routes.callUsageHistory.path,
+    }).port;
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+}

@@ -1,0 +1,29 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Books } from '@svc/contracts';
+import { closedAtEnd } from '@svc/runtime';
+import type { z } from 'zod';
+import { LedgerPorts } from './api/ledger-ports.js';
+import type { booksClientConfig } from './ledger.config.js';
+
+interface BooksClientOptions {
+  readonly config: Readonly<z.infer<z.ZodObject<typeof booksClientConfig>>>;
+  /** The secret that the processes of a deployment share. */
+  readonly token: string;
+}
+
+/** The books of other processes, for one that settles no requests. */
+@Module({})
+export class BooksClientModule {
+  static at({ config, token }: BooksClientOptions): DynamicModule {
+    const { LEDGER_URL: url, LEDGER_WAIT_MS: waitMs } = config;
+    return {
+      module: BooksClientModule,
+      providers: [
+        { provide: LedgerPorts, useFactory: () => new LedgerPorts({ url, token, waitMs }) },
+        closedAtEnd(LedgerPorts),
+        { provide: Books, useFactory: ({ books }: LedgerPorts) => books, inject: [LedgerPorts] },
+      ],
+      exports: [Books],
+    };
+  }
+}

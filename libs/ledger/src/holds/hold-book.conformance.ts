@@ -1,0 +1,287 @@
+import { type Hold, Problem } from '@svc/contracts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PostedBalances } from '../accounts/accounts.js';
+import type { BookReads } from './hold-accounts.js';
+import type { HoldBook } from './hold-book.js';
+import { readsOf } from '../testing.js';
+import { keyLimitsConformance } from './key-limits.conformance.js';
+
+interface TestedBookOptions {
+  readonly leaseMs: number;
+  readonly maxHolds: number;
+  readonly nowMs?: () => number;
+  readonly today?: () => string;
+}
+
+/** Makes hold books that know nothing yet of each other. */
+export interface HoldBookSubject {
+  readonly name: string;
+  readonly make: (reads: BookReads, options: TestedBookOptions) => HoldBook;
+  /** Holds in a book: live ones and settled ones whose charge is not posted yet. */
+  readonly size: (book: HoldBook) => Promise<number>;
+}
+
+const ACCOUNT = 'a';
+const LEASE_MS = 1_000;
+
+/** What every hold book keeps. */
+export function holdBookConformance(subject: HoldBookSubject): void {
+  describe(`${subject.name}`, () => {
+    let now: number;
+    let database: Map<string, PostedBalances>;
+    let loads: string[];
+
+    function createBook(options: Partial<TestedBookOptions> = {}): HoldBook {
+      return subject.make(readsOf(load), { leaseMs: LEASE_MS, maxHolds: 100, nowMs: () => now, ...options });
+    }
+
+    async function load(accountId: string): Promise<PostedBalances> {
+      loads.push(accountId);
+      await Promise.resolve();
+      return database.get(accountId) ?? { accountId, balances: { usdNano: 0n, diemNano: 0n }, version: 0n };
+    }
+
+    function posted(usdNano: bigint, diemNano: bigint, version: bigint): PostedBalances {
+      return { accountId: ACCOUNT, balances: { usdNano, diemNano }, version };
+    }
+
+    const request = (requestId: string, amountNano: bigint, accountId = ACCOUNT) => ({
+      requestId,
+      accountId,
+      keyId: 'k',
+      amountNano,
+    });
+
+    async function available(book: HoldBook): Promise<{ usdNano: bigint; diemNano: bigint }> {
+      const probe = await book.hold(request('probe', 0n));
+      await book.release(probe);
+      return probe.before;
+    }
+
+    const refused = (code: string) => expect.objectContaining({ code });
+
+    beforeEach(() => {
+      now = 1_000_000;
+      loads = [];
+      database = new Map([[ACCOUNT, posted(100n, 30n, 1n)]]);
+    });
+
+    describe('hold', () => {
+      it('takes DIEM first, then USD, and says what was there before', async () => {
+        const hold = await createBook().hold(request('r', 50n));
+        expect(hold).toEqual({
+          requestId: 'r',
+          accountId: ACCOUNT,
+          keyId: 'k',
+          amount: { usdNano: 20n, diemNano: 30n },
+          before: { usdNano: 100n, diemNano: 30n },
+        });
+      });
+
+      it('holds all of the balance and nothing beyond it', async () => {
+        const book = createBook();
+        await book.hold(request('r1', 130n));
+        await expect(book.hold(request('r2', 1n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
+        await expect(available(book)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+      });
+
+      it('takes nothing when it refuses', async () => {
+        const book = createBook();
+        await expect(book.hold(request('r', 131n))).rejects.toBeInstanceOf(Problem);
+        await expect(available(book)).resolves.toEqual({ usdNano: 100n, diemNano: 30n });
+      });
+
+      it('holds once for each request', async () => {
+        const book = createBook();
+        const [first, second] = await Promise.all([
+          book.hold(request('r', 50n)),
+          book.hold(request('r', 50n)),
+        ]);
+        expect(second).toEqual(first);
+        await expect(available(book)).resolves.toEqual({ usdNano: 80n, diemNano: 0n });
+      });
+
+      it('reads an account once for all who wait for it', async () => {
+        const book = createBook();
+        await Promise.all([book.hold(request('r1', 1n)), book.hold(request('r2', 1n))]);
+        await book.hold(request('r3', 1n));
+        expect(loads).toEqual([ACCOUNT]);
+      });
+
+      it('has nothing for an account that the database does not know', async () => {
+        await expect(createBook().hold(request('r', 1n, 'b'))).rejects.toEqual(
+          refused('INSUFFICIENT_BALANCE'),
+        );
+      });
+
+      it('refuses as unavailable while the database can not be read, and works after', async () => {
+        let down = true;
+        const book = subject.make(
+          readsOf((accountId) => (down ? Promise.reject(new Error('down')) : load(accountId))),
+          { leaseMs: LEASE_MS, maxHolds: 10, nowMs: () => now },
+        );
+        await expect(book.hold(request('r', 1n))).rejects.toEqual(refused('UNAVAILABLE'));
+        down = false;
+        await expect(book.hold(request('r', 1n))).resolves.toMatchObject({ requestId: 'r' });
+      });
+
+      it('refuses as unavailable beyond its number of holds', async () => {
+        const book = createBook({ maxHolds: 2 });
+        await book.hold(request('r1', 1n));
+        await book.hold(request('r2', 1n));
+        await expect(book.hold(request('r3', 1n))).rejects.toEqual(refused('UNAVAILABLE'));
+      });
+    });
+
+    describe('extend', () => {
+      it('grows a hold, DIEM first', async () => {
+        const book = createBook();
+        const hold = await book.extend(await book.hold(request('r', 20n)), { moreNano: 20n });
+        expect(hold.amount).toEqual({ usdNano: 10n, diemNano: 30n });
+      });
+
+      it('leaves the hold as it was when it refuses', async () => {
+        const book = createBook();
+        const hold = await book.hold(request('r', 100n));
+        await expect(book.extend(hold, { moreNano: 31n })).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
+        await expect(available(book)).resolves.toEqual({ usdNano: 30n, diemNano: 0n });
+        await expect(book.extend(hold, { moreNano: 30n })).resolves.toMatchObject({
+          amount: { usdNano: 100n, diemNano: 30n },
+        });
+      });
+
+      it('grows once when the same extension is asked for twice', async () => {
+        const book = createBook();
+        const hold = await book.hold(request('r', 10n));
+        await book.extend(hold, { moreNano: 5n });
+        await expect(book.extend(hold, { moreNano: 5n })).resolves.toMatchObject({
+          amount: { usdNano: 0n, diemNano: 15n },
+        });
+      });
+
+      it('takes a lapsed hold again, in its own currencies', async () => {
+        const book = createBook();
+        const hold = await book.hold(request('r', 40n));
+        now = 1_000_000 + LEASE_MS;
+        await expect(available(book)).resolves.toEqual({ usdNano: 100n, diemNano: 30n });
+        await expect(book.extend(hold, { moreNano: 5n })).resolves.toMatchObject({
+          amount: { usdNano: 15n, diemNano: 30n },
+        });
+        await expect(available(book)).resolves.toEqual({ usdNano: 85n, diemNano: 0n });
+      });
+    });
+
+    describe('leases', () => {
+      it('lets a hold lapse when its lease is over, not before', async () => {
+        const book = createBook();
+        await book.hold(request('r', 130n));
+        now = 1_000_000 + LEASE_MS - 1;
+        await expect(available(book)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+        now = 1_000_000 + LEASE_MS;
+        await expect(available(book)).resolves.toEqual({ usdNano: 100n, diemNano: 30n });
+      });
+
+      it('keeps a hold that is renewed or extended', async () => {
+        const book = createBook();
+        const renewed = await book.hold(request('r1', 30n));
+        const extended = await book.hold(request('r2', 50n));
+        now = 1_000_000 + LEASE_MS - 1;
+        await book.renew([renewed]);
+        await book.extend(extended, { moreNano: 0n });
+        now = 1_000_000 + LEASE_MS;
+        await expect(available(book)).resolves.toEqual({ usdNano: 50n, diemNano: 0n });
+      });
+
+      it('keeps live holds when a pause outlasts their lease and nobody took the money meanwhile', async () => {
+        const book = createBook();
+        const hold = await book.hold(request('r1', 130n));
+        now = 1_000_000 + 10 * LEASE_MS;
+        await available(book);
+        await book.renew([hold]);
+        await expect(book.hold(request('r2', 1n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
+      });
+
+      it('never lets a settled hold lapse', async () => {
+        const book = createBook();
+        await book.settle(await book.hold(request('r', 60n)), { usdNano: 10n, diemNano: 20n });
+        now = 1_000_000 + 100 * LEASE_MS;
+        await expect(available(book)).resolves.toEqual({ usdNano: 90n, diemNano: 10n });
+      });
+    });
+
+    describe('settle, post and release', () => {
+      it('gives back what the cost did not use, at once', async () => {
+        const book = createBook();
+        await book.settle(await book.hold(request('r', 130n)), { usdNano: 1n, diemNano: 30n });
+        await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
+      });
+
+      it('has the same available before and after a posting', async () => {
+        const book = createBook();
+        await book.settle(await book.hold(request('r', 130n)), { usdNano: 1n, diemNano: 30n });
+        await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
+        await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
+        await expect(subject.size(book)).resolves.toBe(0);
+      });
+
+      it('holds nothing again when the posting is quicker than the settle', async () => {
+        const book = createBook();
+        const hold = await book.hold(request('r', 130n));
+        await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
+        await book.settle(hold, { usdNano: 1n, diemNano: 30n });
+        await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
+        await expect(subject.size(book)).resolves.toBe(0);
+      });
+
+      it('sets no balance of an older version', async () => {
+        const book = createBook();
+        await available(book);
+        await book.post([{ ...posted(70n, 0n, 3n), requestIds: [], spends: [] }]);
+        await book.post([{ ...posted(90n, 0n, 2n), requestIds: [], spends: [] }]);
+        await expect(available(book)).resolves.toEqual({ usdNano: 70n, diemNano: 0n });
+      });
+
+      it('does not lose a posting that comes while the account is read', async () => {
+        const book: HoldBook = subject.make(
+          readsOf(async (accountId) => {
+            const read = await load(accountId);
+            await book.post([{ ...posted(5n, 0n, 2n), requestIds: [], spends: [] }]);
+            return read;
+          }),
+          { leaseMs: LEASE_MS, maxHolds: 10, nowMs: () => now },
+        );
+        await expect(book.hold(request('r', 6n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
+      });
+
+      it('keeps what a durable charge costs out of reach although its hold has lapsed', async () => {
+        const book = createBook();
+        const hold = await book.hold(request('r', 130n));
+        now = 1_000_000 + LEASE_MS;
+        await available(book);
+        await book.settle(hold, { usdNano: 100n, diemNano: 30n });
+        await expect(available(book)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+      });
+
+      it('settles once', async () => {
+        const book = createBook();
+        const hold = await book.hold(request('r', 130n));
+        await book.settle(hold, { usdNano: 1n, diemNano: 0n });
+        await book.settle(hold, { usdNano: 50n, diemNano: 0n });
+        await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 30n });
+      });
+
+      it('releases a hold, and not what is settled', async () => {
+        const book = createBook();
+        const released = await book.hold(request('r1', 50n));
+        const settled: Hold = await book.hold(request('r2', 50n));
+        await book.settle(settled, settled.amount);
+        await book.release(released);
+        await book.release(released);
+        await book.release(settled);
+        await expect(available(book)).resolves.toEqual({ usdNano: 50n, diemNano: 30n });
+      });
+    });
+
+    keyLimitsConformance(subject);
+  });
+}

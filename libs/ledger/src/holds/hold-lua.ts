@@ -1,0 +1,260 @@
+/*
+ * What the scripts of the hold book have in common: amounts, an account with its holds, and what may be taken of it.
+ * What is kept of an account, all keys with the hash tag of its bucket:
+ *   …:account  hash: v version, u and d posted balances, hu and hd what is held of them, dc the request that changes
+ *              its DIEM, t until when the keys are kept (Unix ms; 0 for always)
+ *   …:holds    hash by request id: a record, see `place`
+ *   …:leases   sorted set of request ids by the end of their lease (Unix ms). Settled holds are not in it.
+ *   …:posted   sorted set of request ids that were posted before they were settled, by when that was (Unix ms)
+ *   …:budgets  hash by key id: what a key with a limit has spent and holds
+ * and of a bucket the mark that says that nothing of it was lost since it was made.
+ *
+ * Amounts are decimal strings of nano-dollars. Numbers of Lua are exact to 2^53 only, so an amount is counted as a pair:
+ * whole dollars and what is left of one.
+ *
+ * ARGV of each  1: now (Unix ms), or -1 for the server's clock. 2: lease, ms. 3: the UTC day. Then its own.
+ */
+
+/** How long what is known of an account is kept while only leases are, or nothing, ms. */
+const IDLE_MS = 600_000;
+
+const AMOUNTS = `
+local ZERO = { 0, 0 }
+local function nano(text)
+  local length = #text
+  if length <= 9 then return { 0, tonumber(text) } end
+  return { tonumber(string.sub(text, 1, length - 9)), tonumber(string.sub(text, length - 8)) }
+end
+local function text(a)
+  if a[1] == 0 then return string.format('%.0f', a[2]) end
+  return string.format('%.0f%09.0f', a[1], a[2])
+end
+local function less(a, b) return a[1] < b[1] or (a[1] == b[1] and a[2] < b[2]) end
+local function lesser(a, b) if less(b, a) then return b end return a end
+local function plus(a, b)
+  local dollars, rest = a[1] + b[1], a[2] + b[2]
+  if rest >= 1000000000 then return { dollars + 1, rest - 1000000000 } end
+  return { dollars, rest }
+end
+-- Not below zero.
+local function minus(a, b)
+  if less(a, b) then return ZERO end
+  local dollars, rest = a[1] - b[1], a[2] - b[2]
+  if rest < 0 then return { dollars - 1, rest + 1000000000 } end
+  return { dollars, rest }
+end
+local function tenfold(a)
+  local rest = a[2] * 10
+  local over = math.floor(rest / 1000000000)
+  return { a[1] * 10 + over, rest - over * 1000000000 }
+end
+`;
+
+const ACCOUNT = `
+local accountKey, holdsKey, leasesKey, postedKey, budgetsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local now, leaseMs, today = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+if now < 0 then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local version, usd, diem, heldUsd, heldDiem, changing, keptUntil
+local isChanged = false
+
+local function open()
+  local stored = redis.call('HMGET', accountKey, 'v', 'u', 'd', 'hu', 'hd', 'dc', 't')
+  if not stored[1] then return false end
+  version, changing, keptUntil = tonumber(stored[1]), stored[6], tonumber(stored[7] or -1)
+  usd, diem, heldUsd, heldDiem = nano(stored[2]), nano(stored[3]), nano(stored[4]), nano(stored[5])
+  return true
+end
+
+local known = {}
+local function budgetOf(keyId)
+  if known[keyId] == nil then
+    local packed = redis.call('HGET', budgetsKey, keyId)
+    known[keyId] = packed and { of = cmsgpack.unpack(packed) } or false
+  end
+  return known[keyId]
+end
+
+-- Changes what a hold sets aside.
+local function change(record, fromUsd, fromDiem, toUsd, toDiem)
+  heldUsd = minus(plus(heldUsd, toUsd), fromUsd)
+  heldDiem = minus(plus(heldDiem, toDiem), fromDiem)
+  isChanged = true
+  local budget = record.counts and budgetOf(record.key)
+  if budget then
+    local of = budget.of
+    of.hu = text(minus(plus(nano(of.hu), toUsd), fromUsd))
+    of.hd = text(minus(plus(nano(of.hd), toDiem), fromDiem))
+    budget.isChanged = true
+  end
+end
+
+local function recordOf(id)
+  local packed = redis.call('HGET', holdsKey, id)
+  return packed and cmsgpack.unpack(packed)
+end
+
+local function store(id, record) redis.call('HSET', holdsKey, id, cmsgpack.pack(record)) end
+
+local function lease(id) redis.call('ZADD', leasesKey, now + leaseMs, id) end
+
+local function resize(record, toUsd, toDiem)
+  change(record, nano(record.au), nano(record.ad), toUsd, toDiem)
+  record.au, record.ad = text(toUsd), text(toDiem)
+end
+
+local function remove(id, record)
+  redis.call('HDEL', holdsKey, id)
+  redis.call('ZREM', leasesKey, id)
+  change(record, nano(record.au), nano(record.ad), ZERO, ZERO)
+  if record.key == '' then
+    redis.call('HDEL', accountKey, 'dc')
+    changing = false
+  end
+end
+
+-- Ends the holds whose lease is over.
+local function sweep()
+  repeat
+    local lapsed = redis.call('ZRANGEBYSCORE', leasesKey, '-inf', now, 'LIMIT', 0, 100)
+    for _, id in ipairs(lapsed) do
+      local record = recordOf(id)
+      if record then remove(id, record) else redis.call('ZREM', leasesKey, id) end
+    end
+  until #lapsed < 100
+end
+
+-- A record: the key, what the hold says (u, d), what is set aside (au, ad), what was there before (bu, bd), whether it
+-- counts against the limit of its key, that limit as it was told, and whether it is settled.
+local function place(id, hold, asideUsd, asideDiem, isSettled)
+  local record = {
+    key = hold.key, u = hold.u, d = hold.d, au = text(asideUsd), ad = text(asideDiem), bu = hold.bu, bd = hold.bd,
+    limit = hold.limit, counts = hold.limit ~= '' and budgetOf(hold.key) ~= false, settled = isSettled,
+  }
+  store(id, record)
+  change(record, ZERO, ZERO, asideUsd, asideDiem)
+  lease(id)
+  return record
+end
+
+local function isPosted(id)
+  local at = redis.call('ZSCORE', postedKey, id)
+  return at and tonumber(at) > now - leaseMs
+end
+
+local function remember(id)
+  redis.call('ZREMRANGEBYSCORE', postedKey, '-inf', now - leaseMs)
+  redis.call('ZADD', postedKey, now, id)
+end
+
+-- Writes what has changed, and says how long it is kept: for ever while a settled hold waits for its posting.
+local function close()
+  if isChanged then redis.call('HSET', accountKey, 'hu', text(heldUsd), 'hd', text(heldDiem)) end
+  for keyId, budget in pairs(known) do
+    if budget and budget.isChanged then redis.call('HSET', budgetsKey, keyId, cmsgpack.pack(budget.of)) end
+  end
+  local idle = math.max(${IDLE_MS}, 2 * leaseMs)
+  local isWaiting = redis.call('HLEN', holdsKey) > redis.call('ZCARD', leasesKey)
+  if isWaiting then
+    if keptUntil == 0 then return end
+    for i = 1, 5 do redis.call('PERSIST', KEYS[i]) end
+    redis.call('HSET', accountKey, 't', 0)
+  else
+    redis.call('HSET', accountKey, 't', now + idle)
+    for i = 1, 5 do redis.call('PEXPIRE', KEYS[i], idle) end
+  end
+end
+`;
+
+const LIMITS = `
+local function later(start, spent, since) if since > start then return ZERO end return nano(spent) end
+
+local function spentOf(of, period)
+  if period == 'EPOCH' then return later(of.day, of.eu, today), later(of.day, of.ed, today) end
+  if period == 'MONTH' then
+    local month = string.sub(today, 1, 7)
+    return later(of.month, of.mu, month), later(of.month, of.md, month)
+  end
+  return nano(of.lu), nano(of.ld)
+end
+
+local function available() return minus(usd, heldUsd), minus(diem, heldDiem) end
+
+-- What a request may take: what the account has left, within the limit of its key.
+local function left(keyId, limit)
+  local leftUsd, leftDiem = available()
+  if limit == '' then return leftUsd, leftDiem end
+  local budget = budgetOf(keyId)
+  if not budget then return ZERO, ZERO end
+  local allowed = cjson.decode(limit)
+  local spentUsd, spentDiem = spentOf(budget.of, allowed.period)
+  if allowed.usd then
+    leftUsd = lesser(leftUsd, minus(nano(allowed.usd), plus(spentUsd, nano(budget.of.hu))))
+  end
+  if allowed.diem then
+    leftDiem = lesser(leftDiem, minus(nano(allowed.diem), plus(spentDiem, nano(budget.of.hd))))
+  end
+  return leftUsd, leftDiem
+end
+
+local function isStale(keyId, limit)
+  if limit == '' then return false end
+  local budget = budgetOf(keyId)
+  return not budget or budget.of.stale
+end
+
+-- DIEM first. Nothing when there is too little.
+local function take(fromUsd, fromDiem, wanted, least, preferred)
+  local total = plus(fromUsd, fromDiem)
+  if preferred and not less(total, tenfold(preferred)) then wanted, least = preferred, preferred end
+  if less(total, least) then return nil end
+  local taken = lesser(total, wanted)
+  local takenDiem = lesser(fromDiem, taken)
+  return minus(taken, takenDiem), takenDiem
+end
+
+-- Why nothing could be taken: the key's limit where the account itself could have paid.
+local function shortOf(leftUsd, wanted, least, preferred)
+  local ofUsd, ofDiem = available()
+  if not take(ofUsd, ofDiem, wanted, least, preferred) then return { 'short', 'INSUFFICIENT_BALANCE' } end
+  if less(leftUsd, ofUsd) then return { 'short', 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' } end
+  return { 'short', 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED' }
+end
+
+local function told(record) return { 'hold', record.key, record.u, record.d, record.bu, record.bd, record.limit } end
+
+local function covered(leftUsd, leftDiem, hold)
+  return not less(leftUsd, nano(hold.u)) and not less(leftDiem, nano(hold.d))
+end
+
+-- Holds anew what a lapsed hold had, in its own currencies, and more.
+local function takeAgain(id, hold, more, least)
+  if isPosted(id) then return told(hold) end
+  local leftUsd, leftDiem = left(hold.key, hold.limit)
+  if not covered(leftUsd, leftDiem, hold) then return { 'gone' } end
+  local ofUsd, ofDiem = nano(hold.u), nano(hold.d)
+  local moreUsd, moreDiem = take(minus(leftUsd, ofUsd), minus(leftDiem, ofDiem), more, least)
+  if not moreUsd then return { 'short', 'INSUFFICIENT_BALANCE' } end
+  local againUsd, againDiem = plus(ofUsd, moreUsd), plus(ofDiem, moreDiem)
+  hold.u, hold.d = text(againUsd), text(againDiem)
+  return told(place(id, hold, againUsd, againDiem, false))
+end
+
+-- A hold as it is told: its request, key, amounts, amounts before, limit.
+local function holdAt(i)
+  return ARGV[i], {
+    key = ARGV[i + 1], u = ARGV[i + 2], d = ARGV[i + 3], bu = ARGV[i + 4], bd = ARGV[i + 5], limit = ARGV[i + 6],
+  }
+end
+
+local function closed(result)
+  close()
+  return result
+end
+`;
+
+/** What every step begins with. */
+export const STEP = AMOUNTS + ACCOUNT + LIMITS;

@@ -1,0 +1,248 @@
+import { STEP } from './hold-lua.js';
+
+/* Each script is one step of one account, on the server that has it; `hold-lua.ts` says what is kept there. */
+
+/** A balance that was posted before anybody asked for it is kept until a read that is under way has ended, ms. */
+const NEWS_MS = 60_000;
+
+/**
+ * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or nothing. 9: limit of the key as JSON or nothing.
+ *       10: holds that an account may have.
+ * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code }, or what has to come first: { miss },
+ *       { wait }, { stale }, { full }
+ */
+export const HOLD = `${STEP}
+if not open() then return { 'miss' } end
+sweep()
+if changing then return closed({ 'wait' }) end
+local id, keyId, limit = ARGV[4], ARGV[5], ARGV[9]
+if isStale(keyId, limit) then return closed({ 'stale' }) end
+local earlier = recordOf(id)
+if earlier then return closed(told(earlier)) end
+if redis.call('HLEN', holdsKey) >= tonumber(ARGV[10]) then return closed({ 'full' }) end
+local wanted, least, preferred = nano(ARGV[6]), nano(ARGV[7]), ARGV[8] ~= '' and nano(ARGV[8]) or nil
+local beforeUsd, beforeDiem = available()
+local leftUsd, leftDiem = left(keyId, limit)
+local takenUsd, takenDiem = take(leftUsd, leftDiem, wanted, least, preferred)
+if not takenUsd then return closed(shortOf(leftUsd, wanted, least, preferred)) end
+local hold = {
+  key = keyId, u = text(takenUsd), d = text(takenDiem), bu = text(beforeUsd), bd = text(beforeDiem), limit = limit,
+}
+return closed(told(place(id, hold, takenUsd, takenDiem, false)))
+`;
+
+/** Result  { available, usd, diem } or { miss } */
+export const AVAILABLE = `${STEP}
+if not open() then return { 'miss' } end
+sweep()
+local leftUsd, leftDiem = available()
+return closed({ 'available', text(leftUsd), text(leftDiem) })
+`;
+
+/**
+ * ARGV  4: request.
+ * Result  { rest, diem } or { miss }
+ */
+export const HOLD_REST = `${STEP}
+if not open() then return { 'miss' } end
+sweep()
+local earlier = recordOf(ARGV[4])
+if earlier then return closed({ 'rest', earlier.ad }) end
+local leftUsd, leftDiem = available()
+redis.call('HSET', accountKey, 'dc', ARGV[4])
+local hold = { key = '', u = '0', d = text(leftDiem), bu = text(leftUsd), bd = text(leftDiem), limit = '' }
+place(ARGV[4], hold, ZERO, leftDiem, false)
+return closed({ 'rest', text(leftDiem) })
+`;
+
+/**
+ * ARGV  4 to 10: a hold. 11: more. 12: least of it.
+ * Result  as of HOLD, or { settled }, or { gone } where the hold had lapsed and the money for it is held by others
+ */
+export const EXTEND = `${STEP}
+if not open() then return { 'miss' } end
+sweep()
+if changing then return closed({ 'wait' }) end
+local id, hold = holdAt(4)
+if isStale(hold.key, hold.limit) then return closed({ 'stale' }) end
+local more, least = nano(ARGV[11]), nano(ARGV[12])
+local record = recordOf(id)
+if not record then return closed(takeAgain(id, hold, more, least)) end
+if record.settled then return closed({ 'settled' }) end
+local heldNano = plus(nano(record.u), nano(record.d))
+local missing = minus(plus(plus(nano(hold.u), nano(hold.d)), more), heldNano)
+if less(ZERO, missing) then
+  local leastMissing = minus(missing, minus(more, least))
+  local leftUsd, leftDiem = left(hold.key, hold.limit)
+  local moreUsd, moreDiem = take(leftUsd, leftDiem, missing, leastMissing)
+  if not moreUsd then return closed(shortOf(leftUsd, missing, leastMissing)) end
+  local grownUsd, grownDiem = plus(nano(record.u), moreUsd), plus(nano(record.d), moreDiem)
+  record.u, record.d = text(grownUsd), text(grownDiem)
+  resize(record, grownUsd, grownDiem)
+  store(id, record)
+end
+lease(id)
+return closed(told(record))
+`;
+
+/**
+ * ARGV  4 to 10: a hold. 11, 12: what it costs.
+ * Result  { done } or { miss }
+ */
+export const SETTLE = `${STEP}
+if not open() then return { 'miss' } end
+local id, hold = holdAt(4)
+local costUsd, costDiem = nano(ARGV[11]), nano(ARGV[12])
+local record = recordOf(id)
+if not record then
+  -- Durable although its hold is gone: with a lease, since a charge told twice may have been posted before.
+  if not isPosted(id) then place(id, hold, costUsd, costDiem, true) end
+elseif not record.settled then
+  resize(record, costUsd, costDiem)
+  record.settled = true
+  store(id, record)
+  redis.call('ZREM', leasesKey, id)
+end
+return closed({ 'done' })
+`;
+
+/**
+ * ARGV  4: request.
+ * Result  { done }
+ */
+export const RELEASE = `${STEP}
+if not open() then return { 'done' } end
+local record = recordOf(ARGV[4])
+if record and not record.settled then remove(ARGV[4], record) end
+return closed({ 'done' })
+`;
+
+/**
+ * ARGV  4 and on: holds, seven each.
+ * Result  { renewed, then for each hold: kept, ended, again, gone, stale }, or { miss }. A hold is gone where the money for
+ *       it is.
+ */
+export const RENEW = `${STEP}
+if not open() then return { 'miss' } end
+local result = { 'renewed' }
+for i = 4, #ARGV, 7 do
+  local id, hold = holdAt(i)
+  local record = recordOf(id)
+  local outcome = 'ended'
+  if record and not record.settled then
+    lease(id)
+    outcome = 'kept'
+  elseif not record and not isPosted(id) then
+    if isStale(hold.key, hold.limit) then
+      outcome = 'stale'
+    else
+      outcome = takeAgain(id, hold, ZERO, ZERO)[1] == 'gone' and 'gone' or 'again'
+    end
+  end
+  result[#result + 1] = outcome
+end
+sweep()
+return closed(result)
+`;
+
+const SPENDING = `
+-- Adds what a posting says. One that does not say, or is missing in between, makes what is known stale.
+local function post(of, postedVersion, spends)
+  if postedVersion <= of.v then return false end
+  if not spends or postedVersion ~= of.v + 1 then
+    of.stale = true
+    return true
+  end
+  of.v = postedVersion
+  return true
+end
+
+local function spend(of, day, moreUsd, moreDiem)
+  of.lu, of.ld = text(plus(nano(of.lu), moreUsd)), text(plus(nano(of.ld), moreDiem))
+  local month = string.sub(day, 1, 7)
+  if month > of.month then of.month, of.mu, of.md = month, text(moreUsd), text(moreDiem)
+  elseif month == of.month then of.mu, of.md = text(plus(nano(of.mu), moreUsd)), text(plus(nano(of.md), moreDiem)) end
+  if day > of.day then of.day, of.eu, of.ed = day, text(moreUsd), text(moreDiem)
+  elseif day == of.day then of.eu, of.ed = text(plus(nano(of.eu), moreUsd)), text(plus(nano(of.ed), moreDiem)) end
+end
+`;
+
+/**
+ * Sets the balances of an account where they are newer, and ends the holds of posted requests.
+ *
+ * KEYS  6: the mark of the bucket.
+ * ARGV  4: version. 5: usd. 6: diem. 7: requests, as many as they are, then they. Then as many spendings, -1 where they
+ *       are not known, then four each: key, day, usd, diem.
+ * Result  { done }
+ */
+export const POST = `${STEP}${SPENDING}
+local postedVersion = tonumber(ARGV[4])
+local ids = tonumber(ARGV[7])
+local isKnown = open()
+if isKnown then
+  if postedVersion > version then
+    redis.call('HSET', accountKey, 'v', ARGV[4], 'u', ARGV[5], 'd', ARGV[6])
+    local at = 8 + ids
+    local count = tonumber(ARGV[at])
+    for _, keyId in ipairs(redis.call('HKEYS', budgetsKey)) do
+      local budget = budgetOf(keyId)
+      if post(budget.of, postedVersion, count >= 0) then
+        budget.isChanged = true
+        for i = at + 1, at + 4 * count, 4 do
+          if not budget.of.stale and ARGV[i] == keyId then
+            spend(budget.of, ARGV[i + 1], nano(ARGV[i + 2]), nano(ARGV[i + 3]))
+          end
+        end
+      end
+    end
+  end
+elseif postedVersion >= 0 and redis.call('EXISTS', KEYS[6]) == 1 then
+  -- A read that is under way may have missed it.
+  redis.call('DEL', holdsKey, leasesKey, budgetsKey)
+  redis.call('HSET', accountKey, 'v', ARGV[4], 'u', ARGV[5], 'd', ARGV[6], 'hu', '0', 'hd', '0')
+  redis.call('PEXPIRE', accountKey, ${NEWS_MS})
+end
+for i = 8, 7 + ids do
+  local record = isKnown and recordOf(ARGV[i])
+  if not record or not record.settled then remember(ARGV[i]) end
+  if record then remove(ARGV[i], record) end
+end
+if isKnown then close() else redis.call('PEXPIRE', postedKey, leaseMs) end
+return { 'done' }
+`;
+
+/**
+ * Makes an account known as the books have it.
+ *
+ * KEYS  6: the mark of the bucket.
+ * ARGV  4: version. 5: usd. 6: diem. 7: the mark, as it was before the books were read.
+ * Result  { done }, or { lost } where the bucket's mark is another
+ */
+export const LOAD = `${STEP}
+if open() then return { 'done' } end
+if redis.call('GET', KEYS[6]) ~= ARGV[7] then return { 'lost' } end
+-- What outlived the account by a moment is as old as it.
+redis.call('DEL', holdsKey, leasesKey, budgetsKey)
+redis.call('HSET', accountKey, 'v', ARGV[4], 'u', ARGV[5], 'd', ARGV[6], 'hu', '0', 'hd', '0')
+redis.call('PEXPIRE', accountKey, ${NEWS_MS})
+return { 'done' }
+`;
+
+/**
+ * Makes known what a key has spent, as the books have it.
+ *
+ * ARGV  4: key. 5: version. 6: day. 7, 8: usd and diem of the day. 9, 10: of the month. 11, 12: of all time.
+ * Result  { done }, { miss }, or { old } where the account has a newer version
+ */
+export const BUDGET = `${STEP}
+if not open() then return { 'miss' } end
+if tonumber(ARGV[5]) < version then return { 'old' } end
+local budget = budgetOf(ARGV[4])
+local of = {
+  v = tonumber(ARGV[5]), stale = false, day = ARGV[6], eu = ARGV[7], ed = ARGV[8], month = string.sub(ARGV[6], 1, 7),
+  mu = ARGV[9], md = ARGV[10], lu = ARGV[11], ld = ARGV[12], hu = '0', hd = '0',
+}
+if budget then of.hu, of.hd = budget.of.hu, budget.of.hd end
+known[ARGV[4]] = { of = of, isChanged = true }
+return closed({ 'done' })
+`;

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { type RedisConnection, RedisScript } from '@svc/storage';
+import {
+  AVAILABLE,
+  BUDGET,
+  EXTEND,
+  HOLD,
+  HOLD_REST,
+  LOAD,
+  POST,
+  RELEASE,
+  RENEW,
+  SETTLE,
+} from './hold-scripts.js';
+
+const SCRIPTS = {
+  hold: HOLD,
+  available: AVAILABLE,
+  holdRest: HOLD_REST,
+  extend: EXTEND,
+  settle: SETTLE,
+  release: RELEASE,
+  renew: RENEW,
+  post: POST,
+  load: LOAD,
+  budget: BUDGET,
+} as const;
+
+export type StepName = keyof typeof SCRIPTS;
+/** What a script says: what became of the step, and what belongs to that. */
+export type StepReply = readonly string[];
+
+/** Accounts share a mark, and a node of a cluster, by their bucket. */
+const BUCKETS = 256;
+/** The parts of an account, in the order of the scripts. */
+const PARTS = ['account', 'holds', 'leases', 'posted', 'budgets'] as const;
+/** The clock of the server. */
+const SERVERS_CLOCK = -1;
+
+export interface HoldStepsOptions {
+  /** What all keys begin with; default: `svc:holds:`. */
+  readonly prefix?: string;
+  /** Unix ms; default: the server's clock. */
+  readonly nowMs?: () => number;
+}
+
+/** The scripts of the hold book, on one Redis server or on the node of a cluster that has the account. */
+export class HoldSteps {
+  private readonly scripts: ReadonlyMap<StepName, RedisScript>;
+
+  private readonly prefix: string;
+  private readonly nowMs: () => number;
+
+  constructor(
+    readonly redis: RedisConnection,
+    { prefix = 'svc:holds:', nowMs = () => SERVERS_CLOCK }: HoldStepsOptions = {},
+  ) {
+    this.prefix = prefix;
+    this.nowMs = nowMs;
+    const names = Object.keys(SCRIPTS) as StepName[];
+    this.scripts = new Map(names.map((name) => [name, new RedisScript(redis, SCRIPTS[name])]));
+  }
+
+  async take(name: StepName, accountId: string, args: readonly (string | number)[]): Promise<StepReply> {
+    const script = this.scripts.get(name);
+    assert(script, 'every step has its script');
+    const tag = `${this.prefix}{${bucketOf(accountId)}}:${accountId}:`;
+    const keys = [...PARTS.map((part) => tag + part), this.markKey(accountId)];
+    const reply = await script.run({ keys, args: [this.nowMs(), ...args] });
+    assert(
+      Array.isArray(reply) && reply.every((item) => typeof item === 'string'),
+      'not a reply of the script',
+    );
+    return reply;
+  }
+
+  /** The mark that the memory of an account's bucket is whole. */
+  markKey(accountId: string): string {
+    return `${this.prefix}{${bucketOf(accountId)}}:mark`;
+  }
+}
+
+/** FNV-1a. */
+function bucketOf(accountId: string): number {
+  let hash = 2_166_136_261;
+  for (let index = 0; index < accountId.length; index += 1)
+    hash = Math.imul(hash ^ accountId.charCodeAt(index), 16_777_619);
+  return (hash >>> 0) % BUCKETS;
+}

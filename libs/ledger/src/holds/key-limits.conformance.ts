@@ -1,0 +1,254 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Balances, Problem, type SpendingLimit } from '@svc/contracts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PostedBalances } from '../accounts/accounts.js';
+import type { HoldBook, KeySpending } from './hold-book.js';
+import type { HoldBookSubject } from './hold-book.conformance.js';
+import type { KeySpent } from './key-budget.js';
+import { readsOf } from '../testing.js';
+
+/** What every hold book keeps of the limits of keys, of preferred amounts and of DIEM that is set anew. */
+export function keyLimitsConformance(subject: HoldBookSubject): void {
+  const ACCOUNT = 'a';
+  const refused = (code: ConstructorParameters<typeof Problem>[0]) => expect.objectContaining({ code });
+
+  /** The books, as far as a hold book reads them. */
+  let posted: PostedBalances;
+  let spent: KeySpent;
+  let today: string;
+  let keyReads: number;
+  /** What happens between a read and its arrival. */
+  let beforeArrival: () => Promise<void>;
+
+  const NONE: Balances = { usdNano: 0n, diemNano: 0n };
+
+  beforeEach(() => {
+    posted = { accountId: ACCOUNT, balances: { usdNano: 1_000n, diemNano: 100n }, version: 7n };
+    spent = { version: 7n, day: '2026-11-21', epoch: NONE, month: NONE, lifetime: NONE };
+    today = '2026-11-21';
+    keyReads = 0;
+    beforeArrival = () => Promise.resolve();
+  });
+
+  function createBook(): HoldBook {
+    const reads = readsOf(
+      () => Promise.resolve(posted),
+      async (_accountId, _keyId, day) => {
+        keyReads += 1;
+        const read = day === spent.day ? spent : { ...spent, day, epoch: NONE };
+        await beforeArrival();
+        return read;
+      },
+    );
+    return subject.make(reads, {
+      leaseMs: 60_000,
+      maxHolds: 100,
+      today: () => today,
+    });
+  }
+
+  let requests = 0;
+  const request = (amountNano: bigint, keyLimit?: SpendingLimit, keyId = 'k') => ({
+    requestId: `r${(requests += 1)}`,
+    accountId: ACCOUNT,
+    keyId,
+    amountNano,
+    ...(keyLimit && { keyLimit }),
+  });
+
+  /** The books change: a charge of the key is posted. */
+  function charge(spending: Partial<KeySpending>, requestIds: readonly string[] = []) {
+    const spends = [{ keyId: 'k', day: today, ...NONE, ...spending }];
+    const { usdNano, diemNano } = posted.balances;
+    posted = {
+      ...posted,
+      balances: {
+        usdNano: usdNano - (spending.usdNano ?? 0n),
+        diemNano: diemNano - (spending.diemNano ?? 0n),
+      },
+      version: posted.version + 1n,
+    };
+    return [{ ...posted, requestIds, spends }];
+  }
+
+  const usdLimit = (usdNano: bigint, period: SpendingLimit['period'] = 'EPOCH'): SpendingLimit => ({
+    period,
+    usdNano,
+    diemNano: 0n,
+  });
+
+  describe('the limit of a key', () => {
+    it('counts what its requests hold, to the nano-dollar, and no other key', async () => {
+      const book = createBook();
+      await book.hold(request(60n, usdLimit(100n)));
+      await book.hold(request(40n, usdLimit(100n)));
+      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(
+        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
+      );
+      await expect(book.hold(request(900n))).resolves.toBeDefined();
+      await expect(book.hold(request(50n, usdLimit(100n), 'other'))).resolves.toBeDefined();
+    });
+
+    it('goes on to USD when its DIEM is spent, and names DIEM when that is all it may spend', async () => {
+      const book = createBook();
+      const diem: SpendingLimit = { period: 'EPOCH', diemNano: 30n };
+      const hold = await book.hold(request(50n, diem));
+      expect(hold.amount).toEqual({ diemNano: 30n, usdNano: 20n });
+      posted = { ...posted, balances: { usdNano: 0n, diemNano: 100n } };
+      await expect(createBook().hold(request(31n, diem))).rejects.toEqual(
+        refused('API_KEY_DIEM_SPEND_LIMIT_EXCEEDED'),
+      );
+    });
+
+    it('says that the account is short where it is', async () => {
+      await expect(createBook().hold(request(5_000n, usdLimit(100n)))).rejects.toEqual(
+        refused('INSUFFICIENT_BALANCE'),
+      );
+    });
+
+    it('holds what is left of it where that is enough, and no more for an extension', async () => {
+      const book = createBook();
+      const hold = await book.hold({ ...request(500n, usdLimit(100n)), atLeastNano: 1n });
+      expect(hold.amount.usdNano).toBe(100n);
+      await expect(book.extend(hold, { moreNano: 1n })).rejects.toEqual(
+        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
+      );
+    });
+
+    it('has what was spent before read once', async () => {
+      spent = { ...spent, epoch: { usdNano: 90n, diemNano: 0n } };
+      const book = createBook();
+      await Promise.all([1, 2].map(() => book.hold(request(5n, usdLimit(100n)))));
+      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(
+        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
+      );
+      expect(keyReads).toBe(1);
+    });
+
+    it('counts a charge once, as held or as posted', async () => {
+      const book = createBook();
+      const hold = await book.hold(request(60n, usdLimit(100n)));
+      await book.settle(hold, { usdNano: 50n, diemNano: 0n });
+      await book.post(charge({ usdNano: 50n }, [hold.requestId]));
+      await expect(book.hold(request(50n, usdLimit(100n)))).resolves.toBeDefined();
+      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toBeDefined();
+    });
+
+    it('counts what is posted while its spending is read, once', async () => {
+      const book = createBook();
+      await book.hold(request(1n));
+      beforeArrival = async () => {
+        if (keyReads > 1) return;
+        await book.post(charge({ usdNano: 80n }));
+        spent = { ...spent, version: 8n, epoch: { usdNano: 80n, diemNano: 0n } };
+      };
+      await expect(book.hold(request(21n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(20n, usdLimit(100n)))).resolves.toBeDefined();
+      expect(keyReads).toBe(2);
+    });
+
+    it('is read again after a posting that was missed, and ignores one that comes late', async () => {
+      const book = createBook();
+      await book.hold(request(1n, usdLimit(100n)));
+      const missed = charge({ usdNano: 30n });
+      const seen = charge({ usdNano: 30n });
+      await book.post(seen);
+      spent = { ...spent, version: 9n, epoch: { usdNano: 60n, diemNano: 0n } };
+      await book.post(missed);
+      await expect(book.hold(request(40n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(39n, usdLimit(100n)))).resolves.toBeDefined();
+      expect(keyReads).toBe(2);
+    });
+
+    it.each([
+      ['EPOCH', '2026-11-22', 100n],
+      ['MONTH', '2026-11-22', 20n],
+      ['MONTH', '2026-12-01', 100n],
+      ['LIFETIME', '2027-01-01', 10n],
+    ] as const)('begins anew with its period: %s on %s', async (period, day, left) => {
+      spent = {
+        ...spent,
+        epoch: { usdNano: 70n, diemNano: 0n },
+        month: { usdNano: 80n, diemNano: 0n },
+        lifetime: { usdNano: 90n, diemNano: 0n },
+      };
+      const book = createBook();
+      await book.hold({ ...request(0n, usdLimit(100n, period)) });
+      today = day;
+      await expect(book.hold(request(left + 1n, usdLimit(100n, period)))).rejects.toBeDefined();
+      await expect(book.hold(request(left, usdLimit(100n, period)))).resolves.toBeDefined();
+    });
+
+    it('is read again after a posting that does not say what was spent, whichever of two comes first', async () => {
+      const book = createBook();
+      await book.hold(request(1n, usdLimit(100n)));
+      const [made] = charge({ usdNano: 60n });
+      spent = { ...spent, version: 8n, epoch: { usdNano: 60n, diemNano: 0n } };
+      const { accountId, balances, version } = posted;
+      await book.post([{ accountId, balances, version, requestIds: [] }]);
+      await book.post(made ? [made] : []);
+      await expect(book.hold(request(40n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(39n, usdLimit(100n)))).resolves.toBeDefined();
+      expect(keyReads).toBe(2);
+    });
+
+    it('is read again when its day began while it was read', async () => {
+      const book = createBook();
+      beforeArrival = async () => {
+        if (keyReads > 1) return;
+        today = '2026-11-22';
+        spent = { ...spent, version: 8n, day: today, epoch: { usdNano: 100n, diemNano: 0n } };
+        await book.post(charge({ usdNano: 100n }));
+      };
+      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(
+        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
+      );
+      expect(keyReads).toBe(2);
+    });
+
+    it('takes a change of the limit with the next request', async () => {
+      const book = createBook();
+      await book.hold(request(60n, usdLimit(100n)));
+      await expect(book.hold(request(41n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(41n, usdLimit(101n)))).resolves.toBeDefined();
+    });
+  });
+
+  describe('the preferred amount', () => {
+    it('is held where it is at most a tenth of what can be spent, and else the amount', async () => {
+      const book = createBook();
+      const small = await book.hold({ ...request(10n), preferredNano: 110n });
+      expect(small.amount.diemNano + small.amount.usdNano).toBe(110n);
+      const large = await book.hold({ ...request(10n), preferredNano: 111n });
+      expect(large.amount.usdNano).toBe(10n);
+    });
+
+    it('looks at what the key may spend', async () => {
+      const hold = await createBook().hold({ ...request(10n, usdLimit(100n)), preferredNano: 11n });
+      expect(hold.amount.usdNano).toBe(10n);
+    });
+  });
+
+  describe('setting the DIEM of an account', () => {
+    it('sets aside what nobody holds and lets others wait for the new balance', async () => {
+      const book = createBook();
+      await book.hold(request(30n));
+      expect(await book.holdRest(ACCOUNT, 'stake')).toBe(70n);
+      expect(await book.holdRest(ACCOUNT, 'stake')).toBe(70n);
+      const waiting = book.hold(request(40n));
+      const outcome = await Promise.race([waiting, sleep(20, 'waits')]);
+      expect(outcome).toBe('waits');
+      const [change] = charge({ diemNano: 50n }, ['stake']);
+      await book.post(change ? [change] : []);
+      expect((await waiting).amount).toEqual({ diemNano: 20n, usdNano: 20n });
+    });
+
+    it('goes on with the old balance when the change is given up', async () => {
+      const book = createBook();
+      await book.holdRest(ACCOUNT, 'stake');
+      const waiting = book.hold(request(40n));
+      await book.release({ requestId: 'stake', accountId: ACCOUNT, keyId: '', amount: NONE, before: NONE });
+      expect((await waiting).amount).toEqual({ diemNano: 40n, usdNano: 0n });
+    });
+  });
+}

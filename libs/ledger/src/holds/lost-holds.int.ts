@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Hold } from '@svc/contracts';
+import { type RedisConnection, connectRedis } from '@svc/storage';
+import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
+import { money } from '@svc/telemetry';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { PostedBalances } from '../accounts/accounts.js';
+import { HoldMarks } from './hold-marks.js';
+import { HoldSteps } from './hold-steps.js';
+import { RedisHoldBook } from './redis-hold-book.js';
+import { readsOf } from '../testing.js';
+
+const ACCOUNT = 'a';
+const LEASE_MS = 60_000;
+const WAIT_MS = 60_000;
+
+const { skipped, note } = withRedis();
+const refused = (code: string) => expect.objectContaining({ code });
+
+describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
+  let server: TestRedis;
+  let redis: RedisConnection;
+  /** What the books have. */
+  let posted: PostedBalances;
+  let log: object[];
+  /** Posts what was recorded. */
+  let post: () => Promise<void>;
+  let book: RedisHoldBook;
+
+  beforeAll(async () => {
+    server = await startTestRedis();
+    redis = connectRedis({ url: server.url, name: 'test' });
+    while (redis.status !== 'ready') await sleep(5);
+  });
+  afterAll(async () => {
+    redis?.disconnect();
+    await server?.stop();
+  });
+
+  beforeEach(async () => {
+    await redis.flushall();
+    posted = { accountId: ACCOUNT, balances: { usdNano: 100n, diemNano: 0n }, version: 1n };
+    log = [];
+    post = () => Promise.resolve();
+    book = openBook();
+    await book.available(ACCOUNT);
+  });
+
+  function openBook(): RedisHoldBook {
+    const steps = new HoldSteps(redis);
+    const marks = new HoldMarks(steps, () => post(), { warn: () => undefined });
+    const reads = readsOf(() => Promise.resolve(posted));
+    const error = (fields: object): void => void log.push(fields);
+    return new RedisHoldBook(
+      steps,
+      { reads, marks, log: { error } },
+      { leaseMs: LEASE_MS, maxHolds: 100, waitMs: WAIT_MS },
+    );
+  }
+
+  const hold = (requestId: string, amountNano: bigint): Promise<Hold> =>
+    book.hold({ requestId, accountId: ACCOUNT, keyId: 'k', amountNano });
+
+  /** The money of lost holds, by currency, as telemetry has counted it. */
+  const lostNano = (): Record<string, number> =>
+    Object.fromEntries(
+      money.lostAmount.points().map(({ values, value }) => [values[0], Math.round(value * 1e9)]),
+    );
+
+  /** The server is killed and comes back with nothing. */
+  async function lose(): Promise<void> {
+    server.signal('SIGKILL');
+    await server.restart();
+    while (redis.status !== 'ready') await sleep(5);
+  }
+
+  it('gives out nothing that a charge has spent which was recorded and not posted', async () => {
+    await book.settle(await hold('r', 60n), { usdNano: 60n, diemNano: 0n });
+    await lose();
+    post = async () => {
+      await sleep(50);
+      posted = { ...posted, balances: { usdNano: 40n, diemNano: 0n }, version: 2n };
+    };
+    await expect(hold('next', 41n)).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
+    await expect(hold('next', 40n)).resolves.toBeDefined();
+  });
+
+  it('holds nothing while what was recorded can not be posted', async () => {
+    await lose();
+    post = () => Promise.reject(new Error('the log is away'));
+    await expect(hold('r', 1n)).rejects.toEqual(refused('UNAVAILABLE'));
+    post = () => Promise.resolve();
+    await expect(hold('r', 1n)).resolves.toBeDefined();
+  });
+
+  it('gets live holds back with their renewal or extension, and nothing is spent twice', async () => {
+    const [renewed, extended] = [await hold('r1', 30n), await hold('r2', 30n)];
+    await lose();
+    await book.renew([renewed]);
+    await expect(book.extend(extended, { moreNano: 10n })).resolves.toMatchObject({
+      amount: { usdNano: 40n },
+    });
+    await expect(book.available(ACCOUNT)).resolves.toMatchObject({ usdNano: 30n });
+    expect(book.gone).toEqual({ holds: 0, nano: 0n });
+  });
+
+  it('tells once of each live hold whose money others hold by then, with the amount', async () => {
+    const before = lostNano();
+    const [first, second] = [await hold('r1', 30n), await hold('r2', 20n)];
+    await lose();
+    await hold('other', 90n);
+    await book.renew([first, second]);
+    await book.renew([first, second]);
+    await expect(book.extend(first, { moreNano: 1n })).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
+    expect(book.gone).toEqual({ holds: 2, nano: 50n });
+    expect(lostNano()).toEqual({ USD: 50 + (before['USD'] ?? 0), DIEM: before['DIEM'] });
+    expect(log).toEqual([{ accountId: ACCOUNT, holds: 2, usdNano: '50', diemNano: '0' }]);
+  });
+
+  it('is noticed by every process, and remembered as found by one', async () => {
+    await lose();
+    let waits = 0;
+    post = () => Promise.resolve(void (waits += 1));
+    const other = openBook();
+    await Promise.all([book.available(ACCOUNT), other.available(ACCOUNT), book.available(ACCOUNT)]);
+    expect(waits).toBeGreaterThan(0);
+    waits = 0;
+    await openBook().available(ACCOUNT);
+    expect(waits).toBe(0);
+  });
+});

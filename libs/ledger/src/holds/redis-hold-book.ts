@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Balances,
+  type Extension,
+  type Hold,
+  type HoldRequest,
+  Problem,
+  type SpendingLimit,
+  totalNano,
+  usdNumber,
+} from '@svc/contracts';
+import { DeadlineExceeded, type RootLogger, within } from '@svc/runtime';
+import { money } from '@svc/telemetry';
+import type { BookReads } from './hold-accounts.js';
+import { type AccountPosting, HoldBook } from './hold-book.js';
+import type { HoldMarks } from './hold-marks.js';
+import type { HoldSteps, StepName, StepReply } from './hold-steps.js';
+import { RecentIds } from './recent-ids.js';
+
+export interface RedisHoldBookOptions {
+  /** A hold that is not renewed lapses after this time. */
+  readonly leaseMs: number;
+  /** Holds of one account at once, settled ones that wait for their posting included. Beyond it `hold` refuses. */
+  readonly maxHolds: number;
+  /** A step that Redis does not answer in this time is refused. */
+  readonly waitMs: number;
+  /** The UTC day, such as `2026-11-21`. */
+  readonly today?: () => string;
+}
+
+/** Requests whose lost hold was counted. */
+const MAX_GONE_IDS = 100_000;
+
+type Loads = Map<string, Promise<void>>;
+
+/** What has to come before a step may each be undone before it, by others. */
+const READY_ATTEMPTS = 6;
+/** Reads of a key's spending that may each be overtaken by a posting. */
+const KEY_READS = 5;
+/** Setting an account's DIEM takes one transaction. */
+const DIEM_CHANGE_WAIT_MS = 2_000;
+const DIEM_CHANGE_ASK_MS = 20;
+
+/**
+ * The hold book of any number of processes, on Redis: every step is a script, so it is atomic, and takes one round trip.
+ * What is not known there is read from the books first. Where Redis has lost its memory the marks tell.
+ */
+export class RedisHoldBook extends HoldBook {
+  private readonly loads: Loads = new Map();
+  private readonly budgetLoads: Loads = new Map();
+  private readonly today: () => string;
+  private readonly goneIds: RecentIds;
+  /** Holds since the start that had lapsed and could not be taken again: their money may be authorised twice. */
+  readonly gone = { holds: 0, nano: 0n };
+
+  constructor(
+    private readonly steps: HoldSteps,
+    private readonly parts: {
+      readonly reads: BookReads;
+      readonly marks: HoldMarks;
+      readonly log: Pick<RootLogger['log'], 'error'>;
+    },
+    private readonly options: RedisHoldBookOptions,
+  ) {
+    super();
+    this.goneIds = new RecentIds(options.leaseMs, MAX_GONE_IDS);
+    this.today = options.today ?? (() => new Date().toISOString().slice(0, 10));
+  }
+
+  override async hold(request: HoldRequest): Promise<Hold> {
+    const { requestId, keyId, amountNano, atLeastNano = amountNano, preferredNano } = request;
+    assert(amountNano >= 0n, 'a hold is not negative');
+    const limit = limitText(request.keyLimit);
+    const amounts = [amountNano, atLeastNano, preferredNano ?? ''].map(String);
+    const args = [requestId, keyId, ...amounts, limit, this.options.maxHolds];
+    return heldOf(request, await this.whenReady('hold', request, args));
+  }
+
+  override async available(accountId: string): Promise<Balances> {
+    const [, usd, diem] = await this.whenReady('available', { accountId, keyId: '' }, []);
+    return balances(usd, diem);
+  }
+
+  override async holdRest(accountId: string, requestId: string): Promise<bigint> {
+    const [, diem = '0'] = await this.whenReady('holdRest', { accountId, keyId: '' }, [requestId]);
+    return BigInt(diem);
+  }
+
+  override async extend(hold: Hold, { moreNano, atLeastNano = moreNano }: Extension): Promise<Hold> {
+    assert(moreNano >= 0n, 'a hold only grows');
+    const args = [...holdArgs(hold), String(moreNano), String(atLeastNano)];
+    const reply = await this.whenReady('extend', hold, args);
+    if (reply[0] === 'gone') {
+      this.tellGone([hold]);
+      throw new Problem('INSUFFICIENT_BALANCE');
+    }
+    assert(reply[0] !== 'settled', 'a settled hold does not grow');
+    return heldOf(hold, reply);
+  }
+
+  override async settle(hold: Hold, cost: Balances): Promise<void> {
+    await this.whenReady('settle', hold, [...holdArgs(hold), String(cost.usdNano), String(cost.diemNano)]);
+  }
+
+  override async release({ accountId, requestId }: Hold): Promise<void> {
+    await this.ask('release', accountId, [requestId]);
+  }
+
+  override async renew(holds: readonly Hold[]): Promise<void> {
+    const byAccount = Map.groupBy(holds, ({ accountId }) => accountId);
+    await Promise.all(Array.from(byAccount, ([accountId, of]) => this.renewOf(accountId, of)));
+  }
+
+  override async post(postings: readonly AccountPosting[]): Promise<void> {
+    await Promise.all(
+      postings.map(({ accountId, balances: { usdNano, diemNano }, version, requestIds, spends }) =>
+        this.ask('post', accountId, [
+          ...[version, usdNano, diemNano, requestIds.length].map(String),
+          ...requestIds,
+          spends?.length ?? -1,
+          ...(spends ?? []).flatMap(({ keyId, day, ...spent }) => [
+            keyId,
+            day,
+            String(spent.usdNano),
+            String(spent.diemNano),
+          ]),
+        ]),
+      ),
+    );
+  }
+
+  /** A hold that has lapsed is taken again once what its key has spent is known. */
+  private async renewOf(accountId: string, holds: readonly Hold[]): Promise<void> {
+    let left = holds;
+    for (let attempt = 1; attempt <= 2 && left.length > 0; attempt += 1) {
+      const [, ...outcomes] = await this.whenReady('renew', { accountId, keyId: '' }, left.flatMap(holdArgs));
+      const that = (outcome: string): Hold[] => left.filter((_hold, index) => outcomes[index] === outcome);
+      this.tellGone(that('gone'));
+      left = that('stale');
+      for (const keyId of new Set(left.map((hold) => hold.keyId)))
+        await this.loadBudget(accountId, keyId).catch(() => undefined);
+    }
+  }
+
+  /** Each once: they come again with every renewal. */
+  private tellGone(holds: readonly Hold[]): void {
+    const now = performance.now();
+    const fresh = holds.filter(({ requestId }) => !this.goneIds.has(requestId, now));
+    if (fresh.length === 0) return;
+    for (const { requestId, amount } of fresh) {
+      this.goneIds.add(requestId, now);
+      this.gone.nano += totalNano(amount);
+      money.lostAmount.add(usdNumber(amount.usdNano), 'USD');
+      money.lostAmount.add(usdNumber(amount.diemNano), 'DIEM');
+    }
+    this.gone.holds += fresh.length;
+    money.holdsLost.add(fresh.length);
+    this.parts.log.error(
+      { accountId: fresh[0]?.accountId, holds: fresh.length, ...amountsOf(fresh) },
+      'holds were lost and their money is held by others: it may be spent twice',
+    );
+  }
+
+  /** Takes a step, with what has to come first. Refuses as the step does, and UNAVAILABLE. */
+  private async whenReady(
+    name: StepName,
+    asker: Asker,
+    args: readonly (string | number)[],
+  ): Promise<StepReply> {
+    const { accountId, keyId } = asker;
+    const waitUntilMs = performance.now() + DIEM_CHANGE_WAIT_MS;
+    for (let attempt = 1; attempt <= READY_ATTEMPTS; attempt += 1) {
+      const reply = await this.ask(name, accountId, args);
+      switch (reply[0]) {
+        case 'miss':
+          await once(this.loads, accountId, () => this.load(accountId));
+          continue;
+        case 'stale':
+          await this.loadBudget(accountId, keyId);
+          continue;
+        case 'wait':
+          if (performance.now() > waitUntilMs) throw unavailable("an account's DIEM is being set");
+          await sleep(DIEM_CHANGE_ASK_MS);
+          attempt -= 1;
+          continue;
+        case 'full':
+          throw unavailable('the account holds for too many requests');
+        case 'short':
+          throw new Problem(shortCode(reply[1]));
+        case undefined:
+        default:
+          return reply;
+      }
+    }
+    throw unavailable('what an account has changes too often');
+  }
+
+  private async load(accountId: string): Promise<void> {
+    const mark = await this.parts.marks.of(accountId);
+    const { balances: has, version } = await this.read(this.parts.reads.balances(accountId));
+    const args = [...[version, has.usdNano, has.diemNano].map(String), mark];
+    // Where the memory was lost between the two, the step is told so and this comes again.
+    await this.ask('load', accountId, args);
+  }
+
+  private loadBudget(accountId: string, keyId: string): Promise<void> {
+    return once(this.budgetLoads, `${accountId} ${keyId}`, async () => {
+      for (let read = 1; read <= KEY_READS; read += 1) {
+        const day = this.today();
+        const { version, epoch, month, lifetime } = await this.read(
+          this.parts.reads.keySpent(accountId, keyId, day),
+        );
+        if (this.today() !== day) continue;
+        const spent = [epoch, month, lifetime].flatMap(({ usdNano, diemNano }) => [usdNano, diemNano]);
+        const args = [keyId, String(version), day, ...spent.map(String)];
+        const [outcome] = await this.ask('budget', accountId, args);
+        // What was posted since the read is not in it.
+        if (outcome !== 'old') return;
+      }
+      throw unavailable('the spending of a key could not be read');
+    });
+  }
+
+  private read<Value>(reading: Promise<Value>): Promise<Value> {
+    return reading.catch((error: unknown) => {
+      throw error instanceof Problem ? error : new Problem('UNAVAILABLE', { cause: error });
+    });
+  }
+
+  private async ask(
+    name: StepName,
+    accountId: string,
+    args: readonly (string | number)[],
+  ): Promise<StepReply> {
+    const { leaseMs, waitMs } = this.options;
+    const reply = this.steps.take(name, accountId, [leaseMs, this.today(), ...args]);
+    try {
+      return await within(waitMs, reply);
+    } catch (error) {
+      // What was held for nobody would stay so for a lease.
+      if (name === 'hold' && error instanceof DeadlineExceeded)
+        reply
+          .then(() => this.steps.take('release', accountId, [leaseMs, '', args[0] ?? '']))
+          .catch(() => undefined);
+      throw new Problem('UNAVAILABLE', { cause: error });
+    }
+  }
+}
+
+type Asker = Pick<HoldRequest, 'accountId' | 'keyId'>;
+
+const unavailable = (reason: string): Problem => new Problem('UNAVAILABLE', { cause: new Error(reason) });
+
+/** Runs what is under way once for all who wait for it. */
+function once(under: Loads, name: string, begin: () => Promise<void>): Promise<void> {
+  const known = under.get(name);
+  if (known) return known;
+  const begun = begin().finally(() => under.delete(name));
+  under.set(name, begun);
+  return begun;
+}
+
+function limitText(limit: SpendingLimit | undefined): string {
+  if (!limit) return '';
+  const { period, usdNano, diemNano } = limit;
+  return JSON.stringify({ period, usd: usdNano?.toString(), diem: diemNano?.toString() });
+}
+
+function limitOf(text: string): SpendingLimit {
+  const { period, usd, diem } = JSON.parse(text) as {
+    period: SpendingLimit['period'];
+    usd?: string;
+    diem?: string;
+  };
+  return {
+    period,
+    ...(usd !== undefined && { usdNano: BigInt(usd) }),
+    ...(diem !== undefined && { diemNano: BigInt(diem) }),
+  };
+}
+
+/** A hold as the scripts are told it. */
+function holdArgs({ requestId, keyId, amount, before, keyLimit }: Hold): string[] {
+  const amounts = [amount.usdNano, amount.diemNano, before.usdNano, before.diemNano];
+  return [requestId, keyId, ...amounts.map(String), limitText(keyLimit)];
+}
+
+/** What holds have together, as the log has amounts. */
+function amountsOf(holds: readonly Hold[]): { usdNano: string; diemNano: string } {
+  const sum = (currency: 'usdNano' | 'diemNano'): string =>
+    holds.reduce((total, { amount }) => total + amount[currency], 0n).toString();
+  return { usdNano: sum('usdNano'), diemNano: sum('diemNano') };
+}
+
+const balances = (usd = '0', diem = '0'): Balances => ({ usdNano: BigInt(usd), diemNano: BigInt(diem) });
+
+function heldOf({ requestId, accountId }: { requestId: string; accountId: string }, reply: StepReply): Hold {
+  const [, keyId = '', usd, diem, beforeUsd, beforeDiem, limit = ''] = reply;
+  return {
+    requestId,
+    accountId,
+    keyId,
+    amount: balances(usd, diem),
+    before: balances(beforeUsd, beforeDiem),
+    ...(limit !== '' && { keyLimit: limitOf(limit) }),
+  };
+}
+
+const SHORT = [
+  'INSUFFICIENT_BALANCE',
+  'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+  'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+] as const;
+
+function shortCode(told: string | undefined): (typeof SHORT)[number] {
+  const code = SHORT.find((one) => one === told);
+  assert(code, 'a code of the script');
+  return code;
+}

@@ -1,0 +1,25 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { InternalToken } from '@svc/runtime';
+import { BooksController } from './api/books.controller.js';
+import { HoldsController } from './api/holds.controller.js';
+import type { SharedLedgerConfig } from './ledger.config.js';
+import { LedgerModule } from './ledger.module.js';
+
+export interface LedgerApiOptions {
+  readonly config: SharedLedgerConfig;
+  /** The secret that callers must know. */
+  readonly token: string;
+}
+
+/** Serves the shared ledger to other processes. Needs what `LedgerModule` does. */
+@Module({})
+export class LedgerApiModule {
+  static with({ config, token }: LedgerApiOptions): DynamicModule {
+    return {
+      module: LedgerApiModule,
+      imports: [LedgerModule.shared(config)],
+      controllers: [HoldsController, BooksController],
+      providers: [{ provide: InternalToken, useFactory: () => new InternalToken(token) }],
+    };
+  }
+}

@@ -1,0 +1,41 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
+import { closedAtEnd } from '@svc/runtime';
+import { LedgerPorts } from './api/ledger-ports.js';
+import type { LedgerClientConfig } from './ledger.config.js';
+import { NOTHING_EARLIER, settling } from './ledger-providers.js';
+
+export interface LedgerClientOptions {
+  readonly config: LedgerClientConfig;
+  /** The secret that the processes of a deployment share. */
+  readonly token: string;
+}
+
+/**
+ * The ledger of other processes. Charges are made durable from here: in the event log, or else by the other processes in
+ * the books, or else in the journal of this one. Needs the global modules of events and logging.
+ */
+@Module({})
+export class LedgerClientModule {
+  static at({ config, token }: LedgerClientOptions): DynamicModule {
+    const { LEDGER_URL: url, LEDGER_WAIT_MS: waitMs } = config;
+    const port = <Port>(
+      provide: abstract new (...args: never[]) => Port,
+      of: (ports: LedgerPorts) => Port,
+    ) => ({ provide, useFactory: of, inject: [LedgerPorts] });
+    return {
+      module: LedgerClientModule,
+      providers: [
+        { provide: LedgerPorts, useFactory: () => new LedgerPorts({ url, token, waitMs }) },
+        closedAtEnd(LedgerPorts),
+        port(Holds, ({ holds }) => holds),
+        port(Charges, ({ charges }) => charges),
+        port(Books, ({ books }) => books),
+        port(UsageHistory, ({ history }) => history),
+        ...settling(config),
+        NOTHING_EARLIER,
+      ],
+      exports: [Ledger, Books, UsageHistory],
+    };
+  }
+}

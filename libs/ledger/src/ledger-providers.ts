@@ -1,0 +1,178 @@
+import type { Provider } from '@nestjs/common';
+import { Books, Charges, Holds, Ledger, UsageHistory, usageRecorded } from '@svc/contracts';
+import { EventStrategy } from '@svc/events';
+import { RootLogger } from '@svc/runtime';
+import { MonthSchedule } from './accounts/month-schedule.js';
+import { MonthsStore } from './accounts/months.store.js';
+import { AuditStore } from './audit/audit.store.js';
+import { Adjustments } from './books/adjustments.js';
+import { AuditWorker } from './books/audit.worker.js';
+import { BooksStore } from './books/books.store.js';
+import { RefundsStore } from './books/refunds.store.js';
+import { ReversalsStore } from './books/reversals.store.js';
+import { ReturnedCharges } from './books/returned-charges.js';
+import { SettledBooks } from './books/settled-books.js';
+import { SettledCharges } from './books/settled-charges.js';
+import { Clock } from './clock.js';
+import { DiemHolds } from './holds/diem-holds.js';
+import { EndedHolds } from './holds/ended-holds.js';
+import { HoldBook } from './holds/hold-book.js';
+import { HoldAddress, HoldConnection } from './holds/hold-connection.js';
+import { HoldMarks } from './holds/hold-marks.js';
+import { HoldReadsStore } from './holds/hold-reads.store.js';
+import { MemoryHoldBook } from './holds/memory-hold-book.js';
+import { RedisHoldBook } from './holds/redis-hold-book.js';
+import {
+  type LedgerConfig,
+  LedgerSettings,
+  type SettlementConfig,
+  SettlementSettings,
+  type SharedLedgerConfig,
+} from './ledger.config.js';
+import { LocalBooks } from './local-books.js';
+import { LocalCharges } from './local-charges.js';
+import { LocalLedger } from './local-ledger.js';
+import { LocalUsageHistory } from './local-usage-history.js';
+import { ChargeJournal, FileJournal, NoJournal } from './posting/charge-journal.js';
+import { ChargeLog } from './posting/charge-log.js';
+import { DirectPosting } from './posting/direct-posting.js';
+import { EarlierCharges } from './posting/earlier-charges.js';
+import { NeverCharged } from './posting/never-charged.js';
+import { Poster } from './posting/poster.js';
+import { PostingStore } from './posting/posting.store.js';
+import { LEDGER_GROUP, PostingProgress } from './posting/posting-progress.js';
+import { Settlement } from './posting/settlement.js';
+import { SettlementFallback } from './posting/settlement-fallback.js';
+import { RenewingLedger } from './renewing-ledger.js';
+import { StakeDayWorker } from './staking/stake-day.worker.js';
+import { StakeDays } from './staking/stake-days.js';
+import { StakesStore } from './staking/stakes.store.js';
+import { Staking } from './staking/staking.js';
+import { SnapshotStore } from './usage/snapshot.store.js';
+import { UsageDaysStore } from './usage/usage-days.store.js';
+import { UsageHistoryStore } from './usage/usage-history.store.js';
+
+/** The ledger of a process that settles, on `Holds` and `Charges`, wherever these are. */
+export function settling(config: SettlementConfig): Provider[] {
+  return [
+    { provide: SettlementSettings, useValue: { config } satisfies SettlementSettings },
+    {
+      provide: Ledger,
+      useFactory: (ledger: LocalLedger, { log }: RootLogger) =>
+        new RenewingLedger(
+          ledger,
+          { leaseMs: config.LEDGER_HOLD_LEASE_MS, maxMs: config.LEDGER_HOLD_MAX_MS },
+          log,
+        ),
+      inject: [LocalLedger, RootLogger],
+    },
+    { provide: ChargeJournal, useFactory: () => openJournal(config) },
+    ChargeLog,
+    DirectPosting,
+    EndedHolds,
+    LocalLedger,
+    NeverCharged,
+    Settlement,
+    SettlementFallback,
+  ];
+}
+
+/** The books and all that changes them, around a `HoldBook`. */
+export function keepingBooks(config: LedgerConfig): Provider[] {
+  return [
+    { provide: LedgerSettings, useValue: { config } satisfies LedgerSettings },
+    { provide: Books, useClass: LocalBooks },
+    { provide: Charges, useClass: LocalCharges },
+    { provide: Holds, useExisting: HoldBook },
+    { provide: UsageHistory, useClass: LocalUsageHistory },
+    ...(config.LEDGER_AUDIT === 'on' ? [AuditWorker] : []),
+    Adjustments,
+    AuditStore,
+    BooksStore,
+    Clock,
+    DiemHolds,
+    EarlierCharges,
+    HoldReadsStore,
+    MonthSchedule,
+    MonthsStore,
+    Poster,
+    PostingProgress,
+    PostingStore,
+    RefundsStore,
+    ReversalsStore,
+    ReturnedCharges,
+    SettledBooks,
+    SettledCharges,
+    SnapshotStore,
+    StakeDayWorker,
+    StakeDays,
+    StakesStore,
+    Staking,
+    UsageDaysStore,
+    UsageHistoryStore,
+  ];
+}
+
+/** Holds in the memory of this process, which are lost with it. */
+export function holdingInMemory(config: LedgerConfig): Provider[] {
+  return [
+    {
+      provide: HoldBook,
+      useFactory: (reads: HoldReadsStore) =>
+        new MemoryHoldBook(reads, {
+          leaseMs: config.LEDGER_HOLD_LEASE_MS,
+          maxAccounts: config.LEDGER_MAX_ACCOUNTS,
+          maxHolds: config.LEDGER_MAX_HOLDS,
+        }),
+      inject: [HoldReadsStore],
+    },
+  ];
+}
+
+/** Holds that outlive each process; where they are lost, the hold book itself waits for the charges that were in them. */
+export function holdingOnRedis(config: SharedLedgerConfig): Provider[] {
+  return [
+    { provide: HoldAddress, useValue: { redisUrl: config.REDIS_URL } satisfies HoldAddress },
+    HoldConnection,
+    {
+      provide: HoldMarks,
+      useFactory: ({ steps, log }: HoldConnection, events: EventStrategy) =>
+        new HoldMarks(
+          steps,
+          () => events.drained(usageRecorded.topic, LEDGER_GROUP, config.LEDGER_START_WAIT_MS),
+          log,
+        ),
+      inject: [HoldConnection, EventStrategy],
+    },
+    {
+      provide: HoldBook,
+      useFactory: (reads: HoldReadsStore, { steps, log }: HoldConnection, marks: HoldMarks) =>
+        new RedisHoldBook(
+          steps,
+          { reads, marks, log },
+          {
+            leaseMs: config.LEDGER_HOLD_LEASE_MS,
+            maxHolds: config.LEDGER_MAX_HOLDS,
+            waitMs: config.LEDGER_REDIS_WAIT_MS,
+          },
+        ),
+      inject: [HoldReadsStore, HoldConnection, HoldMarks],
+    },
+  ];
+}
+
+/** For a process that keeps no books: charges of an earlier run are posted by others, and are in holds there. */
+export const NOTHING_EARLIER: Provider = {
+  provide: EarlierCharges,
+  useValue: { arePosted: true, posted: () => Promise.resolve() } satisfies Pick<
+    EarlierCharges,
+    'arePosted' | 'posted'
+  >,
+};
+
+function openJournal({
+  LEDGER_JOURNAL_DIR: folder,
+  LEDGER_JOURNAL_BYTES: bytes,
+}: SettlementConfig): Promise<ChargeJournal> {
+  return folder === undefined ? Promise.resolve(new NoJournal()) : FileJournal.open(folder, bytes);
+}

@@ -1,0 +1,76 @@
+import { type EventDefinition, EventLog } from '@svc/contracts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { chargeOf } from '../testing.js';
+import { ChargeLog } from './charge-log.js';
+
+const ACCOUNT = '00000000-0000-4000-8000-000000000001';
+
+/** A log that stores something when the test says so. */
+class HeldLog extends EventLog {
+  readonly asked: PromiseWithResolvers<void>[] = [];
+
+  override publish<Payload>(_event: EventDefinition<Payload>, _payload: Payload): Promise<void> {
+    const asked = Promise.withResolvers<void>();
+    this.asked.push(asked);
+    return asked.promise;
+  }
+
+  get last(): PromiseWithResolvers<void> {
+    const last = this.asked.at(-1);
+    if (!last) throw new Error('nothing was asked');
+    return last;
+  }
+}
+
+let log: HeldLog;
+let charges: ChargeLog;
+beforeEach(() => {
+  log = new HeldLog();
+  charges = new ChargeLog(log);
+});
+
+const record = (): Promise<string> =>
+  charges.record(chargeOf(ACCOUNT, 1n)).then(
+    () => 'stored',
+    (error: Error) => error.message,
+  );
+
+/** A log that has failed one charge. */
+async function failing(): Promise<void> {
+  const first = record();
+  log.last.reject(new Error('too late'));
+  await first;
+}
+
+describe('a log that fails', () => {
+  it('fails all who wait for it as soon as one has waited long enough', async () => {
+    const waiting = [record(), record(), record()];
+    log.asked[0]?.reject(new Error('too late'));
+    expect(await Promise.all(waiting)).toEqual(['too late', 'too late', 'too late']);
+  });
+
+  it('is not waited for, and is given one charge at a time until it has stored one', async () => {
+    await failing();
+    for (let turn = 0; turn < 5; turn += 1) expect(await record()).toBe('the event log does not answer');
+    expect(log.asked).toHaveLength(2);
+    log.last.reject(new Error('too late'));
+    await expect.poll(record).toBe('the event log does not answer');
+    await expect.poll(() => log.asked.length).toBe(3);
+    log.last.resolve();
+    await Promise.resolve();
+    const stored = record();
+    log.last.resolve();
+    expect(await stored).toBe('stored');
+  });
+
+  it('works again where it stores late what it had failed', async () => {
+    const [first, second] = [record(), record()];
+    log.asked[0]?.reject(new Error('too late'));
+    await Promise.all([first, second]);
+    log.asked[1]?.resolve();
+    await Promise.resolve();
+    const stored = record();
+    log.last.resolve();
+    expect(await stored).toBe('stored');
+  });
+});

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { type TestRedis, startTestDatabase, startTestRedis, withRedis } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forgetHolds, startOverHttp, startShared } from '../test/shared-ledgers.js';
+import { booksConformance } from './books/books.conformance.js';
+import { ledgerConformance } from './holds/ledger.conformance.js';
+import { stakingConformance } from './staking/staking.conformance.js';
+import { usageHistoryConformance } from './usage/usage-history.conformance.js';
+
+const { skipped, note } = withRedis();
+
+describe.skipIf(skipped)(`the ledger of several processes${note}`, () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  afterAll(() => redis?.stop());
+
+  ledgerConformance(
+    'with its holds on Redis',
+    (ledger) => ledger,
+    async (options) => {
+      await forgetHolds(redis.url);
+      return startShared(redis, options);
+    },
+  );
+  stakingConformance({
+    name: 'its stakes with holds on Redis',
+    begin: () => forgetHolds(redis.url),
+    start: (options) => startShared(redis, options),
+  });
+  ledgerConformance(
+    'over HTTP',
+    (ledger) => ledger,
+    (options) => startOverHttp(redis, options),
+  );
+  booksConformance(
+    'its books over HTTP',
+    (books) => books,
+    (options) => startOverHttp(redis, options),
+  );
+  usageHistoryConformance(
+    'its history over HTTP',
+    (history) => history,
+    (options) => startOverHttp(redis, options),
+  );
+
+  it('has Redis once it has started, however slowly a connection is made', async () => {
+    const database = await startTestDatabase();
+    const slow = createServer((client) => {
+      const { hostname, port } = new URL(redis.url);
+      setTimeout(() => {
+        const server = connect(Number(port), hostname);
+        client.pipe(server).pipe(client);
+        server.on('error', () => client.destroy());
+        client.on('error', () => server.destroy());
+      }, 300);
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const url = `redis://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const running = await startShared({ url }, { url: database.url });
+    try {
+      await expect(running.holdBook.available(randomUUID())).resolves.toBeDefined();
+    } finally {
+      await running.stop();
+      slow.close();
+      await database.stop();
+    }
+  });
+});

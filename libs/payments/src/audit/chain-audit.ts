@@ -1,0 +1,102 @@
+import type { PaymentRailName } from '@svc/contracts';
+import type { Arrival, Blocks, Chain, Statement } from '../chains/chain.js';
+import type { AuditStore, AuditedPayment } from './audit.store.js';
+import type { Findings } from './findings.js';
+
+/** Payments of which it is found out at once where the chain has them. */
+const PLACED_AT_ONCE = 1_000;
+
+const EACH_AT_ONCE = 100;
+
+export interface AuditedRail {
+  readonly name: PaymentRailName;
+  readonly network: string;
+  readonly payTo: string;
+  readonly chain: Chain;
+}
+
+/** Each credited payment of these blocks has arrived, once, and what has arrived is of a payment or is told. */
+export async function auditStatement(
+  { network, payTo, chain, statement }: AuditedRail & { readonly statement: Statement },
+  { store, blocks }: { readonly store: AuditStore; readonly blocks: Blocks },
+  findings: Findings,
+): Promise<void> {
+  for (const payment of await store.unplaced(network, PLACED_AT_ONCE)) {
+    const word = await chain.wordOf(payment);
+    if (word.kind === 'paid') await store.place(payment.id, word);
+    else findings.wrong(`Payment ${payment.id} is credited, and the chain says that it is ${word.kind}.`);
+  }
+  for (let from = blocks.from; from <= blocks.to; from += statement.blocksAtOnce) {
+    const last = from + statement.blocksAtOnce - 1n;
+    const part = { from, to: last < blocks.to ? last : blocks.to };
+    const arrivals = await statement.arrivals(payTo, part);
+    const credited = await store.creditedIn(network, part);
+    const named = await store.byTransactions(network, [
+      ...new Set(arrivals.map(({ transaction }) => transaction)),
+    ]);
+    const left = claim(arrivals, { credited, named, findings });
+    for (const arrival of left) {
+      if (await store.isUnderWay(network, arrival.payer, arrival.units)) continue;
+      const { units, payer, transaction, block } = arrival;
+      findings.unclaimedTransfer(
+        units,
+        `${units} millionths of a USDC from ${payer} in block ${block} by ${transaction} belong to no payment.`,
+      );
+    }
+  }
+}
+
+/** On a chain that lists nothing, each credited payment has arrived. */
+export async function auditEach(
+  { network, chain }: AuditedRail,
+  { store, since }: { readonly store: AuditStore; readonly since: Date | undefined },
+  findings: Findings,
+): Promise<void> {
+  let after = 0n;
+  for (;;) {
+    const page = await store.creditedSince(network, { after, limit: EACH_AT_ONCE, ...(since && { since }) });
+    for (const payment of page) {
+      const word = await chain.wordOf(payment);
+      const { id, settledUnits = 0n } = payment;
+      findings.payments += 1;
+      findings.creditedUnits += settledUnits;
+      if (word.kind === 'paid' && word.units === settledUnits) findings.onChainUnits += settledUnits;
+      else findings.wrong(`Payment ${id} is credited, and the chain says that it is ${word.kind}.`);
+      after = payment.number;
+    }
+    if (page.length < EACH_AT_ONCE) return;
+  }
+}
+
+/** Has each payment claim its own arrival, which it can claim once. Gives the arrivals that nobody claims. */
+function claim(
+  arrivals: readonly Arrival[],
+  {
+    credited,
+    named,
+    findings,
+  }: { credited: readonly AuditedPayment[]; named: readonly AuditedPayment[]; findings: Findings },
+): Arrival[] {
+  const left = new Map<string, Arrival[]>();
+  for (const arrival of arrivals) {
+    const key = keyOf(arrival.transaction, arrival.payer, arrival.units);
+    left.set(key, [...(left.get(key) ?? []), arrival]);
+  }
+  const take = ({ transaction, wallet, units }: AuditedPayment): boolean =>
+    left.get(keyOf(transaction, wallet, units))?.pop() !== undefined;
+  for (const payment of credited) {
+    findings.payments += 1;
+    findings.creditedUnits += payment.units;
+    if (take(payment)) findings.onChainUnits += payment.units;
+    else
+      findings.wrong(
+        `Payment ${payment.id} is credited with ${payment.units} millionths of a USDC by ${payment.transaction}, and the chain has no such transfer.`,
+      );
+  }
+  const seen = new Set(credited.map(({ id }) => id));
+  for (const payment of named) if (!seen.has(payment.id)) take(payment);
+  return [...left.values()].flat();
+}
+
+const keyOf = (transaction: string, payer: string, units: bigint): string =>
+  `${transaction} ${payer} ${units}`;

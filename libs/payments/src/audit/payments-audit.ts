@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditScope, Books, PaymentRailName, PaymentsAuditReport, RailAudit } from '@svc/contracts';
+import type { Logger } from '@svc/runtime';
+import type { Blocks, Statement } from '../chains/chain.js';
+import { type AuditedRail, auditEach, auditStatement } from './chain-audit.js';
+import type { AuditStore } from './audit.store.js';
+import { auditPayments, auditTransfers } from './books-audit.js';
+import { Findings } from './findings.js';
+
+const NANO_PER_UNIT = 1_000n;
+
+/** Of what is new often, of all now and then: whole chains are read for it. */
+const NEW_EVERY_SECONDS = 900;
+const WHOLE_EVERY_SECONDS = 86_400;
+
+/** How often it is looked whether one is due. */
+const DUE_MS = 30_000;
+
+/** Payments go on while they are audited: what is wrong for longer than a moment is wrong. */
+const TRIES = 3;
+const MOMENT_MS = 1_500;
+
+interface AuditParts {
+  readonly rails: readonly AuditedRail[];
+  readonly store: AuditStore;
+  readonly books: Books;
+  readonly log: Logger;
+}
+
+/** Proves that credits, chains and books say the same, payment by payment. */
+export class PaymentsAudit {
+  private readonly running = new Map<AuditScope, Promise<PaymentsAuditReport>>();
+  private lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly parts: AuditParts) {}
+
+  /** Whoever asks while one of the scope is under way has its report. Throws ChainAway, and what database and books refuse with. */
+  run(scope: AuditScope): Promise<PaymentsAuditReport> {
+    const running = this.running.get(scope) ?? this.audit(scope).finally(() => this.running.delete(scope));
+    this.running.set(scope, running);
+    return running;
+  }
+
+  /** Runs those that are due, over all processes, and tells what they find. Never rejects. */
+  async whenDue(): Promise<void> {
+    if (performance.now() - this.lookedMs < DUE_MS) return;
+    this.lookedMs = performance.now();
+    try {
+      if (await this.parts.store.begin('whole', WHOLE_EVERY_SECONDS)) await this.run('whole');
+      if (await this.parts.store.begin('new', NEW_EVERY_SECONDS)) await this.run('new');
+    } catch (error) {
+      this.parts.log.warn({ reason: String(error) }, 'the payments could not be audited');
+    }
+  }
+
+  private async audit(scope: AuditScope): Promise<PaymentsAuditReport> {
+    for (let attempt = 1; ; attempt += 1) {
+      const report = await this.once(scope);
+      if (report.ok || attempt === TRIES) {
+        this.tell(report);
+        return report;
+      }
+      await sleep(MOMENT_MS);
+    }
+  }
+
+  /** The one place where the result of an audit is told. */
+  private tell(report: PaymentsAuditReport): void {
+    const { ok, scope, mismatches, unclaimed } = report;
+    if (!ok) this.parts.log.error({ scope, mismatches }, 'the payments are not proved');
+    else this.parts.log.info({ scope, unclaimed: unclaimed.length }, 'the payments are proved');
+  }
+
+  private async once(scope: AuditScope): Promise<PaymentsAuditReport> {
+    const rails: RailAudit[] = [];
+    const mismatches: string[] = [];
+    const unclaimed: string[] = [];
+    for (const rail of this.parts.rails) {
+      const { audit, findings } = await this.rail(rail, scope);
+      rails.push(audit);
+      mismatches.push(...findings.mismatches);
+      unclaimed.push(...findings.unclaimed);
+    }
+    return { ok: mismatches.length === 0, scope, rails, mismatches, unclaimed };
+  }
+
+  private async rail(
+    rail: AuditedRail,
+    scope: AuditScope,
+  ): Promise<{ audit: RailAudit; findings: Findings }> {
+    const { store, books } = this.parts;
+    const { network, chain } = rail;
+    const findings = new Findings();
+    const provedAt = await store.now();
+    const mark = await store.mark(network);
+    const since = scope === 'new' ? mark : undefined;
+    const blocks = chain.statement
+      ? await this.statement({ ...rail, statement: chain.statement }, since?.block, findings)
+      : { from: 0n, to: 0n };
+    if (!chain.statement) await auditEach(rail, { store, since: since?.provedAt }, findings);
+    const parts = { rail: rail.name, network, store, books };
+    const transferId = await auditTransfers(parts, since?.transferId ?? 0n, findings);
+    await auditPayments(parts, since?.provedAt, findings);
+    if (findings.mismatches.length === 0)
+      await store.keepMark(network, scope, { block: blocks.to, transferId, provedAt });
+    return { audit: totalsOf(rail.name, blocks, findings), findings };
+  }
+
+  /** From the block that was proved last, or from the first there is a payment of. */
+  private async statement(
+    rail: AuditedRail & { readonly statement: Statement },
+    proved: bigint | undefined,
+    findings: Findings,
+  ): Promise<Blocks> {
+    const { store } = this.parts;
+    const { blocksAtOnce } = rail.statement;
+    const to = await rail.statement.lastSure();
+    const first = (await store.firstBlock(rail.network)) ?? to;
+    // Some of what was proved is looked at again, since the last blocks of a chain may be replaced.
+    const wanted = proved === undefined ? first - blocksAtOnce : proved - blocksAtOnce / 9n;
+    const blocks = { from: wanted > 0n ? wanted : 0n, to };
+    await auditStatement(rail, { store, blocks }, findings);
+    return blocks;
+  }
+}
+
+function totalsOf(
+  rail: PaymentRailName,
+  { from, to }: { from: bigint; to: bigint },
+  findings: Findings,
+): RailAudit {
+  return {
+    rail,
+    fromBlock: from,
+    toBlock: to,
+    payments: findings.payments,
+    transfers: findings.transfers,
+    creditedNano: findings.creditedUnits * NANO_PER_UNIT,
+    onChainNano: findings.onChainUnits * NANO_PER_UNIT,
+    booksNano: findings.booksNano > 0n ? findings.booksNano : 0n,
+    unclaimed: findings.unclaimedCount,
+    unclaimedNano: findings.unclaimedUnits * NANO_PER_UNIT,
+  };
+}

@@ -1,0 +1,381 @@
+import { BASE_USDC, type SignedText } from '@svc/contracts';
+import {
+  type Address,
+  BaseError,
+  ExecutionRevertedError,
+  type Hash,
+  type Hex,
+  type PublicClient,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+  createPublicClient,
+  defineChain,
+  encodeFunctionData,
+  http,
+  keccak256,
+  parseAbi,
+  parseAbiItem,
+  parseEventLogs,
+  parseTransaction,
+} from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { Authorization } from '../header/payment-header.js';
+import type { Payment } from '../records/payment.store.js';
+import {
+  type Arrival,
+  type Blocks,
+  Chain,
+  ChainAway,
+  type ChainWord,
+  type Standing,
+  type Statement,
+  type Trial,
+} from './chain.js';
+import { timedCall } from './node-calls.js';
+
+const CHAIN_ID = 8_453;
+
+/** A node answers a question in this time, or is taken to be down. */
+const ANSWER_MS = 5_000;
+
+/** Blocks that nodes search for events at once, and how far back a payment may have been settled by others: some hours. */
+const BLOCKS_AT_ONCE = 9_000n;
+
+/** The chain's clock may lag, and its last blocks may be replaced. */
+const EXPIRY_MARGIN_SECONDS = 120n;
+
+const USDC = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+]);
+
+const TRANSFER = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)');
+const USED = parseAbiItem('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)');
+const CANCELED = parseAbiItem(
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+);
+
+/** What the signature of a wallet that is not deployed yet ends with. Source: EIP-6492. */
+const UNDEPLOYED = '6492'.repeat(16);
+
+export interface Prepared {
+  readonly raw: Hex;
+  readonly hash: Hash;
+}
+
+export interface BaseChainOptions {
+  readonly rpcUrl: string;
+  readonly confirmations: number;
+  readonly maxFeeGwei: number;
+}
+
+/** Base, as a node of it tells. Every method but `send` throws ChainAway where that is not to be had. */
+export class BaseChain extends Chain {
+  override readonly mayReplace = true;
+
+  override readonly statement: Statement = {
+    blocksAtOnce: BLOCKS_AT_ONCE,
+    lastSure: () => this.lastSure(),
+    arrivals: (payTo, blocks) => this.arrivals(payTo, blocks),
+  };
+  private readonly client: PublicClient;
+  private isChecked = false;
+
+  constructor(private readonly options: BaseChainOptions) {
+    super();
+    const { rpcUrl } = options;
+    const chain = defineChain({
+      id: CHAIN_ID,
+      name: 'Base',
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [rpcUrl] } },
+    });
+    const transport = http(rpcUrl, { retryCount: 1, timeout: ANSWER_MS });
+    this.client = createPublicClient({ chain, transport, cacheTime: 0 });
+  }
+
+  override head(): Promise<bigint> {
+    return this.ask(() => this.client.getBlockNumber());
+  }
+
+  override try(authorization: Authorization): Promise<Trial> {
+    return this.ask(async () => {
+      try {
+        await this.client.call({ to: BASE_USDC, data: transferData(authorization) });
+        return 'good';
+      } catch (error) {
+        const reason = revertOf(error);
+        if (reason === undefined) throw error;
+        return (await this.isSpent(authorization)) ? 'spent' : { bad: reason };
+      }
+    });
+  }
+
+  override wordOf(payment: Payment<Authorization>): Promise<ChainWord> {
+    return this.ask(async () => {
+      const { authorization } = payment;
+      const block = await this.client.getBlock();
+      if (await this.isSpent(authorization)) return this.spending(payment, block.number);
+      const isOver = block.timestamp >= authorization.validBefore + EXPIRY_MARGIN_SECONDS;
+      return isOver ? { kind: 'never', reason: 'the authorization has expired' } : { kind: 'unspent' };
+    });
+  }
+
+  override wordIn({ authorization }: Payment<Authorization>, transaction: string): Promise<ChainWord> {
+    return this.ask(async () => {
+      const head = await this.client.getBlockNumber();
+      const receipt = await this.receiptOf(transaction as Hash);
+      const used = parseEventLogs({
+        abi: [USED],
+        logs: receipt?.logs ?? [],
+        args: { authorizer: authorization.from },
+      }).filter(({ address, args }) => isUsdc(address) && isSame(args.nonce, authorization.nonce))[0];
+      if (!used) return { kind: 'never', reason: 'that transaction has not used the authorization' };
+      return this.arrival(used.transactionHash, used.logIndex, { authorization, head });
+    });
+  }
+
+  override standingOf(payment: Payment<Authorization>): Promise<Standing> {
+    return this.ask(async () => {
+      const { authorization, settledBlock, settledBlockHash } = payment;
+      const head = await this.client.getBlockNumber();
+      if (settledBlock === undefined) return this.moved(payment);
+      // A node that is behind has not seen it yet.
+      if (head < settledBlock + BigInt(this.options.confirmations) - 1n) return { kind: 'unclear' };
+      const { hash } = await this.client.getBlock({ blockNumber: settledBlock });
+      if (hash === settledBlockHash) return { kind: 'there' };
+      // Of that block and no other: a node behind it does not know it.
+      if (await this.isSpent(authorization, head)) return this.moved(payment);
+      return { kind: 'gone' };
+    });
+  }
+
+  private async lastSure(): Promise<bigint> {
+    const last = (await this.head()) - BigInt(this.options.confirmations) + 1n;
+    return last > 0n ? last : 0n;
+  }
+
+  private arrivals(payTo: string, { from, to }: Blocks): Promise<Arrival[]> {
+    return this.ask(async () => {
+      const logs = await this.client.getLogs({
+        address: BASE_USDC,
+        event: TRANSFER,
+        args: { to: payTo as Address },
+        fromBlock: from,
+        toBlock: to,
+        strict: true,
+      });
+      return logs.map(({ transactionHash, args, blockNumber }) => ({
+        transaction: transactionHash,
+        payer: args.from.toLowerCase(),
+        units: args.value,
+        block: blockNumber,
+      }));
+    });
+  }
+
+  private async moved(payment: Payment<Authorization>): Promise<Standing> {
+    const word = await this.wordOf(payment);
+    if (word.kind === 'paid') return { kind: 'moved', to: word };
+    return word.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
+  }
+
+  /** Nothing where the chain does not have the transaction. */
+  private async receiptOf(hash: Hash): Promise<TransactionReceipt | undefined> {
+    try {
+      return await this.client.getTransactionReceipt({ hash });
+    } catch (error) {
+      if (error instanceof TransactionReceiptNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * A transaction that settles a payment, signed and not sent; in place of one that is stuck, with the same number and for
+   * more. Nobody else may prepare one of the same account until it is sent.
+   */
+  async prepare(authorization: Authorization, signer: PrivateKeyAccount, stuck?: Hex): Promise<Prepared> {
+    const prepared = await this.ask(async () => {
+      const before = stuck && parseTransaction(stuck);
+      const fees = higher(await this.client.estimateFeesPerGas(), before);
+      if (fees.maxFeePerGas > BigInt(this.options.maxFeeGwei) * 1_000_000_000n) return undefined;
+      const data = transferData(authorization);
+      const account = signer.address;
+      const [nonce, gas] = await Promise.all([
+        before?.nonce ?? this.client.getTransactionCount({ address: account, blockTag: 'pending' }),
+        // A node that counts what is on its way would say that it is spent.
+        before?.gas ?? this.gasFor(account, data),
+      ]);
+      const raw = await signer.signTransaction({
+        chainId: CHAIN_ID,
+        type: 'eip1559',
+        to: BASE_USDC,
+        data,
+        nonce,
+        gas,
+        maxFeePerGas: fees.maxFeePerGas,
+        maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+      });
+      return { raw, hash: keccak256(raw) };
+    });
+    if (!prepared) throw new ChainAway('gas costs more than X402_EVM_MAX_FEE_GWEI');
+    return prepared;
+  }
+
+  private async gasFor(account: Address, data: Hex): Promise<bigint> {
+    const gas = await this.client.estimateGas({ account, to: BASE_USDC, data });
+    return (gas * 12n) / 10n;
+  }
+
+  /** Whether a transaction of this account can still be taken up: no other one of it has the same number. */
+  isOpen(raw: Hex, address: Address): Promise<boolean> {
+    return this.ask(async () => {
+      const taken = await this.client.getTransactionCount({ address, blockTag: 'latest' });
+      return (parseTransaction(raw).nonce ?? 0) >= taken;
+    });
+  }
+
+  /** Sends a transaction, again where it was sent before. Whether it has arrived is asked of the chain, and of nothing else. */
+  async send(raw: Hex): Promise<void> {
+    try {
+      await this.client.sendRawTransaction({ serializedTransaction: raw });
+    } catch {
+      // Known already, too late, or not heard of: the chain will tell.
+    }
+  }
+
+  /** Whether a wallet that is a contract says that it signed a text. */
+  hasSigned({ wallet, text, signature }: SignedText): Promise<boolean> {
+    return this.ask(async () => {
+      if (!/^0x(?:[0-9a-f]{2})+$/i.test(signature)) return false;
+      const address = wallet as Address;
+      const isUndeployed = signature.toLowerCase().endsWith(UNDEPLOYED);
+      if (!isUndeployed && (await this.client.getCode({ address })) === undefined) return false;
+      const said = { address, message: text, signature: signature as Hex };
+      if (await this.client.verifyMessage(said)) return true;
+      // A node that does not answer is taken for a contract that says no: it has to answer after that.
+      await this.client.getBlockNumber();
+      return false;
+    });
+  }
+
+  private isSpent({ from, nonce }: Authorization, blockNumber?: bigint): Promise<boolean> {
+    return this.client.readContract({
+      address: BASE_USDC,
+      abi: USDC,
+      functionName: 'authorizationState',
+      args: [from, nonce],
+      ...(blockNumber !== undefined && { blockNumber }),
+    });
+  }
+
+  private async spending(
+    { authorization, seenBlock }: Payment<Authorization>,
+    head: bigint,
+  ): Promise<ChainWord> {
+    const { from, nonce } = authorization;
+    const first = seenBlock > BLOCKS_AT_ONCE ? seenBlock - BLOCKS_AT_ONCE : 0n;
+    for (let toBlock = head; toBlock >= first; toBlock -= BLOCKS_AT_ONCE) {
+      const least = toBlock - BLOCKS_AT_ONCE + 1n;
+      const range = {
+        address: BASE_USDC,
+        args: { authorizer: from, nonce },
+        fromBlock: least > first ? least : first,
+        toBlock,
+      } as const;
+      const [used] = await this.client.getLogs({ ...range, event: USED });
+      if (used) return this.arrival(used.transactionHash, used.logIndex, { authorization, head });
+      const [canceled] = await this.client.getLogs({ ...range, event: CANCELED });
+      // A cancellation in a block that is replaced is none.
+      if (canceled && !this.isSure(canceled.blockNumber, head)) return { kind: 'young' };
+      if (canceled) return { kind: 'never', reason: 'the authorization was canceled' };
+    }
+    return { kind: 'unknown', reason: 'the authorization was used before the payment came' };
+  }
+
+  /** The transfer that belongs to a use: the first one after it in its transaction. */
+  private async arrival(
+    hash: Hash,
+    usedIndex: number,
+    { authorization, head }: { authorization: Authorization; head: bigint },
+  ): Promise<ChainWord> {
+    const { logs, blockNumber, blockHash } = await this.client.getTransactionReceipt({ hash });
+    const transfer = parseEventLogs({ abi: USDC, eventName: 'Transfer', logs })
+      .filter(({ address, logIndex }) => isUsdc(address) && logIndex > usedIndex)
+      .toSorted((a, b) => a.logIndex - b.logIndex)[0];
+    const isOurs =
+      transfer &&
+      isSame(transfer.args.from, authorization.from) &&
+      isSame(transfer.args.to, authorization.to);
+    if (!isOurs) return { kind: 'never', reason: 'the authorization paid somebody else' };
+    if (!this.isSure(blockNumber, head)) return { kind: 'young' };
+    return { kind: 'paid', transaction: hash, units: transfer.args.value, block: blockNumber, blockHash };
+  }
+
+  private isSure(blockNumber: bigint, head: bigint): boolean {
+    return head - blockNumber + 1n >= BigInt(this.options.confirmations);
+  }
+
+  private async ask<Value>(question: () => Promise<Value>): Promise<Value> {
+    try {
+      return await timedCall('base', 'node', async () => {
+        if (!this.isChecked) await this.check();
+        return question();
+      });
+    } catch (error) {
+      if (error instanceof ChainAway) throw error;
+      // Its message may name the URL, and that a key.
+      throw new ChainAway(error instanceof BaseError ? error.shortMessage.split('\n')[0] : 'the node failed');
+    }
+  }
+
+  private async check(): Promise<void> {
+    if ((await this.client.getChainId()) !== CHAIN_ID)
+      throw new ChainAway('X402_EVM_RPC_URL is a node of another chain than Base');
+    this.isChecked = true;
+  }
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const isUsdc = (address: string): boolean => isSame(address, BASE_USDC);
+
+/** A key in hex. Refuses what is none, without telling it. */
+export function signerOf(key: string): PrivateKeyAccount {
+  const hex = key.trim().replace(/^0x/, '');
+  if (!/^[0-9a-fA-F]{64}$/.test(hex)) throw new Error('the signer key has to be 64 digits of hex');
+  return privateKeyToAccount(`0x${hex}`);
+}
+
+function transferData(authorization: Authorization): Hex {
+  const { from, to, value, validAfter, validBefore, nonce, signature } = authorization;
+  return encodeFunctionData({
+    abi: USDC,
+    functionName: 'transferWithAuthorization',
+    args: [from, to, value, validAfter, validBefore, nonce, signature],
+  });
+}
+
+interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** Nodes take a transaction in place of another for a tenth more. */
+function higher(now: Fees, before?: Partial<Fees>): Fees {
+  const raised = (nano = 0n, least = 0n): bigint => {
+    const more = (nano * 9n) / 8n + 1n;
+    return before && more > least ? more : least;
+  };
+  return {
+    maxFeePerGas: raised(before?.maxFeePerGas, now.maxFeePerGas),
+    maxPriorityFeePerGas: raised(before?.maxPriorityFeePerGas, now.maxPriorityFeePerGas),
+  };
+}
+
+/** Why the contract refused, where it was asked and did. */
+function revertOf(error: unknown): string | undefined {
+  if (!(error instanceof BaseError)) return undefined;
+  const reverted = error.walk((each) => each instanceof ExecutionRevertedError);
+  return reverted instanceof ExecutionRevertedError ? reverted.shortMessage.slice(0, 200) : undefined;
+}

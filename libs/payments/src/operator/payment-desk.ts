@@ -1,0 +1,65 @@
+import {
+  type PaymentDecision,
+  type PaymentRecord,
+  type PaymentTotals,
+  type PaymentsWanted,
+  Problem,
+} from '@svc/contracts';
+import { ChainAway } from '../chains/chain.js';
+import type { PaymentListStore } from '../records/payment-list.store.js';
+import type { PaymentStore } from '../records/payment.store.js';
+import type { Settlement } from '../settlement/settlement.js';
+
+interface DeskParts {
+  readonly records: PaymentListStore;
+  readonly store: PaymentStore;
+  readonly settlement: Settlement;
+}
+
+/** What an operator sees of payments and does about them. Refuses: UNAVAILABLE where database or chain can't be asked. */
+export class PaymentDesk {
+  constructor(private readonly parts: DeskParts) {}
+
+  list(wanted: PaymentsWanted): Promise<readonly PaymentRecord[]> {
+    return asked(this.parts.records.list(wanted));
+  }
+
+  totals(): Promise<readonly PaymentTotals[]> {
+    return asked(this.parts.records.totals());
+  }
+
+  /** Refuses: PAYMENT_NOT_FOUND. */
+  async get(id: string): Promise<PaymentRecord> {
+    const record = await asked(this.parts.records.get(id));
+    if (!record) throw new Problem('PAYMENT_NOT_FOUND', { param: 'id' });
+    return record;
+  }
+
+  /** Goes on with a payment at once; where it is credited, looks whether the chain still has it. */
+  async retry(id: string): Promise<PaymentRecord> {
+    const { store, settlement } = this.parts;
+    await this.get(id);
+    await asked(store.reopen(id));
+    const payment = await asked(store.get(id));
+    await asked(payment?.state === 'CREDITED' ? settlement.look(payment) : settlement.advance(id));
+    return this.get(id);
+  }
+
+  async resolve(id: string, decision: PaymentDecision): Promise<PaymentRecord> {
+    const { state } = await this.get(id);
+    if (state === 'CREDITED')
+      throw new Problem('PAYMENT_DECISION_REFUSED', { message: 'It is credited already.' });
+    await asked(this.parts.settlement.decide(id, decision));
+    return this.get(id);
+  }
+}
+
+async function asked<Value>(question: Promise<Value>): Promise<Value> {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const message = error instanceof ChainAway ? 'The chain can not be asked at the moment.' : undefined;
+    throw new Problem('UNAVAILABLE', { ...(message !== undefined && { message }), cause: error });
+  }
+}

@@ -1,0 +1,39 @@
+import { Body, Controller, type DynamicModule, Module, Res } from '@nestjs/common';
+import { PAYMENTS_WIRE, Payments, type PortCalls, routes } from '@svc/contracts';
+import { Answers, InternalToken, PortAnswers, RootLogger } from '@svc/runtime';
+import type { FastifyReply } from 'fastify';
+import type { PaymentsConfig } from './payments.config.js';
+import { PaymentsModule } from './payments.module.js';
+
+@Controller()
+class PaymentsController {
+  private readonly answers: PortAnswers<Payments>;
+
+  constructor(payments: Payments, logger: RootLogger) {
+    this.answers = new PortAnswers(payments, PAYMENTS_WIRE, logger);
+  }
+
+  @Answers(routes.callPayments)
+  call(@Body() calls: PortCalls, @Res() reply: FastifyReply): Promise<void> {
+    return this.answers.answer(calls, reply);
+  }
+}
+
+interface PaymentsApiOptions {
+  readonly config: PaymentsConfig;
+  /** The secret that callers must know. */
+  readonly token: string;
+}
+
+/** Serves the payments to other processes. Needs what `PaymentsModule` does. */
+@Module({})
+export class PaymentsApiModule {
+  static with({ config, token }: PaymentsApiOptions, books: DynamicModule): DynamicModule {
+    return {
+      module: PaymentsApiModule,
+      imports: [PaymentsModule.with(config, books)],
+      controllers: [PaymentsController],
+      providers: [{ provide: InternalToken, useFactory: () => new InternalToken(token) }],
+    };
+  }
+}

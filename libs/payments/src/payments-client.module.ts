@@ -1,0 +1,42 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { PAYMENTS_WIRE, Payments, routes } from '@svc/contracts';
+import { InternalClient, PortClient, durationMs, neighbourUrl, closedAtEnd } from '@svc/runtime';
+import type { z } from 'zod';
+
+/** The settings of a process that asks the payments of another. */
+export const paymentsClientConfig = {
+  PAYMENTS_URL: neighbourUrl
+    .default('http://127.0.0.1:3006')
+    .describe('Where the payments listen; several replicas by commas'),
+  PAYMENTS_WAIT_MS: durationMs
+    .default(40_000)
+    .describe('How long a top-up may take over there; longer than X402_SETTLE_WAIT_MS'),
+};
+
+type PaymentsClientConfig = Readonly<z.infer<z.ZodObject<typeof paymentsClientConfig>>>;
+
+/** The payments of other processes. A call that is made twice has the effect of one. */
+@Module({})
+export class PaymentsClientModule {
+  static at({ config, token }: { config: PaymentsClientConfig; token: string }): DynamicModule {
+    const { PAYMENTS_URL: url, PAYMENTS_WAIT_MS: deadlineMs } = config;
+    return {
+      module: PaymentsClientModule,
+      providers: [
+        { provide: InternalClient, useFactory: () => new InternalClient({ url, token }) },
+        closedAtEnd(InternalClient),
+        {
+          provide: Payments,
+          useFactory: (client: InternalClient) =>
+            new PortClient<Payments>(client, PAYMENTS_WIRE, {
+              path: routes.callPayments.path,
+              deadlineMs,
+              alone: true,
+            }).port,
+          inject: [InternalClient],
+        },
+      ],
+      exports: [Payments],
+    };
+  }
+}

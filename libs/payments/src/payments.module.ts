@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Books, Payments } from '@svc/contracts';
+import { RootLogger, StartFault } from '@svc/runtime';
+import { Database } from '@svc/storage';
+import { AuditStore } from './audit/audit.store.js';
+import { PaymentsAudit } from './audit/payments-audit.js';
+import { BaseChain, signerOf } from './chains/base-chain.js';
+import { Facilitator } from './facilitator/facilitator.js';
+import { LocalPayments } from './local-payments.js';
+import { NoPayments } from './no-payments.js';
+import { PaymentDesk } from './operator/payment-desk.js';
+import { PaymentListStore } from './records/payment-list.store.js';
+import { PaymentStore } from './records/payment.store.js';
+import type { PaymentsConfig } from './payments.config.js';
+import { PaymentWatch } from './settlement/payment-watch.js';
+import { baseRail } from './settlement/base-rail.js';
+import type { Rail, Submission } from './settlement/rail.js';
+import { Settlement } from './settlement/settlement.js';
+import { FacilitatorSubmission, OwnSubmission } from './settlement/submissions.js';
+
+/** The payments themselves. Needs the global modules of storage and logging; `books` brings `Books`. */
+@Module({})
+export class PaymentsModule {
+  static with(config: PaymentsConfig, books: DynamicModule): DynamicModule {
+    return {
+      module: PaymentsModule,
+      imports: [books],
+      providers: [
+        {
+          provide: Payments,
+          useFactory: (database: Database, ledger: Books, logger: RootLogger) =>
+            paymentsOf(config, { database, books: ledger, logger }),
+          inject: [Database, Books, RootLogger],
+        },
+      ],
+      exports: [Payments],
+    };
+  }
+}
+
+interface Neighbours {
+  readonly database: Database;
+  readonly books: Books;
+  readonly logger: RootLogger;
+}
+
+async function paymentsOf(
+  config: PaymentsConfig,
+  { database, books, logger }: Neighbours,
+): Promise<Payments> {
+  const { X402_SETTLE_WAIT_MS: waitMs } = config;
+  const store = new PaymentStore(database);
+  const base = baseOf(config);
+  const rails = [
+    ...(base ? [baseRail({ ...base, submission: submissionOf(config, base.chain, store) })] : []),
+    ...(await solanaOf(config, store)),
+  ];
+  if (rails.length === 0) return new NoPayments(missingOf(config));
+  tellHalfSet(config, logger);
+  const settlement = new Settlement({ store, books, rails, logger, leaseMs: config.X402_LEASE_MS });
+  const watch = new PaymentWatch({ store, rails });
+  const audits = new AuditStore(database);
+  return new LocalPayments({
+    waitMs,
+    rails,
+    base: base?.chain,
+    store,
+    settlement,
+    watch,
+    desk: new PaymentDesk({ records: new PaymentListStore(database), store, settlement }),
+    audit: new PaymentsAudit({ rails, store: audits, books, log: logger.log }),
+    log: logger.log,
+  });
+}
+
+function baseOf(config: PaymentsConfig): { chain: BaseChain; payTo: string } | undefined {
+  const { X402_EVM_RPC_URL: rpcUrl, X402_EVM_PAY_TO: payTo } = config;
+  if (missingForBase(config).length > 0 || rpcUrl === undefined || payTo === undefined) return undefined;
+  const { X402_EVM_CONFIRMATIONS: confirmations, X402_EVM_MAX_FEE_GWEI: maxFeeGwei } = config;
+  return { chain: new BaseChain({ rpcUrl, confirmations, maxFeeGwei }), payTo };
+}
+
+async function solanaOf(config: PaymentsConfig, store: PaymentStore): Promise<Rail[]> {
+  const { X402_SOLANA_RPC_URL: rpcUrl, X402_SOLANA_PAY_TO: payTo } = config;
+  if (missingForSolana(config).length > 0 || rpcUrl === undefined || payTo === undefined) return [];
+  const { X402_SOLANA_COMMITMENT: commitment, X402_SOLANA_MAX_FEE_LAMPORTS: maxFeeLamports } = config;
+  // What it needs is loaded where it is needed.
+  const { FeePayer, solanaRail } = await import('./solana/solana-rail.js');
+  const feePayer = keyed('X402_SOLANA_SIGNER_KEY', config, (key) => new FeePayer(key));
+  return [await solanaRail({ rpcUrl, payTo, commitment, maxFeeLamports, feePayer }, store)];
+}
+
+/** What is to be set before anything can be sold. */
+function missingOf(config: PaymentsConfig): string[] {
+  return isBegun(config, 'SOLANA') && !isBegun(config, 'EVM')
+    ? missingForSolana(config)
+    : missingForBase(config);
+}
+
+/** Says what is missing for a way to pay that was begun, where another one is complete. */
+function tellHalfSet(config: PaymentsConfig, { log }: RootLogger): void {
+  const missing = [
+    ...(isBegun(config, 'EVM') ? missingForBase(config) : []),
+    ...(isBegun(config, 'SOLANA') ? missingForSolana(config) : []),
+  ];
+  if (missing.length > 0) log.warn({ missing }, 'a way to pay is not offered: settings are missing');
+}
+
+function isBegun(config: PaymentsConfig, chain: 'EVM' | 'SOLANA'): boolean {
+  return config[`X402_${chain}_RPC_URL`] !== undefined || config[`X402_${chain}_PAY_TO`] !== undefined;
+}
+
+function missingForBase(config: PaymentsConfig): string[] {
+  const {
+    X402_FACILITATOR_URL: facilitator,
+    X402_EVM_SIGNER_KEY: key,
+    X402_EVM_SIGNER_KEY_FILE: file,
+  } = config;
+  const isSubmitted = facilitator !== undefined || key !== undefined || file !== undefined;
+  return [
+    ...(config.X402_EVM_RPC_URL === undefined ? ['X402_EVM_RPC_URL'] : []),
+    ...(config.X402_EVM_PAY_TO === undefined ? ['X402_EVM_PAY_TO'] : []),
+    ...(isSubmitted ? [] : ['X402_EVM_SIGNER_KEY_FILE or X402_FACILITATOR_URL']),
+  ];
+}
+
+function missingForSolana(config: PaymentsConfig): string[] {
+  const { X402_SOLANA_SIGNER_KEY: key, X402_SOLANA_SIGNER_KEY_FILE: file } = config;
+  return [
+    ...(config.X402_SOLANA_RPC_URL === undefined ? ['X402_SOLANA_RPC_URL'] : []),
+    ...(config.X402_SOLANA_PAY_TO === undefined ? ['X402_SOLANA_PAY_TO'] : []),
+    ...(key === undefined && file === undefined ? ['X402_SOLANA_SIGNER_KEY_FILE'] : []),
+  ];
+}
+
+function submissionOf(config: PaymentsConfig, chain: BaseChain, store: PaymentStore): Submission {
+  const { X402_FACILITATOR_URL: facilitator } = config;
+  if (facilitator !== undefined) return new FacilitatorSubmission(new Facilitator(facilitator), store);
+  const stuckMs = config.X402_EVM_REPLACE_MS;
+  return keyed(
+    'X402_EVM_SIGNER_KEY',
+    config,
+    (key) => new OwnSubmission(chain, store, { signer: signerOf(key), stuckMs }),
+  );
+}
+
+/** Makes something of a key, from its setting or the file that another one names. A fault names the setting, and not the key. */
+function keyed<Made>(
+  name: 'X402_EVM_SIGNER_KEY' | 'X402_SOLANA_SIGNER_KEY',
+  config: PaymentsConfig,
+  make: (key: string) => Made,
+): Made {
+  const file = config[`${name}_FILE`];
+  try {
+    return make(file === undefined ? (config[name] ?? '') : readFileSync(file, 'utf8'));
+  } catch (error) {
+    const where = file === undefined ? name : `${name}_FILE`;
+    throw new StartFault(`${where}: ${error instanceof Error ? error.message : 'can not be read'}`);
+  }
+}

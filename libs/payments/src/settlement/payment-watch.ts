@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { payments } from '@svc/telemetry';
+import type { OpenPayments, PaymentStore } from '../records/payment.store.js';
+import type { Rail } from './rail.js';
+
+/** How often payments are counted, and the node is asked, so that its loss is told before somebody pays. */
+const EVERY_MS = 15_000;
+
+interface WatchParts {
+  readonly store: PaymentStore;
+  readonly rails: readonly Rail[];
+}
+
+/** Tells how payments stand, as long as their process lives. */
+export class PaymentWatch {
+  private readonly stopping = new AbortController();
+  private found: readonly OpenPayments[] = [];
+  private looking: Promise<void> | undefined;
+  private ends: readonly (() => void)[] = [];
+
+  constructor(private readonly parts: WatchParts) {}
+
+  start(): void {
+    this.ends = [
+      payments.open.observe(() =>
+        this.found.map(({ count, network, state }) => [count, this.nameOf(network), state]),
+      ),
+      payments.oldest.observe(() => this.oldest()),
+    ];
+    this.looking = this.look();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    for (const end of this.ends) end();
+    await this.looking;
+  }
+
+  private oldest(): [number, string][] {
+    const byRail = new Map<string, number>();
+    for (const { network, state, ageSeconds } of this.found) {
+      const rail = this.nameOf(network);
+      if (state !== 'UNKNOWN') byRail.set(rail, Math.max(ageSeconds, byRail.get(rail) ?? 0));
+    }
+    return [...byRail].map(([rail, age]) => [age, rail]);
+  }
+
+  private nameOf(network: string): string {
+    return this.parts.rails.find((rail) => rail.network === network)?.name ?? network;
+  }
+
+  /** Never rejects: what can't be counted is not told, and that a node is away is told where it is asked. */
+  private async look(): Promise<void> {
+    const { signal } = this.stopping;
+    const { store, rails } = this.parts;
+    const networks = rails.map(({ network }) => network);
+    while (!signal.aborted) {
+      [this.found] = await Promise.all([
+        store.open(networks).catch(() => []),
+        ...rails.map(({ chain }) => chain.head().catch(() => undefined)),
+      ]);
+      await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { type Books, type PaymentDecision, Problem, usdNumber } from '@svc/contracts';
+import type { RootLogger } from '@svc/runtime';
+import { payments } from '@svc/telemetry';
+import { ChainAway, type ChainWord } from '../chains/chain.js';
+import { type Payment, type PaymentStore, creditReference } from '../records/payment.store.js';
+import type { Rail } from './rail.js';
+
+/** Credited payments that are looked at in turn. */
+const WATCHED_AT_ONCE = 20;
+
+const NANO_PER_UNIT = 1_000n;
+
+interface SettlementParts {
+  readonly store: PaymentStore;
+  readonly books: Books;
+  readonly rails: readonly Rail[];
+  readonly logger: RootLogger;
+  /** A process that has died with a payment in hand lets another go on after this time. */
+  readonly leaseMs: number;
+}
+
+/** Brings payments to their end, one step after the other, by what the chain says. */
+export class Settlement {
+  private readonly store: PaymentStore;
+
+  constructor(private readonly parts: SettlementParts) {
+    ({ store: this.store } = parts);
+  }
+
+  /** Goes on with a payment as far as it can at this moment. Does nothing where another process does. Throws ChainAway. */
+  async advance(id: string): Promise<void> {
+    const payment = await this.store.lease(id, this.parts.leaseMs);
+    if (!payment) return;
+    try {
+      const rail = this.railOf(payment);
+      if (payment.state === 'CONFIRMED') await this.credit(payment, rail);
+      else await this.take(await this.afterReversal(payment, rail), rail);
+    } finally {
+      await this.store.release(id);
+    }
+  }
+
+  /** Looks whether the chain still has what was credited, and takes the credit back where it has not. Throws ChainAway. */
+  async watch({ network, chain }: Rail): Promise<void> {
+    if (!chain.mayReplace) return;
+    for (const payment of await this.store.toWatch(network, WATCHED_AT_ONCE)) await this.look(payment);
+  }
+
+  /** The same for one payment, which is credited. */
+  async look(payment: Payment): Promise<void> {
+    const standing = await this.railOf(payment).chain.standingOf(payment);
+    switch (standing.kind) {
+      case 'there':
+        await this.store.watched(payment.id);
+        return;
+      case 'moved':
+        await this.store.watched(payment.id, standing.to);
+        return;
+      case 'unclear':
+        return;
+      case 'gone':
+        this.parts.logger.log.error(
+          { paymentId: payment.id, transaction: payment.transaction, accountId: payment.accountId },
+          'a credited payment is gone from its chain, its credit is taken back',
+        );
+        await this.store.vanished(payment.id);
+        await this.advance(payment.id);
+    }
+  }
+
+  /** Ends a payment as an operator decides, unless the chain says otherwise. Refuses: PAYMENT_DECISION_REFUSED. Throws ChainAway. */
+  async decide(id: string, decision: PaymentDecision): Promise<void> {
+    await this.store.reopen(id);
+    const payment = await this.store.lease(id, this.parts.leaseMs);
+    if (!payment) throw refused('It has ended, or is being gone on with at this moment.');
+    try {
+      const rail = this.railOf(payment);
+      const word =
+        decision.decision === 'credit'
+          ? await rail.chain.wordIn(payment, decision.transaction)
+          : await rail.chain.wordOf(payment);
+      if (decision.decision === 'credit' && word.kind !== 'paid') throw refused(saying(word));
+      if (decision.decision === 'fail' && word.kind !== 'never' && word.kind !== 'unknown')
+        throw refused(saying(word));
+      await this.store.decided(id, decision.decision, decision.reason);
+      if (word.kind === 'unknown') await this.end(payment, 'FAILED', word.reason);
+      else await this.settle(payment, word, rail);
+    } finally {
+      await this.store.release(id);
+    }
+  }
+
+  private railOf({ authorization: { network } }: Payment): Rail {
+    const rail = this.parts.rails.find((each) => each.network === network);
+    if (!rail) throw new ChainAway(`${network} is not set up`);
+    return rail;
+  }
+
+  /** Takes back what is to be taken back. The books do so once. */
+  private async afterReversal(payment: Payment, { name }: Rail): Promise<Payment> {
+    if (payment.state !== 'REVERSING') return payment;
+    const { id, accountId } = payment;
+    await this.parts.books.reverse({ accountId, reference: creditReference(payment), rail: name });
+    await this.store.reversed(id);
+    return { ...payment, state: 'REVERSED', reversals: payment.reversals + 1 };
+  }
+
+  private async take(payment: Payment, rail: Rail): Promise<void> {
+    await this.settle(payment, await rail.chain.wordOf(payment), rail);
+  }
+
+  private async settle(payment: Payment, word: ChainWord, rail: Rail): Promise<void> {
+    switch (word.kind) {
+      case 'paid':
+        await this.store.confirm(payment.id, word);
+        await this.credit({ ...payment, settledUnits: word.units }, rail);
+        return;
+      case 'young':
+        return;
+      case 'unspent':
+        await rail.submission.submit(payment);
+        return;
+      case 'never':
+        await this.end(payment, 'FAILED', word.reason);
+        return;
+      case 'unknown':
+        this.parts.logger.log.error(
+          { paymentId: payment.id, reason: word.reason },
+          'a payment needs the operator',
+        );
+        await this.end(payment, 'UNKNOWN', word.reason);
+    }
+  }
+
+  /** The ledger credits a payment once, however often it is told to. */
+  private async credit(payment: Payment, rail: Rail): Promise<void> {
+    const { accountId, settledUnits = 0n } = payment;
+    const usdNano = settledUnits * NANO_PER_UNIT;
+    await this.parts.books.credit({
+      accountId,
+      usdNano,
+      reference: creditReference(payment),
+      rail: rail.name,
+    });
+    await this.end(payment, 'CREDITED');
+    payments.credited.add(usdNumber(usdNano), rail.name);
+  }
+
+  private async end(
+    payment: Payment,
+    state: 'CREDITED' | 'FAILED' | 'UNKNOWN',
+    reason?: string,
+  ): Promise<void> {
+    await this.store.end(payment.id, state, reason);
+    payments.ended.add(1, this.railOf(payment).name, state);
+  }
+}
+
+const refused = (why: string): Problem => new Problem('PAYMENT_DECISION_REFUSED', { message: why });
+
+/** What the chain says, to an operator. */
+function saying(word: ChainWord): string {
+  switch (word.kind) {
+    case 'paid':
+      return `The chain has it: it was paid by ${word.transaction}. Try it again.`;
+    case 'young':
+      return 'The chain has it, in too few blocks yet.';
+    case 'unspent':
+      return 'It has not been paid and still can be, until its authorization expires.';
+    case 'never':
+    case 'unknown':
+      return `The chain says: ${word.reason}.`;
+  }
+}

@@ -1,0 +1,249 @@
+import { SOLANA_USDC } from '@svc/contracts';
+import { z } from 'zod';
+import { Chain, ChainAway, type ChainWord, type Trial } from '../chains/chain.js';
+import type { SolanaTransfer } from '../header/payment-header.js';
+import type { Payment } from '../records/payment.store.js';
+import type { FeePayer } from './fee-payer.js';
+import { SolanaRpc } from './solana-rpc.js';
+import { TOKEN_PROGRAM, type WireTransfer, decodeWire, messageHash, usdcAccount } from './transfer-wire.js';
+
+/** Mainnet, by its first block. */
+const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKqqfExsnp9vj';
+
+/** Where a token account has its mint, its owner, and whether it may receive. Source: the SPL token program. */
+const ACCOUNT = { bytes: 165, owner: 32, amount: 64, state: 108, initialized: 1 };
+
+/** Faults of a simulation that are the operator's and not the client's: who pays the fee has nothing. */
+const OPERATORS_FAULTS = [
+  'AccountNotFound',
+  'InsufficientFundsForFee',
+  'InvalidAccountForFee',
+  'InsufficientFundsForRent',
+];
+
+/** How many transactions of a payer are looked through for one that a facilitator has sent. */
+const LOOKED_THROUGH = 40;
+
+/** A blockhash is used for so many slots, and more where some are empty. */
+const BEFORE_SEEN = 1_000n;
+
+export type Commitment = 'confirmed' | 'finalized';
+
+const Slot = z.int().nonnegative().transform(BigInt);
+const now = <Value extends z.ZodType>(value: Value) => z.object({ context: z.object({ slot: Slot }), value });
+
+const Account = z.object({ owner: z.string(), data: z.tuple([z.string(), z.literal('base64')]) }).nullable();
+const Simulated = z.object({ err: z.unknown() });
+const Status = z.object({
+  err: z.unknown(),
+  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']),
+});
+const TokenBalance = z.object({
+  accountIndex: z.int().nonnegative(),
+  mint: z.string(),
+  uiTokenAmount: z.object({
+    amount: z
+      .string()
+      .regex(/^\d{1,20}$/)
+      .transform(BigInt),
+  }),
+});
+const Landed = z
+  .object({
+    transaction: z.tuple([z.string(), z.literal('base64')]),
+    meta: z.object({
+      err: z.unknown(),
+      preTokenBalances: z.array(TokenBalance),
+      postTokenBalances: z.array(TokenBalance),
+    }),
+  })
+  .nullable();
+const Signatures = z.array(z.object({ signature: z.string(), slot: Slot }));
+
+export interface SolanaChainOptions {
+  readonly rpcUrl: string;
+  readonly payTo: string;
+  readonly commitment: Commitment;
+}
+
+/** Solana, as a node of it tells. Every method but `send` throws ChainAway where that is not to be had. */
+export class SolanaChain extends Chain {
+  private readonly rpc: SolanaRpc;
+  private isChecked = false;
+
+  /** With a fee payer of our own a transaction's name is known before it is sent; without, it is looked for. */
+  constructor(
+    private readonly options: SolanaChainOptions,
+    private readonly feePayer: FeePayer | undefined,
+  ) {
+    super();
+    this.rpc = new SolanaRpc(options.rpcUrl);
+  }
+
+  override async head(): Promise<bigint> {
+    if (!this.isChecked) await this.check();
+    return this.rpc.call('getSlot', [{ commitment: 'processed' }], Slot);
+  }
+
+  override async try({ wire }: SolanaTransfer): Promise<Trial> {
+    const { blockhash } = taken(wire);
+    const options = { encoding: 'base64', sigVerify: false, commitment: 'processed' };
+    const { value } = await this.rpc.call('simulateTransaction', [wire, options], now(Simulated));
+    const { err } = value;
+    if (err === null || err === undefined) return 'good';
+    if (err === 'AlreadyProcessed') return 'spent';
+    const name = typeof err === 'string' ? err : (Object.keys(err)[0] ?? '');
+    if (name === 'BlockhashNotFound') return this.lateness(blockhash);
+    if (OPERATORS_FAULTS.includes(name)) throw new ChainAway(`the fee payer can not pay: ${name}`);
+    return { bad: JSON.stringify(err).slice(0, 200) };
+  }
+
+  override async wordOf(payment: Payment<SolanaTransfer>): Promise<ChainWord> {
+    const signature = await this.signatureOf(payment);
+    const status = signature === undefined ? undefined : (await this.status(signature)).status;
+    if (signature === undefined || !status) return this.wordOfUnseen(payment, signature);
+    const { err, confirmationStatus } = status;
+    if (err !== null && err !== undefined) {
+      if (confirmationStatus !== 'finalized') return { kind: 'young' };
+      return { kind: 'never', reason: `the chain refused it: ${JSON.stringify(err).slice(0, 200)}` };
+    }
+    const isSure = confirmationStatus === 'finalized' || confirmationStatus === this.options.commitment;
+    return isSure ? this.arrival(signature, payment.authorization) : { kind: 'young' };
+  }
+
+  /** Sends a transaction, again where it was sent before. Whether it has arrived is asked of the chain, and of nothing else. */
+  async send(wire: string): Promise<void> {
+    const options = { encoding: 'base64', skipPreflight: true };
+    try {
+      await this.rpc.call('sendTransaction', [wire, options], z.string());
+    } catch {
+      // Known already, too late, or not heard of: the chain will tell.
+    }
+  }
+
+  /** A payment that the node has not seen can still come until its blockhash is too old for the chain that is final. */
+  private async wordOfUnseen(
+    { authorization, seenBlock }: Payment<SolanaTransfer>,
+    signature: string | undefined,
+  ): Promise<ChainWord> {
+    const { blockhash } = taken(authorization.wire);
+    const final = await this.rpc.call(
+      'isBlockhashValid',
+      [blockhash, { commitment: 'finalized' }],
+      now(z.boolean()),
+    );
+    if (final.value || final.context.slot < seenBlock) return { kind: 'unspent' };
+    if ((await this.rpc.call('getFirstAvailableBlock', [], Slot)) > seenBlock)
+      return { kind: 'unknown', reason: 'the node has forgotten the blocks that it could be in' };
+    // Only what is asked after it was too late is certain, and of a node that has come as far.
+    const late = signature ?? (await this.search(authorization, seenBlock));
+    if (late === undefined) return { kind: 'never', reason: 'its blockhash has expired' };
+    const { slot, status } = await this.status(late);
+    if (slot < final.context.slot) throw new ChainAway('the node is behind itself');
+    if (status || (await this.landed(late, 'finalized'))) return { kind: 'young' };
+    return { kind: 'never', reason: 'its blockhash has expired' };
+  }
+
+  /** What the chain calls a payment, where that is known. */
+  private async signatureOf({
+    authorization,
+    seenBlock,
+  }: Payment<SolanaTransfer>): Promise<string | undefined> {
+    const wire = taken(authorization.wire);
+    return this.feePayer && wire.compiled.staticAccounts[0] === this.feePayer.address
+      ? this.feePayer.cosign(wire).signature
+      : this.search(authorization, seenBlock);
+  }
+
+  /** Looks through the last transactions of who pays for one with the same message. */
+  private async search(transfer: SolanaTransfer, seenBlock: bigint): Promise<string | undefined> {
+    const source = await usdcAccount(transfer.from);
+    const options = { limit: LOOKED_THROUGH, commitment: 'confirmed' };
+    const found = await this.rpc.call('getSignaturesForAddress', [source, options], Signatures);
+    const recent = found.filter(({ slot }) => slot + BEFORE_SEEN >= seenBlock);
+    for (const { signature } of recent) {
+      const landed = await this.landed(signature, 'confirmed');
+      const wire = landed && decodeWire(landed.transaction[0]);
+      if (wire && messageHash(wire) === transfer.nonce) return signature;
+    }
+    if (recent.length === LOOKED_THROUGH)
+      throw new ChainAway('the payer has too many transactions to look through');
+    return undefined;
+  }
+
+  private async status(signature: string): Promise<{ slot: bigint; status: z.infer<typeof Status> | null }> {
+    const { context, value } = await this.rpc.call(
+      'getSignatureStatuses',
+      [[signature], { searchTransactionHistory: true }],
+      now(z.tuple([Status.nullable()])),
+    );
+    return { slot: context.slot, status: value[0] };
+  }
+
+  private landed(signature: string, commitment: Commitment): Promise<z.infer<typeof Landed>> {
+    const options = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
+    return this.rpc.call('getTransaction', [signature, options], Landed);
+  }
+
+  /** What a transaction has brought to the account of who is paid. */
+  private async arrival(signature: string, transfer: SolanaTransfer): Promise<ChainWord> {
+    const landed = await this.landed(signature, this.options.commitment);
+    if (!landed) return { kind: 'young' };
+    const shown = decodeWire(landed.transaction[0]);
+    const { err, preTokenBalances: before, postTokenBalances: after } = landed.meta;
+    if (!shown || messageHash(shown) !== transfer.nonce || (err !== null && err !== undefined))
+      throw new ChainAway('the node shows another transaction than the one that it was asked for');
+    const destination = await usdcAccount(transfer.to);
+    const index = shown.compiled.staticAccounts.indexOf(destination);
+    const unitsIn = (balances: typeof before): bigint =>
+      balances.find(({ accountIndex, mint }) => accountIndex === index && mint === SOLANA_USDC)?.uiTokenAmount
+        .amount ?? 0n;
+    const units = unitsIn(after) - unitsIn(before);
+    // A transfer of USDC brings exactly what it says. A node that shows anything else is not believed.
+    if (units !== transfer.value)
+      throw new ChainAway('the node shows that another amount has arrived than was sent');
+    return { kind: 'paid', transaction: signature, units };
+  }
+
+  /** Whether a blockhash that the node does not know is too old, or the node is behind. */
+  private async lateness(blockhash: string): Promise<Trial> {
+    await this.rpc.call('getHealth', [], z.literal('ok'));
+    const known = await this.rpc.call(
+      'isBlockhashValid',
+      [blockhash, { commitment: 'processed' }],
+      now(z.boolean()),
+    );
+    if (known.value) throw new ChainAway('the node does not agree with itself about a blockhash');
+    return { bad: 'its blockhash has expired, or is not known yet. Sign a new payment' };
+  }
+
+  private async check(): Promise<void> {
+    const genesis = await this.rpc.call('getGenesisHash', [], z.string());
+    if (genesis !== GENESIS)
+      throw new ChainAway('X402_SOLANA_RPC_URL is a node of another chain than Solana mainnet');
+    const { payTo } = this.options;
+    const options = { encoding: 'base64', commitment: 'confirmed' };
+    const { value } = await this.rpc.call(
+      'getAccountInfo',
+      [await usdcAccount(payTo), options],
+      now(Account),
+    );
+    if (!value || !canReceive(value))
+      throw new ChainAway('X402_SOLANA_PAY_TO has no account for USDC that can receive');
+    this.isChecked = true;
+  }
+}
+
+function canReceive({ owner, data: [base64] }: NonNullable<z.infer<typeof Account>>): boolean {
+  const data = Buffer.from(base64, 'base64');
+  return (
+    owner === TOKEN_PROGRAM && data.length === ACCOUNT.bytes && data[ACCOUNT.state] === ACCOUNT.initialized
+  );
+}
+
+/** A transaction that was taken apart before. */
+function taken(wire: string): WireTransfer {
+  const transfer = decodeWire(wire);
+  if (!transfer) throw new Error('a transaction that was kept can not be read');
+  return transfer;
+}

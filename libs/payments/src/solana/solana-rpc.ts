@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { ChainAway } from '../chains/chain.js';
+import { timedCall } from '../chains/node-calls.js';
+import { postJson } from '../chains/post-json.js';
+
+/** A node answers a question in this time, or is taken to be down. */
+const ANSWER_MS = 5_000;
+
+const ANSWER_BYTES = 1_048_576;
+
+const Answer = z.union([
+  z.object({ error: z.object({ code: z.int(), message: z.string() }) }),
+  z.object({ result: z.unknown() }),
+]);
+
+/** Answers of a node to questions. Whatever is wrong with them is ChainAway, which does not tell the URL: it may have a key. */
+export class SolanaRpc {
+  private id = 0;
+
+  constructor(private readonly url: string) {}
+
+  async call<Result>(method: string, params: readonly unknown[], result: z.ZodType<Result>): Promise<Result> {
+    const answer = Answer.safeParse(await timedCall('solana', 'node', () => this.post(method, params)));
+    if (!answer.success) throw new ChainAway(`the node's answer to ${method} is none`);
+    if ('error' in answer.data)
+      throw new ChainAway(`the node refused ${method} with ${answer.data.error.code}`);
+    const read = result.safeParse(answer.data.result);
+    if (!read.success) throw new ChainAway(`the node's answer to ${method} is not what it should be`);
+    return read.data;
+  }
+
+  private async post(method: string, params: readonly unknown[]): Promise<unknown> {
+    this.id += 1;
+    try {
+      const question = { jsonrpc: '2.0', id: this.id, method, params };
+      return await postJson(this.url, question, { timeoutMs: ANSWER_MS, maxBytes: ANSWER_BYTES });
+    } catch {
+      throw new ChainAway(`the node did not answer ${method}`);
+    }
+  }
+}

@@ -1,0 +1,379 @@
+import assert from 'node:assert/strict';
+import {
+  BASE_NETWORK,
+  BASE_USDC,
+  type Books,
+  Charges,
+  type PaymentOutcome,
+  Problem,
+  type Transfer,
+  walletAccountId,
+  walletName,
+} from '@svc/contracts';
+import { type RunningLedger, chargeOf } from '@svc/ledger/testing';
+import type { Authorization } from '../src/header/payment-header.js';
+import type { Payment } from '../src/records/payment.store.js';
+import type { Fault, Plan, Step } from './history-steps.js';
+import { Died } from './mortal.js';
+import { PAY_TO, PaymentProcess, type Surroundings } from './payment-process.js';
+import type { PaymentTimes } from './payment-times.js';
+import { BLOCK_SECONDS, type SimulatedChain, randomHex, useOf } from './simulated-chain.js';
+import { FORGED, SimulatedFacilitator } from './simulated-node.js';
+
+const UNITS_PER_USD = 1_000_000n;
+const NANO_PER_UNIT = 1_000n;
+const VALID_SECONDS = 300n;
+const MINUTE_BLOCKS = Number(60n / BLOCK_SECONDS);
+
+/** An authorization that expires, a margin for the chain's clock, and steps after it. */
+const ENDING_MINUTES = [1, 1, 1, 9, 1, 1, 1, 1, 1];
+
+const REFUSALS: Readonly<Record<Fault, readonly string[]>> = {
+  'too low': ['AMOUNT_TOO_LOW'],
+  'too high': ['AMOUNT_TOO_HIGH'],
+  asset: ['UNSUPPORTED_TOKEN'],
+  receiver: ['INVALID_PAYMENT_RECIPIENT'],
+  network: ['UNSUPPORTED_NETWORK'],
+  scheme: ['UNSUPPORTED_SCHEME'],
+  text: ['INVALID_PAYMENT_FORMAT'],
+  signature: ['PAYMENT_VERIFICATION_FAILED'],
+  expired: ['PAYMENT_VERIFICATION_FAILED'],
+};
+
+interface Offered {
+  readonly header: string;
+  readonly authorization: Authorization;
+}
+
+export interface HistoryParts {
+  readonly plan: Plan;
+  readonly ledger: RunningLedger;
+  readonly chain: SimulatedChain;
+  readonly times: PaymentTimes;
+  happened(what: string): void;
+}
+
+/** One history: payers, what they sign, two processes, and what becomes of it all. */
+export class PaymentHistory {
+  private readonly payers = [randomHex(20), randomHex(20), randomHex(20)];
+  private readonly offered: Offered[] = [];
+  private readonly refused: Authorization[] = [];
+  private readonly canceled = new Set<string>();
+  private readonly surroundings: Surroundings;
+  private readonly facilitator: SimulatedFacilitator;
+  private readonly processes: PaymentProcess[];
+  private readonly books: Books;
+  private areBooksThere = true;
+
+  constructor(private readonly parts: HistoryParts) {
+    const { plan, ledger, chain } = parts;
+    this.books = ledger.books;
+    this.facilitator = new SimulatedFacilitator(chain);
+    this.surroundings = {
+      plan,
+      database: ledger.database,
+      books: ledger.books,
+      chain,
+      raws: new Map(),
+      facilitator: this.facilitator,
+      areBooksThere: () => this.areBooksThere,
+    };
+    this.processes = [new PaymentProcess(this.surroundings), new PaymentProcess(this.surroundings)];
+  }
+
+  async play(): Promise<void> {
+    for (const step of this.parts.plan.steps) await this.take(step);
+    await this.heal();
+    await this.check();
+    this.parts.chain.clear();
+    this.parts.chain.mine(MINUTE_BLOCKS);
+    await this.parts.times.retire();
+  }
+
+  /** The process with this number, anew where it has died. */
+  private process(at: number): PaymentProcess {
+    const now = this.processes[at];
+    if (now && !now.life.isOver) return now;
+    if (now) this.parts.happened('a process died');
+    const born = new PaymentProcess(this.surroundings);
+    this.processes[at] = born;
+    return born;
+  }
+
+  private async take(step: Step): Promise<void> {
+    const { chain } = this.parts;
+    switch (step.do) {
+      case 'pay':
+        return this.pay(step.at, this.sign(step.of, step.usd));
+      case 'faulty':
+        return this.payFaulty(step.at, this.sign(step.of, 5), step.fault);
+      case 'again':
+        return this.again(step.which, step.at, step.times);
+      case 'mine':
+        chain.mine(step.blocks);
+        return;
+      case 'reorg':
+        chain.reorg(step.depth, step.how);
+        return;
+      case 'pass':
+        return this.pass(step.minutes);
+      case 'goOn':
+        await this.parts.times.pass(0);
+        await Promise.all(step.at.map((at) => this.process(at).goOn()));
+        return;
+      case 'retry':
+        return this.retry(step.at, step.which);
+      case 'node':
+        this.process(step.at).node.become(step.mood);
+        return;
+      case 'facilitator':
+        this.facilitator.mood = step.mood;
+        return;
+      case 'books':
+        this.areBooksThere = step.are === 'there';
+        return;
+      case 'kill':
+        this.process(step.at).life.endAt(step.call, step.isAfter);
+        return;
+      case 'others':
+        this.others(step.which, step.how);
+        return;
+      case 'spend':
+        return this.spend(step.of);
+    }
+  }
+
+  private sign(of: number, usd: number): Offered {
+    const authorization: Authorization = {
+      network: BASE_NETWORK,
+      asset: BASE_USDC,
+      from: this.payers[of] ?? '0x',
+      to: PAY_TO,
+      value: BigInt(usd) * UNITS_PER_USD,
+      validAfter: 0n,
+      validBefore: this.parts.chain.head.time + VALID_SECONDS,
+      nonce: randomHex(32),
+      signature: randomHex(65).replace(FORGED, '0x111') as `0x${string}`,
+    };
+    return { authorization, header: headerOf(authorization) };
+  }
+
+  private async pay(at: number, offered: Offered): Promise<void> {
+    this.offered.push(offered);
+    await this.send(at, offered);
+  }
+
+  /** What a client gets who may be cut off: nothing, where the process has died or something is away. */
+  private async send(at: number, { header, authorization }: Offered): Promise<PaymentOutcome | undefined> {
+    try {
+      const outcome = await this.process(at).payments.topUp(header);
+      if (outcome.state === 'credited')
+        assert.equal(outcome.usdNano, authorization.value * NANO_PER_UNIT, 'the answer names what was paid');
+      return outcome;
+    } catch (error) {
+      if (error instanceof Died) return undefined;
+      assert(error instanceof Problem, `a refusal, and not ${String(error)}`);
+      this.parts.happened(error.code);
+      assert(
+        ['UNAVAILABLE', 'SETTLEMENT_FAILED', 'PAYMENT_VERIFICATION_FAILED'].includes(error.code),
+        `a good payment is refused with ${error.code}`,
+      );
+      return undefined;
+    }
+  }
+
+  private async payFaulty(at: number, good: Offered, fault: Fault): Promise<void> {
+    const { authorization, header } = faulty(good.authorization, fault, this.parts.chain.head.time);
+    this.refused.push(authorization);
+    const answer = await this.process(at)
+      .payments.topUp(header)
+      .then(
+        () => 'taken',
+        (error: unknown) => {
+          if (error instanceof Died) return 'UNAVAILABLE';
+          return error instanceof Problem ? error.code : String(error);
+        },
+      );
+    const isAway = answer === 'UNAVAILABLE';
+    // A node that is behind does not know that it has expired, and who took it for good may have died since.
+    if (fault === 'expired' && (answer === 'taken' || isAway))
+      return void this.offered.push({ authorization, header });
+    assert(isAway || REFUSALS[fault].includes(answer), `a payment with a wrong ${fault} is ${answer}`);
+    this.parts.happened(answer);
+  }
+
+  private async again(which: number, at: number, times: number): Promise<void> {
+    const offered = this.pick(which);
+    if (!offered) return;
+    if (times === 20) this.parts.happened('twenty at once');
+    await Promise.all(Array.from({ length: times }, (_, number) => this.send((at + number) % 2, offered)));
+  }
+
+  private async pass(minutes: number): Promise<void> {
+    this.parts.chain.mine(minutes * MINUTE_BLOCKS);
+    await this.parts.times.pass(minutes);
+  }
+
+  private async retry(at: number, which: number): Promise<void> {
+    const offered = this.pick(which);
+    const payment = offered && (await this.parts.times.payment(offered.authorization));
+    if (!payment) return;
+    await this.process(at)
+      .payments.retry(payment.id)
+      .catch((error: unknown) => {
+        const isAway = error instanceof Died || (error instanceof Problem && error.code === 'UNAVAILABLE');
+        assert(isAway, String(error));
+      });
+  }
+
+  private others(which: number, how: 'settle' | 'cancel'): void {
+    const offered = this.pick(which);
+    if (!offered) return;
+    const { authorization } = offered;
+    if (how === 'cancel') this.canceled.add(useOf(authorization));
+    this.parts.chain.send({ hash: randomHex(32), authorization, isCancel: how === 'cancel' });
+    this.parts.happened(`others ${how}`);
+  }
+
+  /** All that a wallet has, so that a credit that is taken back leaves a debt. */
+  private async spend(of: number): Promise<void> {
+    const accountId = accountOf(this.payers[of] ?? '');
+    const { usdNano } = await this.books.balances(accountId);
+    if (usdNano <= 0n) return;
+    const charges = this.parts.ledger.app.get(Charges, { strict: false });
+    await charges.post([chargeOf(accountId, usdNano)]);
+    this.parts.happened('spent');
+  }
+
+  private pick(which: number): Offered | undefined {
+    return this.offered[which % Math.max(1, this.offered.length)];
+  }
+
+  /** All is there again, in new processes, and time goes on until nothing is under way. */
+  private async heal(): Promise<void> {
+    this.facilitator.mood = 'works';
+    this.areBooksThere = true;
+    for (const process of this.processes) process.life.end();
+    for (const minutes of ENDING_MINUTES) {
+      await this.pass(minutes);
+      await Promise.all([this.process(0).goOn(), this.process(1).goOn()]);
+      if ((await this.parts.times.underWay()) === 0) break;
+    }
+    // A reorg of the last moment is seen by then.
+    await this.parts.times.pass(1);
+    await this.process(0).goOn();
+    assert.equal(await this.parts.times.underWay(), 0, 'every payment has ended');
+  }
+
+  private async check(): Promise<void> {
+    const { payments } = this.process(0);
+    for (const authorization of this.refused) {
+      if (this.offered.some((offered) => offered.authorization === authorization)) continue;
+      assert.equal(await this.parts.times.payment(authorization), undefined, 'a refusal leaves no row');
+    }
+    const report = await payments.audit('new');
+    assert.deepEqual(report.mismatches, []);
+    const unclaimed = new Set<string>();
+    for (const offered of this.offered) {
+      const left = await this.ended(offered);
+      if (left !== undefined) unclaimed.add(left);
+    }
+    for (const transaction of unclaimed)
+      assert(
+        report.unclaimed.some((sentence) => sentence.includes(transaction)),
+        `${transaction} is told as unclaimed`,
+      );
+    for (const payer of this.payers) {
+      const { usdNano } = await this.books.balances(accountOf(payer));
+      assert(usdNano >= 0n, `a balance is ${usdNano}`);
+    }
+  }
+
+  /** Chain, row, books and answer say the same of a payment. Gives the transaction of one that belongs to nobody. */
+  private async ended({ header, authorization }: Offered): Promise<string | undefined> {
+    const { chain, times } = this.parts;
+    const used = chain.now.used(authorization);
+    const paid = used && !used.sent.isCancel ? used.sent.hash : undefined;
+    const payment = await times.payment(authorization);
+    if (!payment) return paid;
+    const isLate = payment.state === 'FAILED' && paid !== undefined;
+    if (isLate) {
+      // Its cancellation was in blocks enough, and they were replaced all the same.
+      assert(this.canceled.has(useOf(authorization)), `${payment.id} has failed, and the chain has it`);
+      this.parts.happened('paid after a cancellation');
+      await this.process(0).payments.retry(payment.id);
+    }
+    const now = isLate ? await times.payment(authorization) : payment;
+    assert.equal(now?.state, paid === undefined ? 'FAILED' : 'CREDITED', `of ${payment.id}`);
+    await this.booked(now, paid === undefined ? 0n : authorization.value);
+    const answer = await this.process(1)
+      .payments.topUp(header)
+      .then(
+        ({ state }) => state as string,
+        (error: unknown) => (error as Problem).code,
+      );
+    assert.equal(answer, paid === undefined ? 'SETTLEMENT_FAILED' : 'credited', `of ${payment.id}`);
+    this.parts.happened(answer);
+    return isLate ? paid : undefined;
+  }
+
+  /** The books have each round of a payment once, and in sum what the chain has. */
+  private async booked({ id, reversals, accountId }: Payment, units: bigint): Promise<void> {
+    const references = [id, ...Array.from({ length: reversals + 1 }, (_, at) => `${id}.${at + 2}`)];
+    const transfers = await this.books.deposits({ references });
+    const told = transfers.map(({ kind, reference }) => `${kind} ${reference}`);
+    assert.equal(new Set(told).size, told.length, `${id} is booked once: ${told.join(', ')}`);
+    assert.equal(
+      transfers.reduce((sum, transfer) => sum + signed(transfer), 0n),
+      units * NANO_PER_UNIT,
+      id,
+    );
+    const account = `customer:${accountId}`;
+    assert(transfers.every((each) => [each.debitAccount, each.creditAccount].includes(account)));
+    if (reversals > 0) this.parts.happened(units > 0n ? 'credited anew' : 'taken back for good');
+  }
+}
+
+const signed = ({ kind, amountNano }: Transfer): bigint => (kind === 'deposit' ? amountNano : -amountNano);
+
+const accountOf = (payer: string): string => walletAccountId(walletName(payer));
+
+function headerOf({ signature, ...authorization }: Authorization, terms: object = {}): string {
+  const content = {
+    x402Version: 2,
+    accepted: { scheme: 'exact', network: BASE_NETWORK, asset: BASE_USDC, payTo: PAY_TO, ...terms },
+    payload: { signature, authorization },
+  };
+  const text = JSON.stringify(content, (_key, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+  return Buffer.from(text).toString('base64');
+}
+
+function faulty(good: Authorization, fault: Fault, now: bigint): Offered {
+  const changed = (change: Partial<Authorization>): Offered => {
+    const authorization = { ...good, ...change };
+    return { authorization, header: headerOf(authorization) };
+  };
+  const ofOther = (terms: object): Offered => ({ authorization: good, header: headerOf(good, terms) });
+  switch (fault) {
+    case 'too low':
+      return changed({ value: 5n * UNITS_PER_USD - 1n });
+    case 'too high':
+      return changed({ value: 10_000n * UNITS_PER_USD + 1n });
+    case 'receiver':
+      return changed({ to: randomHex(20) });
+    case 'signature':
+      return changed({ signature: `${FORGED}${'1'.repeat(127)}` as `0x${string}` });
+    case 'expired':
+      return changed({ validBefore: now });
+    case 'asset':
+      return ofOther({ asset: randomHex(20) });
+    case 'network':
+      return ofOther({ network: 'eip155:1' });
+    case 'scheme':
+      return ofOther({ scheme: 'upto' });
+    case 'text':
+      return { authorization: good, header: headerOf(good).slice(4, -9) };
+  }
+}

@@ -1,0 +1,93 @@
+import { BASE_NETWORK, type Books, Problem } from '@svc/contracts';
+import { type RootLogger, createLogger } from '@svc/runtime';
+import type { Database } from '@svc/storage';
+import { AuditStore } from '../src/audit/audit.store.js';
+import { PaymentsAudit } from '../src/audit/payments-audit.js';
+import { LocalPayments } from '../src/local-payments.js';
+import { PaymentDesk } from '../src/operator/payment-desk.js';
+import { PaymentListStore } from '../src/records/payment-list.store.js';
+import { PaymentStore } from '../src/records/payment.store.js';
+import { baseRail } from '../src/settlement/base-rail.js';
+import { PaymentWatch } from '../src/settlement/payment-watch.js';
+import type { Rail } from '../src/settlement/rail.js';
+import { Settlement } from '../src/settlement/settlement.js';
+import { FacilitatorSubmission, OwnSubmission } from '../src/settlement/submissions.js';
+import type { Plan } from './history-steps.js';
+import { Life, mortal } from './mortal.js';
+import type { Sent, SimulatedChain } from './simulated-chain.js';
+import { SIGNER, type SimulatedFacilitator, SimulatedNode } from './simulated-node.js';
+
+export const PAY_TO = '0x00000000000000000000000000000000000000aa';
+
+/** Times are moved in the database and not waited for. */
+const MINUTE_MS = 60_000;
+const AT_ONCE = 50;
+
+const logger: RootLogger = { log: createLogger('silent') };
+
+export interface Surroundings {
+  readonly plan: Pick<Plan, 'submits' | 'confirmations'>;
+  readonly database: Database;
+  readonly books: Books;
+  readonly chain: SimulatedChain;
+  readonly raws: Map<string, Sent>;
+  readonly facilitator: SimulatedFacilitator;
+  /** Whether the books answer. */
+  readonly areBooksThere: () => boolean;
+}
+
+/** The payments of one process, which may die at any call to database, books, node and facilitator. */
+export class PaymentProcess {
+  readonly life = new Life();
+  readonly node: SimulatedNode;
+  readonly payments: LocalPayments;
+  private readonly store: PaymentStore;
+  private readonly settlement: Settlement;
+  private readonly rail: Rail;
+
+  constructor({ plan, database, books, chain, raws, facilitator, areBooksThere }: Surroundings) {
+    this.node = new SimulatedNode(chain, plan.confirmations, raws);
+    const node = mortal(this.node, this.life);
+    this.store = mortal(new PaymentStore(database), this.life);
+    const reachable = mortal(sometimesAway(books, areBooksThere), this.life);
+    const submission =
+      plan.submits === 'signer'
+        ? new OwnSubmission(node, this.store, { signer: SIGNER, stuckMs: MINUTE_MS / 2 })
+        : new FacilitatorSubmission(mortal(facilitator, this.life), this.store);
+    this.rail = baseRail({ payTo: PAY_TO, chain: node, submission });
+    const rails = [this.rail];
+    const { store } = this;
+    this.settlement = new Settlement({ store, books: reachable, rails, logger, leaseMs: MINUTE_MS });
+    this.payments = new LocalPayments({
+      waitMs: 0,
+      rails,
+      base: undefined,
+      store,
+      settlement: this.settlement,
+      watch: new PaymentWatch({ store, rails }),
+      desk: new PaymentDesk({ records: new PaymentListStore(database), store, settlement: this.settlement }),
+      audit: new PaymentsAudit({ rails, store: new AuditStore(database), books, log: logger.log }),
+      log: logger.log,
+    });
+  }
+
+  /** What a process does by itself every few seconds. What can't be done now is left for the next time. */
+  async goOn(): Promise<void> {
+    const ids = await this.store.left(BASE_NETWORK, AT_ONCE).catch(() => []);
+    for (const id of ids) await this.settlement.advance(id).catch(() => undefined);
+    await this.settlement.watch(this.rail).catch(() => undefined);
+  }
+}
+
+function sometimesAway(books: Books, areThere: () => boolean): Books {
+  return new Proxy(books, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...given: unknown[]): unknown =>
+        areThere()
+          ? (member as (...all: unknown[]) => unknown).apply(target, given)
+          : Promise.reject(new Problem('UNAVAILABLE'));
+    },
+  });
+}

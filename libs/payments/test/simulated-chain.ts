@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import type { Authorization } from '../src/header/payment-header.js';
+
+export const BLOCK_SECONDS = 12n;
+
+/** A reorg replaces at most so many blocks. */
+const DEEPEST = 3;
+
+type Hex = `0x${string}`;
+
+/** A transaction that uses an authorization, be it to cancel it. */
+export interface Sent {
+  readonly hash: Hex;
+  readonly authorization: Authorization;
+  readonly isCancel: boolean;
+  /** Of our own signer: its number and what it pays. */
+  readonly own?: { readonly nonce: number; readonly fee: number };
+}
+
+export interface Block {
+  readonly number: number;
+  readonly hash: Hex;
+  readonly time: bigint;
+  /** Those that had an effect. */
+  readonly done: readonly Sent[];
+  /** Those that had none: they used a number of our signer. */
+  readonly reverted: readonly Sent[];
+  /** The next number of our signer. */
+  readonly nextNonce: number;
+}
+
+/** What becomes of the transactions of blocks that are replaced: the new ones have them, they wait, or nobody has them. */
+export type Replaced = 'again' | 'later' | 'lost';
+
+export const randomHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
+
+export const useOf = ({ from, nonce }: Authorization): string => `${from} ${nonce}`;
+
+/** Blocks as one node sees them: the chain's own, and after `cut` perhaps others, which are replaced by now. */
+export class View {
+  constructor(
+    private readonly chain: SimulatedChain,
+    private readonly cut = Number.POSITIVE_INFINITY,
+    private readonly tail: readonly Block[] = [],
+  ) {}
+
+  get head(): Block {
+    return this.tail.at(-1) ?? this.chain.head;
+  }
+
+  block(number: number): Block | undefined {
+    return number < this.cut ? this.chain.block(number) : this.tail[number - this.cut];
+  }
+
+  /** Where an authorization is used, in this block or before. */
+  used(authorization: Authorization, until = this.head.number): { block: Block; sent: Sent } | undefined {
+    const use = useOf(authorization);
+    for (const block of this.chain.blocksWith(use)) {
+      if (block.number > until || this.block(block.number) !== block) continue;
+      const sent = block.done.find((each) => useOf(each.authorization) === use);
+      if (sent) return { block, sent };
+    }
+    return undefined;
+  }
+}
+
+/** Blocks, transactions that wait for one, and an authorization that is used once. */
+export class SimulatedChain {
+  private readonly blocks: Block[] = [
+    { number: 0, hash: randomHex(32), time: 1_000_000n, done: [], reverted: [], nextNonce: 0 },
+  ];
+  private readonly waiting = new Map<string, Sent>();
+  private readonly uses = new Map<string, Block[]>();
+  readonly now = new View(this);
+
+  get head(): Block {
+    const head = this.blocks.at(-1);
+    if (!head) throw new Error('a chain has a block');
+    return head;
+  }
+
+  block(number: number): Block | undefined {
+    return this.blocks[number];
+  }
+
+  blocksWith(use: string): readonly Block[] {
+    return this.uses.get(use) ?? [];
+  }
+
+  /** What a node sees from now on that hears of no further block. */
+  frozen(): View {
+    const cut = Math.max(0, this.head.number - DEEPEST - 1);
+    return new View(this, cut, this.blocks.slice(cut));
+  }
+
+  /** The next number of our signer, with those that wait in turn. */
+  get pendingNonce(): number {
+    const taken = new Set([...this.waiting.values()].map(({ own }) => own?.nonce));
+    let next = this.head.nextNonce;
+    while (taken.has(next)) next += 1;
+    return next;
+  }
+
+  /** Takes a transaction, or not: its number is used, or another one with it pays as much. */
+  send(sent: Sent): void {
+    const { own } = sent;
+    if (own) {
+      if (own.nonce < this.head.nextNonce) return;
+      const rival = [...this.waiting.values()].find((each) => each.own?.nonce === own.nonce);
+      if (rival?.own && rival.own.fee >= own.fee) return;
+      if (rival) this.waiting.delete(rival.hash);
+    }
+    this.waiting.set(sent.hash, sent);
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.waiting.clear();
+  }
+
+  mine(count: number, isEmpty = false): void {
+    for (let made = 0; made < count; made += 1) this.add(isEmpty ? [] : this.turn());
+  }
+
+  reorg(depth: number, how: Replaced): void {
+    const gone = this.blocks.splice(Math.max(1, this.blocks.length - Math.min(depth, DEEPEST)));
+    for (const { done, reverted } of how === 'lost' ? [] : gone)
+      for (const sent of [...done, ...reverted]) this.waiting.set(sent.hash, sent);
+    this.mine(gone.length + 1, how !== 'again');
+  }
+
+  /** What waits, as it can be mined: those of our signer by their numbers, without a gap. */
+  private turn(): Sent[] {
+    const all = [...this.waiting.values()];
+    const turn = all.filter(({ own }) => own === undefined);
+    let next = this.head.nextNonce;
+    for (const sent of all.filter(({ own }) => own).toSorted((a, b) => nonceOf(a) - nonceOf(b))) {
+      if (nonceOf(sent) === next) {
+        turn.push(sent);
+        next += 1;
+      } else if (nonceOf(sent) < next) this.waiting.delete(sent.hash);
+    }
+    return turn;
+  }
+
+  private add(turn: readonly Sent[]): void {
+    const time = this.head.time + BLOCK_SECONDS;
+    const done = new Map<string, Sent>();
+    const reverted: Sent[] = [];
+    for (const sent of turn) {
+      this.waiting.delete(sent.hash);
+      const use = useOf(sent.authorization);
+      const isOver = !sent.isCancel && time >= sent.authorization.validBefore;
+      if (isOver || done.has(use) || this.now.used(sent.authorization)) reverted.push(sent);
+      else done.set(use, sent);
+    }
+    const own = turn.filter((sent) => sent.own).length;
+    const block = {
+      number: this.head.number + 1,
+      hash: randomHex(32),
+      time,
+      done: [...done.values()],
+      reverted: reverted.filter((sent) => sent.own),
+      nextNonce: this.head.nextNonce + own,
+    };
+    this.blocks.push(block);
+    for (const use of done.keys()) this.uses.set(use, [...this.blocksWith(use), block]);
+  }
+}
+
+const nonceOf = ({ own }: Sent): number => own?.nonce ?? 0;

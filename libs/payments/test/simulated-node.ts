@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SignedText } from '@svc/contracts';
+import { BaseChain, type Prepared, signerOf } from '../src/chains/base-chain.js';
+import {
+  type Arrival,
+  type Blocks,
+  ChainAway,
+  type ChainWord,
+  type Standing,
+  type Statement,
+  type Trial,
+} from '../src/chains/chain.js';
+import { Facilitator } from '../src/facilitator/facilitator.js';
+import type { Authorization } from '../src/header/payment-header.js';
+import type { Payment } from '../src/records/payment.store.js';
+import { type Block, type Sent, type SimulatedChain, type View, randomHex } from './simulated-chain.js';
+
+export const NODES = ['up', 'down', 'hangs', 'behind'] as const;
+export type NodeMood = (typeof NODES)[number];
+
+export const FACILITATORS = ['works', 'lies', 'denies', 'hangs', 'down'] as const;
+export type FacilitatorMood = (typeof FACILITATORS)[number];
+
+/** As long as a deadline is waited for. */
+const HANG_MS = 2;
+
+const MARGIN_SECONDS = 120n;
+
+export const FORGED = '0xbad';
+
+export const SIGNER = signerOf('11'.repeat(32));
+
+type Hex = `0x${string}`;
+
+/** One node of a simulated chain, which says what Base would. */
+export class SimulatedNode extends BaseChain {
+  private mood: NodeMood = 'up';
+  private view: View;
+
+  override readonly statement: Statement = {
+    blocksAtOnce: 9_000n,
+    lastSure: async () => BigInt(Math.max(0, (await this.see()).head.number - this.confirmations + 1)),
+    arrivals: (_payTo, blocks) => this.arrived(blocks),
+  };
+
+  constructor(
+    private readonly chain: SimulatedChain,
+    private readonly confirmations: number,
+    /** Transactions of our signer, as they are kept. */
+    private readonly raws: Map<string, Sent>,
+  ) {
+    super({ rpcUrl: 'http://127.0.0.1:9', confirmations, maxFeeGwei: 1 });
+    this.view = chain.now;
+  }
+
+  become(mood: NodeMood): void {
+    this.mood = mood;
+    this.view = mood === 'behind' ? this.chain.frozen() : this.chain.now;
+  }
+
+  override async head(): Promise<bigint> {
+    return BigInt((await this.see()).head.number);
+  }
+
+  override async try(authorization: Authorization): Promise<Trial> {
+    const view = await this.see();
+    if (authorization.signature.startsWith(FORGED)) return { bad: 'invalid signature' };
+    if (view.used(authorization)) return 'spent';
+    return view.head.time >= authorization.validBefore ? { bad: 'expired' } : 'good';
+  }
+
+  override async wordOf({ authorization }: Payment<Authorization>): Promise<ChainWord> {
+    const view = await this.see();
+    const used = view.used(authorization);
+    if (used) return this.wordOn(view, used);
+    const isOver = view.head.time >= authorization.validBefore + MARGIN_SECONDS;
+    return isOver ? { kind: 'never', reason: 'the authorization has expired' } : { kind: 'unspent' };
+  }
+
+  override async wordIn(payment: Payment<Authorization>, transaction: string): Promise<ChainWord> {
+    const view = await this.see();
+    const used = view.used(payment.authorization);
+    if (used?.sent.hash !== transaction) return { kind: 'never', reason: 'that transaction has not used it' };
+    return this.wordOn(view, used);
+  }
+
+  override async standingOf(payment: Payment<Authorization>): Promise<Standing> {
+    const view = await this.see();
+    const { authorization, settledBlock, settledBlockHash } = payment;
+    if (settledBlock === undefined) return this.whereNow(payment);
+    if (view.head.number < Number(settledBlock) + this.confirmations - 1) return { kind: 'unclear' };
+    if (view.block(Number(settledBlock))?.hash === settledBlockHash) return { kind: 'there' };
+    return view.used(authorization) ? this.whereNow(payment) : { kind: 'gone' };
+  }
+
+  override async prepare(authorization: Authorization, _signer: unknown, stuck?: Hex): Promise<Prepared> {
+    const { head } = await this.see();
+    const before = stuck && this.raws.get(stuck);
+    if (!before && (await this.try(authorization)) !== 'good') throw new ChainAway('it would be reverted');
+    const raw = randomHex(16);
+    const isBehind = this.mood === 'behind';
+    const nonce = before?.own?.nonce ?? (isBehind ? head.nextNonce : this.chain.pendingNonce);
+    const fee = (before?.own?.fee ?? 0) + 1;
+    const sent = { hash: randomHex(32), authorization, isCancel: false, own: { nonce, fee } };
+    this.raws.set(raw, sent);
+    return { raw, hash: sent.hash };
+  }
+
+  override async isOpen(raw: Hex): Promise<boolean> {
+    const { head } = await this.see();
+    return (this.raws.get(raw)?.own?.nonce ?? -1) >= head.nextNonce;
+  }
+
+  /** One that hangs has taken it all the same. */
+  override async send(raw: Hex): Promise<void> {
+    const sent = this.raws.get(raw);
+    if (sent && this.mood !== 'down') this.chain.send(sent);
+    await this.see().catch(() => undefined);
+  }
+
+  override hasSigned(_signed: SignedText): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  private async arrived({ from, to }: Blocks): Promise<Arrival[]> {
+    const view = await this.see();
+    const found: Arrival[] = [];
+    for (let number = from; number <= to; number += 1n)
+      for (const { isCancel, hash, authorization } of view.block(Number(number))?.done ?? [])
+        if (!isCancel)
+          found.push({
+            transaction: hash,
+            payer: authorization.from,
+            units: authorization.value,
+            block: number,
+          });
+    return found;
+  }
+
+  private async whereNow(payment: Payment<Authorization>): Promise<Standing> {
+    const word = await this.wordOf(payment);
+    if (word.kind === 'paid') return { kind: 'moved', to: word };
+    return word.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
+  }
+
+  private wordOn(view: View, { block, sent }: { block: Block; sent: Sent }): ChainWord {
+    if (view.head.number - block.number + 1 < this.confirmations) return { kind: 'young' };
+    if (sent.isCancel) return { kind: 'never', reason: 'the authorization was canceled' };
+    const { hash, authorization } = sent;
+    return {
+      kind: 'paid',
+      transaction: hash,
+      units: authorization.value,
+      block: BigInt(block.number),
+      blockHash: block.hash,
+    };
+  }
+
+  private async see(): Promise<View> {
+    switch (this.mood) {
+      case 'up':
+      case 'behind':
+        return this.view;
+      case 'hangs':
+        await sleep(HANG_MS);
+        throw new ChainAway('it took too long');
+      case 'down':
+        throw new ChainAway('it is down');
+    }
+  }
+}
+
+/** A facilitator of the simulated chain that may say what is not so. */
+export class SimulatedFacilitator extends Facilitator {
+  mood: FacilitatorMood = 'works';
+
+  constructor(private readonly chain: SimulatedChain) {
+    super('http://127.0.0.1:9');
+  }
+
+  override async settle(authorization: Authorization): Promise<string | undefined> {
+    const sent = { hash: randomHex(32), authorization, isCancel: false };
+    switch (this.mood) {
+      case 'works':
+        this.chain.send(sent);
+        return sent.hash;
+      case 'lies':
+        return sent.hash;
+      case 'denies':
+        this.chain.send(sent);
+        return undefined;
+      case 'hangs':
+        this.chain.send(sent);
+        await sleep(HANG_MS);
+        return undefined;
+      case 'down':
+        return undefined;
+    }
+  }
+}

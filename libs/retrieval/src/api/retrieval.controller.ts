@@ -1,0 +1,35 @@
+import { Controller, Req } from '@nestjs/common';
+import {
+  type ExtractionReply,
+  FILE_HEADER,
+  Problem,
+  Retrieval,
+  type SourceFile,
+  decodeFile,
+  encodeExtraction,
+  routes,
+} from '@svc/contracts';
+import { Answers, whileAsked } from '@svc/runtime';
+import type { FastifyRequest } from 'fastify';
+
+/** The port `Retrieval` over HTTP: a file's bytes are the body, and what is known of it stands in a header. */
+@Controller()
+export class RetrievalController {
+  constructor(private readonly retrieval: Retrieval) {}
+
+  @Answers(routes.extractText)
+  async extractText(@Req() request: FastifyRequest): Promise<ExtractionReply> {
+    const file = fileOf(request);
+    return whileAsked(request, (signal) => encodeExtraction(this.retrieval.extractText(file, signal)));
+  }
+}
+
+function fileOf({ headers, body, record }: FastifyRequest): SourceFile {
+  try {
+    const file = decodeFile(String(headers[FILE_HEADER]), body as Buffer);
+    record.accountId = file.accountId;
+    return file;
+  } catch (error) {
+    throw new Problem('INVALID_REQUEST', { cause: error });
+  }
+}

@@ -1,0 +1,189 @@
+import {
+  type PageRequest,
+  PageUnread,
+  type Retrieval,
+  type WebPage,
+  WebPages,
+  ExtractionFailed,
+} from '@svc/contracts';
+import { FetchRefused, type Fetched, type GuardedFetcher } from '@svc/guarded-fetch';
+import { JobFailed } from '@svc/threads';
+import { LRUCache } from 'lru-cache';
+import { BrowserFailed } from '../browser/devtools.js';
+import type { PageBrowser } from '../browser/page-browser.js';
+import { dateOf } from '../search/found-pages.js';
+import { HostPace } from './host-pace.js';
+import { ReadingPlaces } from './reading-places.js';
+import type { PageJob, PageMarkdown } from './page-markdown.js';
+import { RobotRules } from './robots.js';
+
+export interface WebPagesSettings {
+  readonly RETRIEVAL_PAGE_LIMIT_BYTES: number;
+  readonly RETRIEVAL_PAGE_TIMEOUT_MS: number;
+  readonly RETRIEVAL_PAGES_AT_ONCE: number;
+  readonly RETRIEVAL_HOST_PAUSE_MS: number;
+  readonly RETRIEVAL_ROBOTS: 'respect' | 'ignore';
+  readonly RETRIEVAL_BROWSER_PAGES: number;
+}
+
+/** What reads a page in a thread. */
+export interface PageReader {
+  readPage(job: PageJob, account: string, signal: AbortSignal): Promise<PageMarkdown>;
+}
+
+interface Neighbours {
+  readonly fetcher: GuardedFetcher;
+  readonly reader: PageReader;
+  /** Reads what is no page. */
+  readonly files: Retrieval;
+  /** Runs the scripts of pages that say nothing without them. */
+  readonly browser?: PageBrowser | undefined;
+}
+
+/** More than any model is told of a page. */
+const PAGE_CHARACTERS = 400_000;
+
+/** Pages that may wait for a place. */
+const WAITING_AT_MOST = 256;
+
+const ROBOTS_BYTES = 524_288;
+const ROBOTS_MS = 4_000;
+const ORIGINS_AT_MOST = 5_000;
+const ROBOTS_LIFETIME_MS = 3_600_000;
+
+const ACCEPT = 'text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.5';
+
+/** Reads pages of the web: politely, through the guarded fetcher, and what they say in a thread. */
+export class LocalWebPages extends WebPages {
+  private readonly pace: HostPace;
+  private readonly places: ReadingPlaces;
+  private readonly browserPlaces: ReadingPlaces;
+  private readonly robots = new LRUCache<string, RobotRules>({
+    max: ORIGINS_AT_MOST,
+    ttl: ROBOTS_LIFETIME_MS,
+  });
+
+  constructor(
+    private readonly settings: WebPagesSettings,
+    private readonly neighbours: Neighbours,
+  ) {
+    super();
+    this.pace = new HostPace(settings.RETRIEVAL_HOST_PAUSE_MS);
+    this.places = new ReadingPlaces(settings.RETRIEVAL_PAGES_AT_ONCE, WAITING_AT_MOST);
+    this.browserPlaces = new ReadingPlaces(settings.RETRIEVAL_BROWSER_PAGES, WAITING_AT_MOST);
+  }
+
+  override async read({ accountId, url }: PageRequest, signal?: AbortSignal): Promise<WebPage> {
+    signal?.throwIfAborted();
+    const late = AbortSignal.timeout(this.settings.RETRIEVAL_PAGE_TIMEOUT_MS);
+    const either = signal ? AbortSignal.any([signal, late]) : late;
+    try {
+      return await this.places.take(accountId, either, async () => {
+        const fetched = await this.fetched(url, either);
+        return this.text(fetched, accountId, either);
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw unread(error, late);
+    }
+  }
+
+  private async fetched(url: string, signal: AbortSignal): Promise<Fetched> {
+    if (!URL.canParse(url)) throw new PageUnread('it is no valid URL');
+    const asked = new URL(url);
+    // Before its host is asked for anything.
+    if (asked.username !== '' || asked.password !== '')
+      throw new PageUnread('the URL holds a user name or password');
+    await this.checkRobots(asked, signal);
+    const { RETRIEVAL_PAGE_TIMEOUT_MS: timeoutMs, RETRIEVAL_PAGE_LIMIT_BYTES: limitBytes } = this.settings;
+    if (!(await this.pace.turn(asked.host, timeoutMs, signal)))
+      throw new PageUnread('too much is being read from that host');
+    const fetched = await this.neighbours.fetcher.fetch(url, {
+      limitBytes,
+      timeoutMs,
+      accept: ACCEPT,
+      signal,
+    });
+    // It may have led to another host, which has rules of its own.
+    const found = new URL(fetched.url);
+    if (found.origin !== asked.origin) await this.checkRobots(found, signal);
+    return fetched;
+  }
+
+  private async checkRobots({ protocol, origin, pathname, search }: URL, signal: AbortSignal): Promise<void> {
+    if (this.settings.RETRIEVAL_ROBOTS === 'ignore' || !protocol.startsWith('http')) return;
+    let rules = this.robots.get(origin);
+    if (!rules) {
+      rules = await this.rulesOf(origin, signal);
+      this.robots.set(origin, rules);
+    }
+    if (!rules.allows(pathname + search)) throw new PageUnread('its robots.txt asks not to');
+  }
+
+  /** A host without rules allows everything; one that can't say them nothing (RFC 9309 §2.3.1). */
+  private async rulesOf(origin: string, signal: AbortSignal): Promise<RobotRules> {
+    try {
+      const limits = { limitBytes: ROBOTS_BYTES, timeoutMs: ROBOTS_MS, accept: 'text/plain', signal };
+      const { bytes } = await this.neighbours.fetcher.fetch(`${origin}/robots.txt`, limits);
+      return RobotRules.parse(bytes.toString('utf8'));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof FetchRefused)) throw error;
+      if (error.reason === 'status')
+        return (error.status ?? 0) >= 500 ? RobotRules.nothing : RobotRules.everything;
+      if (error.reason === 'redirect' || error.reason === 'too-large') return RobotRules.everything;
+      throw error;
+    }
+  }
+
+  private async text(fetched: Fetched, account: string, signal: AbortSignal): Promise<WebPage> {
+    const { url, contentType, bytes } = fetched;
+    if (isHtml(contentType, bytes)) {
+      const { title, text, date } = await this.pageText(fetched, account, signal);
+      const publishedAt = dateOf(date, Date.now());
+      return { url, title: title || url, text, ...(publishedAt !== undefined && { publishedAt }) };
+    }
+    const name = new URL(url).pathname.split('/').at(-1) ?? '';
+    const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+    const file = { accountId: account, bytes, mediaType, ...(name !== '' && { name }) };
+    const { text } = await this.neighbours.files.extractText(file, signal);
+    return { url, title: name || url, text: text.slice(0, PAGE_CHARACTERS).toWellFormed() };
+  }
+
+  /** As it was sent, or where it says nothing so, as its scripts make it. */
+  private async pageText(fetched: Fetched, account: string, signal: AbortSignal): Promise<PageMarkdown> {
+    const { url, contentType, bytes } = fetched;
+    const { reader, browser } = this.neighbours;
+    const job = { bytes, contentType, url, textLimit: PAGE_CHARACTERS };
+    const sent = await reader.readPage(job, account, signal);
+    if (sent.text !== '' && !sent.isShell) return sent;
+    if (!browser || !sent.isShell) throw new PageUnread('the page holds no text without its scripts');
+    const html = await this.browserPlaces.take(account, signal, () => browser.html(fetched, signal));
+    const rendered = { ...job, bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' };
+    const made = await reader.readPage(rendered, account, signal);
+    // What is little of it now is all that there is.
+    if (made.text === '') throw new PageUnread('the page holds no text');
+    return made;
+  }
+}
+
+function isHtml(contentType: string, bytes: Uint8Array): boolean {
+  if (/^\s*(text\/html|application\/xhtml\+xml)/i.test(contentType)) return true;
+  if (contentType.trim() !== '') return false;
+  return /^\s*<(!doctype html|html)/i.test(Buffer.from(bytes.subarray(0, 200)).toString('latin1'));
+}
+
+/** Plain words for the client, a clause without a full stop. */
+function unread(error: unknown, late: AbortSignal): Error {
+  if (error instanceof PageUnread) return error;
+  if (late.aborted) return new PageUnread('it took too long');
+  if (error instanceof BrowserFailed)
+    return new PageUnread('the page needs its scripts, and they could not be run', { cause: error });
+  if (error instanceof FetchRefused) return new PageUnread(clause(error.message), { cause: error });
+  if (error instanceof ExtractionFailed || error instanceof JobFailed)
+    return new PageUnread(error.reason, { cause: error });
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+const clause = (sentence: string): string =>
+  sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { RobotRules } from './robots.js';
+
+describe('RobotRules', () => {
+  const rules = RobotRules.parse(
+    [
+      '# a comment',
+      'User-agent: other',
+      'Disallow: /',
+      '',
+      'User-Agent: *',
+      'User-agent: another',
+      'Disallow: /private/ # why',
+      'Allow: /private/open',
+      'Disallow: /*.pdf$',
+      'Disallow: /a*b*c',
+      'Disallow:',
+      'Sitemap: https://a.example/map.xml',
+    ].join('\r\n'),
+  );
+
+  it.each([
+    ['/', true],
+    ['/private/x', false],
+    ['/private/open/x', true],
+    ['/x.pdf', false],
+    ['/x.pdf?y', true],
+    ['/a1b2c3', false],
+    ['/acb', true],
+  ])('says of %s: %s', (path, allowed) => {
+    expect(rules.allows(path)).toBe(allowed);
+  });
+
+  it('goes by the group of its own name, where there is one', () => {
+    const own = RobotRules.parse(
+      'User-agent: *\nDisallow: /\n\nUser-agent: SVC-guarded-fetch\nDisallow: /x\n',
+    );
+    expect([own.allows('/y'), own.allows('/x')]).toEqual([true, false]);
+  });
+
+  it('lets the one that allows win of two as long, and everything without rules', () => {
+    expect(RobotRules.parse('User-agent: *\nDisallow: /p\nAllow: /p\n').allows('/p')).toBe(true);
+    expect(RobotRules.parse('<html>nothing here</html>').allows('/p')).toBe(true);
+    expect(RobotRules.nothing.allows('/')).toBe(false);
+  });
+
+  it('answers of hostile patterns at once', () => {
+    const hostile = RobotRules.parse(`User-agent: *\nDisallow: /${'*a'.repeat(900)}*b$\n`);
+    expect(hostile.allows(`/${'a'.repeat(8_000)}`)).toBe(true);
+  });
+});

@@ -1,0 +1,39 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Retrieval, WebPages, WebSearch } from '@svc/contracts';
+import { Catalog, InternalClient, closedAtEnd } from '@svc/runtime';
+import { HttpRetrieval, type HttpRetrievalSettings } from './api/http-retrieval.js';
+import { HttpWebPages } from './api/http-web-pages.js';
+import { HttpWebSearch } from './api/http-web-search.js';
+
+/** Files are read and the web is searched and read by another process. */
+@Module({})
+export class RetrievalClientModule {
+  static at(settings: HttpRetrievalSettings): DynamicModule {
+    return {
+      module: RetrievalClientModule,
+      providers: [
+        closedAtEnd(InternalClient),
+        {
+          provide: InternalClient,
+          useFactory: () => new InternalClient({ ...settings, url: settings.RETRIEVAL_URL }),
+        },
+        {
+          provide: Retrieval,
+          useFactory: (client: InternalClient) => new HttpRetrieval(settings, client),
+          inject: [InternalClient],
+        },
+        {
+          provide: WebSearch,
+          useFactory: (client: InternalClient, catalog: Catalog) => new HttpWebSearch(client, catalog),
+          inject: [InternalClient, Catalog],
+        },
+        {
+          provide: WebPages,
+          useFactory: (client: InternalClient) => new HttpWebPages(client, settings),
+          inject: [InternalClient],
+        },
+      ],
+      exports: [Retrieval, WebSearch, WebPages],
+    };
+  }
+}

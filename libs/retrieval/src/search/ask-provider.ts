@@ -1,0 +1,85 @@
+import { type Agent, request } from 'undici';
+import {
+  type Provider,
+  ProviderFault,
+  type ProviderHeaders,
+  type ProviderQuery,
+  type RawPage,
+} from './provider.js';
+
+/** Answers of search engines have some hundred kilobytes. */
+export const ANSWER_LIMIT_BYTES = 4_194_304;
+
+/** How long a provider is left alone that refuses for good, such as for its key, or for its quota without saying how long. */
+const REFUSED_MS = 60_000;
+const QUOTA_MS = 30_000;
+/** The longest rest that a provider may ask for. */
+const REST_LIMIT_MS = 3_600_000;
+
+/** What a provider found. Throws ProviderFault, or the signal's reason. */
+export async function askProvider(
+  agent: Agent,
+  provider: Provider,
+  { query, deadlineMs, signal }: { query: ProviderQuery; deadlineMs: number; signal: AbortSignal },
+): Promise<readonly RawPage[]> {
+  const late = AbortSignal.timeout(Math.max(1, Math.ceil(Math.min(deadlineMs, provider.deadlineMs))));
+  try {
+    return provider.read(await answerOf(agent, { provider, query }, AbortSignal.any([signal, late])));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ProviderFault) throw error;
+    throw new ProviderFault(late.aborted ? 'it took too long' : 'its answer is of no use', 0, {
+      cause: error,
+    });
+  }
+}
+
+async function answerOf(
+  agent: Agent,
+  { provider, query }: { provider: Provider; query: ProviderQuery },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { method, url, headers, body } = provider.request(query);
+  const answer = await request(url, {
+    dispatcher: agent,
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+    signal,
+  });
+  const { statusCode: status, headers: told } = answer;
+  if (status >= 200 && status < 300) return answer.body.json();
+  // Its words may repeat the key.
+  await answer.body.dump({ limit: 65_536, signal }).catch(() => undefined);
+  throw refusal(status, provider.restSeconds?.(told) ?? retryAfter(told));
+}
+
+/** 402 and 432, 433 are quotas too: of Exa, and of Tavily's plans. */
+function refusal(status: number, restSeconds: number | undefined): ProviderFault {
+  switch (status) {
+    case 402:
+    case 429:
+    case 432:
+    case 433:
+      return new ProviderFault(`it is over its quota (${status})`, restMs(restSeconds));
+    case 401:
+    case 403:
+      return new ProviderFault(`it refuses its key (${status})`, REFUSED_MS);
+    default:
+      return new ProviderFault(`it answered with status ${status}`);
+  }
+}
+
+/** Seconds, or a date. */
+function retryAfter({ 'retry-after': told }: ProviderHeaders): number | undefined {
+  if (typeof told !== 'string') return undefined;
+  return Number.isFinite(Number(told)) ? Number(told) : (Date.parse(told) - Date.now()) / 1_000;
+}
+
+function restMs(seconds: number | undefined): number {
+  return seconds !== undefined && seconds > 0 ? Math.min(seconds * 1_000, REST_LIMIT_MS) : QUOTA_MS;
+}

@@ -1,0 +1,31 @@
+import { pagesIn } from './answer-reading.js';
+import type { KeyedTerms, Provider } from './provider.js';
+
+/** Exa: `POST /search`, with what of each page fits the query. */
+export function exa({ name, deadlineMs, url, key, region }: KeyedTerms): Provider {
+  return {
+    name,
+    deadlineMs,
+    request: ({ text, count }) => ({
+      method: 'POST',
+      url: `${url ?? 'https://api.exa.ai'}/search`,
+      headers: { 'x-api-key': key },
+      body: JSON.stringify({
+        query: text,
+        numResults: count,
+        type: 'auto',
+        contents: { highlights: true },
+        ...(region && { userLocation: region }),
+      }),
+    }),
+    read: (answer) =>
+      pagesIn(answer, ['results']).map(({ title, url: address, highlights, text, publishedDate: date }) => ({
+        title,
+        url: address,
+        content: Array.isArray(highlights)
+          ? (highlights as unknown[]).filter((each) => typeof each === 'string').join(' … ')
+          : text,
+        date,
+      })),
+  };
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { pagesIn } from './answer-reading.js';
+import type { KeyedTerms, Provider } from './provider.js';
+
+/** Its longest page of results. */
+const COUNT_AT_MOST = 10;
+
+interface EngineTerms extends KeyedTerms {
+  /** The id of a search engine that was made in its console. */
+  readonly engineId: string;
+}
+
+/** Pages say of themselves when they were written. */
+const PageMap = z.object({
+  metatags: z.array(z.record(z.string(), z.unknown())).min(1),
+});
+
+/** Google Programmable Search: `GET /customsearch/v1`. */
+export function google({ name, deadlineMs, url, key, engineId, region, language }: EngineTerms): Provider {
+  return {
+    name,
+    deadlineMs,
+    request: ({ text, count }) => {
+      const query = new URLSearchParams({
+        cx: engineId,
+        q: text,
+        num: String(Math.min(count, COUNT_AT_MOST)),
+        ...(region && { gl: region.toLowerCase() }),
+        ...(language && { lr: `lang_${language}` }),
+      });
+      return {
+        method: 'GET',
+        url: `${url ?? 'https://customsearch.googleapis.com'}/customsearch/v1?${query.toString()}`,
+        // As a header, since URLs are logged on the way.
+        headers: { 'x-goog-api-key': key },
+      };
+    },
+    read: (answer) =>
+      pagesIn(answer, ['items']).map(({ title, link, snippet, pagemap }) => ({
+        title,
+        url: link,
+        content: snippet,
+        date: publishedIn(pagemap),
+      })),
+  };
+}
+
+function publishedIn(pagemap: unknown): unknown {
+  const read = PageMap.safeParse(pagemap);
+  const [first] = read.success ? read.data.metatags : [];
+  return first?.['article:published_time'] ?? first?.['og:updated_time'] ?? first?.['date'];
+}

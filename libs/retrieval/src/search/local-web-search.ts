@@ -1,0 +1,131 @@
+import {
+  type Search,
+  SearchFailed,
+  type SearchProvider,
+  type WebQuery,
+  type WebResults,
+  WebSearch,
+} from '@svc/contracts';
+import type { Catalog, Logger } from '@svc/runtime';
+import type { RedisConnection } from '@svc/storage';
+import { SPAN_KIND, traced } from '@svc/telemetry';
+import { Agent } from 'undici';
+import { ANSWER_LIMIT_BYTES, askProvider } from './ask-provider.js';
+import { foundPages } from './found-pages.js';
+import { ProviderFault, type Provider } from './provider.js';
+import { type ProviderSettings, providerOf } from './provider-kinds.js';
+import { LocalResultCache, type ResultCache, SharedResultCache } from './result-cache.js';
+
+export interface WebSearchSettings extends ProviderSettings {
+  readonly catalog: Catalog;
+  readonly log: Logger;
+  /** Where results are remembered together with other processes; without it, here. */
+  readonly redis?: RedisConnection | undefined;
+}
+
+/** What a catalogue says of searching, ready to be used. */
+interface Offer {
+  readonly search: Search;
+  readonly providers: readonly Provider[];
+  readonly cache: ResultCache | undefined;
+}
+
+/** Asks the providers of the catalogue, one after the other until one has found something. */
+export class LocalWebSearch extends WebSearch {
+  private readonly agent = new Agent({ maxResponseSize: ANSWER_LIMIT_BYTES, connections: 64 });
+  private offer: Offer | undefined;
+  /** Until when a provider is left alone, by its name. */
+  private readonly restsUntilMs = new Map<string, number>();
+
+  constructor(private readonly settings: WebSearchSettings) {
+    super();
+    const { catalog } = settings;
+    catalog.onReplaced(() => this.take(catalog.search));
+    this.take(catalog.search);
+  }
+
+  override async search(query: WebQuery, signal?: AbortSignal): Promise<WebResults> {
+    signal?.throwIfAborted();
+    const { offer } = this;
+    if (!offer) throw new SearchFailed('this deployment searches nowhere');
+    const key = JSON.stringify([query.text.toLowerCase(), query.count]);
+    const known = await offer.cache?.get(key);
+    if (known) return known;
+    const results = await this.ask(offer, query, signal ?? new AbortController().signal);
+    if (results.pages.length > 0) offer.cache?.set(key, results);
+    return results;
+  }
+
+  async close(): Promise<void> {
+    this.settings.redis?.disconnect();
+    await this.agent.close();
+  }
+
+  private take(search: Search | undefined): void {
+    this.restsUntilMs.clear();
+    if (!search) {
+      this.offer = undefined;
+      return;
+    }
+    const { cacheEntries: entriesAtMost, cacheSeconds } = search;
+    const providers = search.providers.flatMap((entry) => this.provider(entry) ?? []);
+    const lifetimeMs = cacheSeconds * 1_000;
+    const bounds = { entriesAtMost, lifetimeMs };
+    this.offer = { search, providers, cache: lifetimeMs === 0 ? undefined : this.cache(bounds) };
+  }
+
+  private cache(bounds: { entriesAtMost: number; lifetimeMs: number }): ResultCache {
+    const { redis, log } = this.settings;
+    return redis ? new SharedResultCache(bounds, redis, log) : new LocalResultCache(bounds);
+  }
+
+  private provider(entry: SearchProvider): Provider | undefined {
+    const provider = providerOf(entry, this.settings);
+    const { kind, name = kind } = entry;
+    if (!provider) this.settings.log.warn({ provider: name }, 'a search provider has no key or address');
+    return provider;
+  }
+
+  private async ask(
+    { search, providers }: Offer,
+    { text, count }: WebQuery,
+    signal: AbortSignal,
+  ): Promise<WebResults> {
+    const endMs = performance.now() + search.deadlineMs;
+    let empty: WebResults | undefined;
+    let fault: ProviderFault | undefined;
+    for (const provider of this.awake(providers)) {
+      const deadlineMs = endMs - performance.now();
+      if (deadlineMs <= 0) break;
+      try {
+        const asked = { query: { text, count }, deadlineMs, signal };
+        const raw = await traced(`search ${provider.name}`, (step) => {
+          if (step) step.kind = SPAN_KIND.client;
+          return askProvider(this.agent, provider, asked);
+        });
+        const results = { provider: provider.name, pages: foundPages(raw, count) };
+        if (results.pages.length > 0) return results;
+        empty ??= results;
+      } catch (error) {
+        if (!(error instanceof ProviderFault)) throw error;
+        fault = error;
+        this.note(provider, error);
+      }
+    }
+    if (empty) return empty;
+    throw new SearchFailed('no search provider answered', { cause: fault });
+  }
+
+  /** Those that want to be left alone are asked all the same where there is no other. */
+  private awake(providers: readonly Provider[]): readonly Provider[] {
+    const nowMs = performance.now();
+    const awake = providers.filter(({ name }) => nowMs >= (this.restsUntilMs.get(name) ?? 0));
+    return awake.length > 0 ? awake : providers;
+  }
+
+  private note({ name }: Provider, fault: ProviderFault): void {
+    if (fault.restMs > 0) this.restsUntilMs.set(name, performance.now() + fault.restMs);
+    const cause = fault.cause instanceof Error ? fault.cause.message : undefined;
+    this.settings.log.warn({ provider: name, fault: fault.message, cause }, 'a search provider failed');
+  }
+}

@@ -1,0 +1,52 @@
+import type { WebResults } from '@svc/contracts';
+import { createLogger } from '@svc/runtime';
+import { connectRedis } from '@svc/storage';
+import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SharedResultCache } from './result-cache.js';
+
+const { skipped, note } = withRedis();
+const log = createLogger('silent');
+const page = { title: 't', url: 'https://a.example/', content: 'c', publishedAt: '2025-04-16T16:55:11.000Z' };
+const results: WebResults = { provider: 'p', pages: [page] };
+
+describe.skipIf(skipped)(`results that processes remember together${note}`, () => {
+  let server: TestRedis;
+  beforeAll(async () => {
+    server = await startTestRedis();
+  });
+  afterAll(() => server?.stop());
+
+  async function sharing(lifetimeMs: number) {
+    const redis = connectRedis({ url: server.url, name: 'test' });
+    const cache = new SharedResultCache({ entriesAtMost: 10, lifetimeMs }, redis, log);
+    await expect.poll(() => redis.status).toBe('ready');
+    return { cache, close: () => redis.disconnect() };
+  }
+
+  it('are found by another process, under no name that tells the query, and for their lifetime only', async () => {
+    const [one, other] = [await sharing(60_000), await sharing(60_000)];
+    one.cache.set('a secret query', results);
+    await expect.poll(() => other.cache.get('a secret query')).toEqual(results);
+    expect(await other.cache.get('another')).toBeUndefined();
+    const redis = connectRedis({ url: server.url, name: 'look' });
+    await expect.poll(() => redis.status).toBe('ready');
+    const [key = '', ...others] = await redis.keys('*');
+    expect(others).toEqual([]);
+    expect(key).not.toContain('secret');
+    expect(await redis.pttl(key)).toBeGreaterThan(0);
+    redis.disconnect();
+    one.close();
+    other.close();
+  });
+
+  it('are what a process knows itself while Redis is away, and never in the way', async () => {
+    const { cache, close } = await sharing(60_000);
+    server.signal('SIGSTOP');
+    cache.set('x', results);
+    expect(await cache.get('x')).toEqual(results);
+    expect(await cache.get('y')).toBeUndefined();
+    server.signal('SIGCONT');
+    close();
+  });
+});

@@ -1,0 +1,32 @@
+import type { Provider } from './provider.js';
+import { pagesIn } from './answer-reading.js';
+
+interface SearxngTerms {
+  readonly name: string;
+  readonly deadlineMs: number;
+  /** Where it is; it may lie below a path. */
+  readonly url: string;
+  readonly region?: string | undefined;
+  readonly language?: string | undefined;
+}
+
+/** SearXNG, and the search simulator, which speaks its JSON: `GET /search?format=json`, all engines on its first page. */
+export function searxng({ name, deadlineMs, url, region, language }: SearxngTerms): Provider {
+  // Its languages are `de` or `de-AT`.
+  const locale = language && (region ? `${language}-${region}` : language);
+  return {
+    name,
+    deadlineMs,
+    request: ({ text }) => {
+      const query = new URLSearchParams({ q: text, format: 'json', ...(locale && { language: locale }) });
+      return { method: 'GET', url: `${url.replace(/\/$/, '')}/search?${query.toString()}` };
+    },
+    read: (answer) =>
+      pagesIn(answer, ['results']).map((page) => ({
+        title: page['title'],
+        url: page['url'],
+        content: page['content'],
+        date: page['publishedDate'] ?? page['pubdate'],
+      })),
+  };
+}

@@ -1,0 +1,31 @@
+import { pagesIn } from './answer-reading.js';
+import type { KeyedTerms, Provider } from './provider.js';
+
+const COUNT_AT_MOST = 20;
+
+/** Tavily: `POST /search`. Its countries have names, as `austria`. */
+export function tavily({ name, deadlineMs, url, key, region }: KeyedTerms): Provider {
+  const country = region && new Intl.DisplayNames('en', { type: 'region' }).of(region)?.toLowerCase();
+  return {
+    name,
+    deadlineMs,
+    request: ({ text, count }) => ({
+      method: 'POST',
+      url: `${url ?? 'https://api.tavily.com'}/search`,
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        query: text,
+        max_results: Math.min(count, COUNT_AT_MOST),
+        search_depth: 'basic',
+        ...(country && { country }),
+      }),
+    }),
+    read: (answer) =>
+      pagesIn(answer, ['results']).map(({ title, url: address, content, published_date: date }) => ({
+        title,
+        url: address,
+        content,
+        date,
+      })),
+  };
+}

@@ -1,0 +1,16 @@
+import { CatalogFile } from '@svc/contracts';
+import { Catalog } from '@svc/runtime';
+
+const model = {
+  id: 'm',
+  name: 'M',
+  tier: 'XS',
+  contextTokens: 1,
+  maxCompletionTokens: 1,
+  pricing: { input: 0, output: 0 },
+};
+const tiers = { XS: { standard: { requestsPerMinute: 1, tokensPerMinute: 1 } } };
+
+/** A catalogue that says this of searching. */
+export const catalogWith = (search: object | undefined): Catalog =>
+  new Catalog(CatalogFile.parse({ models: [model], tiers, ...(search && { search }) }));

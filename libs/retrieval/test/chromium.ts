@@ -1,0 +1,55 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const CHROMIUM = 'chromium';
+/** Tests that need it are left out without. */
+export const hasChromium = spawnSync(CHROMIUM, ['--version']).status === 0;
+if (!hasChromium) process.stderr.write(`SKIPPED: pages with scripts. There is no ${CHROMIUM}.\n`);
+
+/** As an operator starts it. */
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+];
+
+export interface TestBrowser {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A real browser with data of its own. */
+export async function startChromium(): Promise<TestBrowser> {
+  const dir = await mkdtemp(join(tmpdir(), 'svc-chromium-'));
+  const child = spawn(
+    CHROMIUM,
+    [...FLAGS, `--user-data-dir=${dir}`, '--remote-debugging-port=0', 'about:blank'],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const close = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  };
+  let said = '';
+  for await (const piece of child.stderr) {
+    said += String(piece);
+    const [, host] = /DevTools listening on ws:\/\/([^/]+)\//.exec(said) ?? [];
+    if (host !== undefined) {
+      child.stderr.resume();
+      return { url: `http://${host}`, close };
+    }
+  }
+  await close();
+  throw new Error(`${CHROMIUM} has ended: ${said}`);
+}

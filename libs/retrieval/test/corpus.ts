@@ -1,0 +1,44 @@
+import { articles } from './articles.js';
+import { builtPages } from './built-pages.js';
+import { damaged } from './damaged.js';
+import { documentation } from './documentation.js';
+import { forums } from './forums.js';
+import { languages } from './languages.js';
+import { tables } from './tables.js';
+import { walls } from './walls.js';
+import { type Language, PageWriter } from './writer.js';
+
+/** Makes the HTML of a page of one structure. */
+export type Structure = (w: PageWriter) => string;
+export type Structures = Readonly<Record<string, Structure>>;
+
+export interface CorpusPage {
+  readonly name: string;
+  readonly html: string;
+  readonly writer: PageWriter;
+}
+
+const ALL: readonly (readonly [string, Structures])[] = Object.entries({
+  articles,
+  documentation,
+  tables,
+  forums,
+  walls,
+  'built pages': builtPages,
+  damaged,
+});
+
+function made(name: string, structure: Structure, language: Language): CorpusPage {
+  const writer = new PageWriter(name, language);
+  return { name, html: structure(writer), writer };
+}
+
+/** Pages of many structures, with what each is about and what stands around it. */
+export const corpus: readonly CorpusPage[] = [
+  ...ALL.flatMap(([kind, structures]) =>
+    Object.entries(structures).map(([name, structure]) => made(`${kind}: ${name}`, structure, 'en')),
+  ),
+  ...Object.entries(languages).map(([language, structure]) =>
+    made(`languages: ${language}`, structure, language as Language),
+  ),
+];

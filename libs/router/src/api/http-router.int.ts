@@ -1,0 +1,119 @@
+import { routes } from '@svc/contracts';
+import { Catalog, CatalogModule, type Running, createLogger, serve } from '@svc/runtime';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TestBackend, saying, silent } from '../../test/backend.js';
+import { routerConformance } from '../../test/inference-router.conformance.js';
+import { catalogOf, deadUrl, eventually, quickSettings } from '../../test/routing.js';
+import { RouterApiModule } from '../router-api.module.js';
+import { HttpRouter } from './http-router.js';
+
+const ANSWER = '{"choices":[{}]}';
+const TOKEN = 'internal-token-of-the-tests-of-the-router';
+
+/** The router as other processes have it. */
+async function served(catalog: Catalog): Promise<Running> {
+  class Root {}
+  Module({})(Root);
+  const module: DynamicModule = {
+    module: Root,
+    imports: [CatalogModule.of(catalog), RouterApiModule.with(quickSettings(), TOKEN)],
+  };
+  return serve({
+    module,
+    logger: createLogger('silent'),
+    api: { host: '127.0.0.1', port: 0 },
+    drainMs: 5_000,
+  });
+}
+
+const clientOf = (url: string): HttpRouter =>
+  new HttpRouter({ ...quickSettings(), ROUTER_URL: url, token: TOKEN });
+
+routerConformance('HttpRouter', async (catalog) => {
+  const running = await served(catalog);
+  const router = clientOf(running.apiUrl);
+  return {
+    router,
+    stop: async () => {
+      await router.close();
+      await running.stop();
+    },
+  };
+});
+
+describe('a router of another process', () => {
+  const call = { requestId: 'r-1', model: 'm', body: [Buffer.from('{}')] };
+  const never = new AbortController().signal;
+  let backend: TestBackend;
+  let running: Running[];
+  let router: HttpRouter;
+
+  beforeEach(async () => {
+    backend = await TestBackend.start(saying({ choices: [{}] }));
+    running = [await served(catalogOf([backend.url])), await served(catalogOf([backend.url]))];
+    router = clientOf(running.map(({ apiUrl }) => apiUrl).join(','));
+  });
+  afterEach(async () => {
+    await router.close();
+    for (const each of running) await each.stop();
+    await backend.close();
+  });
+
+  it('answers nobody without the token of the deployment', async () => {
+    const response = await fetch(`${running[0]?.apiUrl}${routes.infer.path}`, {
+      method: 'POST',
+      headers: { 'content-type': routes.infer.bodyType, authorization: `Bearer ${TOKEN}x` },
+      body: '{}',
+    });
+    expect(response.status).toBe(401);
+    expect(backend.asked).toEqual([]);
+  });
+
+  it('refuses what is no call, and asks nobody', async () => {
+    const headers = { 'content-type': routes.infer.bodyType, authorization: `Bearer ${TOKEN}` };
+    const ask = (more: Record<string, string>): Promise<Response> =>
+      fetch(`${running[0]?.apiUrl}${routes.infer.path}`, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: '{}',
+      });
+    expect((await ask({})).status).toBe(400);
+    expect((await ask({ 'x-svc-model': '%', 'x-svc-stream': 'true', 'x-request-id': 'r' })).status).toBe(400);
+    expect((await ask({ 'content-type': 'application/json' })).status).toBe(415);
+    expect(backend.asked).toEqual([]);
+  });
+
+  it('is asked elsewhere while one process stops, and calls under way end well', async () => {
+    const goOn: (() => void)[] = [];
+    backend.reply = (response) => {
+      goOn.push(() => void response.end(ANSWER));
+    };
+    const underWay = Promise.all([router.complete(call, never), router.complete(call, never)]);
+    await eventually('both are asked', () => backend.asked.length === 2);
+    const stopped = running[0]?.stop();
+    backend.reply = saying({ choices: [{}] });
+    for (let round = 0; round < 10; round += 1)
+      expect(await router.complete(call, never)).toMatchObject({ retries: 0 });
+    for (const end of goOn) end();
+    expect(await underWay).toMatchObject([{ body: ANSWER }, { body: ANSWER }]);
+    await stopped;
+  });
+
+  it('is MODEL_OFFLINE when no process is there', async () => {
+    const { origin } = new URL(await deadUrl());
+    const lost = clientOf(origin);
+    await expect(lost.complete(call, never)).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
+    await lost.close();
+  });
+
+  it('closes the call to the backend through both processes when its caller leaves', async () => {
+    backend.reply = silent;
+    const leaving = new AbortController();
+    const asked = router.complete(call, leaving.signal);
+    await eventually('the backend is asked', () => backend.asked.length === 1);
+    leaving.abort();
+    await expect(asked).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+    await eventually('the backend is let go', () => backend.cut === 1);
+  });
+});

@@ -1,0 +1,116 @@
+import {
+  type Answering,
+  type ChunkStream,
+  type Completion,
+  type InferenceCall,
+  InferenceRouter,
+  Problem,
+  ProblemOnWire,
+  decodeAnswering,
+  decodeProblem,
+  decodeProblemTrailer,
+  encodeInferenceCall,
+  routes,
+} from '@svc/contracts';
+import { type Exchange, InternalClient, NeighbourAway, type NeighbourAddress } from '@svc/runtime';
+import { AnswerBytes } from '../backends/answer-bytes.js';
+import { refusalOf } from '../backends/backend-refusal.js';
+import type { RouterClientConfig } from '../router.config.js';
+
+/** The router tells its own deadlines; one that says nothing for so much longer stands still. */
+const MARGIN_MS = 5_000;
+
+/** A refusal has some hundred bytes. */
+const REFUSAL_LIMIT_BYTES = 65_536;
+
+const OCTETS = { 'content-type': routes.infer.bodyType };
+
+export type HttpRouterSettings = Omit<NeighbourAddress, 'url'> & RouterClientConfig;
+
+/** How long the parts of an answer may take. */
+interface Times {
+  readonly deadlineMs: number;
+  readonly pauseMs: number;
+}
+
+/**
+ * The router of another process. A process that breaks off before its answer begins is left out and another one is
+ * asked, as the router does with backends; after that nothing is asked twice.
+ */
+export class HttpRouter extends InferenceRouter {
+  private readonly client: InternalClient;
+
+  constructor(private readonly settings: HttpRouterSettings) {
+    super();
+    this.client = new InternalClient({ ...settings, url: settings.ROUTER_URL });
+  }
+
+  override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+    const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs, ROUTER_ANSWER_LIMIT_BYTES: limitBytes } = this.settings;
+    const times = { deadlineMs: limitMs + MARGIN_MS, pauseMs: limitMs + MARGIN_MS };
+    return this.ask({ call, stream: false, signal }, times, async (exchange) => ({
+      body: await exchange.text(limitBytes),
+    }));
+  }
+
+  override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+    const { settings } = this;
+    const times = {
+      deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS + MARGIN_MS,
+      pauseMs: settings.ROUTER_STALL_TIMEOUT_MS + MARGIN_MS,
+    };
+    return this.ask({ call, stream: true, signal }, times, (exchange) => {
+      exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS + MARGIN_MS);
+      const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
+      return { bytes: new AnswerBytes(exchange, { limitBytes, problemIn: decodeProblemTrailer }) };
+    });
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  private async ask<Part>(
+    asked: { readonly call: InferenceCall; readonly stream: boolean; readonly signal: AbortSignal },
+    times: Times,
+    take: (exchange: Exchange) => Promise<Part> | Part,
+  ): Promise<Part & Answering> {
+    const { headers, body } = encodeInferenceCall(asked.call, asked.stream);
+    const request = {
+      path: routes.infer.path,
+      headers: { ...headers, ...OCTETS },
+      body,
+      idempotent: true,
+      signal: asked.signal,
+      ...times,
+    };
+    try {
+      return await this.client.open(request, async (exchange, broken) => {
+        if (exchange.status !== 200) throw await refusal(exchange);
+        const { backend, retries } = decodeAnswering(exchange.headers);
+        return { backend, retries: retries + broken, ...(await take(exchange)) };
+      });
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      throw refusalOf(error instanceof NeighbourAway ? error.cause : error, asked.call.body).problem;
+    }
+  }
+}
+
+/** What the other process refused with. What is no refusal of a router is between it and this one. */
+async function refusal(exchange: Exchange): Promise<Problem> {
+  const { status } = exchange;
+  const text = await exchange.text(REFUSAL_LIMIT_BYTES);
+  const told = ProblemOnWire.safeParse(parsed(text));
+  if (told.success) return decodeProblem(told.data);
+  const cause = new Error(`the router answered ${status}: ${text.slice(0, 200)}`);
+  return new Problem(status === 503 ? 'MODEL_OFFLINE' : 'INFERENCE_FAILED', { cause });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

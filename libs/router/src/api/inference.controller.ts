@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { Controller, Req, Res } from '@nestjs/common';
+import {
+  type Answering,
+  type ChunkStream,
+  InferenceRouter,
+  PROBLEM_TRAILER,
+  Problem,
+  decodeInferenceCall,
+  encodeAnswering,
+  encodeProblem,
+  encodeProblemTrailer,
+  routes,
+} from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+type RawReply = FastifyReply['raw'];
+
+/** The port `InferenceRouter` over HTTP: the call is a head and the bytes for a backend, the answer a head and its bytes. */
+@Controller()
+export class InferenceController {
+  constructor(private readonly router: InferenceRouter) {}
+
+  @Answers(routes.infer)
+  async infer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { raw } = reply;
+    const leaving = new AbortController();
+    raw.once('close', () => leaving.abort());
+    // A socket that fails closes the answer, which is what is listened to.
+    raw.on('error', () => undefined);
+    try {
+      const { call, stream } = decodeInferenceCall(request.headers, [request.body as Buffer]);
+      request.record.model = call.model;
+      request.record.stream = stream;
+      if (stream) {
+        const answer = await this.router.stream(call, leaving.signal);
+        begin(request, reply, { answer, trailer: PROBLEM_TRAILER });
+        await pass(answer, raw, leaving.signal);
+      } else {
+        const answer = await this.router.complete(call, leaving.signal);
+        begin(request, reply, { answer, 'content-length': String(Buffer.byteLength(answer.body)) });
+        raw.end(answer.body);
+      }
+    } catch (error) {
+      refuse(error, request, reply);
+    }
+  }
+}
+
+/** `framing` says how the answer ends, which it has to before it begins. */
+function begin(
+  { record }: FastifyRequest,
+  reply: FastifyReply,
+  { answer, ...framing }: { readonly answer: Answering } & Readonly<Record<string, unknown>>,
+): void {
+  record.backend = answer.backend;
+  const head = { ...reply.getHeaders(), ...encodeAnswering(answer), ...framing };
+  reply.hijack();
+  reply.raw.writeHead(200, head as Record<string, string>);
+}
+
+/** Passes the bytes on as fast as they are read. What fails once they flow is told after the last of them. */
+async function pass({ bytes }: ChunkStream, raw: RawReply, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const arrived of bytes) {
+      let goesOn = true;
+      for (const part of arrived) goesOn = raw.write(part);
+      if (!goesOn) await once(raw, 'drain', { signal });
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    raw.addTrailers(encodeProblemTrailer(error));
+  }
+  raw.end();
+}
+
+/** Tells a refusal as the port's codec does, which says more than what clients are told. */
+function refuse(error: unknown, { record }: FastifyRequest, reply: FastifyReply): void {
+  const problem = Problem.from(error);
+  record.problem = problem;
+  if (reply.raw.destroyed) {
+    record.ended = 'client_gone';
+    reply.hijack();
+    return;
+  }
+  void reply.status(problem.status).header('content-type', 'application/json').send(encodeProblem(problem));
+}

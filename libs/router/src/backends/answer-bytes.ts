@@ -1,0 +1,54 @@
+import { Problem } from '@svc/contracts';
+import type { AnswerHeaders, Exchange } from '@svc/runtime';
+import { refusalOf } from './backend-refusal.js';
+
+export interface AnswerBytesOptions {
+  /** What has been read of it already. */
+  readonly first?: readonly Buffer[];
+  readonly limitBytes: number;
+  /** Why an answer failed that ended with these trailers, where they say so. */
+  readonly problemIn?: (trailers: AnswerHeaders) => Problem | undefined;
+}
+
+/** The bytes of a streamed answer, read as fast as they are asked for, up to a limit. */
+export class AnswerBytes implements AsyncIterable<readonly Buffer[]>, AsyncIterator<readonly Buffer[]> {
+  private first: readonly Buffer[] | undefined;
+  private leftBytes: number;
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly options: AnswerBytesOptions,
+  ) {
+    this.first = options.first;
+    this.leftBytes = options.limitBytes;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly Buffer[]> {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<readonly Buffer[]>> {
+    let value = this.first;
+    this.first = undefined;
+    try {
+      value ??= await this.exchange.read();
+    } catch (error) {
+      throw refusalOf(error, []).problem;
+    }
+    if (value.length === 0) {
+      const problem = this.options.problemIn?.(this.exchange.trailers);
+      if (problem) throw problem;
+      return { value: undefined, done: true };
+    }
+    for (const part of value) this.leftBytes -= part.length;
+    if (this.leftBytes >= 0) return { value, done: false };
+    this.exchange.abort();
+    throw new Problem('INFERENCE_FAILED', { cause: new RangeError('the stream is longer than its limit') });
+  }
+
+  return(): Promise<IteratorResult<readonly Buffer[]>> {
+    this.first = undefined;
+    this.exchange.abort();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+}

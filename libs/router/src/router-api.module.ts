@@ -1,0 +1,19 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { InternalToken } from '@svc/runtime';
+import { InferenceController } from './api/inference.controller.js';
+import type { RouterSettings } from './local-router.js';
+import { RouterModule } from './router.module.js';
+
+/** Serves the router to other processes. Needs the global module of the catalogue. */
+@Module({})
+export class RouterApiModule {
+  /** @param token The secret that callers must know. */
+  static with(settings: RouterSettings, token: string): DynamicModule {
+    return {
+      module: RouterApiModule,
+      imports: [RouterModule.with(settings)],
+      controllers: [InferenceController],
+      providers: [{ provide: InternalToken, useFactory: () => new InternalToken(token) }],
+    };
+  }
+}

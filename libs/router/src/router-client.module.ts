@@ -1,0 +1,20 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { InferenceRouter } from '@svc/contracts';
+import { closedAtEnd } from '@svc/runtime';
+import { HttpRouter, type HttpRouterSettings } from './api/http-router.js';
+
+/** The router of another process. */
+@Module({})
+export class RouterClientModule {
+  static at(settings: HttpRouterSettings): DynamicModule {
+    return {
+      module: RouterClientModule,
+      providers: [
+        closedAtEnd(HttpRouter),
+        { provide: HttpRouter, useFactory: () => new HttpRouter(settings) },
+        { provide: InferenceRouter, useExisting: HttpRouter },
+      ],
+      exports: [InferenceRouter],
+    };
+  }
+}

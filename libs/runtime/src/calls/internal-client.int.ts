@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ExchangeAborted } from './exchange.js';
+import { type InternalCall, InternalClient, NeighbourAway, STOPPING_HEADER } from './internal-client.js';
+
+type Reply = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** Far beyond what an answer takes on any machine. */
+const DEADLINE_MS = 60_000;
+
+const CALL: InternalCall = { path: '/internal/v1/x', body: '{}', deadlineMs: DEADLINE_MS };
+
+const answering: Reply = (response) => void response.end('{"done":true}');
+const silent: Reply = () => undefined;
+const breaking: Reply = (response) => void response.socket?.destroy();
+const stopping: Reply = (response) =>
+  void response.writeHead(503, { [STOPPING_HEADER]: 'true' }).end('{"code":"UNAVAILABLE"}');
+
+class Neighbour {
+  readonly asked: IncomingMessage[] = [];
+  /** Calls whose connection ended before their answer. */
+  cut = 0;
+
+  private constructor(
+    private readonly server: Server,
+    public reply: Reply,
+  ) {}
+
+  static async start(reply: Reply): Promise<Neighbour> {
+    const server = createServer((request, response) => {
+      neighbour.asked.push(request);
+      response.once('close', () => {
+        if (!response.writableFinished) neighbour.cut += 1;
+      });
+      neighbour.reply(response, request);
+    });
+    const neighbour = new Neighbour(server, reply);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return neighbour;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    if (this.server.listening) await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+let neighbours: Neighbour[];
+let client: InternalClient;
+
+async function given(...replies: readonly Reply[]): Promise<Neighbour[]> {
+  for (const reply of replies) neighbours.push(await Neighbour.start(reply));
+  client = new InternalClient({ url: neighbours.map(({ url }) => url).join(', '), token: 'a token' });
+  return neighbours;
+}
+
+const failureOf = (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: unknown) => error);
+
+const repeatedly = (times: number, call: Partial<InternalCall> = {}): Promise<unknown[]> =>
+  Promise.all(Array.from({ length: times }, () => client.ask({ ...CALL, ...call })));
+
+describe('InternalClient', () => {
+  beforeEach(() => {
+    neighbours = [];
+  });
+  afterEach(async () => {
+    await client.close();
+    for (const neighbour of neighbours) await neighbour.close();
+  });
+
+  it('shows the token, and gives the answer whatever its status', async () => {
+    const [one] = await given((response) => void response.writeHead(409, { 'x-y': 'z' }).end('no'));
+    const answer = await client.ask({ ...CALL, headers: { 'x-id': '1' } });
+    expect(answer).toMatchObject({ status: 409, text: 'no', headers: { 'x-y': 'z' } });
+    expect(one?.asked[0]?.headers).toMatchObject({ authorization: 'Bearer a token', 'x-id': '1' });
+  });
+
+  it('asks the address that is the least busy', async () => {
+    await given(silent, silent, silent);
+    for (let call = 0; call < 9; call += 1) void failureOf(client.ask(CALL));
+    await expect.poll(() => neighbours.map(({ asked }) => asked.length)).toEqual([3, 3, 3]);
+  });
+
+  it('leaves out an address that refuses connections, and no call is lost', async () => {
+    const [one, other] = await given(answering, answering);
+    await one?.close();
+    expect(await repeatedly(50)).toHaveLength(50);
+    expect(other?.asked.length).toBe(50);
+  });
+
+  it('says that nothing was done where no address takes connections', async () => {
+    await given(answering);
+    await neighbours[0]?.close();
+    const failure = await failureOf(client.ask(CALL));
+    expect(failure).toBeInstanceOf(NeighbourAway);
+    expect(failure).toMatchObject({ isUndone: true });
+  });
+
+  it('asks another process where one is stopping, whatever was asked', async () => {
+    const [one, other] = await given(stopping, stopping);
+    if (other) other.reply = answering;
+    for (let call = 0; call < 10; call += 1) expect(await client.ask(CALL)).toMatchObject({ status: 200 });
+    expect(one?.asked.length).toBeGreaterThan(0);
+  });
+
+  it('asks again after a broken connection only what may be done twice', async () => {
+    const [one] = await given(breaking);
+    expect(await failureOf(client.ask(CALL))).toMatchObject({ isUndone: false });
+    expect(one?.asked.length).toBe(1);
+    if (one) {
+      one.reply = (response, request) => {
+        one.reply = answering;
+        breaking(response, request);
+      };
+    }
+    expect(await client.ask({ ...CALL, idempotent: true })).toMatchObject({ status: 200 });
+    expect(one?.asked.length).toBe(3);
+  });
+
+  it('does not wait for an address that stands still as long as another one answers', async () => {
+    await given(silent, silent);
+    const asked = failureOf(client.ask({ ...CALL, idempotent: true, attemptMs: 2_000 }));
+    await expect.poll(() => neighbours.some((each) => each.asked.length === 1)).toBe(true);
+    for (const each of neighbours) if (each.asked.length === 0) each.reply = answering;
+    expect(await asked).toMatchObject({ status: 200 });
+  });
+
+  it('gives up at the deadline, and lets the connection go', async () => {
+    const [one] = await given(silent);
+    expect(await failureOf(client.ask({ ...CALL, deadlineMs: 50 }))).toBeInstanceOf(NeighbourAway);
+    await expect.poll(() => one?.cut).toBe(1);
+  });
+
+  it('lets the connection go at an abort, which is nobody’s failure', async () => {
+    const [one] = await given(silent);
+    const leaving = new AbortController();
+    const asked = failureOf(client.ask({ ...CALL, signal: leaving.signal, idempotent: true }));
+    await expect.poll(() => one?.asked.length).toBe(1);
+    leaving.abort();
+    expect(await asked).toBeInstanceOf(ExchangeAborted);
+    await expect.poll(() => one?.cut).toBe(1);
+    expect(one?.asked.length).toBe(1);
+  });
+});

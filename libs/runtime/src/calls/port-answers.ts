@@ -1,0 +1,94 @@
+import {
+  type MethodWire,
+  type PortCalls,
+  type PortWire,
+  Problem,
+  encodeProblem,
+  wireText,
+} from '@svc/contracts';
+import { type Trace, tracing } from '@svc/telemetry';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { RootLogger } from '../logging/logger.module.js';
+
+type AnyMethod = MethodWire<unknown[], unknown>;
+type Call = PortCalls['calls'][number];
+
+/** Serves a port to other processes: what they call together is begun together, and told as each call ends. */
+export class PortAnswers<Port extends object> {
+  private readonly methods: ReadonlyMap<string, AnyMethod>;
+
+  constructor(
+    private readonly port: Port,
+    wire: PortWire<Port>,
+    private readonly logger: RootLogger,
+  ) {
+    this.methods = new Map(Object.entries<AnyMethod>(wire as never));
+  }
+
+  /** Never rejects: whatever a call throws is its answer. Results that are there in the same turn go out together. */
+  async answer({ calls }: PortCalls, reply: FastifyReply): Promise<void> {
+    reply.hijack();
+    const { raw } = reply;
+    raw.on('error', () => undefined);
+    let lines = '';
+    let isFlushing = false;
+    const head = { ...reply.getHeaders(), 'content-type': 'application/x-ndjson' } as Record<string, string>;
+    const flush = (): void => {
+      isFlushing = false;
+      if (lines === '' || raw.destroyed) return;
+      if (!raw.headersSent) raw.writeHead(reply.statusCode, head);
+      raw.write(lines);
+      lines = '';
+    };
+    const tell = (line: string): void => {
+      lines += line;
+      if (isFlushing) return;
+      isFlushing = true;
+      setImmediate(flush);
+    };
+    await Promise.all(
+      calls.map(async (call, at) => {
+        tell(`{"at":${at},${await this.resultOf(call)}}\n`);
+      }),
+    );
+    if (raw.destroyed) return;
+    if (!raw.headersSent)
+      raw.writeHead(reply.statusCode, { ...head, 'content-length': Buffer.byteLength(lines) });
+    raw.end(lines);
+    lines = '';
+  }
+
+  /** The member that is the result of a call, as a part of its caller's trace where it says so. */
+  private resultOf(call: Call): Promise<string> {
+    const trace = tracing.forNeighbour({
+      name: call.method,
+      traceparent: call.traceparent,
+      startMs: performance.now(),
+    });
+    return trace ? tracing.run(trace, () => this.result(call, trace)) : this.result(call);
+  }
+
+  private async result({ method, arguments: given }: Call, trace?: Trace): Promise<string> {
+    try {
+      const wire = this.methods.get(method);
+      if (!wire) throw new Problem('INVALID_REQUEST', { message: 'The port has no such method.' });
+      const read = z.safeDecode(wire.arguments, given);
+      if (!read.success) throw new Problem('INVALID_REQUEST', { cause: read.error });
+      const run = this.port[method as keyof Port] as (...values: unknown[]) => Promise<unknown>;
+      return `"value":${wireText(wire, wire.result, await run.apply(this.port, read.data))}`;
+    } catch (error) {
+      trace?.root.fail(error);
+      const problem = Problem.from(error);
+      if (problem.status >= 500) this.tellCause(method, problem);
+      return `"problem":${JSON.stringify(encodeProblem(problem))}`;
+    }
+  }
+
+  /** The other process hears of the problem only. */
+  private tellCause(method: string, { code, cause }: Problem): void {
+    const { log } = this.logger;
+    if (code === 'UNKNOWN_ERROR') log.error({ method, err: cause }, 'a call failed');
+    else log.warn({ method, problem: code, cause: String(cause) }, 'a call was refused');
+  }
+}

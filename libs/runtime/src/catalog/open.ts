@@ -1,0 +1,46 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { Logger } from '../logging/logging.js';
+import { Catalog, readCatalog } from './catalog.js';
+import { Characters, readCharacters } from './characters.js';
+import { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.js';
+
+/** Where a process finds the catalogue. */
+export const catalogConfig = {
+  SVC_CATALOG: z.string().default('catalog.yaml').describe('The catalogue of models'),
+};
+
+/** Where a process finds the characters. */
+export const charactersConfig = {
+  SVC_CHARACTERS: z
+    .string()
+    .optional()
+    .describe('The file of characters; without it, characters.yaml if there is one'),
+};
+
+/** Whose files are looked at until it ends. */
+interface Owner {
+  readonly logger: Logger;
+  readonly undo: (undo: () => void) => void;
+}
+
+/** Reads the catalogue, and again whenever it changes. */
+export async function openCatalog(paths: CatalogPaths, { logger, undo }: Owner): Promise<Catalog> {
+  const path = resolve(paths.path);
+  const catalog = new Catalog(await readCatalog(path, paths.extraPath));
+  const watch = watchCatalog(catalog, { ...paths, path }, logger);
+  undo(() => watch.stop());
+  return catalog;
+}
+
+/** Reads the characters, and again whenever their file changes. A file that somebody named must be there. */
+export async function openCharacters(
+  given: string | undefined,
+  { logger, undo }: Owner,
+): Promise<Characters> {
+  const file = { path: resolve(given ?? 'characters.yaml'), mayBeMissing: given === undefined };
+  const characters = new Characters(await readCharacters(file));
+  const watch = watchCharacters(characters, file, logger);
+  undo(() => watch.stop());
+  return characters;
+}

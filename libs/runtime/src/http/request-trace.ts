@@ -1,0 +1,102 @@
+import { type RouteDefinition } from '@svc/contracts';
+import { type SpanAttributes, type Step, type Trace, inStep, tracing } from '@svc/telemetry';
+import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+
+/** What a request is for its telemetry. */
+export interface TracedRequest {
+  readonly trace: Trace;
+  /** From where it is known who sends it to where it is there. */
+  receiving: Step | undefined;
+}
+
+/** Of a request's id, the part that is the id of its trace. */
+const ID_DIGITS = 32;
+
+/**
+ * Has a route find out who asks, and goes on with what was found. What a neighbour says of its trace counts once it has
+ * shown that it is one.
+ */
+export function enterTraced(
+  request: FastifyRequest,
+  route: RouteDefinition,
+  { enter, next }: { enter: (next: HookHandlerDoneFunction) => void; next: HookHandlerDoneFunction },
+): void {
+  if (route.access === 'probe' || route.access === 'metrics') return enter(next);
+  if (route.access === 'internal') {
+    enter((error) => {
+      const trace = error ? undefined : tracing.forNeighbour(arrivalOf(request, route));
+      if (trace) request.traced = { trace, receiving: undefined };
+      next(error);
+    });
+    return;
+  }
+  const trace = tracing.forClient(arrivalOf(request, route));
+  const traced: TracedRequest = { trace, receiving: undefined };
+  request.traced = traced;
+  const { root } = trace;
+  const asking = root.begin('authenticate');
+  const passed = (error?: Error): void => {
+    if (error) asking?.fail(error);
+    else asking?.end();
+    if (!error && route.body) traced.receiving = root.begin('receive');
+    next(error);
+  };
+  inStep(asking ?? root, () => enter(passed));
+}
+
+/** Goes on as a part of the request's trace, whatever has read its body meanwhile. */
+export function goOnTraced(request: FastifyRequest, goOn: () => void): void {
+  const { traced } = request;
+  if (!traced) return goOn();
+  traced.receiving?.end();
+  inStep(traced.trace.root, goOn);
+}
+
+/** Ends the trace of a request whose answer has ended, and tells what its log line says of it. */
+export function endTrace(request: FastifyRequest, status: number): void {
+  const { traced, record } = request;
+  if (!traced) return;
+  const { trace } = traced;
+  const { problem, ended, startedMs, firstChunkMs } = record;
+  const hasFailed = status >= 500 || ended === 'cut' || (problem !== undefined && problem.status >= 500);
+  if (hasFailed) trace.root.error = problem?.code ?? String(status);
+  tracing.end(trace, {
+    failed: hasFailed,
+    waitedMs: firstChunkMs ?? performance.now() - startedMs,
+    describe: () => attributesOf(request, status),
+  });
+}
+
+function arrivalOf(request: FastifyRequest, { method, path }: RouteDefinition) {
+  return {
+    name: `${method} ${path}`,
+    id: request.id.slice(-ID_DIGITS),
+    startMs: request.record.startedMs,
+    traceparent: request.headers['traceparent'],
+  };
+}
+
+function attributesOf(request: FastifyRequest, status: number): SpanAttributes {
+  const { record, matchedRoute } = request;
+  const { problem } = record;
+  return {
+    'http.request.method': request.method,
+    'http.route': matchedRoute?.path,
+    'http.response.status_code': status,
+    'error.type': problem && problem.status >= 500 ? problem.code : undefined,
+    'svc.request.id': request.id,
+    'svc.account.id': record.accountId,
+    'svc.key.id': record.keyId,
+    'svc.problem': problem?.code,
+    'svc.ended': record.ended,
+    'svc.backend': record.backend,
+    'svc.cost.usd': record.costUsd,
+    'svc.cost.diem': record.costDiem,
+    'gen_ai.request.model': record.model,
+    'gen_ai.request.stream': record.stream,
+    'gen_ai.response.time_to_first_chunk':
+      record.firstChunkMs === undefined ? undefined : record.firstChunkMs / 1_000,
+    'gen_ai.usage.input_tokens': record.promptTokens,
+    'gen_ai.usage.output_tokens': record.completionTokens,
+  };
+}

@@ -1,0 +1,17 @@
+import type { FastifyRequest } from 'fastify';
+
+/** Does work for a request, and tells it to end when whoever asked has gone. */
+export async function whileAsked<Result>(
+  { raw: { socket } }: FastifyRequest,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  socket.once('close', leave);
+  try {
+    return await work(leaving.signal);
+  } finally {
+    // A connection that is kept has many requests.
+    socket.off('close', leave);
+  }
+}

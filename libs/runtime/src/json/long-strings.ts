@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** Small pieces are joined up to this size, and large ones are cut to it. */
+const PIECE_BYTES = 262_144;
+/** Bytes that are written before others get their turn. */
+const SLICE_BYTES = 1_048_576;
+
+/** A JSON text, and the strings that stand beside it. */
+export interface JsonText {
+  readonly text: string;
+  readonly strings: LongStrings;
+}
+
+/**
+ * Long strings of a JSON text, kept beside it as the bytes that stand between their quotes. In the text something short
+ * stands for each, so that whoever reads or edits the text has little to look at, and megabytes are neither decoded nor
+ * copied. What stands for them can't be guessed by whoever sent the text.
+ */
+export class LongStrings {
+  private mark: string | undefined;
+  private readonly kept: (readonly Uint8Array[])[] = [];
+
+  /** Keeps what stands between the quotes of a string, in pieces. Gives what stands for it in a text. */
+  keep(pieces: readonly Uint8Array[]): string {
+    this.mark ??= `${randomUUID()}:`;
+    this.kept.push(pieces);
+    return `${this.mark}${this.kept.length - 1};`;
+  }
+
+  /** The place, in order of keeping, of the string that a value stands for; nothing where it stands for itself. */
+  placeOf(value: string): number | undefined {
+    const { mark } = this;
+    return mark !== undefined && value.startsWith(mark) ? Number(value.slice(mark.length, -1)) : undefined;
+  }
+
+  /** The bytes of a text with its strings in it. */
+  byteLength(text: string): number {
+    return this.parts(text).reduce(
+      (sum, { bytes, rest }) => sum + sizeOf(bytes) + Buffer.byteLength(rest),
+      0,
+    );
+  }
+
+  /** A text with its strings in it, as bytes in pieces. */
+  async bytesOf(text: string): Promise<readonly Uint8Array[]> {
+    const pieces = new Pieces();
+    let written = 0;
+    for (const { bytes, rest } of this.parts(text)) {
+      for (const each of bytes) pieces.add(each);
+      if (rest !== '') pieces.add(Buffer.from(rest));
+      written += sizeOf(bytes) + rest.length;
+      if (written < SLICE_BYTES) continue;
+      written = 0;
+      await turn();
+    }
+    return pieces.all();
+  }
+
+  /** A text, cut where strings are missing: each of them, and what follows it. */
+  private parts(text: string): { bytes: readonly Uint8Array[]; rest: string }[] {
+    if (this.mark === undefined) return [{ bytes: [], rest: text }];
+    const [first = '', ...others] = text.split(this.mark);
+    const parts = others.map((part) => {
+      const end = part.indexOf(';');
+      return { bytes: this.kept[Number(part.slice(0, end))] ?? [], rest: part.slice(end + 1) };
+    });
+    return [{ bytes: [], rest: first }, ...parts];
+  }
+}
+
+/** Joins small pieces and cuts large ones. */
+class Pieces {
+  private readonly done: Uint8Array[] = [];
+  private small: Uint8Array[] = [];
+  private smallBytes = 0;
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length < PIECE_BYTES) {
+      this.small.push(bytes);
+      this.smallBytes += bytes.length;
+      if (this.smallBytes >= PIECE_BYTES) this.join();
+      return;
+    }
+    this.join();
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+      this.done.push(bytes.subarray(at, at + PIECE_BYTES));
+  }
+
+  all(): readonly Uint8Array[] {
+    this.join();
+    return this.done;
+  }
+
+  private join(): void {
+    const [only] = this.small;
+    if (!only) return;
+    this.done.push(this.small.length === 1 ? only : Buffer.concat(this.small));
+    this.small = [];
+    this.smallBytes = 0;
+  }
+}
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const { length } of pieces) bytes += length;
+  return bytes;
+}

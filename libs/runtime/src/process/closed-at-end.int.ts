@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { expect, it } from 'vitest';
+import { closedAtEnd } from './closed-at-end.js';
+
+const told: string[] = [];
+
+class Kept {
+  async close(): Promise<void> {
+    told.push('closed');
+  }
+}
+
+@Module({ providers: [closedAtEnd(Kept), { provide: Kept, useFactory: () => new Kept() }] })
+class Keeping {}
+
+it('closes what a module provides when its application is closed, and not before', async () => {
+  const app = await NestFactory.createApplicationContext(Keeping, { logger: false });
+  expect(told).toEqual([]);
+  await app.close();
+  expect(told).toEqual(['closed']);
+});

@@ -1,0 +1,25 @@
+import { Body, Controller } from '@nestjs/common';
+import { type LogLevelView, type NewLogLevel, routes } from '@svc/contracts';
+import { Answers } from '../http/route.js';
+import { RootLogger } from '../logging/logger.module.js';
+import { LogLevelSwitch } from '../logging/log-level.js';
+
+/** What the process logs, for its operator. */
+@Controller()
+export class LogLevelController {
+  private readonly levels: LogLevelSwitch;
+
+  constructor(logger: RootLogger) {
+    this.levels = new LogLevelSwitch(logger.log);
+  }
+
+  @Answers(routes.logLevel)
+  get(): LogLevelView {
+    return this.levels.state;
+  }
+
+  @Answers(routes.setLogLevel)
+  set(@Body() wanted: NewLogLevel): LogLevelView {
+    return this.levels.set(wanted);
+  }
+}

@@ -1,0 +1,59 @@
+import { within } from '../within.js';
+import type { Readiness } from './health.js';
+
+/** How often a neighbour is asked, and how long it may take to answer. */
+const ASK_EVERY_MS = 500;
+const ANSWER_MS = 2_000;
+
+/** One answer that is missing may be a hiccup. */
+const FAILURES = 2;
+
+/** Looks at what a process can't do without, and says in its readiness what is away. */
+export class NeighbourWatch {
+  private readonly timers: NodeJS.Timeout[] = [];
+
+  constructor(private readonly readiness: Readiness) {}
+
+  /** From now on asks a neighbour, which is away until it has answered. `probe` rejects when it can't serve. */
+  add(name: string, probe: () => Promise<unknown>): void {
+    this.readiness.report(name, 'it has not answered yet');
+    let failures = 0;
+    let isAsking = false;
+    const ask = async (): Promise<void> => {
+      if (isAsking) return;
+      isAsking = true;
+      try {
+        await within(ANSWER_MS, probe());
+        failures = 0;
+        this.readiness.report(name);
+      } catch (error) {
+        failures += 1;
+        if (failures >= FAILURES)
+          this.readiness.report(name, error instanceof Error ? error.message : String(error));
+      } finally {
+        isAsking = false;
+      }
+    };
+    // It never rejects.
+    this.timers.push(setInterval(() => void ask(), ASK_EVERY_MS));
+    void ask();
+  }
+
+  stop(): void {
+    for (const timer of this.timers) clearInterval(timer);
+  }
+}
+
+/** Resolves when one of these addresses is ready. */
+export async function anyIsReady(urls: string): Promise<void> {
+  await Promise.any(urls.split(',').map((url) => isReady(url.trim())));
+}
+
+async function isReady(url: string): Promise<void> {
+  const response = await fetch(`${url.replace(/\/$/, '')}/readyz`, {
+    signal: AbortSignal.timeout(ANSWER_MS),
+    redirect: 'error',
+  });
+  await response.body?.cancel();
+  if (response.status !== 200) throw new Error(`it answers ${response.status}`);
+}

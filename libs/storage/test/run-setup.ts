@@ -1,0 +1,55 @@
+// What vitest does before and after all tests.
+import { chmod, glob, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findPostmaster, isAlive, stopPostmaster } from '../src/server/postmaster.js';
+
+const PREFIX = 'svc-test-run-';
+const MEMORY_DISK = '/dev/shm';
+/** Room for the data of several servers, and for the service and its tests beside them. */
+const ROOM_BYTES = 6 * 1024 ** 3;
+
+let folder: string | undefined;
+
+/**
+ * Makes a folder for the files of this run, in memory where there is room, and makes it the place for temporary files.
+ * The thousands of files of many databases are made and removed there without a disk.
+ */
+export async function setup(): Promise<void> {
+  // Each project of the configuration asks for it.
+  if (process.env['SVC_TEST_FOLDER'] !== undefined) return;
+  const disk = tmpdir();
+  const place = (await hasRoom(MEMORY_DISK)) ? MEMORY_DISK : disk;
+  for (const left of new Set([place, disk])) await removeLeftBehind(left);
+  folder = await mkdtemp(join(place, `${PREFIX}${process.pid}-`));
+  // Some of what tests start runs as another user.
+  await chmod(folder, 0o711);
+  Object.assign(process.env, { SVC_TEST_FOLDER: folder, SVC_TEST_CACHE: disk, TMPDIR: folder });
+}
+
+export async function teardown(): Promise<void> {
+  if (folder !== undefined) await remove(folder);
+}
+
+async function hasRoom(disk: string): Promise<boolean> {
+  const found = await statfs(disk).catch(() => undefined);
+  return found !== undefined && Math.min(found.bavail * found.bsize, process.availableMemory()) > ROOM_BYTES;
+}
+
+/** Removes the folders of runs that were killed before they could. */
+async function removeLeftBehind(place: string): Promise<void> {
+  for (const name of await readdir(place)) {
+    const owner = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
+    // Another user's, or another run is at it too.
+    if (owner && !isAlive(owner)) await remove(join(place, name)).catch(() => undefined);
+  }
+}
+
+/** Stops the PostgreSQL servers whose data are in a folder, and removes it. */
+async function remove(path: string): Promise<void> {
+  for await (const data of glob(['*/postgres', '*/data/postgres'], { cwd: path })) {
+    const server = await findPostmaster(join(path, data));
+    if (server) await stopPostmaster(join(path, data), server.pid);
+  }
+  await rm(path, { recursive: true, force: true });
+}

@@ -1,0 +1,37 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type TestDatabase, startTestDatabase } from '../src/testing.js';
+
+const dir = join(import.meta.dirname, '../../../deploy/runbooks');
+
+/** What runbooks have PostgreSQL asked, by page. */
+const statements = readdirSync(dir).flatMap((name) =>
+  Array.from(
+    readFileSync(join(dir, name), 'utf8').matchAll(/psql "\$DATABASE_URL" -c (["'])(.*)\1$/gm),
+    ([, , statement = '']): [string, string] => [name, statement],
+  ),
+);
+
+let test: TestDatabase;
+let client: Client;
+
+beforeAll(async () => {
+  test = await startTestDatabase();
+  client = new Client({ connectionString: test.url });
+  await client.connect();
+});
+
+afterAll(async () => {
+  await client.end();
+  await test.stop();
+});
+
+it.each(statements)('the runbook %s asks for tables and columns that there are: %s', async (_, statement) => {
+  await expect(client.query(`EXPLAIN ${statement}`)).resolves.toBeDefined();
+});
+
+it('statements are found', () => {
+  expect(statements.length).toBeGreaterThan(5);
+});

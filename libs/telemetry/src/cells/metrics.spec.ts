@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { prometheusText } from '../export/prometheus-text.js';
+import { OTHER } from './family.js';
+import { Counter, Gauge, Histogram } from './metrics.js';
+
+const descriptor = { name: 'svc.things', unit: '{thing}', help: 'Things.', labels: ['a', 'b'] } as const;
+
+describe('a counter', () => {
+  it('counts by labels, and is the same cell for the same values', () => {
+    const counter = new Counter(descriptor);
+    counter.add(1, 'x', 'y');
+    counter.with('x', 'y').add(2);
+    counter.add(5, 'xy', '');
+    expect(counter.points()).toEqual([
+      { values: ['x', 'y'], value: 3 },
+      { values: ['xy', ''], value: 5 },
+    ]);
+  });
+
+  it('takes no harm from what is no growth', () => {
+    const counter = new Counter({ ...descriptor, labels: [] });
+    for (const by of [1, Number.NaN, -5, 0]) counter.add(by);
+    expect(counter.points()).toEqual([{ values: [], value: 1 }]);
+  });
+
+  it('stands at zero from the start where it is told to', () => {
+    const counter = new Counter(descriptor, [['x', 'y']]);
+    expect(counter.points()).toEqual([{ values: ['x', 'y'], value: 0 }]);
+    expect(new Counter({ ...descriptor, labels: [] }).points()).toEqual([{ values: [], value: 0 }]);
+  });
+
+  it('has no more series than its bound, and counts the others together', () => {
+    const counter = new Counter(descriptor);
+    for (let i = 0; i < 5_000; i += 1) counter.add(1, 'x', `chosen by a client ${i}`);
+    const points = counter.points();
+    expect(points.length).toBe(1_001);
+    expect(points.at(-1)).toEqual({ values: [OTHER, OTHER], value: 4_000 });
+    expect(points.reduce((sum, { value }) => sum + value, 0)).toBe(5_000);
+  });
+});
+
+describe('a gauge', () => {
+  it('adds up what several of a process tell, until they end, and passes over what is no number', () => {
+    const gauge = new Gauge({ ...descriptor, labels: ['a'] });
+    gauge.set(1, 'x');
+    const end = gauge.observe(() => [
+      [2, 'x'],
+      [4, 'y'],
+      [Number.NaN, 'z'],
+    ]);
+    expect(gauge.points()).toEqual([
+      { values: ['x'], value: 3 },
+      { values: ['y'], value: 4 },
+    ]);
+    end();
+    expect(gauge.points()).toEqual([{ values: ['x'], value: 1 }]);
+  });
+});
+
+describe('a histogram', () => {
+  it('counts a value at a boundary below it', () => {
+    const histogram = new Histogram({ ...descriptor, labels: [] }, [1, 2]);
+    for (const value of [0, 1, 1.5, 2, 3, Number.NaN, -1]) histogram.record(value);
+    const [point] = histogram.points();
+    expect(point?.cell).toMatchObject({ counts: [2, 2, 1], count: 5, sum: 7.5 });
+  });
+});
+
+describe('the text for Prometheus', () => {
+  it('has names with units, escaped labels, and buckets that add up', () => {
+    const counter = new Counter({ ...descriptor, labels: ['svc.a'] });
+    counter.add(2, 'quote " and \\ and\nline');
+    const histogram = new Histogram({ name: 'x.wait', unit: 's', help: 'Wait.', labels: [] }, [0.5, 1]);
+    histogram.record(0.2);
+    histogram.record(2);
+    const ratio = new Gauge({ name: 'x.share', unit: '1', help: 'Share.', labels: [] });
+    ratio.set(0.25);
+    const empty = new Gauge({ name: 'x.none', unit: '1', help: 'None.', labels: ['a'] });
+    expect(prometheusText([counter, histogram, ratio, empty])).toBe(
+      `# HELP svc_things_total Things.
+# TYPE svc_things_total counter
+svc_things_total{svc_a="quote \\" and \\\\ and\\nline"} 2
+# HELP x_wait_seconds Wait.
+# TYPE x_wait_seconds histogram
+x_wait_seconds_bucket{le="0.5"} 1
+x_wait_seconds_bucket{le="1"} 1
+x_wait_seconds_bucket{le="+Inf"} 2
+x_wait_seconds_sum 2.2
+x_wait_seconds_count 2
+# HELP x_share_ratio Share.
+# TYPE x_share_ratio gauge
+x_share_ratio 0.25
+`,
+    );
+  });
+});

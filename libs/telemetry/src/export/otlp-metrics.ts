@@ -1,0 +1,71 @@
+import type { Metric } from '../cells/metrics.js';
+import type { CollectionResult, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
+import { AggregationTemporality, DataPointType } from '@opentelemetry/sdk-metrics';
+
+type Time = [seconds: number, nanos: number];
+
+const time = (ms: number): Time => [Math.trunc(ms / 1_000), Math.round((ms % 1_000) * 1_000_000)];
+
+/** Gives the metrics to OpenTelemetry's reader, which sends them. */
+export class CellProducer implements MetricProducer {
+  private readonly startTime = time(Date.now());
+
+  constructor(
+    private readonly metrics: readonly Metric[],
+    private readonly scope: { readonly name: string; readonly version: string },
+  ) {}
+
+  collect(): Promise<CollectionResult> {
+    const endTime = time(Date.now());
+    const metrics = this.metrics
+      .map((metric) => this.dataOf(metric, endTime))
+      .filter(({ dataPoints }) => dataPoints.length > 0);
+    // The reader knows what sends them.
+    const resource = undefined as never;
+    return Promise.resolve({
+      errors: [],
+      resourceMetrics: { resource, scopeMetrics: [{ scope: this.scope, metrics }] },
+    });
+  }
+
+  private dataOf(metric: Metric, endTime: Time): MetricData {
+    const { name, unit, help } = metric.descriptor;
+    const common = {
+      descriptor: { name, unit, description: help, valueType: 1 },
+      aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    };
+    const point = (values: readonly string[]) => ({
+      startTime: this.startTime,
+      endTime,
+      attributes: Object.fromEntries(metric.descriptor.labels.map((label, index) => [label, values[index]])),
+    });
+    switch (metric.kind) {
+      case 'counter':
+        return {
+          ...common,
+          dataPointType: DataPointType.SUM,
+          isMonotonic: true,
+          dataPoints: metric.points().map(({ values, value }) => ({ ...point(values), value })),
+        };
+      case 'gauge':
+        return {
+          ...common,
+          dataPointType: DataPointType.GAUGE,
+          dataPoints: metric.points().map(({ values, value }) => ({ ...point(values), value })),
+        };
+      case 'histogram':
+        return {
+          ...common,
+          dataPointType: DataPointType.HISTOGRAM,
+          dataPoints: metric.points().map(({ values, cell }) => ({
+            ...point(values),
+            value: {
+              buckets: { boundaries: [...metric.boundaries], counts: [...cell.counts] },
+              sum: cell.sum,
+              count: cell.count,
+            },
+          })),
+        };
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/** `name=value` pairs by commas, percent-encoded, as OpenTelemetry's variables have them. */
+export function pairsOf(text = ''): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+    }),
+  );
+}

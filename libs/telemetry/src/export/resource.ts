@@ -1,0 +1,12 @@
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import type { TelemetryConfig } from '../telemetry.config.js';
+import { pairsOf } from './pairs.js';
+
+/** What sends: this run of this process. Nothing is looked up on the machine, whose names and arguments stay there. */
+export const resourceOf = (config: TelemetryConfig, version: string): Resource =>
+  resourceFromAttributes({
+    'service.name': config.OTEL_SERVICE_NAME,
+    'service.version': version,
+    'service.instance.id': crypto.randomUUID(),
+    ...pairsOf(config.OTEL_RESOURCE_ATTRIBUTES),
+  });

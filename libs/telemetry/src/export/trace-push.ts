@@ -1,0 +1,40 @@
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { untraced } from '../traces/trace.js';
+import { tracing } from '../traces/tracing.js';
+import { type OtlpTarget, type Push, type PushOptions, stopWithin } from './otlp-target.js';
+import { spanOf } from './spans.js';
+
+/** Spans that wait to be sent; further ones are lost. */
+const QUEUE = 4_096;
+const BATCH = 512;
+
+/** Records traces from now on and sends what is kept of them by OTLP, some together. */
+export function pushTraces(target: OtlpTarget, { config, version, resource }: PushOptions): Push {
+  const { url, headers, timeoutMs } = target;
+  const processor = new BatchSpanProcessor({
+    exporter: new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs }),
+    maxQueueSize: QUEUE,
+    maxExportBatchSize: BATCH,
+    scheduledDelayMillis: config.OTEL_BSP_SCHEDULE_DELAY,
+    exportTimeoutMillis: timeoutMs,
+  });
+  const common = { resource, instrumentationScope: { name: '@svc/telemetry', version } };
+  const settings = {
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    slowMs: config.SVC_TRACES_SLOW_MS,
+    keptPerSecond: config.SVC_TRACES_KEPT_PER_SECOND,
+    continuesClients: config.SVC_TRACES_OF_CLIENTS === 'continue',
+    tellsBackends: config.SVC_TRACES_TO_BACKENDS === 'true',
+  };
+  // The timer of the first span of a batch sends those of all.
+  const tell = (step: Parameters<typeof spanOf>[0]): void =>
+    untraced(() => processor.onEnd(spanOf(step, common)));
+  const end = tracing.record(settings, { tell });
+  return {
+    stop: () => {
+      end();
+      return stopWithin(processor.shutdown());
+    },
+  };
+}

@@ -1,0 +1,31 @@
+export { BATCH, SECONDS } from './cells/boundaries.js';
+export { OTHER } from './cells/family.js';
+export type { Counter, Gauge, Histogram, Metric } from './cells/metrics.js';
+export { logLines } from './export/log-lines.js';
+export { prometheusName } from './export/prometheus-names.js';
+export { PROMETHEUS_TYPE } from './export/prometheus-text.js';
+export { CATALOGUE, ROOMS } from './instruments/catalogue.js';
+export { events } from './instruments/events.js';
+export { inference } from './instruments/inference.js';
+export { limits } from './instruments/limits.js';
+export { money } from './instruments/money.js';
+export { neighbours } from './instruments/neighbours.js';
+export { payments } from './instruments/payments.js';
+export { requests } from './instruments/requests.js';
+export { router } from './instruments/router.js';
+export { metricsText, type RunningTelemetry, startTelemetry } from './telemetry.js';
+export { type TelemetryConfig, telemetryConfig } from './telemetry.config.js';
+export type { SpanAttributes } from './traces/attributes.js';
+export { errorType, isFailure } from './traces/failures.js';
+export { type RemoteSpan, readTraceparent } from './traces/trace-context.js';
+export {
+  SPAN_KIND,
+  type Step,
+  type Trace,
+  beginStep,
+  currentStep,
+  inStep,
+  traced,
+  untraced,
+} from './traces/trace.js';
+export { tracing } from './traces/tracing.js';

@@ -1,0 +1,17 @@
+import type { Metric } from '../cells/metrics.js';
+import { events } from './events.js';
+import { inference } from './inference.js';
+import { limits } from './limits.js';
+import { money } from './money.js';
+import { neighbours } from './neighbours.js';
+import { payments } from './payments.js';
+import { requests } from './requests.js';
+import { router } from './router.js';
+import { runtime } from './runtime.js';
+
+/** Every metric there is, by room. Exporters, dashboards, alerts and their checks are made from it. */
+export const ROOMS = { requests, inference, money, payments, limits, router, events, neighbours, runtime };
+
+export const CATALOGUE: readonly Metric[] = Object.values<Readonly<Record<string, Metric>>>(ROOMS).flatMap(
+  (room) => Object.values(room),
+);

@@ -1,0 +1,96 @@
+import { BATCH, SECONDS } from '../cells/boundaries.js';
+import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+
+/** The event log and the queues of jobs. */
+export const events = {
+  stored: new Histogram(
+    {
+      name: 'messaging.client.operation.duration',
+      unit: 's',
+      help: 'One batch of events into the log.',
+      labels: ['messaging.system', 'error.type'],
+    },
+    SECONDS.http,
+  ),
+  batchSize: new Histogram(
+    {
+      name: 'svc.events.batch.size',
+      unit: '{event}',
+      help: 'Events in a batch.',
+      labels: ['messaging.system'],
+    },
+    BATCH,
+  ),
+  pending: new Gauge({
+    name: 'svc.events.pending',
+    unit: '{event}',
+    help: 'Events that wait to be stored.',
+    labels: ['messaging.system'],
+  }),
+  failing: new Gauge({
+    name: 'svc.events.failing',
+    unit: '1',
+    help: 'Whether the log took nothing when it was last asked: 1, or 0.',
+    labels: ['messaging.system'],
+  }),
+  processed: new Histogram(
+    {
+      name: 'messaging.process.duration',
+      unit: 's',
+      help: 'A batch of events in the hands of its consumer.',
+      labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
+    },
+    SECONDS.http,
+  ),
+  handled: new Counter({
+    name: 'svc.events.handled',
+    unit: '{event}',
+    help: 'Events that a consumer has handled.',
+    labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
+  }),
+  dead: new Counter({
+    name: 'svc.events.dead',
+    unit: '{event}',
+    help: 'Events that could not be read and lie in the topic for dead ones.',
+    labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
+  }),
+  failures: new Gauge({
+    name: 'svc.events.failures',
+    unit: '{failure}',
+    help: 'Failures of a consumer since the last batch that it handled.',
+    labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
+  }),
+  lag: new Gauge({
+    name: 'svc.events.lag',
+    unit: '{event}',
+    help: 'Events that a group has not handled yet.',
+    labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
+  }),
+  oldest: new Gauge({
+    name: 'svc.events.oldest_unhandled.age',
+    unit: 's',
+    help: 'The age of the oldest event that a group has not handled, to the interval at which it is looked at.',
+    labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
+  }),
+  jobDuration: new Histogram(
+    {
+      name: 'svc.jobs.duration',
+      unit: 's',
+      help: 'Jobs, one try each.',
+      labels: ['svc.job', 'svc.job.outcome'],
+    },
+    SECONDS.http,
+  ),
+  jobsFailed: new Counter({
+    name: 'svc.jobs.failed',
+    unit: '{job}',
+    help: 'Jobs that have failed for good.',
+    labels: ['svc.job'],
+  }),
+  jobs: new Gauge({
+    name: 'svc.jobs.count',
+    unit: '{job}',
+    help: 'Jobs in a queue by state.',
+    labels: ['svc.queue', 'svc.job.state'],
+  }),
+};

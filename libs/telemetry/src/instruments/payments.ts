@@ -1,0 +1,67 @@
+import { SECONDS } from '../cells/boundaries.js';
+import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+
+/** What wallets pay, and the chains that say so. */
+export const payments = {
+  open: new Gauge({
+    name: 'svc.payments.open',
+    unit: '{payment}',
+    help: 'Payments that have not ended, by rail and state, and those of which only the operator can tell; all processes tell the same.',
+    labels: ['svc.payments.rail', 'svc.payments.state'],
+  }),
+  oldest: new Gauge({
+    name: 'svc.payments.oldest_open.age',
+    unit: 's',
+    help: 'The age of the oldest payment that goes on, and is neither credited nor failed; all processes tell the same.',
+    labels: ['svc.payments.rail'],
+  }),
+  ended: new Counter(
+    {
+      name: 'svc.payments.ended',
+      unit: '{payment}',
+      help: 'Payments that have ended, by how.',
+      labels: ['svc.payments.rail', 'svc.payments.state'],
+    },
+    [
+      ['base', 'CREDITED'],
+      ['base', 'FAILED'],
+      ['base', 'UNKNOWN'],
+      ['solana', 'CREDITED'],
+      ['solana', 'FAILED'],
+      ['solana', 'UNKNOWN'],
+    ],
+  ),
+  credited: new Counter(
+    {
+      name: 'svc.payments.credited',
+      unit: '{USD}',
+      help: 'What wallets were credited for what has arrived on a chain.',
+      labels: ['svc.payments.rail'],
+    },
+    [['base'], ['solana']],
+  ),
+  signIns: new Counter(
+    {
+      name: 'svc.payments.sign_ins',
+      unit: '{sign_in}',
+      help: 'Sign-ins of wallets, by the problem that they were refused with; empty where they were let in.',
+      labels: ['svc.problem'],
+    },
+    [[''], ['X402_SIGN_IN_INVALID_SIGNATURE']],
+  ),
+  chainCalls: new Histogram(
+    {
+      name: 'svc.payments.chain.call.duration',
+      unit: 's',
+      help: 'Questions to the node of a chain, and calls of a facilitator.',
+      labels: ['svc.payments.rail', 'svc.payments.peer', 'error.type'],
+    },
+    SECONDS.http,
+  ),
+  chainFailing: new Gauge({
+    name: 'svc.payments.chain.failing',
+    unit: '1',
+    help: 'Whether the node of a chain did not answer when it was last asked: 1, or 0.',
+    labels: ['svc.payments.rail'],
+  }),
+};

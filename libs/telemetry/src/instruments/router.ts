@@ -1,0 +1,51 @@
+import { SECONDS } from '../cells/boundaries.js';
+import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+
+/** Backends. */
+export const router = {
+  attempts: new Counter({
+    name: 'svc.router.attempts',
+    unit: '{attempt}',
+    help: 'Requests to backends by what became of them: answered, refused, failed, aborted, full.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.router.outcome'],
+  }),
+  retries: new Counter({
+    name: 'svc.router.retries',
+    unit: '{retry}',
+    help: 'Requests to another backend after one that failed.',
+    labels: ['gen_ai.request.model'],
+  }),
+  ejections: new Counter({
+    name: 'svc.router.ejections',
+    unit: '{ejection}',
+    help: 'How often a backend was put last for a while, since it failed.',
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
+  up: new Gauge({
+    name: 'svc.router.backend.up',
+    unit: '1',
+    help: 'Whether a backend is asked as usual: 1, or 0 while it is put last.',
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
+  inFlight: new Gauge({
+    name: 'svc.router.backend.in_flight',
+    unit: '{request}',
+    help: 'Requests that a backend has in hand from this process.',
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
+  room: new Gauge({
+    name: 'svc.router.backend.room',
+    unit: '{request}',
+    help: 'How many more it may have at once.',
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
+  firstChunk: new Histogram(
+    {
+      name: 'gen_ai.client.inference.time_to_first_chunk',
+      unit: 's',
+      help: 'From the request to a backend to the beginning of its answer.',
+      labels: ['gen_ai.request.model', 'svc.backend'],
+    },
+    SECONDS.firstToken,
+  ),
+};

@@ -1,0 +1,59 @@
+import { Counter, Gauge } from '../cells/metrics.js';
+
+/** How the process itself is. */
+export const runtime = {
+  build: new Gauge({
+    name: 'svc.build.info',
+    unit: '',
+    help: 'Always 1; its labels say what runs.',
+    labels: ['service.name', 'service.version', 'nodejs.version'],
+  }),
+  startTime: new Gauge({
+    name: 'process.start.time',
+    unit: 's',
+    help: 'When the process started, since 1970.',
+    labels: [],
+  }),
+  loopDelay: new Gauge({
+    name: 'nodejs.eventloop.delay',
+    unit: 's',
+    help: 'How late timers were since the values were last asked for, at most 15 s ago or more: by quantile.',
+    labels: ['quantile'],
+  }),
+  loopUtilization: new Gauge({
+    name: 'nodejs.eventloop.utilization',
+    unit: '1',
+    help: 'The share of time in which the event loop was busy, since it was last asked for.',
+    labels: [],
+  }),
+  memory: new Gauge({
+    name: 'process.memory.usage',
+    unit: 'By',
+    help: 'Memory by kind: rss, heap_used, heap_total, external, array_buffers.',
+    labels: ['svc.memory.kind'],
+  }),
+  heapLimit: new Gauge({
+    name: 'v8js.memory.heap.limit',
+    unit: 'By',
+    help: 'How large the heap may become before the process dies.',
+    labels: [],
+  }),
+  cpu: new Counter({
+    name: 'process.cpu.time',
+    unit: 's',
+    help: 'CPU time of the process.',
+    labels: ['cpu.mode'],
+  }),
+  descriptors: new Gauge({
+    name: 'process.open_file_descriptors',
+    unit: '{descriptor}',
+    help: 'Open files and sockets.',
+    labels: [],
+  }),
+  descriptorLimit: new Gauge({
+    name: 'process.open_file_descriptor.limit',
+    unit: '{descriptor}',
+    help: 'How many files and sockets may be open.',
+    labels: [],
+  }),
+};

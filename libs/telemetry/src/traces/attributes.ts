@@ -1,0 +1,49 @@
+/**
+ * Every attribute of a span. What is not among them is not exported: never a prompt, an answer, a key, a query, or the
+ * address of a client.
+ *
+ * `gen_ai.*` are OpenTelemetry's conventions for generative AI, which are in development and have changed their names
+ * before: https://github.com/open-telemetry/semantic-conventions-genai. `http.*`, `error.*` and `messaging.*` are those of
+ * https://opentelemetry.io/docs/specs/semconv/. `svc.*` are our own.
+ */
+export interface SpanAttributes {
+  'error.type'?: string | undefined;
+
+  'http.request.method'?: string | undefined;
+  'http.route'?: string | undefined;
+  'http.response.status_code'?: number | undefined;
+
+  'gen_ai.operation.name'?: 'chat' | undefined;
+  'gen_ai.provider.name'?: string | undefined;
+  'gen_ai.request.model'?: string | undefined;
+  'gen_ai.request.stream'?: boolean | undefined;
+  'gen_ai.response.time_to_first_chunk'?: number | undefined;
+  'gen_ai.usage.input_tokens'?: number | undefined;
+  'gen_ai.usage.output_tokens'?: number | undefined;
+
+  'messaging.system'?: 'kafka' | 'postgresql' | 'bullmq' | undefined;
+  'messaging.operation.type'?: 'send' | 'process' | undefined;
+  'messaging.destination.name'?: string | undefined;
+  'messaging.consumer.group.name'?: string | undefined;
+  'messaging.batch.message_count'?: number | undefined;
+
+  /** The id of the request, as `CF-RAY` and the ledger have it. */
+  'svc.request.id'?: string | undefined;
+  'svc.account.id'?: string | undefined;
+  'svc.key.id'?: string | undefined;
+  /** A backend's name in the catalogue. */
+  'svc.backend'?: string | undefined;
+  'svc.job'?: string | undefined;
+  /** Which of the backends that were asked, or which try of a job, from 1. */
+  'svc.attempt'?: number | undefined;
+  'svc.cost.usd'?: string | undefined;
+  'svc.cost.diem'?: string | undefined;
+  /** How an answer ended, where its status does not tell. */
+  'svc.ended'?: string | undefined;
+  /** The code of the problem that a client was told. */
+  'svc.problem'?: string | undefined;
+  /** Why a trace is kept that was not sampled. */
+  'svc.kept'?: 'failed' | 'slow' | undefined;
+  /** Steps that a trace had no room for. */
+  'svc.steps.left_out'?: number | undefined;
+}

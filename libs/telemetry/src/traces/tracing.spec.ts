@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '@svc/contracts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { beginStep, currentStep, inStep, type Step, traced, untraced } from './trace.js';
+import { type TracingSettings, tracing } from './tracing.js';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const REMOTE = `00-${TRACE}-b7ad6b7169203331-01`;
+const ID = '0199f0a0c1c07e0aa5c4b1d3f2e1a0b9';
+const NOTHING: TracingSettings = {
+  ratio: 0,
+  slowMs: 1_000,
+  keptPerSecond: 2,
+  continuesClients: false,
+  tellsBackends: false,
+};
+
+const told: Step[] = [];
+let end: () => void = () => undefined;
+
+function record(settings: Partial<TracingSettings> = {}): void {
+  end = tracing.record({ ...NOTHING, ...settings }, { tell: (step) => void told.push(step) });
+}
+
+afterEach(() => {
+  end();
+  told.length = 0;
+});
+
+const begin = (traceparent?: string) =>
+  tracing.forClient({ name: 'GET /x', id: ID, startMs: performance.now(), traceparent });
+const names = (): string[] => told.map(({ name }) => name);
+
+describe('what is kept', () => {
+  it('is a request that is sampled, with its steps, each a part of the one that it was begun in', async () => {
+    record({ ratio: 1 });
+    const trace = begin();
+    await tracing.run(trace, () => traced('outer', () => traced('inner', () => sleep(1))));
+    expect(names()).toEqual(['GET /x', 'outer', 'inner']);
+    const [root, outer, inner] = told;
+    expect([outer?.parent, inner?.parent]).toEqual([root, outer]);
+    expect(trace.id).toBe(ID);
+  });
+
+  it('is nothing of a request that is not sampled, went well and was quick', async () => {
+    record();
+    await tracing.run(begin(), () => traced('step', () => sleep(1)));
+    expect(told).toEqual([]);
+  });
+
+  it('is a request that failed, or of which a step did, or that was slow, sampled or not', async () => {
+    record({ keptPerSecond: 100 });
+    tracing.end(begin(), { failed: true, waitedMs: 0 });
+    tracing.end(begin(), { failed: false, waitedMs: 1_001 });
+    const failing = traced.bind(undefined, 'attempt', () => Promise.reject(new Problem('INFERENCE_FAILED')));
+    await tracing.run(begin(), () => (failing() as Promise<void>).catch(() => undefined));
+    expect(told.map(({ name, error }) => [name, error])).toEqual([
+      ['GET /x', undefined],
+      ['GET /x', undefined],
+      ['GET /x', undefined],
+      ['attempt', 'INFERENCE_FAILED'],
+    ]);
+    expect(told.map(({ attributes }) => attributes?.['svc.kept'])).toEqual([
+      'failed',
+      'slow',
+      'failed',
+      undefined,
+    ]);
+  });
+
+  it('is not what a client is refused for, nor that it went away', async () => {
+    record();
+    const gone = Object.assign(new Error('gone'), { name: 'AbortError' });
+    for (const error of [new Problem('INSUFFICIENT_BALANCE'), gone]) {
+      const refused = tracing.run(begin(), () => traced('hold', () => Promise.reject(error)));
+      await expect(refused).rejects.toBe(error);
+    }
+    expect(told).toEqual([]);
+  });
+
+  it('is no more in a second than is set, so that an outage does not flood who receives it', () => {
+    record({ keptPerSecond: 2 });
+    for (let at = 0; at < 50; at += 1) tracing.end(begin(), { failed: false, waitedMs: 2_000 });
+    expect(told.length).toBeLessThan(10);
+    const slow = told.length;
+    for (let at = 0; at < 50; at += 1) tracing.end(begin(), { failed: true, waitedMs: 0 });
+    expect(told.length - slow).toBeGreaterThanOrEqual(2);
+    expect(told.length - slow).toBeLessThan(10);
+  });
+
+  it('is also what ends after the request, once that is kept', () => {
+    record({ ratio: 1 });
+    const trace = begin();
+    const step = trace.root.begin('behind the answer');
+    tracing.end(trace, { failed: false, waitedMs: 0 });
+    expect(names()).toEqual(['GET /x']);
+    step?.end();
+    expect(names()).toEqual(['GET /x', 'behind the answer']);
+  });
+
+  it('is bounded: of a trace with too many steps the later ones are counted', () => {
+    record({ ratio: 1 });
+    const trace = begin();
+    for (let at = 0; at < 200; at += 1) trace.root.begin('extend hold')?.end();
+    tracing.end(trace, { failed: false, waitedMs: 0 });
+    expect(told).toHaveLength(129);
+    expect(trace.root.attributes?.['svc.steps.left_out']).toBe(72);
+  });
+});
+
+describe('the trace of a client', () => {
+  it('is named and does not decide, be it sampled there', () => {
+    record();
+    const trace = begin(REMOTE);
+    expect(trace.origin).toMatchObject({ traceId: ID, isSampled: false });
+    expect(trace.origin.links).toMatchObject([{ traceId: TRACE }]);
+  });
+
+  it('is continued, and decides, where that is set', () => {
+    record({ continuesClients: true });
+    expect(begin(REMOTE).origin).toMatchObject({ traceId: TRACE, isSampled: true });
+  });
+});
+
+describe('the step at hand', () => {
+  it('is the same over waits, and none in work that serves many', async () => {
+    record({ ratio: 1 });
+    const { root } = begin();
+    await inStep(root, async () => {
+      await sleep(1);
+      expect(currentStep()).toBe(root);
+      untraced(() => expect(beginStep('flush')).toBeUndefined());
+    });
+    expect(currentStep()).toBeUndefined();
+  });
+
+  it('is none of a request that ended long ago, in a loop that it began', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      for (const ratio of [0, 1]) {
+        record({ ratio });
+        const trace = begin();
+        tracing.end(trace, { failed: false, waitedMs: 0 });
+        inStep(trace.root, () => {
+          expect(currentStep()).toBe(trace.root);
+          vi.advanceTimersByTime(6_000);
+          expect(currentStep()).toBeUndefined();
+          expect(beginStep('renew')).toBeUndefined();
+        });
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is told to other processes with its trace also where nothing is recorded, so that logs have one id', () => {
+    expect(begin().root.traceparent).toMatch(new RegExp(`^00-${ID}-[0-9a-f]{16}-00$`));
+    expect(begin().root.begin('step')).toBeUndefined();
+  });
+});

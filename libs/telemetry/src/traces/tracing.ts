@@ -1,0 +1,157 @@
+import type { SpanAttributes } from './attributes.js';
+import { type RemoteSpan, readTraceparent, samplerOf } from './trace-context.js';
+import { type FirstStep, SPAN_KIND, type SpanSink, Trace, inStep } from './trace.js';
+
+export interface TracingSettings {
+  /** The share of traces that are recorded, from 0 to 1. */
+  readonly ratio: number;
+  /** What takes longer is kept. */
+  readonly slowMs: number;
+  /** Of those that are kept because they failed, and of those that were slow, the most in a second. */
+  readonly keptPerSecond: number;
+  /** Whether the trace of a client is continued as its flag says; without it, a trace of our own is linked to it. */
+  readonly continuesClients: boolean;
+  /** Whether backends are told of the trace. */
+  readonly tellsBackends: boolean;
+}
+
+/** A request that came in. */
+interface Arrival {
+  readonly name: string;
+  /** 32 hex digits, of which the last 14 are random. */
+  readonly id: string;
+  readonly startMs: number;
+  readonly traceparent: string | string[] | undefined;
+}
+
+/** How a trace ended. */
+interface TraceEnd {
+  readonly failed: boolean;
+  /** How long somebody waited, as against `slowMs`. */
+  readonly waitedMs: number;
+  /** What its first span says, asked only where it is kept. */
+  readonly describe?: () => SpanAttributes;
+}
+
+const OFF: TracingSettings = {
+  ratio: 0,
+  slowMs: Number.POSITIVE_INFINITY,
+  keptPerSecond: 0,
+  continuesClients: false,
+  tellsBackends: false,
+};
+
+/** So many in a second: an outage fails every request, and so many say no more than a few. */
+class Budget {
+  private left: number;
+  private filledMs = performance.now();
+
+  constructor(private readonly perSecond: number) {
+    this.left = perSecond;
+  }
+
+  take(): boolean {
+    const nowMs = performance.now();
+    const more = ((nowMs - this.filledMs) / 1_000) * this.perSecond;
+    this.left = Math.min(this.perSecond, this.left + more);
+    this.filledMs = nowMs;
+    if (this.left < 1) return false;
+    this.left -= 1;
+    return true;
+  }
+}
+
+/**
+ * The traces of this process. What is not sampled is a list of times until it ends, and is told all the same if it
+ * failed or was slow. Without a sink a trace is only an id, which logs have and neighbours are told.
+ */
+class Tracing {
+  private settings = OFF;
+  private sink: SpanSink | undefined;
+  private isSampled = samplerOf(0);
+  /** Slow ones leave room for those that failed: whole answers of large models are slow by nature. */
+  private budgets = { failed: new Budget(0), slow: new Budget(0) };
+
+  /** Records from now on. Gives what ends that. */
+  record(settings: TracingSettings, sink: SpanSink): () => void {
+    this.settings = settings;
+    this.sink = sink;
+    this.isSampled = samplerOf(settings.ratio);
+    const { keptPerSecond } = settings;
+    this.budgets = { failed: new Budget(keptPerSecond), slow: new Budget(keptPerSecond) };
+    return () => {
+      if (this.sink !== sink) return;
+      this.settings = OFF;
+      this.sink = undefined;
+      this.isSampled = samplerOf(0);
+    };
+  }
+
+  get tellsBackends(): boolean {
+    return this.settings.tellsBackends;
+  }
+
+  /** The trace of a client's request. What the client says of sampling counts only where it is continued. */
+  forClient({ name, id, startMs, traceparent }: Arrival): Trace {
+    const told = traceparent === undefined ? undefined : readTraceparent(traceparent);
+    const first: FirstStep = { name, kind: SPAN_KIND.server, startMs };
+    if (told && this.settings.continuesClients) return this.continued(told, first);
+    const origin = { traceId: id, isSampled: this.isSampled(id), ...(told && { links: [told] }) };
+    return new Trace(origin, first, this.sink);
+  }
+
+  /** What a process of the deployment asks for, as a part of its trace; nothing where it has none. */
+  forNeighbour({ name, startMs, traceparent }: Omit<Arrival, 'id'>): Trace | undefined {
+    const parent = readTraceparent(traceparent);
+    return parent && this.continued(parent, { name, kind: SPAN_KIND.server, startMs });
+  }
+
+  /** Work on messages of other traces, recorded if one of them is. */
+  forMessages(name: string, links: readonly RemoteSpan[], id: string): Trace {
+    const isSampled = links.some((link) => link.isSampled);
+    const first: FirstStep = { name, kind: SPAN_KIND.consumer, startMs: performance.now() };
+    return new Trace({ traceId: id, isSampled, links }, first, this.sink);
+  }
+
+  /** Work on one message, as a part of the trace that it came from, if any. */
+  forMessage({ name, id, startMs, traceparent }: Arrival): Trace {
+    const parent = readTraceparent(traceparent);
+    const first: FirstStep = { name, kind: SPAN_KIND.consumer, startMs };
+    if (parent) return this.continued(parent, first);
+    return new Trace({ traceId: id, isSampled: this.isSampled(id) }, first, this.sink);
+  }
+
+  /** Ends a trace and decides whether it is kept. */
+  end(trace: Trace, { failed, waitedMs, describe }: TraceEnd): void {
+    if (!trace.isRecorded) return trace.drop();
+    trace.root.end();
+    const { isSampled } = trace.origin;
+    const reason = failed || trace.isFailed ? 'failed' : 'slow';
+    const isTold = isSampled || reason === 'failed' || waitedMs > this.settings.slowMs;
+    if (!isTold || !(isSampled || this.budgets[reason].take())) return trace.drop();
+    if (!isSampled) trace.root.set({ 'svc.kept': reason });
+    if (describe) trace.root.set(describe());
+    trace.keep();
+  }
+
+  /** Does work as the whole of a trace. */
+  async run<T>(trace: Trace, work: () => Promise<T>): Promise<T> {
+    const { root } = trace;
+    try {
+      return await inStep(root, work);
+    } catch (error) {
+      root.fail(error);
+      throw error;
+    } finally {
+      this.end(trace, { failed: false, waitedMs: performance.now() - root.startMs });
+    }
+  }
+
+  private continued(parent: RemoteSpan, first: FirstStep): Trace {
+    const { traceId, isSampled } = parent;
+    return new Trace({ traceId, parent, isSampled }, first, this.sink);
+  }
+}
+
+/** A process has one telemetry, as it has one log. */
+export const tracing = new Tracing();

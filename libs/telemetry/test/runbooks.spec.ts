@@ -1,0 +1,97 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { routes } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import { prometheusLabel, prometheusName } from '../src/export/prometheus-names.js';
+import { CATALOGUE } from '../src/instruments/catalogue.js';
+
+const root = join(import.meta.dirname, '../../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const pages = readdirSync(join(root, 'deploy/runbooks')).map(
+  (name) => [name, read(`deploy/runbooks/${name}`)] as const,
+);
+
+/** What a pattern's first group finds, each once. */
+const all = (text: string, pattern: RegExp): string[] => [
+  ...new Set(Array.from(text.matchAll(pattern), ([, found = '']) => found)),
+];
+
+/** By the names of their series in Prometheus, with the labels that it and histograms add. */
+const LABELS = new Map<string, readonly string[]>([['up', ['job', 'instance']]]);
+for (const metric of CATALOGUE) {
+  const name = prometheusName(metric);
+  const labels = ['job', 'instance', ...metric.descriptor.labels.map(prometheusLabel)];
+  if (metric.kind !== 'histogram') LABELS.set(name, labels);
+  else for (const series of ['_bucket', '_count', '_sum']) LABELS.set(name + series, [...labels, 'le']);
+}
+
+/** What a query asks for that there is not. */
+function unknownIn(query: string): string[] {
+  const grouped = all(query, /\bby \(([^)]*)\)/g).flatMap((labels) => labels.split(/,\s*/));
+  const bare = query.replaceAll(/"[^"]*"|\bby \([^)]*\)|\[\w+\]/g, '');
+  const selectors = [...bare.matchAll(/\b([a-z]\w*)\b(?!\s*\()(?:\{([^}]*)\})?/g)];
+  const known = selectors.flatMap(([, name = '']) => LABELS.get(name) ?? []);
+  return [
+    ...selectors.flatMap(([, name = '', labels = '']) => {
+      const of = LABELS.get(name);
+      return of ? all(labels, /(\w+)\s*[=!]/g).filter((label) => !of.includes(label)) : [name];
+    }),
+    ...grouped.filter((label) => !known.includes(label)),
+  ];
+}
+
+/** A path, whatever the names of its parameters are, or the words in capitals that stand for them. */
+const shape = (path: string): string => path.replaceAll(/:\w+|\b[A-Z]{2,}\b/g, '*');
+const PATHS = new Set(Object.values(routes).map(({ path }) => shape(path)));
+
+const SCRIPTS = new Set(Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts));
+
+/** All that the processes are made of, in which the words of their logs are. */
+const SOURCES = ['apps', 'libs']
+  .flatMap((dir) =>
+    readdirSync(join(root, dir), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /^[\w-]+\/src\/.*(?<!\.spec|\.int)\.ts$/.test(name) && !name.includes('/generated/'))
+      .map((name) => read(join(dir, name))),
+  )
+  .join('\n');
+
+const SETTINGS = read('docs/settings.md') + read('deploy/runbooks/README.md');
+
+describe.each(pages)('the runbook %s', (_name, text) => {
+  it('asks for series that the catalogue has, by labels that they have', () => {
+    for (const query of all(text, /\bask '([^']+)'/g)) expect([query, unknownIn(query)]).toEqual([query, []]);
+    for (const name of all(text, /`((?:svc|http|gen_ai|db)_\w+)`/g))
+      expect([name, [...LABELS.keys()].some((series) => series.startsWith(name))]).toEqual([name, true]);
+  });
+
+  it('asks for routes that there are', () => {
+    const paths = all(text, /(?:OPERATOR"?|operator |\b(?:GET|PUT|POST) )['"]?(\/[\w/:-]+)/g);
+    expect(paths.filter((path) => !PATHS.has(shape(path)))).toEqual([]);
+  });
+
+  it('calls scripts and settings that there are', () => {
+    expect(all(text, /npm run ([\w:-]+)/g).filter((script) => !SCRIPTS.has(script))).toEqual([]);
+    const settings = all(
+      text,
+      /\b((?:SVC|LEDGER|LIMITER|GATEWAY|ROUTER|RETRIEVAL|X402|KAFKA|DATABASE|REDIS)_[A-Z_]+)\b/g,
+    );
+    expect(settings.filter((name) => !SETTINGS.includes(name))).toEqual([]);
+  });
+
+  it('looks in the logs for what is logged', () => {
+    const words = all(text, /grep -h '([^']+)'/g).flatMap((pattern) => pattern.split(String.raw`\|`));
+    const logged = (word: string): boolean => {
+      const [, member, value] = /^"(\w+)":"?(\w+)/.exec(word) ?? [];
+      return member === undefined
+        ? SOURCES.includes(word)
+        : SOURCES.includes(member) && (/^\d/.test(value ?? '') || SOURCES.includes(value ?? ''));
+    };
+    expect(words.filter((word) => !logged(word))).toEqual([]);
+  });
+
+  it('leads to pages that there are', () => {
+    const names = new Set(pages.map(([name]) => name));
+    const links = all(text, /\]\((?!https?:)([\w-]+\.md)\)/g);
+    expect(links.filter((link) => !names.has(link))).toEqual([]);
+  });
+});

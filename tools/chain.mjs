@@ -1,0 +1,76 @@
+// Base and Solana on this machine, for trying payments: `npm run chain`. Prints the settings for `npm start`, and wallets with USDC.
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { base58 } from '@scure/base';
+import { LocalChain, LocalSolana } from '@svc/infra';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+
+const root = join(import.meta.dirname, '..');
+const dir = join(root, process.env.SVC_DATA_DIR ?? '.svc');
+
+const chain = await LocalChain.start({ port: Number(process.env.CHAIN_PORT ?? 8545), blockSeconds: 1 });
+const [signer, buyer, seller] = [1, 2, 3].map(() => generatePrivateKey());
+const addressOf = (key) => privateKeyToAccount(key).address;
+await chain.fund(addressOf(signer));
+await chain.mint(addressOf(buyer), 1_000);
+await mkdir(dir, { recursive: true });
+const keyFile = join(dir, 'chain-signer-key');
+await writeFile(keyFile, signer, { mode: 0o600 });
+
+/** A key pair of Solana, as `solana-keygen` writes it. */
+function solanaPair() {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const halves = [
+    privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32),
+    publicKey.export({ format: 'der', type: 'spki' }).subarray(-32),
+  ];
+  return { address: base58.encode(halves[1]), bytes: Buffer.concat(halves) };
+}
+
+/** What is printed of Solana, where it runs on this machine. */
+async function startSolana() {
+  const fault = await LocalSolana.fault();
+  if (fault !== undefined) return { text: `  No Solana: ${fault}\n` };
+  const solana = await LocalSolana.start({ port: Number(process.env.CHAIN_SOLANA_PORT ?? 8899) });
+  const [payer, wallet, receiver] = [1, 2, 3].map(() => solanaPair());
+  solana.fund(payer.address);
+  await solana.mint(wallet.address, 1_000);
+  await solana.mint(receiver.address, 0);
+  const file = join(dir, 'chain-solana-signer-key');
+  await writeFile(file, JSON.stringify([...payer.bytes]), { mode: 0o600 });
+  const text = `  Solana         ${solana.url} (LiteSVM; what is sent to it is final at once)
+
+  The same on Solana, or beside:
+
+  X402_SOLANA_RPC_URL=${solana.url} \\
+  X402_SOLANA_PAY_TO=${receiver.address} \\
+  X402_SOLANA_SIGNER_KEY_FILE=${file} npm start
+
+  export SOLANA_WALLET_KEY=${base58.encode(wallet.bytes)}
+`;
+  return { text, stop: () => solana.stop() };
+}
+
+const solana = await startSolana();
+
+console.log(`
+  Chain          ${chain.url} (chain id 8453, a block a second; Ctrl-C ends it)
+
+  Start the platform on it:
+
+  X402_EVM_RPC_URL=${chain.url} \\
+  X402_EVM_PAY_TO=${addressOf(seller)} \\
+  X402_EVM_SIGNER_KEY_FILE=${keyFile} npm start
+
+  A wallet with 1,000 USDC to pay with:
+
+  export WALLET_KEY=${buyer}
+
+${solana.text}`);
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    solana.stop?.();
+    void chain.stop().then(() => process.exit(0));
+  });

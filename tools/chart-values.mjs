@@ -1,0 +1,226 @@
+// The values of the chart as a schema: what it does not know is refused. The settings of each service are those of its process.
+import { z } from 'zod';
+
+const text = z.string();
+const flag = z.boolean();
+const count = z.int().min(0);
+const seconds = z.int().min(0);
+const tcpPort = z.int().min(1).max(65_535);
+/** A name of an object in the namespace, or nothing. */
+const objectName = z
+  .string()
+  .max(253)
+  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/);
+/** Objects of Kubernetes that the API server knows better. */
+const kubernetes = z.record(text, z.unknown());
+const peers = z.array(
+  z
+    .strictObject({
+      namespaceSelector: kubernetes,
+      podSelector: kubernetes,
+      ipBlock: z.strictObject({ cidr: text, except: z.array(text).optional() }),
+    })
+    .partial(),
+);
+const secretKey = z.strictObject({ name: objectName, key: z.string().min(1) }).partial();
+const strings = z.record(text, text);
+const resources = z.strictObject({
+  requests: z.record(text, z.union([text, z.number()])).optional(),
+  limits: z.record(text, z.union([text, z.number()])).optional(),
+});
+
+const service = {
+  enabled: flag,
+  replicas: count,
+  // Node's timers and the process's own bound.
+  preStopSeconds: seconds.max(600),
+  drainSeconds: seconds.max(600),
+  startSeconds: seconds.min(2),
+  resources,
+  autoscaling: z
+    .strictObject({
+      enabled: flag,
+      min: count.min(1),
+      max: count.min(1),
+      cpuPercent: count.min(1),
+      activeRequests: count,
+      streams: count,
+      kafkaLag: count,
+      queuedJobs: count,
+    })
+    .partial(),
+  persistence: z.strictObject({ enabled: flag, size: text, storageClass: text }).partial(),
+  reachesInternet: flag,
+  reachesBackends: flag,
+  searches: flag,
+  podAnnotations: strings,
+  nodeSelector: strings,
+  tolerations: z.array(kubernetes),
+  affinity: kubernetes,
+};
+
+const shared = z
+  .strictObject({
+    fullnameOverride: z
+      .string()
+      .max(40)
+      .regex(/^([a-z]([-a-z0-9]*[a-z0-9])?)?$/),
+    image: z
+      .strictObject({
+        repository: z.string().min(1),
+        tag: text,
+        digest: z.string().regex(/^(sha256:[0-9a-f]{64})?$/),
+        pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']),
+        pullSecrets: z.array(z.strictObject({ name: objectName })),
+      })
+      .partial(),
+    tokens: z.strictObject({ existingSecret: objectName }).partial(),
+    postgres: z
+      .strictObject({
+        url: z.string().regex(/^(postgres(ql)?:\/\/.+)?$/),
+        existingSecret: secretKey,
+        port: tcpPort,
+        peers,
+      })
+      .partial(),
+    kafka: z
+      .strictObject({
+        brokers: z.string().regex(/^([^\s,:]+:\d+(,[^\s,:]+:\d+)*)?$/),
+        tls: flag,
+        caSecret: secretKey,
+        sasl: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']),
+        username: text,
+        password: text,
+        existingSecret: secretKey,
+        peers,
+        topics: z
+          .strictObject({
+            create: flag,
+            partitions: count.min(1),
+            replicas: count.min(1),
+            minInSyncReplicas: count.min(1),
+            retentionDays: count.min(1),
+            deadlineSeconds: seconds.min(1),
+          })
+          .partial(),
+      })
+      .partial(),
+    redis: z
+      .strictObject({
+        url: z.string().regex(/^(rediss?:\/\/.+)?$/),
+        existingSecret: secretKey,
+        port: tcpPort,
+        peers,
+      })
+      .partial(),
+    migrations: z.strictObject({ deadlineSeconds: seconds.min(1) }).partial(),
+    catalog: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
+    characters: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
+    backends: z.strictObject({ existingSecret: objectName, peers }).partial(),
+    search: z.strictObject({ existingSecret: objectName, peers }).partial(),
+    payments: z.strictObject({ existingSecret: objectName, peers }).partial(),
+    ingress: z
+      .strictObject({
+        enabled: flag,
+        className: text,
+        host: text,
+        tlsSecret: objectName,
+        annotations: strings,
+      })
+      .partial(),
+    httpRoute: z
+      .strictObject({ enabled: flag, hostnames: z.array(text), parentRefs: z.array(kubernetes) })
+      .partial(),
+    networkPolicy: z
+      .strictObject({
+        enabled: flag,
+        clients: peers,
+        operators: peers,
+        monitoring: peers,
+        dns: peers,
+        privateRanges: z.strictObject({ ipv4: z.array(text), ipv6: z.array(text) }).partial(),
+      })
+      .partial(),
+    telemetry: z
+      .strictObject({ otlpEndpoint: z.string().regex(/^(https?:\/\/[^/]+(:\d+)?)?$/), peers })
+      .partial(),
+    prometheusRule: z.strictObject({ enabled: flag, labels: strings }).partial(),
+    dashboards: z.strictObject({ enabled: flag, labels: strings }).partial(),
+    serviceMonitor: z.strictObject({ enabled: flag, interval: text, labels: strings }).partial(),
+    keda: z
+      .strictObject({
+        prometheusUrl: z.string().regex(/^(https?:\/\/.+)?$/),
+        kafkaAuthentication: objectName,
+      })
+      .partial(),
+    priorityClass: z
+      .strictObject({ create: flag, name: objectName, value: z.int().max(1_000_000_000) })
+      .partial(),
+    test: z.strictObject({ model: z.string().min(1) }).partial(),
+    // Helm's own, for charts of charts.
+    global: kubernetes,
+  })
+  .partial();
+
+/**
+ * The JSON Schema of values.yaml. `settings` has the names of each service's settings that may be given: not those that
+ * the chart sets itself.
+ */
+export function valuesSchema(settings) {
+  const value = z.union([text, z.number(), flag]);
+  const of = (names) =>
+    z
+      .strictObject({
+        ...service,
+        port: tcpPort,
+        operatorPort: tcpPort,
+        settings: z.strictObject(Object.fromEntries(names.map((name) => [name, value]))).partial(),
+      })
+      .partial();
+  const everywhere = Object.values(settings)[0].filter((name) =>
+    Object.values(settings).every((names) => names.includes(name)),
+  );
+  const services = Object.entries(settings).map(([name, names]) => [name, of(names)]);
+  const values = shared.extend({
+    defaults: of(everywhere).omit({ port: true, operatorPort: true }),
+    services: z.strictObject(Object.fromEntries(services)).partial(),
+  });
+  return z.toJSONSchema(values, { target: 'draft-7', reused: 'ref' });
+}
+
+const volume = z.strictObject({ size: z.string().min(1), storageClass: text }).partial();
+
+/** The values of the chart with PostgreSQL, Kafka and Redis. */
+const data = z
+  .strictObject({
+    fullnameOverride: shared.shape.fullnameOverride,
+    postgres: z
+      .strictObject({
+        enabled: flag,
+        instances: count.min(1),
+        image: text,
+        storage: volume,
+        walStorage: volume,
+        maxConnections: count.min(50),
+        resources,
+        backup: z.strictObject({ objectStore: objectName, schedule: z.string().min(1) }).partial(),
+      })
+      .partial(),
+    kafka: z
+      .strictObject({
+        enabled: flag,
+        version: text,
+        replicas: count.min(1),
+        storage: volume,
+        user: objectName,
+        resources,
+      })
+      .partial(),
+    redis: z
+      .strictObject({ enabled: flag, image: z.string().min(1), existingSecret: secretKey, resources })
+      .partial(),
+    global: kubernetes,
+  })
+  .partial();
+
+export const dataSchema = () => z.toJSONSchema(data, { target: 'draft-7', reused: 'ref' });

@@ -1,0 +1,68 @@
+// Writes what the chart knows of the processes, from the schemas that read their settings: which settings each has, and which
+// values are refused. `--check` tells whether it is still what they say, and whether each gets what it needs. Needs the build.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { dataSchema, valuesSchema } from './chart-values.mjs';
+import { COMMANDS, PROCESSES, isNeeded, settingsOf } from './processes.mjs';
+
+const root = join(import.meta.dirname, '..');
+const chart = 'deploy/charts/platform';
+/** Secrets have no place among values. */
+const SECRETS = new Set(['X402_EVM_SIGNER_KEY', 'X402_SOLANA_SIGNER_KEY']);
+const faults = [];
+
+/** Variables that the templates set. */
+function variablesOfChart() {
+  const text = readFileSync(join(root, chart, 'templates/_env.tpl'), 'utf8');
+  return new Set(Array.from(text.matchAll(/^([A-Z][A-Z\d_]*):/gm), ([, name]) => name));
+}
+
+async function processes() {
+  const apps = PROCESSES.map(async ([app]) => [app, await settingsOf(app)]);
+  return Object.fromEntries([...(await Promise.all(apps)), ...Object.entries(COMMANDS)]);
+}
+
+const write = async (path, value) => {
+  const file = join(root, path);
+  const options = await resolveConfig(file);
+  const text = await format(JSON.stringify(value), { ...options, parser: 'json' });
+  if (!process.argv.includes('--check')) return writeFileSync(file, text);
+  if (readFileSync(file, 'utf8') !== text)
+    faults.push(`${path} is not what the schemas say. Run npm run chart.`);
+};
+
+const owned = variablesOfChart();
+const all = await processes();
+const byName = ([a], [b]) => a.localeCompare(b, 'en');
+const split = (settings) => {
+  const entries = Object.entries(settings).toSorted(byName);
+  return Object.groupBy(
+    entries.map(([name]) => name),
+    (name) => (isNeeded(settings[name]) ? 'needed' : 'optional'),
+  );
+};
+const known = Object.fromEntries(
+  Object.entries(all).map(([name, settings]) => [name, { needed: [], optional: [], ...split(settings) }]),
+);
+for (const [name, { needed }] of Object.entries(known)) {
+  for (const variable of needed.filter((one) => !owned.has(one)))
+    faults.push(`${chart}/templates/_env.tpl: ${name} needs ${variable}, which the chart does not set`);
+}
+const everything = new Set(Object.values(all).flatMap((settings) => Object.keys(settings)));
+for (const variable of owned) {
+  if (!everything.has(variable)) faults.push(`${chart}/templates/_env.tpl: no process knows ${variable}`);
+}
+const free = Object.fromEntries(
+  PROCESSES.map(([app]) => [
+    app,
+    Object.keys(all[app])
+      .filter((name) => !owned.has(name) && !SECRETS.has(name))
+      .toSorted(),
+  ]),
+);
+await write(`${chart}/files/settings.json`, known);
+await write(`${chart}/values.schema.json`, valuesSchema(free));
+await write('deploy/charts/data/values.schema.json', dataSchema());
+for (const fault of faults) console.error(fault);
+process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,0 +1,30 @@
+// Migrations only add, so that the version before goes on beside the new one: expand, migrate, contract. One that takes
+// something away or makes it stricter is refused, unless it says `-- contracts: VERSION`, the release since which nothing
+// reads or leaves out what it takes.
+import { allFiles, finish, read } from './check-sources.mjs';
+
+/** Before the rule, and applied. */
+const BEFORE = new Set(['prisma/migrations/0005_keys/migration.sql']);
+
+const REFUSED = [
+  [/\bDROP\s+(TABLE|SCHEMA|VIEW|TYPE|COLUMN)\b/i, 'takes away what the version before reads'],
+  [/\bRENAME\s+(TO|COLUMN|CONSTRAINT)?\b/i, 'renames what the version before reads'],
+  [/\bALTER\s+COLUMN\s+\S+\s+(SET\s+DATA\s+)?TYPE\b/i, 'changes a type that the version before writes'],
+  [/\bSET\s+NOT\s+NULL\b/i, 'refuses rows that the version before writes'],
+  [
+    /\bADD\s+COLUMN\b(?![^,;]*\b(?:DEFAULT|\w*SERIAL)\b)[^,;]*\bNOT\s+NULL\b/i,
+    'needs a column that the version before does not write: give it a default',
+  ],
+];
+
+const faults = [];
+for (const path of allFiles().filter((file) => /^prisma\/migrations\/.*\.sql$/.test(file))) {
+  const text = read(path);
+  if (BEFORE.has(path) || /^-- contracts: \d+\.\d+\.\d+$/m.test(text)) continue;
+  const code = text.replaceAll(/--.*$/gm, (comment) => ' '.repeat(comment.length));
+  for (const [pattern, why] of REFUSED) {
+    const found = pattern.exec(code);
+    if (found) faults.push(`${path}:${code.slice(0, found.index).split('\n').length}: ${why}`);
+  }
+}
+finish(faults);

@@ -1,0 +1,94 @@
+// Every service as processes of their own, with a balancer before the gateways:
+// `npm run cluster -- --replicas gateway=3,router=2,ledger=2,limiter=2`. Ctrl-C stops all of it.
+// It stands on the servers of `npm run infra`, or on those that DATABASE_URL, REDIS_URL and KAFKA_BROKERS name.
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Cluster, parseReplicas } from '@svc/cluster';
+import { Infra } from '@svc/infra';
+import { operatorToken } from '@svc/runtime';
+
+const root = join(import.meta.dirname, '..');
+const { values } = parseArgs({ options: { replicas: { type: 'string', default: '' } } });
+const { env } = process;
+const dataDir = resolve(root, env.SVC_DATA_DIR ?? '.svc');
+const infra = new Infra(join(dataDir, 'infra'), env);
+let cluster;
+let isStopping = false;
+
+const say = (name, what) => console.log(`${name.padEnd(12)} ${what}`);
+
+async function start() {
+  const replicas = parseReplicas(values.replicas);
+  await mkdir(dataDir, { recursive: true });
+  await chmod(dataDir, 0o711);
+  say('infra', 'starts');
+  const shared = {
+    ...(await infra.up()),
+    SVC_INTERNAL_TOKEN: env.SVC_INTERNAL_TOKEN ?? randomBytes(32).toString('base64url'),
+    SVC_OPERATOR_TOKEN: env.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir)),
+    SVC_METRICS_TOKEN: env.SVC_METRICS_TOKEN ?? randomBytes(32).toString('base64url'),
+  };
+  const folder = join(dataDir, 'cluster');
+  const { HOST: host, PORT: port = '3000', OPERATOR_PORT: operatorPort = '3001', ...others } = env;
+  cluster = await Cluster.start({
+    shared,
+    env: others,
+    replicas,
+    folder,
+    ...(host && { host }),
+    port: Number(port),
+    operatorPort: Number(operatorPort),
+    tell: say,
+  });
+  const key = await developmentKey(folder, shared.SVC_OPERATOR_TOKEN);
+  // For `npm run observe`.
+  const observed = { processes: cluster.metrics, token: shared.SVC_METRICS_TOKEN };
+  await writeFile(join(folder, 'metrics.json'), JSON.stringify(observed), { mode: 0o600 });
+  console.log(`
+  API            ${cluster.url}/api/v1
+  Operator API   ${cluster.operatorUrl}/operator/v1
+  Logs           ${join(folder, '<name>.log')}
+  API key        ${key ?? 'shown at the first start'}
+`);
+}
+
+/** The secret of a first key with 10 USD, at the first start only. */
+async function developmentKey(folder, token) {
+  const file = join(folder, 'development-account');
+  if (await readFile(file, 'utf8').catch(() => undefined)) return undefined;
+  const post = async (path, body) => {
+    const response = await fetch(`${cluster.operatorUrl}/operator/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  const { id } = await post('accounts', { name: 'development', paid: true });
+  await post(`accounts/${id}/credits`, { usd: '10', reference: 'development' });
+  const made = await post(`accounts/${id}/api_keys`, { apiKeyType: 'INFERENCE', description: 'First key' });
+  await writeFile(file, id);
+  return made.apiKey;
+}
+
+async function stop() {
+  if (isStopping) return;
+  isStopping = true;
+  console.log('\nstopping; answers under way end first');
+  const killed = (await cluster?.stop()) ?? [];
+  for (const name of killed) say(name, 'did not end well');
+  await infra.down();
+  process.exit(killed.length > 0 ? 1 : 0);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void stop());
+try {
+  await start();
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+  await stop();
+}

@@ -1,0 +1,82 @@
+// Writes deploy/dashboards and deploy/alerts from tools/observe; `--check` tells whether they are still what it makes,
+// whether every alert has its runbook, and by promtool whether each fires when it should and only then. Needs the build.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ALERTS } from './observe/alerts.mjs';
+import { boardJson } from './observe/board-json.mjs';
+import { BOARDS } from './observe/boards.mjs';
+import { ruleTests, rulesText } from './observe/rules.mjs';
+
+const root = join(import.meta.dirname, '..');
+const ALERTS_DIR = 'deploy/alerts';
+const BOARDS_DIR = 'deploy/dashboards';
+const RUNBOOKS_DIR = 'deploy/runbooks';
+
+const made = new Map([
+  ...Object.entries(BOARDS).map(([name, board]) => [`${BOARDS_DIR}/${name}.json`, boardJson(name, board)]),
+  [`${ALERTS_DIR}/svc.rules.yml`, rulesText()],
+  ...Object.entries(ruleTests()).map(([name, text]) => [`${ALERTS_DIR}/${name}`, text]),
+]);
+
+const filesIn = (dir) => (existsSync(join(root, dir)) ? readdirSync(join(root, dir)) : []);
+const leftOver = () =>
+  [BOARDS_DIR, ALERTS_DIR]
+    .flatMap((dir) => filesIn(dir).map((name) => `${dir}/${name}`))
+    .filter((path) => !made.has(path));
+
+function write() {
+  for (const path of leftOver()) rmSync(join(root, path));
+  for (const [path, text] of made) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+/** What a runbook has to have: its alert, and commands. */
+function runbookFaults() {
+  const names = new Set(ALERTS.map(({ runbook }) => `${runbook}.md`));
+  const unused = filesIn(RUNBOOKS_DIR).filter((name) => name !== 'README.md' && !names.has(name));
+  return [
+    ...unused.map((name) => `${RUNBOOKS_DIR}/${name}: no alert leads to it`),
+    ...ALERTS.flatMap(({ name, runbook }) => {
+      const path = `${RUNBOOKS_DIR}/${runbook}.md`;
+      if (!existsSync(join(root, path))) return [`${path}: is missing, for ${name}`];
+      const text = readFileSync(join(root, path), 'utf8');
+      return [
+        ...(text.includes(name) ? [] : [`${path}: does not name ${name}`]),
+        ...(text.includes('```sh') ? [] : [`${path}: has no commands`]),
+      ];
+    }),
+  ];
+}
+
+function promtool(...args) {
+  const { error, status, stdout, stderr } = spawnSync('promtool', args, {
+    cwd: join(root, ALERTS_DIR),
+    encoding: 'utf8',
+    timeout: 240_000,
+  });
+  if (error?.code === 'ENOENT') return undefined;
+  return status === 0 ? [] : [`promtool ${args.join(' ')}: ${error ?? ''}${stdout}${stderr}`];
+}
+
+function check() {
+  const differing = [...made].filter(
+    ([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
+  );
+  const faults = [
+    ...[...differing.map(([path]) => path), ...leftOver()].map(
+      (path) => `${path}: is not what tools/observe makes; write it anew by: npm run dashboards`,
+    ),
+    ...runbookFaults(),
+  ];
+  const rules = promtool('check', 'rules', 'svc.rules.yml');
+  if (rules === undefined) console.log('promtool is missing: THE RULES ARE NOT TESTED');
+  else faults.push(...rules, ...promtool('test', 'rules', ...Object.keys(ruleTests())));
+  for (const fault of faults) console.log(fault);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}
+
+if (process.argv.includes('--check')) check();
+else write();

@@ -1,0 +1,47 @@
+// Kafka, Redis and PostgreSQL on this machine, in `.svc/infra`: `npm run infra -- up|down|wipe|status`.
+// One that is given by its variable (KAFKA_BROKERS, REDIS_URL, DATABASE_URL) is left alone.
+import { isAbsolute, join, resolve } from 'node:path';
+import { EVENTS } from '@svc/contracts';
+import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
+import { Infra } from '@svc/infra';
+import { loadConfig } from '@svc/runtime';
+
+const root = join(import.meta.dirname, '..');
+const dataDir = process.env.SVC_DATA_DIR ?? '.svc';
+const folder = join(isAbsolute(dataDir) ? dataDir : resolve(root, dataDir), 'infra');
+const infra = new Infra(folder, process.env);
+
+const quoted = (value) => `'${value.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The variables, as a shell takes them. */
+async function status() {
+  for (const server of infra.servers) {
+    const address = await server.address();
+    console.log(
+      address === undefined ? `# ${server.variable}: down` : `export ${server.variable}=${quoted(address)}`,
+    );
+  }
+}
+
+const commands = {
+  up: async () => {
+    const variables = await infra.up();
+    const config = loadConfig(topicsConfig, { ...process.env, ...variables });
+    await createTopics(kafkaConnection(config), EVENTS, topicTerms(config));
+    await status();
+  },
+  down: () => infra.down(),
+  wipe: () => infra.wipe(),
+  status,
+};
+
+const command = commands[process.argv[2] ?? ''];
+if (command === undefined) {
+  console.error('npm run infra -- up|down|wipe|status');
+  process.exitCode = 2;
+} else {
+  await command().catch((error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,13 @@
+// Brings the tables of DATABASE_URL up to date: what an installation does before its processes change.
+import { loadConfig } from '@svc/runtime';
+import { migrate, migrationsConfig } from '@svc/storage';
+
+try {
+  const { DATABASE_URL: url } = loadConfig(migrationsConfig, process.env);
+  const applied = await migrate(url);
+  for (const name of applied) console.log(`applied ${name}`);
+  if (applied.length === 0) console.log('every migration is there');
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,363 @@
+// The alerts, each with what it means, its runbook, and series under which it fires and under which it does not: the rules
+// and their tests for promtool are made from this list. `page` wakes somebody; `ticket` waits for the morning.
+// `tells` is what it goes by, where its own comparisons can't be numbers; `needs: 'cluster'` says that `all` has not what it is about.
+// Series are written as promtool's tests write them: `value+step x times`, one value a minute.
+import { BACKEND, GROUP, MODEL, TOPIC, m } from './names.mjs';
+import { BURNS, OBJECTIVES, ratioName } from './slo.mjs';
+
+const USAGE = `${TOPIC}="usage.recorded.v1",${GROUP}="ledger"`;
+const counter = (name, labels = '') => `${name}{${labels}}`;
+const flat = (series, value, minutes = 160) => [series, `${value}x${minutes}`];
+/** A counter that rises by so much a minute. */
+const rising = (series, step, minutes = 160) => [series, `0+${step}x${minutes}`];
+/** A counter that stands still and then rises once. */
+const risen = (series, by = 1) => [series, `0x60 ${by}x60`];
+
+const ok = counter(
+  `${m.requests.duration}_count`,
+  'http_route="/api/v1/chat/completions",http_response_status_code="200"',
+);
+const bad = counter(
+  `${m.requests.duration}_count`,
+  'http_route="/api/v1/chat/completions",http_response_status_code="503"',
+);
+const begun = counter(`${m.inference.firstToken}_count`);
+const inTime = counter(`${m.inference.firstToken}_bucket`, 'le="2.5"');
+const DAYS = 4_500;
+
+const burnSeries = {
+  availability: {
+    fires: [rising(ok, 80, DAYS), rising(bad, 20, DAYS)],
+    quiet: [rising(ok, 99_999, DAYS), rising(bad, 1, DAYS)],
+  },
+  first_token: {
+    fires: [rising(begun, 100, DAYS), rising(inTime, 10, DAYS)],
+    quiet: [rising(begun, 100, DAYS), rising(inTime, 99, DAYS)],
+  },
+};
+
+const burnName = { availability: 'AvailabilityBurn', first_token: 'FirstTokenBurn' };
+
+const burnAlerts = OBJECTIVES.flatMap(({ slo, budget, what }) =>
+  BURNS.map(({ severity, factor, long, short }) => ({
+    name: burnName[slo],
+    severity,
+    labels: { slo, window: long },
+    expr: [long, short]
+      .map((window) => `${ratioName(window)}{slo="${slo}"} > ${Number((factor * budget).toPrecision(6))}`)
+      .join(' and '),
+    summary: `Too few ${what}: the budget of 30 days burns ${factor} times too fast over ${long}.`,
+    runbook: slo === 'availability' ? 'availability' : 'first-token',
+    ...burnSeries[slo],
+    at: '4440m',
+  })),
+);
+
+const moneyAlerts = [
+  {
+    name: 'LedgerLag',
+    severity: 'ticket',
+    expr: `max(${m.events.oldest}{${USAGE}}) > 30`,
+    for: '2m',
+    summary: 'Usage is posted late: balances and spending lag behind by {{ $value | humanizeDuration }}.',
+    runbook: 'ledger-lag',
+    fires: [flat(counter(m.events.oldest, USAGE), 60)],
+    quiet: [flat(counter(m.events.oldest, USAGE), 5)],
+  },
+  {
+    name: 'LedgerStopped',
+    severity: 'page',
+    expr: `max(${m.events.oldest}{${USAGE}}) > 300`,
+    summary: 'No usage has been posted for {{ $value | humanizeDuration }}.',
+    runbook: 'ledger-lag',
+    fires: [flat(counter(m.events.oldest, USAGE), 400)],
+    quiet: [flat(counter(m.events.oldest, USAGE), 60)],
+  },
+  {
+    name: 'AuditFailed',
+    severity: 'page',
+    expr: `sum(increase(${m.money.audits}{svc_audit_result="wrong"}[1h])) > 0 or min(${m.money.auditOk}) == 0`,
+    summary: 'The audit does not prove the books.',
+    runbook: 'audit-failed',
+    fires: [risen(counter(m.money.audits, 'svc_audit_scope="new",svc_audit_result="wrong"'))],
+    quiet: [
+      flat(counter(m.money.audits, 'svc_audit_scope="new",svc_audit_result="wrong"'), 0),
+      flat(counter(m.money.auditOk, 'svc_audit_scope="new"'), 1),
+    ],
+    at: '70m',
+  },
+  {
+    name: 'AuditMissing',
+    severity: 'page',
+    expr: `time() - max(${m.money.proved}) > 7200 or absent(${m.money.proved})`,
+    for: '10m',
+    summary: 'Nothing has proved the books for two hours.',
+    runbook: 'audit-missing',
+    fires: [flat(counter(m.money.proved, 'svc_audit_scope="new"'), 0)],
+    quiet: [rising(counter(m.money.proved, 'svc_audit_scope="new"'), 60)],
+    at: '150m',
+  },
+  {
+    name: 'WriteOffs',
+    severity: 'ticket',
+    expr: `sum(increase(${m.money.writtenOff}[1h])) / (sum(increase(${m.money.charged}[1h])) > 0) > 0.01`,
+    for: '5m',
+    summary: '{{ $value | humanizePercentage }} of what was delivered in an hour is paid by nobody.',
+    runbook: 'write-offs',
+    fires: [
+      rising(counter(m.money.writtenOff, 'svc_step="posting"'), 0.1),
+      rising(counter(m.money.charged, 'svc_currency="USD"'), 1),
+    ],
+    quiet: [
+      rising(counter(m.money.writtenOff, 'svc_step="posting"'), 0.001),
+      rising(counter(m.money.charged, 'svc_currency="USD"'), 1),
+    ],
+  },
+  {
+    name: 'ChargesRefused',
+    severity: 'page',
+    expr: `sum(increase(${m.money.settlements}{svc_ledger_way="refused"}[15m])) > 0`,
+    summary: 'Answers could not be charged: neither event log, books nor journal took them.',
+    runbook: 'charges-refused',
+    fires: [rising(counter(m.money.settlements, 'svc_ledger_way="refused"'), 1)],
+    quiet: [
+      flat(counter(m.money.settlements, 'svc_ledger_way="refused"'), 0),
+      rising(counter(m.money.settlements, 'svc_ledger_way="log"'), 10),
+    ],
+  },
+  {
+    name: 'RejectedCharges',
+    severity: 'page',
+    expr: `sum(increase(${m.money.rejected}[1h])) > 0`,
+    summary: 'Charges can not be posted and wait for someone to look at them.',
+    runbook: 'rejected-charges',
+    fires: [risen(counter(m.money.rejected))],
+    quiet: [flat(counter(m.money.rejected), 3)],
+    at: '70m',
+  },
+  {
+    name: 'HoldsLost',
+    severity: 'page',
+    expr: `sum(increase(${m.money.holdsLost}[1h])) > 0`,
+    summary: 'Redis lost holds of live requests: their money may be authorised twice.',
+    runbook: 'holds-lost',
+    fires: [risen(counter(m.money.holdsLost), 12)],
+    quiet: [flat(counter(m.money.holdsLost), 12)],
+    at: '70m',
+  },
+];
+
+const paymentAlerts = [
+  {
+    name: 'PaymentStuck',
+    severity: 'page',
+    expr: `max by (svc_payments_rail) (${m.payments.oldest}) > 900`,
+    for: '1m',
+    summary:
+      'A wallet has waited {{ $value | humanizeDuration }} for what it paid by {{ $labels.svc_payments_rail }}.',
+    runbook: 'payment-stuck',
+    fires: [flat(counter(m.payments.oldest, 'svc_payments_rail="base"'), 1_000)],
+    quiet: [flat(counter(m.payments.oldest, 'svc_payments_rail="base"'), 600)],
+  },
+  {
+    name: 'PaymentUnknown',
+    severity: 'ticket',
+    expr: `sum by (svc_payments_rail) (increase(${m.payments.ended}{svc_payments_state="UNKNOWN"}[1h])) > 0`,
+    summary: 'Of a payment by {{ $labels.svc_payments_rail }} only the operator can tell what became of it.',
+    runbook: 'payment-unknown',
+    fires: [risen(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'))],
+    quiet: [
+      flat(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'), 1),
+      risen(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="CREDITED"')),
+    ],
+    at: '70m',
+  },
+  {
+    name: 'ChainLost',
+    severity: 'page',
+    expr: `max by (job, svc_payments_rail) (${m.payments.chainFailing}) == 1`,
+    for: '1m',
+    summary:
+      '{{ $labels.job }} has no answer from its node of {{ $labels.svc_payments_rail }}: nobody can pay.',
+    runbook: 'chain-lost',
+    fires: [flat(counter(m.payments.chainFailing, 'svc_payments_rail="base"'), 1)],
+    quiet: [flat(counter(m.payments.chainFailing, 'svc_payments_rail="base"'), 0)],
+  },
+];
+
+const eventAlerts = [
+  {
+    name: 'DeadLetters',
+    severity: 'page',
+    expr: `sum by (${TOPIC}) (increase(${m.events.dead}[1h])) > 0`,
+    summary: 'Events of {{ $labels.messaging_destination_name }} could not be read.',
+    runbook: 'dead-letters',
+    fires: [risen(counter(m.events.dead, USAGE))],
+    quiet: [flat(counter(m.events.dead, USAGE), 2)],
+    at: '70m',
+  },
+  {
+    name: 'ConsumerStuck',
+    severity: 'page',
+    expr: `max by (${TOPIC}, ${GROUP}) (${m.events.failures}) > 5 or (min by (${TOPIC}, ${GROUP}) (min_over_time(${m.events.lag}[5m])) > 0 and sum by (${TOPIC}, ${GROUP}) (rate(${m.events.handled}[5m])) == 0)`,
+    for: '1m',
+    summary:
+      '{{ $labels.messaging_consumer_group_name }} does not handle {{ $labels.messaging_destination_name }}.',
+    runbook: 'consumer-stuck',
+    fires: [flat(counter(m.events.lag, USAGE), 40), flat(counter(m.events.handled, USAGE), 7)],
+    quiet: [
+      flat(counter(m.events.lag, USAGE), 40),
+      rising(counter(m.events.handled, USAGE), 100),
+      flat(counter(m.events.failures, USAGE), 1),
+    ],
+  },
+  {
+    name: 'EventLogLost',
+    severity: 'page',
+    expr: `max by (job, messaging_system) (${m.events.failing}) == 1`,
+    for: '30s',
+    summary: '{{ $labels.job }} can not store events in {{ $labels.messaging_system }}.',
+    runbook: 'event-log-lost',
+    fires: [flat(counter(m.events.failing, 'messaging_system="kafka"'), 1)],
+    quiet: [flat(counter(m.events.failing, 'messaging_system="kafka"'), 0)],
+  },
+  {
+    name: 'JobsFailed',
+    severity: 'ticket',
+    expr: `sum by (svc_job) (increase(${m.events.jobsFailed}[1h])) > 0`,
+    summary: 'The job {{ $labels.svc_job }} has failed for good.',
+    runbook: 'jobs-failed',
+    fires: [risen(counter(m.events.jobsFailed, 'svc_job="set-staked-diem"'))],
+    quiet: [flat(counter(m.events.jobsFailed, 'svc_job="set-staked-diem"'), 1)],
+    at: '70m',
+  },
+];
+
+const attempts = (outcome) =>
+  counter(m.router.attempts, `${MODEL}="a-model",${BACKEND}="backend-1",svc_router_outcome="${outcome}"`);
+
+const neighbourAlerts = [
+  {
+    name: 'NoHealthyBackend',
+    severity: 'page',
+    expr: `sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome=~"failed|full"}[2m])) > 0 unless sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome="answered"}[90s])) > 0`,
+    tells: `sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome=~"failed|full"}[2m]))`,
+    for: '30s',
+    summary: 'No backend of {{ $labels.gen_ai_request_model }} answers.',
+    runbook: 'no-healthy-backend',
+    fires: [rising(attempts('failed'), 5), flat(attempts('answered'), 9)],
+    quiet: [rising(attempts('failed'), 5), rising(attempts('answered'), 5)],
+  },
+  {
+    name: 'BackendSilent',
+    severity: 'page',
+    expr: `sum by (${MODEL}) (increase(${m.router.attempts}{svc_router_outcome="aborted"}[2m])) > 5 unless sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome="answered"}[90s])) > 0`,
+    tells: `sum by (${MODEL}) (increase(${m.router.attempts}[2m]))`,
+    for: '30s',
+    summary: 'Backends of {{ $labels.gen_ai_request_model }} take requests and say nothing: clients leave.',
+    runbook: 'no-healthy-backend',
+    fires: [rising(attempts('aborted'), 5), flat(attempts('answered'), 9)],
+    quiet: [rising(attempts('aborted'), 5), rising(attempts('answered'), 5)],
+  },
+  {
+    name: 'RedisLost',
+    severity: 'page',
+    needs: 'cluster',
+    expr: `min by (job, svc_connection) (${m.neighbours.redisUp}) == 0`,
+    for: '15s',
+    summary: '{{ $labels.job }} has no connection to Redis ({{ $labels.svc_connection }}).',
+    runbook: 'redis-lost',
+    fires: [flat(counter(m.neighbours.redisUp, 'svc_connection="holds"'), 0)],
+    quiet: [flat(counter(m.neighbours.redisUp, 'svc_connection="holds"'), 1)],
+  },
+  {
+    name: 'DatabaseLost',
+    severity: 'page',
+    expr: `sum by (job) (rate(${m.neighbours.database}_count{db_system_name="postgresql",error_type="connection"}[2m])) > 0`,
+    for: '30s',
+    summary: '{{ $labels.job }} can not reach PostgreSQL.',
+    runbook: 'database-lost',
+    fires: [
+      rising(
+        counter(`${m.neighbours.database}_count`, 'db_system_name="postgresql",error_type="connection"'),
+        3,
+      ),
+    ],
+    quiet: [
+      flat(
+        counter(`${m.neighbours.database}_count`, 'db_system_name="postgresql",error_type="connection"'),
+        3,
+      ),
+      rising(counter(`${m.neighbours.database}_count`, 'db_system_name="postgresql",error_type=""'), 30),
+    ],
+  },
+  {
+    name: 'LimitsAlone',
+    severity: 'ticket',
+    needs: 'cluster',
+    expr: `max by (job, instance) (${m.limits.alone}) == 1`,
+    for: '1m',
+    summary: '{{ $labels.job }} at {{ $labels.instance }} counts limits alone.',
+    runbook: 'limits-alone',
+    fires: [flat(counter(m.limits.alone), 1)],
+    quiet: [flat(counter(m.limits.alone), 0)],
+  },
+];
+
+const processAlerts = [
+  {
+    name: 'TargetDown',
+    severity: 'page',
+    expr: 'up{job!="prometheus"} == 0',
+    for: '1m',
+    summary: '{{ $labels.job }} at {{ $labels.instance }} tells no metrics.',
+    runbook: 'target-down',
+    fires: [flat('up{job="api-gateway"}', 0)],
+    quiet: [flat('up{job="api-gateway"}', 1)],
+  },
+  {
+    name: 'EventLoopBlocked',
+    severity: 'ticket',
+    expr: `max by (job, instance) (${m.runtime.loopDelay}{quantile="0.99"}) > 0.25`,
+    for: '5m',
+    summary: 'Requests of {{ $labels.job }} at {{ $labels.instance }} wait for its event loop.',
+    runbook: 'event-loop-blocked',
+    fires: [flat(counter(m.runtime.loopDelay, 'quantile="0.99"'), 0.5)],
+    quiet: [flat(counter(m.runtime.loopDelay, 'quantile="0.99"'), 0.02)],
+  },
+  {
+    name: 'HeapNearLimit',
+    severity: 'ticket',
+    expr: `sum by (job, instance) (${m.runtime.memory}{svc_memory_kind="heap_used"}) / sum by (job, instance) (${m.runtime.heapLimit}) > 0.85`,
+    for: '5m',
+    summary: '{{ $labels.job }} at {{ $labels.instance }} is about to die for want of memory.',
+    runbook: 'heap-near-limit',
+    fires: [
+      flat(counter(m.runtime.memory, 'svc_memory_kind="heap_used"'), 9),
+      flat(counter(m.runtime.heapLimit), 10),
+    ],
+    quiet: [
+      flat(counter(m.runtime.memory, 'svc_memory_kind="heap_used"'), 3),
+      flat(counter(m.runtime.heapLimit), 10),
+    ],
+  },
+  {
+    name: 'DescriptorsNearLimit',
+    severity: 'ticket',
+    expr: `sum by (job, instance) (${m.runtime.descriptors}) / sum by (job, instance) (${m.runtime.descriptorLimit}) > 0.8`,
+    for: '5m',
+    summary: '{{ $labels.job }} at {{ $labels.instance }} will soon take no further connections.',
+    runbook: 'descriptors-near-limit',
+    fires: [flat(counter(m.runtime.descriptors), 900), flat(counter(m.runtime.descriptorLimit), 1_000)],
+    quiet: [flat(counter(m.runtime.descriptors), 90), flat(counter(m.runtime.descriptorLimit), 1_000)],
+  },
+];
+
+export const ALERTS = [
+  ...burnAlerts,
+  ...moneyAlerts,
+  ...paymentAlerts,
+  ...eventAlerts,
+  ...neighbourAlerts,
+  ...processAlerts,
+];

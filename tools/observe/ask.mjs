@@ -1,0 +1,98 @@
+// Asks a Prometheus every query of every panel, every ratio and every alert, and tells those without data or with values of
+// the wrong sign: `node tools/observe/ask.mjs URL all|cluster`. Data may take a while: it asks again for up to a minute.
+// An alert is asked for what it compares, whether it fires or not. Needs the build.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { readFileSync, readdirSync } from 'node:fs';
+import { ALERTS } from './alerts.mjs';
+import { BOARDS } from './boards.mjs';
+import { OBJECTIVES, WINDOWS, ratioName } from './slo.mjs';
+
+const RUNBOOKS = new URL('../../deploy/runbooks/', import.meta.url);
+const AGAIN_MS = 2_000;
+const DEADLINE_MS = 90_000;
+
+/** What a panel shows over, where everything happens within seconds. */
+const WINDOW = '1m';
+
+/** Whether a value may be one of such a query. */
+const FITS = {
+  '+': (value) => value > 0,
+  0: (value) => value >= 0,
+  cluster: (value) => value >= 0 || Number.isNaN(value),
+  any: () => true,
+};
+
+/** With its comparisons as numbers, so that it has a value when it does not fire as well. */
+const asNumber = (expr) => expr.replaceAll(/ (>|<|==) (?=[\d.])/g, ' $1 bool ');
+
+/** What runbooks ask is to be understood; whether it has data depends on what has happened. */
+function ofRunbooks() {
+  return readdirSync(RUNBOOKS).flatMap((name) =>
+    Array.from(readFileSync(new URL(name, RUNBOOKS), 'utf8').matchAll(/\bask '([^']+)'/g), ([, expr]) => ({
+      what: `runbook ${name}`,
+      expr,
+      sign: 'parsed',
+    })),
+  );
+}
+
+function queries() {
+  const ofBoards = Object.entries(BOARDS).flatMap(([name, { panels }]) =>
+    panels.flatMap(({ title, queries: of }) =>
+      of.map(([expr, , sign]) => ({ what: `${name}: ${title}`, expr, sign })),
+    ),
+  );
+  const ofRatios = OBJECTIVES.flatMap(({ slo }) =>
+    WINDOWS.map((window) => ({
+      what: `${slo} over ${window}`,
+      expr: `${ratioName(window)}{slo="${slo}"}`,
+      sign: '0',
+    })),
+  );
+  const ofAlerts = ALERTS.map(({ name, expr, tells = expr, needs = '0' }) => ({
+    what: `alert ${name}`,
+    expr: asNumber(tells),
+    sign: needs,
+  }));
+  return [...ofBoards, ...ofRatios, ...ofAlerts, ...ofRunbooks()].map((query) => ({
+    ...query,
+    expr: query.expr.replaceAll('$__rate_interval', WINDOW),
+  }));
+}
+
+async function faultOf(url, { what, expr, sign }) {
+  const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query: expr })}`, {
+    signal: AbortSignal.timeout(30_000),
+  });
+  const { status, error, data } = await response.json();
+  if (status !== 'success') return `${what}: ${error}: ${expr}`;
+  if (sign === 'parsed') return undefined;
+  const values = data.result.map(({ value }) => Number(value[1]));
+  if (values.length === 0) return `${what}: no data: ${expr}`;
+  const wrong = values.filter((value) => !FITS[sign](value));
+  // One series of many may not have moved yet.
+  const isWrong = sign === '+' ? wrong.length === values.length : wrong.some((value) => !Number.isNaN(value));
+  return isWrong || values.every((value) => Number.isNaN(value) && sign !== 'any')
+    ? `${what}: has ${values.slice(0, 5).join(', ')}: ${expr}`
+    : undefined;
+}
+
+/** Those queries that have no data, or the wrong ones, once there was time for it. */
+export async function faultyQueries(url, shape) {
+  const asked = queries().filter(({ sign }) => shape === 'cluster' || sign !== 'cluster');
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const found = await Promise.all(asked.map((query) => faultOf(url, query)));
+    const faults = found.filter((fault) => fault !== undefined);
+    if (faults.length === 0 || Date.now() > deadline) return { asked: asked.length, faults };
+    await sleep(AGAIN_MS);
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const { asked, faults } = await faultyQueries(process.argv[2], process.argv[3] ?? 'all');
+  for (const fault of faults) console.log(fault);
+  console.log(`${asked} queries, ${faults.length} faults`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,65 @@
+// Panels about wallets and what they pay; written as `service-boards.mjs` says. They stand on the board of money.
+import { m, most, quantile, rate } from './names.mjs';
+
+const RAIL = 'svc_payments_rail';
+const PEER = `${RAIL}, svc_payments_peer`;
+
+export const paymentPanels = [
+  {
+    title: 'Paid by wallets, an hour',
+    unit: 'currencyUSD',
+    bad: 'Nothing while wallets are asked to pay (402).',
+    todo: 'Look at payments under way below, and at the node of the chain.',
+    queries: [[`sum by (${RAIL}) (increase(${m.payments.credited}[1h]))`, `{{${RAIL}}}`, '0']],
+  },
+  {
+    title: 'Payments under way',
+    unit: 'none',
+    bad: 'Growth of one state; `UNKNOWN`: only the operator can tell what became of it.',
+    todo: 'Runbook payment-stuck; for `UNKNOWN` payment-unknown.',
+    queries: [[most(m.payments.open, 'svc_payments_state', ''), '{{svc_payments_state}}', '0']],
+  },
+  {
+    title: 'Age of the oldest payment under way',
+    unit: 's',
+    bad: 'Above 15 minutes: no authorization lives so long.',
+    todo: 'Runbook payment-stuck.',
+    queries: [[most(m.payments.oldest, RAIL), `{{${RAIL}}}`, '0']],
+  },
+  {
+    title: 'Payments that have ended, an hour',
+    unit: 'none',
+    bad: '`FAILED` more often than now and then: they expire before they are submitted. `UNKNOWN` at all.',
+    todo: 'Runbooks payment-stuck and payment-unknown.',
+    queries: [
+      [`sum by (svc_payments_state) (increase(${m.payments.ended}[1h]))`, '{{svc_payments_state}}', '0'],
+    ],
+  },
+  {
+    title: 'Sign-ins of wallets',
+    unit: 'reqps',
+    bad: 'A jump of one problem: a client with a clock that is wrong, or somebody who tries signatures.',
+    todo: 'Look at the log lines with status 401 and this problem.',
+    queries: [[rate(m.payments.signIns, 'svc_problem'), 'let in {{svc_problem}}', '0']],
+  },
+  {
+    title: 'Nodes and facilitators, p95',
+    unit: 's',
+    bad: 'Above 1 s: top-ups and sign-ins of contracts wait for it.',
+    todo: 'Use a node that is nearer, or has more room (`X402_EVM_RPC_URL`).',
+    queries: [[quantile(0.95, m.payments.chainCalls, PEER), `{{${RAIL}}} {{svc_payments_peer}}`, 'any']],
+  },
+  {
+    title: 'Calls of nodes and facilitators that failed',
+    unit: 'reqps',
+    bad: 'Above 0.',
+    todo: 'Runbook chain-lost.',
+    queries: [
+      [
+        `${rate(`${m.payments.chainCalls}_count`, PEER, 'error_type!=""')} or vector(0)`,
+        `{{${RAIL}}} {{svc_payments_peer}}`,
+        '0',
+      ],
+    ],
+  },
+];

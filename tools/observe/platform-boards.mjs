@@ -1,0 +1,203 @@
+// Dashboards of money and limits; written as `service-boards.mjs` says.
+import { TOPIC, m, most, quantile, rate, total } from './names.mjs';
+import { paymentPanels } from './payment-panels.mjs';
+
+const usageLag = `${TOPIC}="usage.recorded.v1"`;
+const EACH = 'job, instance';
+
+export const money = {
+  title: 'Money',
+  panels: [
+    {
+      title: 'Charged per hour',
+      unit: 'currencyUSD',
+      bad: 'A fall while tokens stay.',
+      todo: 'Compare with Tokens per second; then see how settlements are made durable.',
+      queries: [[`${rate(m.money.charged, 'svc_currency')} * 3600`, '{{svc_currency}}', '+']],
+    },
+    {
+      title: 'Held by live requests',
+      unit: 'currencyUSD',
+      bad: 'Growth without more requests: holds are not given back.',
+      todo: 'See Live holds and the age of the oldest; runbook holds-lost where Redis was restarted.',
+      queries: [[total(m.money.held, 'svc_currency'), '{{svc_currency}}', '0']],
+    },
+    {
+      title: 'Live holds',
+      unit: 'none',
+      bad: 'More than requests under way.',
+      todo: 'Search the log for `holds were neither settled nor released`.',
+      queries: [[total(m.money.holds), 'holds', '0']],
+    },
+    {
+      title: 'Age of the oldest hold',
+      unit: 's',
+      bad: 'Above the longest answer: a request hangs.',
+      todo: 'Restart the process that has it; its holds lapse after their lease.',
+      queries: [[most(m.money.oldestHold, EACH), '{{job}} {{instance}}', '0']],
+    },
+    {
+      title: 'Oldest usage that is not posted',
+      unit: 's',
+      bad: 'Above 30 s.',
+      todo: 'Runbook ledger-lag.',
+      queries: [[most(m.events.oldest, '', usageLag), 'age', '0']],
+    },
+    {
+      title: 'Posting a batch, p95',
+      unit: 's',
+      bad: 'Above 1 s: PostgreSQL is slow.',
+      todo: 'Look at its disk, its locks (`pg_stat_activity`) and at Connections.',
+      queries: [[quantile(0.95, m.money.postingDuration), 'p95', '+']],
+    },
+    {
+      title: 'Charges in a batch',
+      unit: 'none',
+      bad: 'At its bound of 1,000 while the age grows: the ledger does not keep up.',
+      todo: 'Add ledger replicas, up to the partitions of the topic.',
+      queries: [
+        [quantile(0.5, m.money.postingSize), 'median', '+'],
+        [quantile(0.95, m.money.postingSize), 'p95', '+'],
+      ],
+    },
+    {
+      title: 'Calls to the ledger, p95',
+      unit: 's',
+      bad: '`hold` above 50 ms: it delays every request.',
+      todo: 'Look at Redis and at the event loop of the ledger.',
+      queries: [[quantile(0.95, m.money.callDuration, 'svc_ledger_call'), '{{svc_ledger_call}}', '+']],
+    },
+    {
+      title: 'How charges become durable',
+      unit: 'none',
+      bad: '`direct` or `journal`: the event log is away. `refused`: answers are not charged.',
+      todo: 'Runbook event-log-lost; for `refused` charges-refused.',
+      queries: [[rate(m.money.settlements, 'svc_ledger_way'), '{{svc_ledger_way}}', '0']],
+    },
+    {
+      title: 'Charges that wait to be posted directly',
+      unit: 'none',
+      bad: 'Above 0 for long: neither log nor books take them.',
+      todo: 'Runbooks event-log-lost and database-lost. Do not remove the journals of these processes.',
+      queries: [[total(m.money.unposted), 'charges', '0']],
+    },
+    {
+      title: 'Written off, an hour',
+      unit: 'currencyUSD',
+      bad: 'Above 1 % of what is charged.',
+      todo: 'Runbook write-offs.',
+      queries: [[`sum by (svc_step) (increase(${m.money.writtenOff}[1h]))`, '{{svc_step}}', '0']],
+    },
+    {
+      title: 'Refused for want of money, an hour',
+      unit: 'currencyUSD',
+      bad: 'A jump: a customer ran dry, or balances are not read.',
+      todo: 'Look at the accounts in the log lines with status 402.',
+      queries: [[`sum by (svc_problem) (increase(${m.money.refused}[1h]))`, '{{svc_problem}}', '0']],
+    },
+    {
+      title: 'Given back, an hour',
+      unit: 'currencyUSD',
+      bad: 'More than the operator meant.',
+      todo: 'List the transfers of kind `refund`.',
+      queries: [[`sum by (svc_currency) (increase(${m.money.refunded}[1h]))`, '{{svc_currency}}', '0']],
+    },
+    {
+      title: 'Audits, an hour',
+      unit: 'none',
+      bad: '`wrong` at all; `failed` more than once.',
+      todo: 'Runbook audit-failed.',
+      queries: [
+        [
+          `sum by (svc_audit_scope, svc_audit_result) (increase(${m.money.audits}[1h]))`,
+          '{{svc_audit_scope}} {{svc_audit_result}}',
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Charges that can not be posted, a day',
+      kind: 'stat',
+      unit: 'none',
+      bad: 'Any.',
+      todo: 'Runbook rejected-charges.',
+      queries: [[`sum(increase(${m.money.rejected}[1d]))`, 'charges', '0']],
+    },
+    {
+      title: 'Holds lost, and buckets that Redis did not know, an hour',
+      unit: 'none',
+      bad: 'Holds lost: money may be authorised twice.',
+      todo: 'Runbook holds-lost.',
+      queries: [
+        [`sum(increase(${m.money.holdsLost}[1h]))`, 'holds', '0'],
+        [`sum(increase(${m.money.marksMissing}[1h]))`, 'buckets', '0'],
+      ],
+    },
+    {
+      title: 'Money of lost holds, an hour',
+      unit: 'currencyUSD',
+      bad: 'Any: the most that may be spent twice.',
+      todo: 'Runbook holds-lost.',
+      queries: [[`sum by (svc_currency) (increase(${m.money.lostAmount}[1h]))`, '{{svc_currency}}', '0']],
+    },
+    ...paymentPanels,
+  ],
+};
+
+export const limits = {
+  title: 'Limits and abuse',
+  panels: [
+    {
+      title: 'Refused by type',
+      unit: 'reqps',
+      bad: 'A jump of one type.',
+      todo: 'GET /api/v1/api_keys/rate_limits/log of the account, or the log lines with status 429.',
+      queries: [[rate(m.limits.refusals, 'svc_limits_type'), '{{svc_limits_type}}', '0']],
+    },
+    {
+      title: 'Counting alone',
+      unit: 'none',
+      bad: '1: limits are exact only for each process.',
+      todo: 'Runbook limits-alone.',
+      queries: [[`${most(m.limits.alone, EACH)} or vector(0)`, '{{job}} {{instance}}', '0']],
+    },
+    {
+      title: 'Decided alone',
+      unit: 'reqps',
+      bad: 'Above 0.',
+      todo: 'As above.',
+      queries: [
+        [`${rate(m.limits.countedAlone, 'svc_limits_outcome')} or vector(0)`, '{{svc_limits_outcome}}', '0'],
+      ],
+    },
+    {
+      title: 'Calls to the shared count without an answer',
+      unit: 'reqps',
+      bad: 'Above 0: Redis or the limiter is slow.',
+      todo: 'Look at Redis below and at the event loop of the limiter.',
+      queries: [[`${rate(m.limits.faults)} or vector(0)`, 'calls', '0']],
+    },
+    {
+      title: 'Refused before they asked anything',
+      unit: 'reqps',
+      bad: 'A flood of AUTHENTICATION_FAILED: somebody guesses keys.',
+      todo: 'Block the address before the gateway; keys are blocked by themselves.',
+      queries: [
+        [
+          `${rate(m.requests.problems, 'svc_problem', 'svc_problem=~"AUTHENTICATION_FAILED|UNAUTHORIZED|RATE_LIMIT_EXCEEDED|PAYLOAD_TOO_LARGE|INVALID_.*|MALFORMED_REQUEST"')}`,
+          '{{svc_problem}}',
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Redis scripts, p99',
+      unit: 's',
+      bad: 'Above 20 ms.',
+      todo: '`redis-cli --latency`, `SLOWLOG GET`.',
+      queries: [
+        [quantile(0.99, `${m.neighbours.database}{db_system_name="redis"}`, 'job'), '{{job}}', 'cluster'],
+      ],
+    },
+  ],
+};

@@ -1,0 +1,234 @@
+// Dashboards of events, jobs, databases and the processes; written as `service-boards.mjs` says.
+import { GROUP, TOPIC, m, most, quantile, rate, total } from './names.mjs';
+
+const EACH = 'job, instance';
+
+const group = `{{${GROUP}}} {{${TOPIC}}}`;
+
+export const events = {
+  title: 'Events and jobs',
+  panels: [
+    {
+      title: 'Oldest event that a group has not handled',
+      unit: 's',
+      bad: 'Above 30 s.',
+      todo: 'Runbook consumer-stuck; for the group ledger, ledger-lag.',
+      queries: [[most(m.events.oldest, `${TOPIC}, ${GROUP}`), group, '0']],
+    },
+    {
+      title: 'Events not handled yet',
+      unit: 'none',
+      bad: 'Growth.',
+      todo: 'Add replicas of the consumer, or mend what it waits for.',
+      queries: [[most(m.events.lag, `${TOPIC}, ${GROUP}`), group, '0']],
+    },
+    {
+      title: 'Events handled',
+      unit: 'none',
+      bad: 'Nothing while events are stored.',
+      todo: 'Runbook consumer-stuck.',
+      queries: [[rate(m.events.handled, `${TOPIC}, ${GROUP}`), group, '0']],
+    },
+    {
+      title: 'Failures in a row',
+      unit: 'none',
+      bad: 'Above 5.',
+      todo: 'Runbook consumer-stuck: the log says what fails.',
+      queries: [[most(m.events.failures, `${TOPIC}, ${GROUP}`), group, '0']],
+    },
+    {
+      title: 'Handling a batch, p95',
+      unit: 's',
+      bad: 'Above 5 s: others wait at a rebalance.',
+      todo: 'Look at PostgreSQL.',
+      queries: [[quantile(0.95, m.events.processed, `${TOPIC}, ${GROUP}`), group, 'any']],
+    },
+    {
+      title: 'Storing a batch, p95',
+      unit: 's',
+      bad: 'Above 100 ms: it is a part of every answer.',
+      todo: 'Look at the brokers: under-replicated partitions, disk.',
+      queries: [[quantile(0.95, m.events.stored, 'messaging_system'), '{{messaging_system}}', '+']],
+    },
+    {
+      title: 'Events in a batch, p95',
+      unit: 'none',
+      bad: 'At its bound of 1,000.',
+      todo: 'Add gateways.',
+      queries: [[quantile(0.95, m.events.batchSize, 'messaging_system'), '{{messaging_system}}', '+']],
+    },
+    {
+      title: 'Events that wait to be stored',
+      unit: 'none',
+      bad: 'Growth: the log does not keep up. 50,000: events are refused.',
+      todo: 'Runbook event-log-lost.',
+      queries: [[total(m.events.pending, 'messaging_system'), '{{messaging_system}}', '0']],
+    },
+    {
+      title: 'Dead letters, a day',
+      kind: 'stat',
+      unit: 'none',
+      bad: 'Any.',
+      todo: 'Runbook dead-letters.',
+      queries: [[`sum by (${TOPIC}) (increase(${m.events.dead}[1d]))`, `{{${TOPIC}}}`, '0']],
+    },
+    {
+      title: 'Jobs by state',
+      unit: 'none',
+      bad: '`waiting` that grows, `failed` above 0.',
+      todo: 'Runbook jobs-failed.',
+      queries: [[most(m.events.jobs, 'svc_queue, svc_job_state'), '{{svc_queue}} {{svc_job_state}}', '0']],
+    },
+    {
+      title: 'Jobs that failed for good, a day',
+      unit: 'none',
+      bad: 'Any.',
+      todo: 'Runbook jobs-failed.',
+      queries: [[`sum by (svc_job) (increase(${m.events.jobsFailed}[1d]))`, '{{svc_job}}', '0']],
+    },
+    {
+      title: 'Jobs, mean duration over an hour',
+      unit: 's',
+      bad: 'Growth from day to day.',
+      todo: 'For audits: the books grow; see docs/books.md.',
+      queries: [
+        [
+          `sum by (svc_job) (${m.events.jobDuration}_sum) / sum by (svc_job) (${m.events.jobDuration}_count)`,
+          '{{svc_job}}',
+          '+',
+        ],
+      ],
+    },
+    {
+      title: 'PostgreSQL, p95',
+      unit: 's',
+      bad: 'Above 100 ms.',
+      todo: 'Look at `pg_stat_activity` for locks and at the disk.',
+      queries: [
+        [
+          quantile(0.95, `${m.neighbours.database}{db_system_name="postgresql"}`, 'job, db_operation_name'),
+          '{{job}} {{db_operation_name}}',
+          'any',
+        ],
+      ],
+    },
+    {
+      title: 'PostgreSQL, errors',
+      unit: 'reqps',
+      bad: '`connection` at all.',
+      todo: 'Runbook database-lost.',
+      queries: [
+        [
+          `${rate(`${m.neighbours.database}_count`, 'error_type', 'db_system_name="postgresql",error_type!=""')} or vector(0)`,
+          '{{error_type}}',
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Connections to PostgreSQL',
+      unit: 'none',
+      bad: 'Used at the bound, and requests that wait.',
+      todo: 'Look for slow statements before raising the bound.',
+      queries: [
+        [
+          total(m.neighbours.connections, 'db_client_connection_state'),
+          '{{db_client_connection_state}}',
+          '0',
+        ],
+        [total(m.neighbours.connectionsMax), 'bound', '+'],
+        [total(m.neighbours.connectionsPending), 'waiting', '0'],
+      ],
+    },
+    {
+      title: 'Connections to Redis that stand',
+      unit: 'none',
+      bad: '0.',
+      todo: 'Runbook redis-lost.',
+      queries: [
+        [`min by (job, svc_connection) (${m.neighbours.redisUp})`, '{{job}} {{svc_connection}}', 'cluster'],
+      ],
+    },
+  ],
+};
+
+export const runtime = {
+  title: 'Runtime',
+  panels: [
+    {
+      title: 'Event loop delay, p99',
+      unit: 's',
+      bad: 'Above 0.25 s: every request of that process waits.',
+      todo: 'Runbook event-loop-blocked.',
+      queries: [[most(m.runtime.loopDelay, EACH, 'quantile="0.99"'), '{{job}} {{instance}}', '0']],
+    },
+    {
+      title: 'Event loop busy',
+      unit: 'percentunit',
+      bad: 'Above 90 % for minutes.',
+      todo: 'Add replicas.',
+      queries: [[most(m.runtime.loopUtilization, EACH), '{{job}} {{instance}}', '+']],
+    },
+    {
+      title: 'CPU',
+      unit: 'none',
+      bad: 'At the limit of its container.',
+      todo: 'Add replicas.',
+      queries: [[rate(m.runtime.cpu, EACH), '{{job}} {{instance}}', '+']],
+    },
+    {
+      title: 'Memory',
+      unit: 'bytes',
+      bad: 'Growth that does not end.',
+      todo: 'Take a heap snapshot: `kill -USR2` where the process was started with --heapsnapshot-signal=SIGUSR2.',
+      queries: [[total(m.runtime.memory, EACH, 'svc_memory_kind="rss"'), '{{job}} {{instance}}', '+']],
+    },
+    {
+      title: 'Heap by its bound',
+      unit: 'percentunit',
+      bad: 'Above 85 %: the process is about to die.',
+      todo: 'Runbook heap-near-limit.',
+      queries: [
+        [
+          `${total(m.runtime.memory, EACH, 'svc_memory_kind="heap_used"')} / ${total(m.runtime.heapLimit, EACH)}`,
+          '{{job}} {{instance}}',
+          '+',
+        ],
+      ],
+    },
+    {
+      title: 'Open descriptors by their bound',
+      unit: 'percentunit',
+      bad: 'Above 80 %: no further connections are taken.',
+      todo: 'Runbook descriptors-near-limit.',
+      queries: [
+        [
+          `${total(m.runtime.descriptors, EACH)} / ${total(m.runtime.descriptorLimit, EACH)}`,
+          '{{job}} {{instance}}',
+          '+',
+        ],
+      ],
+    },
+    {
+      title: 'Up since',
+      unit: 's',
+      bad: 'A process that is always young: it dies and is started again.',
+      todo: 'Its last log lines say why.',
+      queries: [[`time() - ${most(m.runtime.startTime, EACH)}`, '{{job}} {{instance}}', '+']],
+    },
+    {
+      title: 'Versions',
+      kind: 'stat',
+      unit: 'none',
+      bad: 'Two versions of one service for longer than a rollout.',
+      todo: 'Look at the rollout.',
+      queries: [
+        [
+          `count by (service_name, service_version) (${m.runtime.build})`,
+          '{{service_name}} {{service_version}}',
+          '+',
+        ],
+      ],
+    },
+  ],
+};

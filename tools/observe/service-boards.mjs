@@ -1,0 +1,305 @@
+// Dashboards of what clients meet. A panel: its title, its unit, what is bad and what to do, and its queries, each with its
+// legend and the sign of its values: `+` above zero under load, `0` zero or more.
+import {
+  BACKEND,
+  FOR_CLIENTS,
+  MODEL,
+  ROUTE,
+  STATUS,
+  least,
+  m,
+  most,
+  quantile,
+  rate,
+  rise,
+  total,
+} from './names.mjs';
+import { OBJECTIVES, ratioName } from './slo.mjs';
+
+const clients = rate(`${m.requests.duration}_count`, '', FOR_CLIENTS);
+const failed = rate(`${m.requests.duration}_count`, '', `${FOR_CLIENTS},${STATUS}=~"5.."`);
+const budget = ({ slo, budget: share }) => `1 - ${ratioName('3d')}{slo="${slo}"} / ${share}`;
+
+export const overview = {
+  title: 'Overview',
+  panels: [
+    ...OBJECTIVES.map((objective) => ({
+      title: `Error budget left, 3 days: ${objective.slo}`,
+      kind: 'stat',
+      unit: 'percentunit',
+      bad: `Below 0: too few of what is promised (${objective.what}).`,
+      todo: `Open the runbook of the alert; at 0 stop releases until it recovers.`,
+      queries: [[budget(objective), objective.slo, 'any']],
+    })),
+    {
+      title: 'Burn rate',
+      unit: 'none',
+      bad: 'Above 1 for days, above 6 for hours, above 14 at all: the budget will not last.',
+      todo: 'See which status or model it is on the boards Gateway and Inference.',
+      queries: OBJECTIVES.map(({ slo, budget: share }) => [
+        `${ratioName('5m')}{slo="${slo}"} / ${share}`,
+        slo,
+        '0',
+      ]),
+    },
+    {
+      title: 'Requests by status',
+      unit: 'reqps',
+      bad: '5xx at all; a 429 or a 402 that grows quickly.',
+      todo: 'For 5xx open Gateway, Problems by code. For 429 open Limits, for 402 Money.',
+      queries: [[rate(`${m.requests.duration}_count`, STATUS, FOR_CLIENTS), `{{${STATUS}}}`, '+']],
+    },
+    {
+      title: 'Time to first token',
+      unit: 's',
+      bad: 'p95 above 2.5 s.',
+      todo: 'Open Inference: is it one backend, or all of them?',
+      queries: [0.5, 0.95, 0.99].map((q) => [quantile(q, m.inference.firstToken), `p${q * 100}`, '+']),
+    },
+    {
+      title: 'Tokens per second',
+      unit: 'none',
+      bad: 'A fall while requests stay.',
+      todo: 'Open Inference, Tokens per second by backend.',
+      queries: [
+        [rate(m.inference.inputTokens), 'prompts', '+'],
+        [rate(m.inference.outputTokens), 'answers', '+'],
+      ],
+    },
+    {
+      title: 'Charged per hour',
+      unit: 'currencyUSD',
+      bad: 'A fall while tokens stay: something is not charged.',
+      todo: 'Open Money: settlements, ledger lag, write-offs.',
+      queries: [[`${rate(m.money.charged, 'svc_currency')} * 3600`, '{{svc_currency}}', '+']],
+    },
+    {
+      title: 'Oldest usage that is not posted',
+      kind: 'stat',
+      unit: 's',
+      bad: 'Above 30 s: balances and spending lag behind.',
+      todo: 'Runbook ledger-lag.',
+      queries: [[most(m.events.oldest, '', 'messaging_consumer_group_name="ledger"'), 'age', '0']],
+    },
+    {
+      title: 'Books proved ago',
+      kind: 'stat',
+      unit: 's',
+      bad: 'Above an hour: the audit does not run, or fails.',
+      todo: 'Runbook audit-missing; where it found something, audit-failed.',
+      queries: [[`time() - max(${m.money.proved})`, 'ago', '+']],
+    },
+    {
+      title: 'Processes',
+      kind: 'stat',
+      unit: 'none',
+      bad: 'Fewer than are deployed.',
+      todo: 'Runbook target-down.',
+      queries: [[`sum by (service_name) (${m.runtime.build})`, '{{service_name}}', '+']],
+    },
+  ],
+};
+
+export const gateway = {
+  title: 'Gateway',
+  panels: [
+    {
+      title: 'Requests by route',
+      unit: 'reqps',
+      bad: 'A route that falls to nothing.',
+      todo: 'Look at the status of that route, then at the deployment before it.',
+      queries: [[rate(`${m.requests.duration}_count`, ROUTE), `{{${ROUTE}}}`, '+']],
+    },
+    {
+      title: 'Duration by route, p95',
+      unit: 's',
+      bad: 'Growth on routes that are not chat: the service itself is slow.',
+      todo: 'Open Runtime: event loop and CPU. Then PostgreSQL on Events and jobs.',
+      queries: [[quantile(0.95, m.requests.duration, ROUTE), `{{${ROUTE}}}`, '+']],
+    },
+    {
+      title: 'Server errors',
+      unit: 'percentunit',
+      bad: 'Above 0.1 %.',
+      todo: 'Runbook availability.',
+      queries: [[`(${failed} or vector(0)) / ${clients}`, '5xx', '0']],
+    },
+    {
+      title: 'Problems by code',
+      unit: 'reqps',
+      bad: 'UNKNOWN_ERROR at all; UNAVAILABLE, MODEL_OFFLINE or INFERENCE_FAILED that grow.',
+      todo: 'Search the log for the code: its line has the cause and the request id.',
+      queries: [[rate(m.requests.problems, 'svc_problem'), '{{svc_problem}}', '0']],
+    },
+    {
+      title: 'Under way',
+      unit: 'none',
+      bad: 'Growth without more requests: answers do not end.',
+      todo: 'Compare with Inference, In flight by backend: where they differ, clients read slowly.',
+      queries: [
+        [total(m.requests.active), 'requests', '0'],
+        [total(m.inference.streams), 'completions', '0'],
+      ],
+    },
+    {
+      title: 'Answers that ended early',
+      unit: 'reqps',
+      bad: '`cut` at all: a backend broke off. Much `client_gone`: clients do not wait so long.',
+      todo: 'For `cut` open Inference, Attempts by outcome; for `client_gone` the time to first token.',
+      queries: [[rate(m.requests.endedEarly, 'svc_ending'), '{{svc_ending}}', '0']],
+    },
+    {
+      title: 'From a client that went to its backend let go',
+      unit: 's',
+      bad: 'p95 above 1 s: backends work for nobody.',
+      todo: 'Look at the event loop of gateways and routers, then at the settling of charges.',
+      queries: [[quantile(0.95, m.inference.letGo), 'p95', 'any']],
+    },
+    {
+      title: 'Calls to other processes, p95',
+      unit: 's',
+      bad: 'Growth of one path: that service is slow.',
+      todo: 'Open Runtime for that service.',
+      queries: [[quantile(0.95, m.neighbours.calls, 'url_template'), '{{url_template}}', 'cluster']],
+    },
+    {
+      title: 'Calls that failed',
+      unit: 'reqps',
+      bad: 'Anything but `aborted`.',
+      todo: 'See which path it is, and whether Addresses left out names one replica or all.',
+      queries: [
+        [
+          `${rate(`${m.neighbours.calls}_count`, 'url_template, error_type', 'error_type!=""')} or vector(0)`,
+          '{{url_template}} {{error_type}}',
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Addresses left out',
+      unit: 'none',
+      bad: '1 for longer than a restart takes.',
+      todo: 'Look at that process: runbook target-down.',
+      queries: [[most(m.neighbours.resting, 'server_address'), '{{server_address}}', 'cluster']],
+    },
+    {
+      title: 'Calls that wait for a connection',
+      unit: 'none',
+      bad: 'Above 0 for long: the neighbour is too slow for what is asked.',
+      todo: 'Add replicas of that service.',
+      queries: [
+        [
+          total(m.neighbours.callsInFlight, 'server_address', 'svc_call_state="queued"'),
+          '{{server_address}}',
+          'cluster',
+        ],
+      ],
+    },
+  ],
+};
+
+export const inference = {
+  title: 'Inference',
+  panels: [
+    {
+      title: 'Time to first token by model, p95',
+      unit: 's',
+      bad: 'Above 2.5 s.',
+      todo: 'Compare its backends below; take the slow one out of the catalogue, or add one.',
+      queries: [[quantile(0.95, m.inference.firstToken, MODEL), `{{${MODEL}}}`, '+']],
+    },
+    {
+      title: 'Beginning of an answer by backend, p95',
+      unit: 's',
+      bad: 'One backend far above the others.',
+      todo: 'Look at its own queue; lower its `maxInFlight` or its weight in the catalogue.',
+      queries: [
+        [quantile(0.95, m.router.firstChunk, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+'],
+      ],
+    },
+    {
+      title: 'Time per output token, p95',
+      unit: 's',
+      bad: 'Growth with load: the backend is full.',
+      todo: 'Add a backend, or lower `maxInFlight`.',
+      queries: [
+        [quantile(0.95, m.inference.perToken, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+'],
+      ],
+    },
+    {
+      title: 'Tokens per second by backend',
+      unit: 'none',
+      bad: 'A fall while requests stay.',
+      todo: 'Look at the backend itself.',
+      queries: [[rate(m.inference.outputTokens, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
+    },
+    {
+      title: 'Whole completions, p95',
+      unit: 's',
+      bad: 'Growth without longer answers.',
+      todo: 'See whether it is the first token or the time per token.',
+      queries: [[quantile(0.95, m.inference.duration, MODEL), `{{${MODEL}}}`, '+']],
+    },
+    {
+      title: 'Completions by problem',
+      unit: 'reqps',
+      bad: 'MODEL_AT_CAPACITY: no backend has room. MODEL_OFFLINE: none can be reached.',
+      todo: 'Runbook no-healthy-backend.',
+      queries: [
+        [
+          rate(`${m.inference.duration}_count`, `${MODEL}, error_type`, 'error_type!=""'),
+          `{{${MODEL}}} {{error_type}}`,
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Attempts by outcome',
+      unit: 'reqps',
+      bad: '`failed` or `full` above a few percent.',
+      todo: 'Test the backend by hand: runbook no-healthy-backend has the command.',
+      queries: [
+        [
+          rate(m.router.attempts, `${BACKEND}, svc_router_outcome`),
+          `{{${BACKEND}}} {{svc_router_outcome}}`,
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Retries and ejections',
+      unit: 'none',
+      bad: 'More than now and then: a backend is unsteady.',
+      todo: 'Take it out of the catalogue, which is read again at once, and look at its log.',
+      queries: [
+        [`${rise(m.router.retries, MODEL)} or vector(0)`, `retries {{${MODEL}}}`, '0'],
+        [
+          `${rise(m.router.ejections, `${MODEL}, ${BACKEND}`)} or vector(0)`,
+          `ejected {{${MODEL}}} {{${BACKEND}}}`,
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Backends asked as usual',
+      unit: 'none',
+      bad: '0: it is asked only when no other is left.',
+      todo: 'Runbook no-healthy-backend.',
+      queries: [[least(m.router.up, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
+    },
+    {
+      title: 'In flight by backend',
+      unit: 'none',
+      bad: 'At its bound for long.',
+      todo: 'Add a backend, or raise `maxInFlight` where the backend has room.',
+      queries: [[total(m.router.inFlight, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
+    },
+    {
+      title: 'Room left by backend',
+      unit: 'none',
+      bad: '0: requests go elsewhere, or are refused.',
+      todo: 'As for In flight.',
+      queries: [[total(m.router.room, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
+    },
+  ],
+};

@@ -1,0 +1,41 @@
+// The objectives, and how fast their budgets may burn. The windows are those of Google's SRE workbook, chapter 5.
+import { FOR_CLIENTS, STATUS, m } from './names.mjs';
+
+const all = (window) => `sum(rate(${m.requests.duration}_count{${FOR_CLIENTS}}[${window}]))`;
+const failed = (window) =>
+  `sum(rate(${m.requests.duration}_count{${FOR_CLIENTS},${STATUS}=~"5.."}[${window}]))`;
+const cut = (window) => `sum(rate(${m.requests.endedEarly}{svc_ending="cut"}[${window}]))`;
+
+/** The least time that is a boundary of its histogram, and that people still take for an answer. */
+const FIRST_TOKEN_S = '2.5';
+const begun = (window) => `sum(rate(${m.inference.firstToken}_count[${window}]))`;
+const inTime = (window) => `sum(rate(${m.inference.firstToken}_bucket{le="${FIRST_TOKEN_S}"}[${window}]))`;
+
+/** Each: its share of failures over a window, and what share may fail. A share has no value while nothing is asked. */
+export const OBJECTIVES = [
+  {
+    slo: 'availability',
+    budget: 0.001,
+    what: 'requests of clients are answered, and their streams come to an end',
+    ratio: (window) =>
+      `((${failed(window)} or vector(0)) + (${cut(window)} or vector(0))) / (${all(window)} > 0)`,
+  },
+  {
+    slo: 'first_token',
+    budget: 0.05,
+    what: `streams begin within ${FIRST_TOKEN_S} s`,
+    ratio: (window) => `1 - ${inTime(window)} / (${begun(window)} > 0)`,
+  },
+];
+
+export const WINDOWS = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'];
+
+/** Both windows have to burn: the long one says that it matters, the short one that it goes on. */
+export const BURNS = [
+  { severity: 'page', factor: 14.4, long: '1h', short: '5m' },
+  { severity: 'page', factor: 6, long: '6h', short: '30m' },
+  { severity: 'ticket', factor: 3, long: '1d', short: '2h' },
+  { severity: 'ticket', factor: 1, long: '3d', short: '6h' },
+];
+
+export const ratioName = (window) => `slo:error_ratio:rate${window}`;

@@ -1,0 +1,36 @@
+// The programs of a deployment and the schemas that read their settings. Needs the build.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { topicsConfig } from '@svc/events';
+import { migrationsConfig } from '@svc/storage';
+
+const root = join(import.meta.dirname, '..');
+
+/** Each process: its folder, the module with its settings, their name there, and what it is. */
+export const PROCESSES = [
+  ['all', 'start', 'settings', 'Every service in one process.'],
+  ['api-gateway', 'api-gateway.config', 'apiGatewayConfig', 'The public API and the operator’s.'],
+  ['inference-router', 'inference-router.config', 'inferenceRouterConfig', 'Asks backends.'],
+  ['billing-ledger', 'billing-ledger.config', 'billingLedgerConfig', 'Owns every balance.'],
+  ['rate-limiter', 'rate-limiter.config', 'rateLimiterConfig', 'Owns every limit.'],
+  [
+    'retrieval-worker',
+    'retrieval-worker.config',
+    'retrievalWorkerConfig',
+    'Reads files, and searches and reads the web.',
+  ],
+  ['x402-payments', 'x402-payments.config', 'x402PaymentsConfig', 'Payments.'],
+];
+
+/** The settings of commands that run once. */
+export const COMMANDS = { migrate: migrationsConfig, topics: topicsConfig };
+
+/** The settings of a process by the name of its folder, or undefined where it is not built. */
+export async function settingsOf(app) {
+  const [, module, name] = PROCESSES.find(([folder]) => folder === app) ?? [];
+  const file = join(root, 'apps', app, 'dist', `${module}.js`);
+  return existsSync(file) ? (await import(file))[name] : undefined;
+}
+
+/** Whether a process can't start without it. */
+export const isNeeded = (schema) => !schema.safeParse(undefined).success;

@@ -1,0 +1,14 @@
+// Makes the topics of the platform's events on the brokers of KAFKA_BROKERS, where they are not there yet: `npm run topics`.
+import { EVENTS } from '@svc/contracts';
+import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
+import { loadConfig } from '@svc/runtime';
+
+try {
+  const config = loadConfig(topicsConfig, process.env);
+  const made = await createTopics(kafkaConnection(config), EVENTS, topicTerms(config));
+  for (const topic of made) console.log(`made ${topic}`);
+  if (made.length === 0) console.log('every topic is there');
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
