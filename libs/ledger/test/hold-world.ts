@@ -75,8 +75,10 @@ class HoldWorld {
   private readonly log: Recorded[] = [];
   private posted = 0;
   private readonly postedIds = new Set<string>();
-  /** Requests of whose posting the book was told. */
-  private readonly heard = new Set<string>();
+  /** Requests of whose posting the book was told, and when first. */
+  private readonly heard = new Map<string, number>();
+  /** A posting is remembered for a lease: who settles later than that keeps money back, for a lease too. */
+  private keptBackUntilMs = 0;
   private messages: AccountPosting[] = [];
   private raceNext = false;
   private writtenOffNano = 0n;
@@ -182,6 +184,9 @@ class HoldWorld {
   private async settle(request: Request | undefined): Promise<void> {
     if (!request) return;
     request.state = 'settled';
+    const heardMs = this.heard.get(request.hold.requestId);
+    if (heardMs !== undefined && this.nowMs >= heardMs + LEASE_MS)
+      this.keptBackUntilMs = this.nowMs + LEASE_MS;
     await this.book.settle(request.hold, request.cost);
   }
 
@@ -257,7 +262,8 @@ class HoldWorld {
   }
 
   private async tell(messages: readonly AccountPosting[]): Promise<void> {
-    for (const { requestIds } of messages) for (const requestId of requestIds) this.heard.add(requestId);
+    for (const requestId of messages.flatMap(({ requestIds }) => requestIds))
+      if (!this.heard.has(requestId)) this.heard.set(requestId, this.nowMs);
     await this.book.post(messages);
   }
 
@@ -278,7 +284,10 @@ class HoldWorld {
     assert(covers(account, sum(owed, left)), 'more is given out than there is');
     assert.equal(this.writtenOffNano, 0n, 'a charge was not held');
     const quiet =
-      this.messages.length === 0 && this.inState('recorded').length === 0 && !this.recordedAgain();
+      this.messages.length === 0 &&
+      this.inState('recorded').length === 0 &&
+      !this.recordedAgain() &&
+      this.nowMs >= this.keptBackUntilMs;
     if (quiet) assert.deepEqual(sum(left, owed), balancesOf(account), 'money is kept back for nothing');
   }
 
