@@ -1,3 +1,4 @@
+import { isLong } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { chunksOf, eventually } from '../answers.js';
 import { Platform } from '../platform.js';
@@ -10,7 +11,7 @@ interface Seen {
   readonly costNano: number | undefined;
 }
 
-it(
+it.runIf(isLong)(
   'kill -9 amid 50 streams loses no charge whose answer was seen to its end, and makes none twice',
   { timeout: 180_000 },
   async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditReport, AuditScope } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { isLong } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockAccounts } from '../accounts/accounts.store.js';
 import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
@@ -191,7 +192,7 @@ describe('audits while postings run side by side', () => {
     for (const accountId of accountIds) await grantDiem(running.database, accountId, usd(100));
     const first = await audit('whole');
     const posting = keepPosting(accountIds);
-    const scopes: AuditScope[] = Array.from({ length: 24 }, (_, index) =>
+    const scopes: AuditScope[] = Array.from({ length: isLong ? 24 : 6 }, (_, index) =>
       index % 6 === 5 ? 'whole' : 'new',
     );
     const alone: AuditReport[] = [];
