@@ -82,9 +82,9 @@ export default defineConfig(({ mode }) => {
       env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      // Each test has servers and ports of its own, so files may run side by side: one more than there are processors
-      // for, since there is always one that waits.
-      maxWorkers: 1 + Math.max(2, Math.floor(availableParallelism() / 2)),
+      // Each test has servers and ports of its own, so files may run side by side: two more than there are processors
+      // for, since half of their time is waited for what they provoke.
+      maxWorkers: 2 + Math.max(2, Math.floor(availableParallelism() / 2)),
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
       sequence: { sequencer: LongestFirst },
