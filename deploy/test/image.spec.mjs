@@ -55,7 +55,7 @@ class Container {
   }
 
   async until(pattern) {
-    for (let tries = 0; tries < 900; tries += 1) {
+    for (let tries = 0; tries < 2400; tries += 1) {
       const found = pattern.exec(this.output);
       if (found) return found[1];
       if (this.process.exitCode !== null) break;
@@ -84,7 +84,7 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
     await Promise.all([mkdir(root), mkdir(data)]);
     await chown(data, USER, USER);
     sbom = await makeRoot(root);
-  }, 300_000);
+  }, 600_000);
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -169,7 +169,7 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
     expect(text).toContain('"cost"');
     expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
     expect(await container.ended).toBe(0);
-  }, 180_000);
+  }, 600_000);
 
   it('is packed as an OCI archive whose digests are right, the same each time', async () => {
     const archives = ['one.tar', 'other.tar'].map((name) => join(folder, name));
@@ -191,5 +191,5 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
     expect(settings).toMatchObject({ User: `${USER}:${USER}`, WorkingDir: '/svc', StopSignal: 'SIGTERM' });
     expect(settings.Entrypoint).toBeUndefined();
     expect(rootfs.diff_ids).toHaveLength(layers.length);
-  }, 180_000);
+  }, 600_000);
 });
