@@ -1,10 +1,26 @@
+import { randomBytes } from 'node:crypto';
 import type { LocalChain } from '@svc/infra';
+import { concatHex, getContractAddress, serializeErc6492Signature, size } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type TestWallet, base64, challengeOf } from './wallets.js';
 
+type Hex = `0x${string}`;
+
 /**
  * The code of the smallest wallet that is a contract: EIP-1271, for the signatures of the owner whose address is in its first
- * slot. Compiled by solc 0.8.37 (optimizer, 200 runs, cancun).
+ * slot. Compiled by solc 0.8.37 (optimizer, 200 runs, cancun) from
+ *
+ *     contract Wallet {
+ *       address public owner;
+ *       function isValidSignature(bytes32 hash, bytes memory signature) external view returns (bytes4) {
+ *         if (signature.length != 65) return 0xffffffff;
+ *         bytes32 r; bytes32 s; uint8 v;
+ *         assembly {
+ *           r := mload(add(signature, 32)) s := mload(add(signature, 64)) v := byte(0, mload(add(signature, 96)))
+ *         }
+ *         return ecrecover(hash, v, r, s) == owner ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
+ *       }
+ *     }
  */
 const WALLET_CODE = [
   '0x608060405234801561000f575f5ffd5b5060043610610034575f3560e01c80631626ba7e146100385780638da5cb5b1461',
@@ -34,10 +50,49 @@ export async function contractOf(chain: LocalChain, owner: string): Promise<stri
   return address;
 }
 
+/** Deploys code to an address that follows from it: what is sent to it is a salt, and the code. It is on every chain. */
+const FACTORY = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+
+/** What deploys the wallet: PUSH20 owner, PUSH0, SSTORE; then its code is copied from behind these 33 bytes, and returned. */
+function deploying(owner: string): Hex {
+  const code = WALLET_CODE as Hex;
+  const length = size(code).toString(16).padStart(4, '0');
+  return concatHex(['0x73', owner as Hex, `0x5f5561${length}8060215f395ff3`, code]);
+}
+
+/** A wallet that is a contract to be, and what makes it one. */
+export interface Undeployed {
+  readonly address: string;
+  /** Has it deployed by somebody. */
+  deploy(): Promise<void>;
+  /** Its signature: that of its signer, and how it comes to be. Source: EIP-6492. */
+  wrap(signature: string): string;
+}
+
+/** A wallet that takes the signatures of its owner for its own, once it is deployed. */
+export function undeployedOf(chain: LocalChain, owner: string): Undeployed {
+  const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const bytecode = deploying(owner);
+  const data = concatHex([salt, bytecode]);
+  return {
+    address: getContractAddress({ opcode: 'CREATE2', from: FACTORY, salt, bytecode }),
+    deploy: async () => {
+      const [from] = (await chain.call('eth_accounts', [])) as string[];
+      await chain.call('eth_sendTransaction', [{ from, to: FACTORY, data }]);
+      await chain.call('evm_mine', []);
+    },
+    wrap: (signature) => serializeErc6492Signature({ address: FACTORY, data, signature: signature as Hex }),
+  };
+}
+
 /** The header by which a contract signs in to the service at a URL, signed by somebody for it. */
-export async function contractSignIn(url: string, address: string, signer: TestWallet): Promise<string> {
+export async function contractSignIn(
+  url: string,
+  { address, wrap = (signature) => signature }: Pick<Undeployed, 'address'> & Partial<Undeployed>,
+  signer: TestWallet,
+): Promise<string> {
   const { info } = challengeOf(url);
   const message = `${info.domain} wants you to sign in with your Ethereum account:\n${address}\n\n\nURI: ${info.uri}
 Version: 1\nChain ID: 8453\nNonce: ${info.nonce}\nIssued At: ${info.issuedAt}`;
-  return base64({ address, message, signature: await signer.signMessage(message), type: 'eip1271' });
+  return base64({ address, message, signature: wrap(await signer.signMessage(message)), type: 'eip1271' });
 }

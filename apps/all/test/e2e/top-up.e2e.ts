@@ -3,7 +3,7 @@ import { LocalChain } from '@svc/infra';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type Buyer, buyer, paymentOf } from '../buyers.js';
-import { contractOf, contractSignIn } from '../contract-wallets.js';
+import { contractSignIn } from '../contract-wallets.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { target } from '../target.js';
 import { type TestWallet, base64, evmWallet, signedInAt } from '../wallets.js';
@@ -138,7 +138,7 @@ describe.skipIf(target())('the metrics of one process', () => {
     const { wallet, fetch: paying } = await buyer(chain, 100);
     expect((await paying(topUpUrl(12), { method: 'POST' })).status).toBe(200);
     expect((await chat(wallet)).status).toBe(200);
-    const forged = await contractSignIn(platform.rootUrl, wallet.address, evmWallet());
+    const forged = await contractSignIn(platform.rootUrl, wallet, evmWallet());
     const headers = { 'SIGN-IN-WITH-X': forged };
     expect((await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers })).status).toBe(401);
     const now = await all();
@@ -146,24 +146,6 @@ describe.skipIf(target())('the metrics of one process', () => {
     expect([more('credited'), more('ended'), more('letIn'), more('refused')]).toEqual([12, 1, 1, 1]);
     expect(more('asked')).toBeGreaterThan(0);
     expect(now).toMatchObject({ failing: 0, unknown: 0 });
-  });
-});
-
-describe('a wallet that is a contract', () => {
-  async function status(address: string, signer: TestWallet): Promise<number> {
-    const signIn = await contractSignIn(platform.rootUrl, address, signer);
-    const response = await fetch(`${platform.apiUrl}/x402/balance/${address}`, {
-      headers: { 'SIGN-IN-WITH-X': signIn },
-    });
-    return response.status;
-  }
-
-  it('is let in by what it takes for its own signature, and by nothing else', async () => {
-    const [owner, stranger] = [evmWallet(), evmWallet()];
-    const address = await contractOf(chain, owner.address);
-    expect(await status(address, owner)).toBe(200);
-    expect(await status(address, stranger)).toBe(401);
-    expect(await status(evmWallet().address, owner)).toBe(401);
   });
 });
 

@@ -160,7 +160,7 @@ describe('the trace of a chat completion', () => {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'SIGN-IN-WITH-X': await contractSignIn(platform.rootUrl, address, owner),
+        'SIGN-IN-WITH-X': await contractSignIn(platform.rootUrl, { address }, owner),
       },
       body: JSON.stringify({ ...BODY, stream: true, svc_parameters: { enable_web_search: 'on' } }),
     });

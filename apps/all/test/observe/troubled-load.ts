@@ -104,7 +104,7 @@ export class TroubledLoad {
       this.note(`paid ${paid?.status}`);
       for (const header of [
         await wallet.signIn(challengeOf(origin)),
-        await contractSignIn(origin, wallet.address, evmWallet()),
+        await contractSignIn(origin, wallet, evmWallet()),
       ])
         this.note(`sign-in ${await this.statusOf(wallet.address, header)}`);
       await sleep(PAUSE_MS);

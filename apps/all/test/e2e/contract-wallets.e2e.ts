@@ -1,0 +1,124 @@
+import { LocalChain } from '@svc/infra';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Undeployed, contractOf, contractSignIn, undeployedOf } from '../contract-wallets.js';
+import { Platform } from '../platform.js';
+import { RpcProxy } from '../rpc-proxy.js';
+import { type TestWallet, evmWallet } from '../wallets.js';
+
+let chain: LocalChain;
+let node: RpcProxy;
+let platform: Platform;
+
+beforeAll(async () => {
+  chain = await LocalChain.start();
+  node = await RpcProxy.start(chain.url);
+  platform = await Platform.start({
+    env: {
+      X402_EVM_RPC_URL: node.url,
+      X402_EVM_PAY_TO: privateKeyToAccount(generatePrivateKey()).address,
+      X402_EVM_SIGNER_KEY: generatePrivateKey(),
+    },
+  });
+});
+afterAll(async () => {
+  await platform?.stop();
+  await node?.stop();
+  await chain?.stop();
+});
+afterEach(() => {
+  node.mood = 'well';
+});
+
+interface Answer {
+  readonly status: number;
+  readonly code: unknown;
+}
+
+const LET_IN: Answer = { status: 200, code: undefined };
+const REFUSED: Answer = { status: 401, code: 'X402_SIGN_IN_INVALID_SIGNATURE' };
+const AWAY: Answer = { status: 503, code: 'UNAVAILABLE' };
+
+/** What a wallet is answered that asks for its balance, signed by somebody for it. */
+async function answer(
+  wallet: Pick<Undeployed, 'address'> & Partial<Undeployed>,
+  signer: TestWallet,
+): Promise<Answer> {
+  const signIn = await contractSignIn(platform.rootUrl, wallet, signer);
+  const headers = { 'SIGN-IN-WITH-X': signIn };
+  const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers });
+  const { code } = (await response.json()) as { code?: unknown };
+  return { status: response.status, code };
+}
+
+describe('a wallet that is a contract', () => {
+  it('is let in by what it takes for its own signature, and by nothing else', async () => {
+    const [owner, stranger] = [evmWallet(), evmWallet()];
+    const wallet = { address: await contractOf(chain, owner.address) };
+    expect(await answer(wallet, owner)).toEqual(LET_IN);
+    expect(await answer(wallet, stranger)).toEqual(REFUSED);
+    expect(await answer({ address: evmWallet().address }, owner)).toEqual(REFUSED);
+  });
+
+  it.each(['down', 'hanging'] as const)('whose chain is %s is told so, and let in later', async (mood) => {
+    const owner = evmWallet();
+    const wallet = { address: await contractOf(chain, owner.address) };
+    node.mood = mood;
+    expect(await answer(wallet, owner)).toEqual(AWAY);
+    node.mood = 'well';
+    expect(await answer(wallet, owner)).toEqual(LET_IN);
+  });
+});
+
+describe('a wallet that is a contract to be', () => {
+  it('is let in before it is deployed by a signature that says how it comes to be, and deploys nothing', async () => {
+    const owner = evmWallet();
+    const wallet = undeployedOf(chain, owner.address);
+    expect(await answer(wallet, owner)).toEqual(LET_IN);
+    expect(await chain.call('eth_getCode', [wallet.address, 'latest'])).toBe('0x');
+  });
+
+  it('is let in with and without that once it is deployed', async () => {
+    const owner = evmWallet();
+    const wallet = undeployedOf(chain, owner.address);
+    await wallet.deploy();
+    expect(await chain.call('eth_getCode', [wallet.address, 'latest'])).not.toBe('0x');
+    expect(await answer(wallet, owner)).toEqual(LET_IN);
+    expect(await answer({ address: wallet.address }, owner)).toEqual(LET_IN);
+  });
+
+  it('is refused with a signature of a stranger, deployed or not', async () => {
+    const stranger = evmWallet();
+    const wallet = undeployedOf(chain, evmWallet().address);
+    expect(await answer(wallet, stranger)).toEqual(REFUSED);
+    await wallet.deploy();
+    expect(await answer(wallet, stranger)).toEqual(REFUSED);
+    expect(await answer({ address: wallet.address }, stranger)).toEqual(REFUSED);
+  });
+
+  it('is refused without what says how it comes to be, and with what makes another one', async () => {
+    const owner = evmWallet();
+    const [wallet, another] = [undeployedOf(chain, owner.address), undeployedOf(chain, owner.address)];
+    expect(await answer({ address: wallet.address }, owner)).toEqual(REFUSED);
+    expect(await answer({ ...another, address: wallet.address }, owner)).toEqual(REFUSED);
+    expect(await answer({ ...wallet, address: evmWallet().address }, owner)).toEqual(REFUSED);
+  });
+
+  it('whose signature is cut, or wraps nothing, is refused', async () => {
+    const owner = evmWallet();
+    const wallet = undeployedOf(chain, owner.address);
+    const cut = (signature: string): string => `0x${wallet.wrap(signature).slice(-200)}`;
+    expect(await answer({ ...wallet, wrap: cut }, owner)).toEqual(REFUSED);
+    expect(await answer({ ...wallet, wrap: () => wallet.wrap('0x') }, owner)).toEqual(REFUSED);
+    expect(await answer({ ...wallet, wrap: () => `0x${'6492'.repeat(16)}` }, owner)).toEqual(REFUSED);
+  });
+
+  it('whose chain is down is told so, and let in later', async () => {
+    const owner = evmWallet();
+    const wallet = undeployedOf(chain, owner.address);
+    node.mood = 'down';
+    expect(await answer(wallet, owner)).toEqual(AWAY);
+    node.mood = 'well';
+    expect(await answer(wallet, owner)).toEqual(LET_IN);
+  });
+});
