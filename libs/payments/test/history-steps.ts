@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import type { Replaced } from './simulated-chain.js';
-import { FACILITATORS, type FacilitatorMood, NODES, type NodeMood } from './simulated-node.js';
+import { FACILITATORS, type FacilitatorMood, NODES, type NodeMood, type Replaced } from './played-chain.js';
 
 const FAULTS = [
   'too low',

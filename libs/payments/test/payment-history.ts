@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import {
-  BASE_NETWORK,
-  BASE_USDC,
   type Books,
   Charges,
   type PaymentOutcome,
@@ -15,14 +13,13 @@ import type { Authorization } from '../src/header/payment-header.js';
 import type { Payment } from '../src/records/payment.store.js';
 import type { Fault, Plan, Step } from './history-steps.js';
 import { Died } from './mortal.js';
-import { PAY_TO, PaymentProcess, type Surroundings } from './payment-process.js';
+import { PaymentProcess, type Surroundings } from './payment-process.js';
 import type { PaymentTimes } from './payment-times.js';
-import { BLOCK_SECONDS, type SimulatedChain, randomHex, useOf } from './simulated-chain.js';
-import { FORGED, SimulatedFacilitator } from './simulated-node.js';
+import { type Offered, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
+import { BLOCK_SECONDS, FORGED, type PlayedChain, useOf } from './played-chain.js';
+import { randomHex } from './simulated-chain.js';
 
-const UNITS_PER_USD = 1_000_000n;
 const NANO_PER_UNIT = 1_000n;
-const VALID_SECONDS = 300n;
 const MINUTE_BLOCKS = Number(60n / BLOCK_SECONDS);
 
 /** An authorization that expires, a margin for the chain's clock, and steps after it. */
@@ -40,27 +37,21 @@ const REFUSALS: Readonly<Record<Fault, readonly string[]>> = {
   expired: ['PAYMENT_VERIFICATION_FAILED'],
 };
 
-interface Offered {
-  readonly header: string;
-  readonly authorization: Authorization;
-}
-
 export interface HistoryParts {
   readonly plan: Plan;
   readonly ledger: RunningLedger;
-  readonly chain: SimulatedChain;
+  readonly chain: PlayedChain;
   readonly times: PaymentTimes;
   happened(what: string): void;
 }
 
 /** One history: payers, what they sign, two processes, and what becomes of it all. */
 export class PaymentHistory {
-  private readonly payers = [randomHex(20), randomHex(20), randomHex(20)];
+  private payers: readonly Authorization['from'][] = [];
   private readonly offered: Offered[] = [];
   private readonly refused: Authorization[] = [];
   private readonly canceled = new Set<string>();
   private readonly surroundings: Surroundings;
-  private readonly facilitator: SimulatedFacilitator;
   private readonly processes: PaymentProcess[];
   private readonly books: Books;
   private areBooksThere = true;
@@ -68,25 +59,24 @@ export class PaymentHistory {
   constructor(private readonly parts: HistoryParts) {
     const { plan, ledger, chain } = parts;
     this.books = ledger.books;
-    this.facilitator = new SimulatedFacilitator(chain);
     this.surroundings = {
       plan,
       database: ledger.database,
       books: ledger.books,
       chain,
-      raws: new Map(),
-      facilitator: this.facilitator,
       areBooksThere: () => this.areBooksThere,
     };
-    this.processes = [new PaymentProcess(this.surroundings), new PaymentProcess(this.surroundings)];
+    this.processes = [0, 1].map((at) => new PaymentProcess(this.surroundings, at));
   }
 
   async play(): Promise<void> {
-    for (const step of this.parts.plan.steps) await this.take(step);
+    const { chain, plan } = this.parts;
+    this.payers = await chain.payers();
+    for (const step of plan.steps) await this.take(step);
     await this.heal();
     await this.check();
-    this.parts.chain.clear();
-    this.parts.chain.mine(MINUTE_BLOCKS);
+    await chain.clear();
+    await chain.mine(MINUTE_BLOCKS);
     await this.parts.times.retire();
   }
 
@@ -95,7 +85,7 @@ export class PaymentHistory {
     const now = this.processes[at];
     if (now && !now.life.isOver) return now;
     if (now) this.parts.happened('a process died');
-    const born = new PaymentProcess(this.surroundings);
+    const born = new PaymentProcess(this.surroundings, at);
     this.processes[at] = born;
     return born;
   }
@@ -104,17 +94,15 @@ export class PaymentHistory {
     const { chain } = this.parts;
     switch (step.do) {
       case 'pay':
-        return this.pay(step.at, this.sign(step.of, step.usd));
+        return this.pay(step.at, await this.sign(step.of, step.usd));
       case 'faulty':
-        return this.payFaulty(step.at, this.sign(step.of, 5), step.fault);
+        return this.payFaulty(step.at, await this.sign(step.of, 5), step.fault);
       case 'again':
         return this.again(step.which, step.at, step.times);
       case 'mine':
-        chain.mine(step.blocks);
-        return;
+        return chain.mine(step.blocks);
       case 'reorg':
-        chain.reorg(step.depth, step.how);
-        return;
+        return chain.reorg(step.depth, step.how);
       case 'pass':
         return this.pass(step.minutes);
       case 'goOn':
@@ -124,10 +112,10 @@ export class PaymentHistory {
       case 'retry':
         return this.retry(step.at, step.which);
       case 'node':
-        this.process(step.at).node.become(step.mood);
-        return;
+        this.process(step.at);
+        return chain.nodeBecomes(step.at, step.mood);
       case 'facilitator':
-        this.facilitator.mood = step.mood;
+        chain.facilitatorBecomes(step.mood);
         return;
       case 'books':
         this.areBooksThere = step.are === 'there';
@@ -136,26 +124,14 @@ export class PaymentHistory {
         this.process(step.at).life.endAt(step.call, step.isAfter);
         return;
       case 'others':
-        this.others(step.which, step.how);
-        return;
+        return this.others(step.which, step.how);
       case 'spend':
         return this.spend(step.of);
     }
   }
 
-  private sign(of: number, usd: number): Offered {
-    const authorization: Authorization = {
-      network: BASE_NETWORK,
-      asset: BASE_USDC,
-      from: this.payers[of] ?? '0x',
-      to: PAY_TO,
-      value: BigInt(usd) * UNITS_PER_USD,
-      validAfter: 0n,
-      validBefore: this.parts.chain.head.time + VALID_SECONDS,
-      nonce: randomHex(32),
-      signature: randomHex(65).replace(FORGED, '0x111') as `0x${string}`,
-    };
-    return { authorization, header: headerOf(authorization) };
+  private sign(of: number, usd: number): Promise<Offered> {
+    return offerOf(this.parts.chain, this.payers[of] ?? '0x', usd);
   }
 
   private async pay(at: number, offered: Offered): Promise<void> {
@@ -183,7 +159,7 @@ export class PaymentHistory {
   }
 
   private async payFaulty(at: number, good: Offered, fault: Fault): Promise<void> {
-    const { authorization, header } = faulty(good.authorization, fault, this.parts.chain.head.time);
+    const { authorization, header } = await this.faulty(good.authorization, fault);
     this.refused.push(authorization);
     const answer = await this.process(at)
       .payments.topUp(header)
@@ -202,6 +178,37 @@ export class PaymentHistory {
     this.parts.happened(answer);
   }
 
+  private async faulty(good: Authorization, fault: Fault): Promise<Offered> {
+    const { chain } = this.parts;
+    const of = (authorization: Authorization): Offered => ({
+      authorization,
+      header: headerOf(authorization),
+    });
+    const ofOther = (terms: object): Offered => ({ authorization: good, header: headerOf(good, terms) });
+    switch (fault) {
+      case 'too low':
+        return of({ ...good, value: 5n * UNITS_PER_USD - 1n });
+      case 'too high':
+        return of({ ...good, value: 10_000n * UNITS_PER_USD + 1n });
+      case 'receiver':
+        return of({ ...good, to: randomHex(20) });
+      case 'signature':
+        return of({ ...good, signature: `${FORGED}${'1'.repeat(127)}` });
+      case 'expired': {
+        const { signature: _signature, ...unsigned } = good;
+        return of(await chain.sign({ ...unsigned, validBefore: await chain.time() }));
+      }
+      case 'asset':
+        return ofOther({ asset: randomHex(20) });
+      case 'network':
+        return ofOther({ network: 'eip155:1' });
+      case 'scheme':
+        return ofOther({ scheme: 'upto' });
+      case 'text':
+        return { authorization: good, header: headerOf(good).slice(4, -9) };
+    }
+  }
+
   private async again(which: number, at: number, times: number): Promise<void> {
     const offered = this.pick(which);
     if (!offered) return;
@@ -210,7 +217,7 @@ export class PaymentHistory {
   }
 
   private async pass(minutes: number): Promise<void> {
-    this.parts.chain.mine(minutes * MINUTE_BLOCKS);
+    await this.parts.chain.mine(minutes * MINUTE_BLOCKS);
     await this.parts.times.pass(minutes);
   }
 
@@ -226,12 +233,12 @@ export class PaymentHistory {
       });
   }
 
-  private others(which: number, how: 'settle' | 'cancel'): void {
+  private async others(which: number, how: 'settle' | 'cancel'): Promise<void> {
     const offered = this.pick(which);
     if (!offered) return;
     const { authorization } = offered;
     if (how === 'cancel') this.canceled.add(useOf(authorization));
-    this.parts.chain.send({ hash: randomHex(32), authorization, isCancel: how === 'cancel' });
+    await this.parts.chain.use(authorization, how);
     this.parts.happened(`others ${how}`);
   }
 
@@ -251,7 +258,7 @@ export class PaymentHistory {
 
   /** All is there again, in new processes, and time goes on until nothing is under way. */
   private async heal(): Promise<void> {
-    this.facilitator.mood = 'works';
+    this.parts.chain.facilitatorBecomes('works');
     this.areBooksThere = true;
     for (const process of this.processes) process.life.end();
     for (const minutes of ENDING_MINUTES) {
@@ -292,8 +299,8 @@ export class PaymentHistory {
   /** Chain, row, books and answer say the same of a payment. Gives the transaction of one that belongs to nobody. */
   private async ended({ header, authorization }: Offered): Promise<string | undefined> {
     const { chain, times } = this.parts;
-    const used = chain.now.used(authorization);
-    const paid = used && !used.sent.isCancel ? used.sent.hash : undefined;
+    const used = await chain.used(authorization);
+    const paid = used && !used.isCancel ? used.hash : undefined;
     const payment = await times.payment(authorization);
     if (!payment) return paid;
     const isLate = payment.state === 'FAILED' && paid !== undefined;
@@ -337,43 +344,3 @@ export class PaymentHistory {
 const signed = ({ kind, amountNano }: Transfer): bigint => (kind === 'deposit' ? amountNano : -amountNano);
 
 const accountOf = (payer: string): string => walletAccountId(walletName(payer));
-
-function headerOf({ signature, ...authorization }: Authorization, terms: object = {}): string {
-  const content = {
-    x402Version: 2,
-    accepted: { scheme: 'exact', network: BASE_NETWORK, asset: BASE_USDC, payTo: PAY_TO, ...terms },
-    payload: { signature, authorization },
-  };
-  const text = JSON.stringify(content, (_key, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  );
-  return Buffer.from(text).toString('base64');
-}
-
-function faulty(good: Authorization, fault: Fault, now: bigint): Offered {
-  const changed = (change: Partial<Authorization>): Offered => {
-    const authorization = { ...good, ...change };
-    return { authorization, header: headerOf(authorization) };
-  };
-  const ofOther = (terms: object): Offered => ({ authorization: good, header: headerOf(good, terms) });
-  switch (fault) {
-    case 'too low':
-      return changed({ value: 5n * UNITS_PER_USD - 1n });
-    case 'too high':
-      return changed({ value: 10_000n * UNITS_PER_USD + 1n });
-    case 'receiver':
-      return changed({ to: randomHex(20) });
-    case 'signature':
-      return changed({ signature: `${FORGED}${'1'.repeat(127)}` as `0x${string}` });
-    case 'expired':
-      return changed({ validBefore: now });
-    case 'asset':
-      return ofOther({ asset: randomHex(20) });
-    case 'network':
-      return ofOther({ network: 'eip155:1' });
-    case 'scheme':
-      return ofOther({ scheme: 'upto' });
-    case 'text':
-      return { authorization: good, header: headerOf(good).slice(4, -9) };
-  }
-}

@@ -14,10 +14,7 @@ import { Settlement } from '../src/settlement/settlement.js';
 import { FacilitatorSubmission, OwnSubmission } from '../src/settlement/submissions.js';
 import type { Plan } from './history-steps.js';
 import { Life, mortal } from './mortal.js';
-import type { Sent, SimulatedChain } from './simulated-chain.js';
-import { SIGNER, type SimulatedFacilitator, SimulatedNode } from './simulated-node.js';
-
-export const PAY_TO = '0x00000000000000000000000000000000000000aa';
+import { PAY_TO, type PlayedChain } from './played-chain.js';
 
 /** Times are moved in the database and not waited for. */
 const MINUTE_MS = 60_000;
@@ -29,9 +26,7 @@ export interface Surroundings {
   readonly plan: Pick<Plan, 'submits' | 'confirmations'>;
   readonly database: Database;
   readonly books: Books;
-  readonly chain: SimulatedChain;
-  readonly raws: Map<string, Sent>;
-  readonly facilitator: SimulatedFacilitator;
+  readonly chain: PlayedChain;
   /** Whether the books answer. */
   readonly areBooksThere: () => boolean;
 }
@@ -39,21 +34,19 @@ export interface Surroundings {
 /** The payments of one process, which may die at any call to database, books, node and facilitator. */
 export class PaymentProcess {
   readonly life = new Life();
-  readonly node: SimulatedNode;
   readonly payments: LocalPayments;
   private readonly store: PaymentStore;
   private readonly settlement: Settlement;
   private readonly rail: Rail;
 
-  constructor({ plan, database, books, chain, raws, facilitator, areBooksThere }: Surroundings) {
-    this.node = new SimulatedNode(chain, plan.confirmations, raws);
-    const node = mortal(this.node, this.life);
+  constructor({ plan, database, books, chain, areBooksThere }: Surroundings, at = 0) {
+    const node = mortal(chain.node(at, plan.confirmations), this.life);
     this.store = mortal(new PaymentStore(database), this.life);
     const reachable = mortal(sometimesAway(books, areBooksThere), this.life);
     const submission =
       plan.submits === 'signer'
-        ? new OwnSubmission(node, this.store, { signer: SIGNER, stuckMs: MINUTE_MS / 2 })
-        : new FacilitatorSubmission(mortal(facilitator, this.life), this.store);
+        ? new OwnSubmission(node, this.store, { signer: chain.signer, stuckMs: MINUTE_MS / 2 })
+        : new FacilitatorSubmission(mortal(chain.facilitator, this.life), this.store);
     this.rail = baseRail({ payTo: PAY_TO, chain: node, submission });
     const rails = [this.rail];
     const { store } = this;

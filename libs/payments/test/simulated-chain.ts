@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Authorization } from '../src/header/payment-header.js';
-
-export const BLOCK_SECONDS = 12n;
+import { BLOCK_SECONDS, type Replaced, useOf } from './played-chain.js';
 
 /** A reorg replaces at most so many blocks. */
 const DEEPEST = 3;
@@ -29,12 +28,7 @@ export interface Block {
   readonly nextNonce: number;
 }
 
-/** What becomes of the transactions of blocks that are replaced: the new ones have them, they wait, or nobody has them. */
-export type Replaced = 'again' | 'later' | 'lost';
-
 export const randomHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
-
-export const useOf = ({ from, nonce }: Authorization): string => `${from} ${nonce}`;
 
 /** Blocks as one node sees them: the chain's own, and after `cut` perhaps others, which are replaced by now. */
 export class View {

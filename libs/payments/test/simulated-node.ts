@@ -13,20 +13,13 @@ import {
 import { Facilitator } from '../src/facilitator/facilitator.js';
 import type { Authorization } from '../src/header/payment-header.js';
 import type { Payment } from '../src/records/payment.store.js';
+import { FORGED, type FacilitatorMood, type NodeMood } from './played-chain.js';
 import { type Block, type Sent, type SimulatedChain, type View, randomHex } from './simulated-chain.js';
-
-export const NODES = ['up', 'down', 'hangs', 'behind'] as const;
-export type NodeMood = (typeof NODES)[number];
-
-export const FACILITATORS = ['works', 'lies', 'denies', 'hangs', 'down'] as const;
-export type FacilitatorMood = (typeof FACILITATORS)[number];
 
 /** As long as a deadline is waited for. */
 const HANG_MS = 2;
 
 const MARGIN_SECONDS = 120n;
-
-export const FORGED = '0xbad';
 
 export const SIGNER = signerOf('11'.repeat(32));
 
@@ -99,7 +92,8 @@ export class SimulatedNode extends BaseChain {
     if (!before && (await this.try(authorization)) !== 'good') throw new ChainAway('it would be reverted');
     const raw = randomHex(16);
     const isBehind = this.mood === 'behind';
-    const nonce = before?.own?.nonce ?? (isBehind ? head.nextNonce : this.chain.pendingNonce);
+    const next = isBehind ? head.nextNonce : this.chain.pendingNonce;
+    const nonce = Math.min(before?.own?.nonce ?? next, next);
     const fee = (before?.own?.fee ?? 0) + 1;
     const sent = { hash: randomHex(32), authorization, isCancel: false, own: { nonce, fee } };
     this.raws.set(raw, sent);

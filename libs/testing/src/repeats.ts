@@ -12,6 +12,8 @@ const REPEATS = {
   LIMIT_HISTORIES: { short: 500, long: 5_000 },
   /** Random histories of payments, on a database and a simulated chain. */
   PAYMENT_HISTORIES: { short: 40, long: 1_000 },
+  /** The same on a chain of this machine. */
+  ANVIL_HISTORIES: { short: 10, long: 200 },
   /** Chat completions that no decent client sends. */
   FUZZ: { short: 1_000, long: 10_000 },
   /** Requests with sizes at the bounds of their schemas. */

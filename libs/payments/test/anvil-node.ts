@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { postJson } from '../src/chains/post-json.js';
+import type { NodeMood } from './played-chain.js';
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+const LATEST = 'latest';
+
+const BOUNDS = { timeoutMs: 30_000, maxBytes: 100_000_000 };
+
+/** A node of a real chain that is down at times, hears of no further block, or does what it is asked and does not say so. */
+export class AnvilNode {
+  private mood: NodeMood = 'up';
+  /** The last block that it has heard of, while it is behind. */
+  private known = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: string,
+  ) {}
+
+  static async start(target: string): Promise<AnvilNode> {
+    const server = createServer();
+    const node = new AnvilNode(server, target);
+    server.on('request', (request, response) => void node.answer(request, response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return node;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async become(mood: NodeMood): Promise<void> {
+    this.mood = mood;
+    if (mood === 'behind') this.known = await this.head();
+  }
+
+  async stop(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, 'close');
+  }
+
+  /** Never rejects: who asks is cut off. */
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      let text = '';
+      for await (const chunk of request) text += String(chunk);
+      const answer = await this.told(JSON.parse(text) as Call);
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    } catch {
+      response.socket?.destroy();
+    }
+  }
+
+  private async told(call: Call): Promise<unknown> {
+    switch (this.mood) {
+      case 'up':
+        return this.ask(call);
+      case 'down':
+        throw new Error('it is down');
+      case 'hangs':
+        await this.ask(call);
+        throw new Error('it took too long');
+      case 'behind':
+        return this.toldBehind(call);
+    }
+  }
+
+  private toldBehind(call: Call): unknown {
+    const known = `0x${this.known.toString(16)}`;
+    const given = (result: unknown): object => ({ jsonrpc: '2.0', id: call.id, result });
+    if (call.method === 'eth_blockNumber') return given(known);
+    const isUnknown = (param: unknown): boolean =>
+      typeof param === 'string' && /^0x[0-9a-f]{1,12}$/.test(param) && Number(param) > this.known;
+    if (call.params.some(isUnknown)) return given(null);
+    return this.ask({ ...call, params: call.params.map((param) => (param === LATEST ? known : param)) });
+  }
+
+  private async head(): Promise<number> {
+    const call = { id: 1, method: 'eth_blockNumber', params: [] };
+    return Number(((await this.ask(call)) as { result: string }).result);
+  }
+
+  private ask(call: Call): Promise<unknown> {
+    return postJson(this.target, { jsonrpc: '2.0', ...call }, BOUNDS);
+  }
+}

@@ -1,0 +1,253 @@
+import { LocalChain } from '@svc/infra';
+import { BASE_USDC } from '@svc/contracts';
+import { encodeFunctionData, keccak256, pad, parseAbi, toEventSelector, toHex } from 'viem';
+import {
+  type PrivateKeyAccount,
+  generatePrivateKey,
+  mnemonicToAccount,
+  privateKeyToAccount,
+} from 'viem/accounts';
+import { BaseChain } from '../src/chains/base-chain.js';
+import type { Authorization } from '../src/header/payment-header.js';
+import { Facilitator } from '../src/facilitator/facilitator.js';
+import { AnvilFacilitator } from './anvil-facilitator.js';
+import { AnvilNode } from './anvil-node.js';
+import {
+  BLOCK_SECONDS,
+  type FacilitatorMood,
+  type NodeMood,
+  type PlayedChain,
+  type Replaced,
+  type Unsigned,
+  type Use,
+} from './played-chain.js';
+
+type Hex = `0x${string}`;
+
+const CHAIN_ID = 8_453;
+
+/** Blocks that no reorg of a history reaches. */
+const SETTLED_BLOCKS = 5;
+
+const USDC = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
+]);
+const [USED, CANCELED] = [
+  toEventSelector('AuthorizationUsed(address,bytes32)'),
+  toEventSelector('AuthorizationCanceled(address,bytes32)'),
+];
+
+const DOMAIN = { name: 'USD Coin', version: '2', chainId: CHAIN_ID, verifyingContract: BASE_USDC } as const;
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+  CancelAuthorization: [
+    { name: 'authorizer', type: 'address' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+/** One of those that anvil gives much gas in its first block. */
+const STRANGER = mnemonicToAccount('test test test test test test test test test test test junk', {
+  addressIndex: 7,
+});
+
+const GAS = { gas: 200_000n, maxFeePerGas: 5_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/** A payer has this much, in USDC: more than a history can pay. */
+const PAYER_USDC = 5_000;
+
+/** Histories on a real chain of this machine, each of whose nodes stands behind a door that is shut at times. */
+export class AnvilWorld implements PlayedChain {
+  readonly facilitator: Facilitator;
+  private readonly keys = new Map<string, PrivateKeyAccount>();
+  private firstBlock = 0;
+  /** One transaction of the stranger after the other: two at once would take the same number. */
+  private sending: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    readonly chain: LocalChain,
+    private readonly nodes: readonly AnvilNode[],
+    private readonly settler: AnvilFacilitator,
+  ) {
+    this.facilitator = new Facilitator(settler.url);
+  }
+
+  readonly signer = privateKeyToAccount(generatePrivateKey());
+
+  static async start(): Promise<AnvilWorld> {
+    const chain = await LocalChain.start();
+    const nodes = await Promise.all([AnvilNode.start(chain.url), AnvilNode.start(chain.url)]);
+    const world: AnvilWorld = new AnvilWorld(
+      chain,
+      nodes,
+      await AnvilFacilitator.start((authorization) => world.settle(authorization)),
+    );
+    await chain.call('anvil_setBlockTimestampInterval', [Number(BLOCK_SECONDS)]);
+    await chain.fund(world.signer.address);
+    await chain.call('evm_setAutomine', [false]);
+    await world.mine(SETTLED_BLOCKS);
+    return world;
+  }
+
+  async payers(): Promise<readonly Hex[]> {
+    this.keys.clear();
+    await this.chain.call('evm_setAutomine', [true]);
+    for (let made = 0; made < 3; made += 1) {
+      const account = privateKeyToAccount(generatePrivateKey());
+      const address = account.address.toLowerCase();
+      this.keys.set(address, account);
+      await this.chain.mint(address, PAYER_USDC);
+    }
+    await this.chain.call('evm_setAutomine', [false]);
+    await this.mine(SETTLED_BLOCKS);
+    this.firstBlock = await this.head();
+    return [...this.keys.keys()] as Hex[];
+  }
+
+  async sign(unsigned: Unsigned): Promise<Authorization> {
+    const { network: _network, asset: _asset, ...message } = unsigned;
+    const signature = await this.keyOf(unsigned).signTypedData({
+      domain: DOMAIN,
+      types: TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message,
+    });
+    return { ...unsigned, signature };
+  }
+
+  async time(): Promise<bigint> {
+    const { timestamp } = (await this.chain.call('eth_getBlockByNumber', ['latest', false])) as {
+      timestamp: Hex;
+    };
+    return BigInt(timestamp);
+  }
+
+  async mine(blocks: number): Promise<void> {
+    await this.chain.call('anvil_mine', [toHex(blocks)]);
+  }
+
+  async reorg(depth: number, how: Replaced): Promise<void> {
+    const raws = await this.rawsOf(depth);
+    await this.chain.call('anvil_reorg', [depth, how === 'again' ? raws : []]);
+    // The other blocks are more than there were.
+    await this.mine(1);
+    for (const [raw] of how === 'later' ? raws : []) await this.send(raw);
+  }
+
+  async use(authorization: Authorization, how: 'settle' | 'cancel'): Promise<void> {
+    await (how === 'settle' ? this.settle(authorization) : this.cancel(authorization));
+  }
+
+  async used({ from, nonce }: Authorization): Promise<Use | undefined> {
+    const [log] = (await this.chain.call('eth_getLogs', [
+      {
+        address: BASE_USDC,
+        fromBlock: toHex(this.firstBlock),
+        toBlock: 'latest',
+        topics: [[USED, CANCELED], pad(from), nonce],
+      },
+    ])) as { transactionHash: string; topics: readonly string[] }[];
+    return log && { hash: log.transactionHash, isCancel: log.topics[0] === CANCELED };
+  }
+
+  async clear(): Promise<void> {
+    await this.chain.call('anvil_dropAllTransactions', []);
+  }
+
+  node(at: number, confirmations: number): BaseChain {
+    const { url } = this.nodeAt(at);
+    void this.nodeBecomes(at, 'up'); // One that is up has nothing to ask before.
+    return new BaseChain({ rpcUrl: url, confirmations, maxFeeGwei: 1_000 });
+  }
+
+  nodeBecomes(at: number, mood: NodeMood): Promise<void> {
+    return this.nodeAt(at).become(mood);
+  }
+
+  facilitatorBecomes(mood: FacilitatorMood): void {
+    this.settler.mood = mood;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.nodes.map((node) => node.stop()), this.settler.stop(), this.chain.stop()]);
+  }
+
+  private settle(authorization: Authorization): Promise<string> {
+    const { from, to, value, validAfter, validBefore, nonce, signature } = authorization;
+    return this.sendByStranger(
+      encodeFunctionData({
+        abi: USDC,
+        functionName: 'transferWithAuthorization',
+        args: [from, to, value, validAfter, validBefore, nonce, signature],
+      }),
+    );
+  }
+
+  private async cancel(authorization: Authorization): Promise<string> {
+    const { from: authorizer, nonce } = authorization;
+    const signature = await this.keyOf(authorization).signTypedData({
+      domain: DOMAIN,
+      types: TYPES,
+      primaryType: 'CancelAuthorization',
+      message: { authorizer, nonce },
+    });
+    const args = [authorizer, nonce, signature] as const;
+    return this.sendByStranger(encodeFunctionData({ abi: USDC, functionName: 'cancelAuthorization', args }));
+  }
+
+  private sendByStranger(data: Hex): Promise<string> {
+    const sent = this.sending.then(async () => {
+      const nonce = Number(await this.chain.call('eth_getTransactionCount', [STRANGER.address, 'pending']));
+      const call = { chainId: CHAIN_ID, type: 'eip1559', to: BASE_USDC, data, nonce, ...GAS } as const;
+      const raw = await STRANGER.signTransaction(call);
+      await this.send(raw);
+      return keccak256(raw);
+    });
+    this.sending = sent.catch(() => undefined);
+    return sent;
+  }
+
+  /** A number that is taken and a fee that is too low are refused: then it is lost. */
+  private async send(raw: Hex): Promise<void> {
+    await this.chain.call('eth_sendRawTransaction', [raw]).catch(() => undefined);
+  }
+
+  /** The transactions of the last blocks, and in which of them each is. */
+  private async rawsOf(depth: number): Promise<(readonly [Hex, number])[]> {
+    const head = await this.head();
+    const raws: (readonly [Hex, number])[] = [];
+    for (let place = 0; place < depth; place += 1) {
+      const number = toHex(head - depth + 1 + place);
+      const { transactions } = (await this.chain.call('eth_getBlockByNumber', [number, false])) as {
+        transactions: readonly Hex[];
+      };
+      for (const hash of transactions)
+        raws.push([(await this.chain.call('debug_getRawTransaction', [hash])) as Hex, place]);
+    }
+    return raws;
+  }
+
+  private async head(): Promise<number> {
+    return Number(await this.chain.call('eth_blockNumber', []));
+  }
+
+  private keyOf({ from }: Unsigned): PrivateKeyAccount {
+    const key = this.keys.get(from);
+    if (!key) throw new Error('a payer has a key');
+    return key;
+  }
+
+  private nodeAt(at: number): AnvilNode {
+    const node = this.nodes[at];
+    if (!node) throw new Error('there is no such node');
+    return node;
+  }
+}

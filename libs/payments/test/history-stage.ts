@@ -1,0 +1,94 @@
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { type RunningLedger, startLedger } from '@svc/ledger/testing';
+import fc from 'fast-check';
+import { plan } from './history-steps.js';
+import { PaymentHistory } from './payment-history.js';
+import { PaymentProcess } from './payment-process.js';
+import { PaymentTimes } from './payment-times.js';
+import type { PlayedChain } from './played-chain.js';
+
+const { env } = process;
+export const SEED = Number(env['SEED'] ?? Date.now() % 2 ** 31);
+/** Where in the run of its seed a history is, as a failure names it, to play it alone. */
+export const ONLY = env['HISTORY'];
+
+/** So many histories have all that can happen. */
+const TELLING = 1_000;
+const HAPPENS = [
+  'a process died',
+  'credited',
+  'credited anew',
+  'others cancel',
+  'others settle',
+  'spent',
+  'taken back for good',
+  'twenty at once',
+  'AMOUNT_TOO_HIGH',
+  'AMOUNT_TOO_LOW',
+  'INVALID_PAYMENT_FORMAT',
+  'INVALID_PAYMENT_RECIPIENT',
+  'PAYMENT_VERIFICATION_FAILED',
+  'SETTLEMENT_FAILED',
+  'UNAVAILABLE',
+  'UNSUPPORTED_NETWORK',
+  'UNSUPPORTED_SCHEME',
+  'UNSUPPORTED_TOKEN',
+];
+
+/** A chain and books that histories share, one after the other. */
+export class HistoryStage {
+  private readonly happened = new Set<string>();
+
+  private constructor(
+    private readonly database: TestDatabase,
+    private readonly ledger: RunningLedger,
+    private readonly chain: PlayedChain,
+  ) {}
+
+  static async start(chain: PlayedChain): Promise<HistoryStage> {
+    const database = await startTestDatabase();
+    const url = new URL(database.url);
+    // A crash is simulated; the server itself lives on.
+    url.searchParams.set('options', '-c synchronous_commit=off');
+    return new HistoryStage(database, await startLedger({ url: url.href }), chain);
+  }
+
+  /** Plays histories, each of which has its books audited. One that fails leaves them unproved, so none is shrunk. */
+  async play(count: number, seed: number): Promise<void> {
+    const { ledger, chain } = this;
+    const times = new PaymentTimes(ledger.database);
+    const happened = (what: string): void => void this.happened.add(what);
+    await fc.assert(
+      fc.asyncProperty(plan, async (each) => {
+        await new PaymentHistory({ plan: each, ledger, chain, times, happened }).play();
+      }),
+      { seed, numRuns: count, endOnFailure: true, ...(ONLY !== undefined && { path: ONLY }) },
+    );
+  }
+
+  /** What the audits of chain and books do not find in order. */
+  async faults(): Promise<readonly unknown[]> {
+    const { ledger, chain } = this;
+    const { payments } = new PaymentProcess({
+      plan: { submits: 'signer', confirmations: 2 },
+      database: ledger.database,
+      books: ledger.books,
+      chain,
+      areBooksThere: () => true,
+    });
+    const reports = [await payments.audit('whole'), await ledger.books.audit('whole')];
+    return reports.filter(({ ok, mismatches }) => !ok || mismatches.length > 0);
+  }
+
+  async stop(): Promise<void> {
+    await this.ledger.stop();
+    await this.database.stop();
+    await this.chain.stop();
+  }
+
+  /** What has not happened in all the histories of these stages, though there were so many. */
+  static missing(stages: readonly HistoryStage[], count: number): string[] {
+    if (ONLY !== undefined || count < TELLING) return [];
+    return HAPPENS.filter((what) => !stages.some(({ happened }) => happened.has(what)));
+  }
+}

@@ -1,0 +1,74 @@
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Authorization } from '../src/header/payment-header.js';
+import {
+  FORGED,
+  type FacilitatorMood,
+  type NodeMood,
+  type PlayedChain,
+  type Replaced,
+  type Unsigned,
+  type Use,
+} from './played-chain.js';
+import { type Sent, SimulatedChain, randomHex } from './simulated-chain.js';
+import { SIGNER, SimulatedFacilitator, SimulatedNode } from './simulated-node.js';
+
+/** Histories on a chain that is simulated in this process. */
+export class SimulatedWorld implements PlayedChain {
+  readonly signer: PrivateKeyAccount = SIGNER;
+  private readonly chain = new SimulatedChain();
+  readonly facilitator = new SimulatedFacilitator(this.chain);
+  /** Transactions of our signer, as they are kept. */
+  private readonly raws = new Map<string, Sent>();
+  private readonly nodes: SimulatedNode[] = [];
+
+  payers(): Promise<readonly Authorization['from'][]> {
+    return Promise.resolve([randomHex(20), randomHex(20), randomHex(20)]);
+  }
+
+  sign(unsigned: Unsigned): Promise<Authorization> {
+    const signature = randomHex(65).replace(FORGED, '0x111') as Authorization['signature'];
+    return Promise.resolve({ ...unsigned, signature });
+  }
+
+  time(): Promise<bigint> {
+    return Promise.resolve(this.chain.head.time);
+  }
+
+  mine(blocks: number): void {
+    this.chain.mine(blocks);
+  }
+
+  reorg(depth: number, how: Replaced): void {
+    this.chain.reorg(depth, how);
+  }
+
+  use(authorization: Authorization, how: 'settle' | 'cancel'): void {
+    this.chain.send({ hash: randomHex(32), authorization, isCancel: how === 'cancel' });
+  }
+
+  used(authorization: Authorization): Promise<Use | undefined> {
+    return Promise.resolve(this.chain.now.used(authorization)?.sent);
+  }
+
+  clear(): void {
+    this.chain.clear();
+  }
+
+  node(at: number, confirmations: number): SimulatedNode {
+    const node = new SimulatedNode(this.chain, confirmations, this.raws);
+    this.nodes[at] = node;
+    return node;
+  }
+
+  nodeBecomes(at: number, mood: NodeMood): void {
+    this.nodes[at]?.become(mood);
+  }
+
+  facilitatorBecomes(mood: FacilitatorMood): void {
+    this.facilitator.mood = mood;
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+}
