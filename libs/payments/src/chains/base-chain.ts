@@ -192,8 +192,8 @@ export class BaseChain extends Chain {
   }
 
   /**
-   * A transaction that settles a payment, signed and not sent; in place of one that is stuck, with the same number and for
-   * more. Nobody else may prepare one of the same account until it is sent.
+   * A transaction that settles a payment, signed and not sent; in place of one that is stuck, for more and with the same
+   * number, or the least that is missing before it. Nobody else may prepare one of the same account until it is sent.
    */
   async prepare(authorization: Authorization, signer: PrivateKeyAccount, stuck?: Hex): Promise<Prepared> {
     const prepared = await this.ask(async () => {
@@ -203,7 +203,7 @@ export class BaseChain extends Chain {
       const data = transferData(authorization);
       const account = signer.address;
       const [nonce, gas] = await Promise.all([
-        before?.nonce ?? this.client.getTransactionCount({ address: account, blockTag: 'pending' }),
+        this.numberFor(account, before?.nonce),
         // A node that counts what is on its way would say that it is spent.
         before?.gas ?? this.gasFor(account, data),
       ]);
@@ -221,6 +221,11 @@ export class BaseChain extends Chain {
     });
     if (!prepared) throw new ChainAway('gas costs more than X402_EVM_MAX_FEE_GWEI');
     return prepared;
+  }
+
+  /** A number that the node has forgotten the transaction of keeps all later ones waiting, so it is taken first. */
+  private async numberFor(address: Address, stuck = Number.POSITIVE_INFINITY): Promise<number> {
+    return Math.min(stuck, await this.client.getTransactionCount({ address, blockTag: 'pending' }));
   }
 
   private async gasFor(account: Address, data: Hex): Promise<bigint> {

@@ -18,7 +18,7 @@ export class OwnSubmission extends Submission {
 
   /**
    * One transaction of the signer after the other, over all processes: two at once would take the same nonce. One that is
-   * stuck is replaced, under the same nonce and for a higher fee.
+   * stuck is replaced for a higher fee, under the same nonce or the least that is missing before it.
    */
   override async submit(payment: Payment<Authorization>): Promise<void> {
     const { id, authorization, broadcastAt } = payment;
