@@ -62,6 +62,7 @@ export class SolanaLedger {
   slot = 1_000;
   private hashedAt = this.slot;
   private readonly landed = new Map<string, Landed>();
+  private readonly forgotten = new Map<string, Landed>();
 
   private constructor(private readonly svm: LiteSVM) {}
 
@@ -153,6 +154,7 @@ export class SolanaLedger {
     const signature = getSignatureFromTransaction(transaction);
     const known = this.landed.get(signature);
     if (known) return signature;
+    if (this.forgotten.has(signature)) return this.landAgain(signature, transaction);
     const accounts = accountsOf(transaction);
     const before = accounts.map((each) => this.unitsOf(each));
     const error = faultOf(this.svm.sendTransaction(transaction));
@@ -189,13 +191,31 @@ export class SolanaLedger {
     const landed = this.landed.get(signature);
     if (!landed) return;
     this.landed.delete(signature);
-    for (const { index, before, after } of landed.tokens) {
-      const of = landed.accounts[index];
+    this.forgotten.set(signature, landed);
+    this.move(landed, -1n);
+  }
+
+  /** What was taken back is done again in another block, if it is not too late for that. LiteSVM executes nothing twice. */
+  private landAgain(signature: string, { messageBytes }: Transaction): string {
+    const { lifetimeToken } = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    const before = this.forgotten.get(signature);
+    if (!before || lifetimeToken !== this.blockhash) return signature;
+    this.forgotten.delete(signature);
+    this.slot += 1;
+    this.move(before, 1n);
+    this.landed.set(signature, { ...before, slot: this.slot });
+    return signature;
+  }
+
+  /** Moves what a transaction has moved, forth or back. */
+  private move({ tokens, accounts }: Landed, sign: 1n | -1n): void {
+    for (const { index, before, after } of tokens) {
+      const of = accounts[index];
       const account = of && this.svm.getAccount(of);
-      if (!account?.exists) continue;
+      if (!of || !account?.exists) continue;
       const data = Buffer.from(account.data);
-      data.writeBigUInt64LE(data.readBigUInt64LE(ACCOUNT.amount) - (after - before), ACCOUNT.amount);
-      this.put(of as Address, data);
+      data.writeBigUInt64LE(data.readBigUInt64LE(ACCOUNT.amount) + sign * (after - before), ACCOUNT.amount);
+      this.put(of, data);
     }
   }
 

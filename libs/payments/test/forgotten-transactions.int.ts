@@ -3,7 +3,7 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AnvilWorld } from './anvil-world.js';
 import { type Offered, offerOf } from './offers.js';
-import { PaymentProcess } from './payment-process.js';
+import { PaymentProcess, playedRail } from './payment-process.js';
 import { PaymentTimes } from './payment-times.js';
 
 let database: TestDatabase;
@@ -18,11 +18,10 @@ beforeAll(async () => {
   world = await AnvilWorld.start();
   times = new PaymentTimes(ledger.database);
   service = new PaymentProcess({
-    plan: { submits: 'signer', confirmations: 1 },
     database: ledger.database,
     books: ledger.books,
-    chain: world,
     areBooksThere: () => true,
+    railOf: playedRail(world, { submits: 'signer', confirmations: 1 }),
   });
 });
 afterAll(async () => {

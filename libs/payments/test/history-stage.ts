@@ -3,7 +3,7 @@ import { type RunningLedger, startLedger } from '@svc/ledger/testing';
 import fc from 'fast-check';
 import { plan } from './history-steps.js';
 import { PaymentHistory } from './payment-history.js';
-import { PaymentProcess } from './payment-process.js';
+import { PaymentProcess, playedRail } from './payment-process.js';
 import { PaymentTimes } from './payment-times.js';
 import type { PlayedChain } from './played-chain.js';
 
@@ -70,11 +70,10 @@ export class HistoryStage {
   async faults(): Promise<readonly unknown[]> {
     const { ledger, chain } = this;
     const { payments } = new PaymentProcess({
-      plan: { submits: 'signer', confirmations: 2 },
       database: ledger.database,
       books: ledger.books,
-      chain,
       areBooksThere: () => true,
+      railOf: playedRail(chain, { submits: 'signer', confirmations: 2 }),
     });
     const reports = [await payments.audit('whole'), await ledger.books.audit('whole')];
     return reports.filter(({ ok, mismatches }) => !ok || mismatches.length > 0);

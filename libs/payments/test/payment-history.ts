@@ -4,16 +4,15 @@ import {
   Charges,
   type PaymentOutcome,
   Problem,
-  type Transfer,
   walletAccountId,
   walletName,
 } from '@svc/contracts';
 import { type RunningLedger, chargeOf } from '@svc/ledger/testing';
 import type { Authorization } from '../src/header/payment-header.js';
-import type { Payment } from '../src/records/payment.store.js';
+import { bookedNano } from './bookings.js';
 import type { Fault, Plan, Step } from './history-steps.js';
 import { Died } from './mortal.js';
-import { PaymentProcess, type Surroundings } from './payment-process.js';
+import { PaymentProcess, playedRail } from './payment-process.js';
 import type { PaymentTimes } from './payment-times.js';
 import { type Offered, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
 import { BLOCK_SECONDS, FORGED, type PlayedChain, useOf } from './played-chain.js';
@@ -51,22 +50,13 @@ export class PaymentHistory {
   private readonly offered: Offered[] = [];
   private readonly refused: Authorization[] = [];
   private readonly canceled = new Set<string>();
-  private readonly surroundings: Surroundings;
   private readonly processes: PaymentProcess[];
   private readonly books: Books;
   private areBooksThere = true;
 
   constructor(private readonly parts: HistoryParts) {
-    const { plan, ledger, chain } = parts;
-    this.books = ledger.books;
-    this.surroundings = {
-      plan,
-      database: ledger.database,
-      books: ledger.books,
-      chain,
-      areBooksThere: () => this.areBooksThere,
-    };
-    this.processes = [0, 1].map((at) => new PaymentProcess(this.surroundings, at));
+    this.books = parts.ledger.books;
+    this.processes = [this.born(0), this.born(1)];
   }
 
   async play(): Promise<void> {
@@ -85,9 +75,19 @@ export class PaymentHistory {
     const now = this.processes[at];
     if (now && !now.life.isOver) return now;
     if (now) this.parts.happened('a process died');
-    const born = new PaymentProcess(this.surroundings, at);
+    const born = this.born(at);
     this.processes[at] = born;
     return born;
+  }
+
+  private born(at: number): PaymentProcess {
+    const { plan, ledger, chain } = this.parts;
+    return new PaymentProcess({
+      database: ledger.database,
+      books: ledger.books,
+      areBooksThere: () => this.areBooksThere,
+      railOf: playedRail(chain, plan, at),
+    });
   }
 
   private async take(step: Step): Promise<void> {
@@ -312,7 +312,9 @@ export class PaymentHistory {
     }
     const now = isLate ? await times.payment(authorization) : payment;
     assert.equal(now?.state, paid === undefined ? 'FAILED' : 'CREDITED', `of ${payment.id}`);
-    await this.booked(now, paid === undefined ? 0n : authorization.value);
+    const units = paid === undefined ? 0n : authorization.value;
+    assert.equal(await bookedNano(this.books, now), units * NANO_PER_UNIT, `of ${payment.id}`);
+    if (now.reversals > 0) this.parts.happened(units > 0n ? 'credited anew' : 'taken back for good');
     const answer = await this.process(1)
       .payments.topUp(header)
       .then(
@@ -323,24 +325,6 @@ export class PaymentHistory {
     this.parts.happened(answer);
     return isLate ? paid : undefined;
   }
-
-  /** The books have each round of a payment once, and in sum what the chain has. */
-  private async booked({ id, reversals, accountId }: Payment, units: bigint): Promise<void> {
-    const references = [id, ...Array.from({ length: reversals + 1 }, (_, at) => `${id}.${at + 2}`)];
-    const transfers = await this.books.deposits({ references });
-    const told = transfers.map(({ kind, reference }) => `${kind} ${reference}`);
-    assert.equal(new Set(told).size, told.length, `${id} is booked once: ${told.join(', ')}`);
-    assert.equal(
-      transfers.reduce((sum, transfer) => sum + signed(transfer), 0n),
-      units * NANO_PER_UNIT,
-      id,
-    );
-    const account = `customer:${accountId}`;
-    assert(transfers.every((each) => [each.debitAccount, each.creditAccount].includes(account)));
-    if (reversals > 0) this.parts.happened(units > 0n ? 'credited anew' : 'taken back for good');
-  }
 }
-
-const signed = ({ kind, amountNano }: Transfer): bigint => (kind === 'deposit' ? amountNano : -amountNano);
 
 const accountOf = (payer: string): string => walletAccountId(walletName(payer));

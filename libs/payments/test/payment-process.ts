@@ -1,4 +1,4 @@
-import { BASE_NETWORK, type Books, Problem } from '@svc/contracts';
+import { type Books, Problem } from '@svc/contracts';
 import { type RootLogger, createLogger } from '@svc/runtime';
 import type { Database } from '@svc/storage';
 import { AuditStore } from '../src/audit/audit.store.js';
@@ -23,12 +23,28 @@ const AT_ONCE = 50;
 const logger: RootLogger = { log: createLogger('silent') };
 
 export interface Surroundings {
-  readonly plan: Pick<Plan, 'submits' | 'confirmations'>;
   readonly database: Database;
   readonly books: Books;
-  readonly chain: PlayedChain;
   /** Whether the books answer. */
   readonly areBooksThere: () => boolean;
+  /** The way to pay, as a process sees it that may die. */
+  readonly railOf: (life: Life, store: PaymentStore) => Rail;
+}
+
+/** The way to pay on a chain that histories of payments are played on, as the process with this number sees it. */
+export function playedRail(
+  chain: PlayedChain,
+  plan: Pick<Plan, 'submits' | 'confirmations'>,
+  at = 0,
+): Surroundings['railOf'] {
+  return (life, store) => {
+    const node = mortal(chain.node(at, plan.confirmations), life);
+    const submission =
+      plan.submits === 'signer'
+        ? new OwnSubmission(node, store, { signer: chain.signer, stuckMs: MINUTE_MS / 2 })
+        : new FacilitatorSubmission(mortal(chain.facilitator, life), store);
+    return baseRail({ payTo: PAY_TO, chain: node, submission });
+  };
 }
 
 /** The payments of one process, which may die at any call to database, books, node and facilitator. */
@@ -39,15 +55,10 @@ export class PaymentProcess {
   private readonly settlement: Settlement;
   private readonly rail: Rail;
 
-  constructor({ plan, database, books, chain, areBooksThere }: Surroundings, at = 0) {
-    const node = mortal(chain.node(at, plan.confirmations), this.life);
+  constructor({ database, books, areBooksThere, railOf }: Surroundings) {
     this.store = mortal(new PaymentStore(database), this.life);
     const reachable = mortal(sometimesAway(books, areBooksThere), this.life);
-    const submission =
-      plan.submits === 'signer'
-        ? new OwnSubmission(node, this.store, { signer: chain.signer, stuckMs: MINUTE_MS / 2 })
-        : new FacilitatorSubmission(mortal(chain.facilitator, this.life), this.store);
-    this.rail = baseRail({ payTo: PAY_TO, chain: node, submission });
+    this.rail = railOf(this.life, this.store);
     const rails = [this.rail];
     const { store } = this;
     this.settlement = new Settlement({ store, books: reachable, rails, logger, leaseMs: MINUTE_MS });
@@ -66,7 +77,7 @@ export class PaymentProcess {
 
   /** What a process does by itself every few seconds. What can't be done now is left for the next time. */
   async goOn(): Promise<void> {
-    const ids = await this.store.left(BASE_NETWORK, AT_ONCE).catch(() => []);
+    const ids = await this.store.left(this.rail.network, AT_ONCE).catch(() => []);
     for (const id of ids) await this.settlement.advance(id).catch(() => undefined);
     await this.settlement.watch(this.rail).catch(() => undefined);
   }

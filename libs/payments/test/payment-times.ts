@@ -36,6 +36,10 @@ export class PaymentTimes {
     return row?.count ?? 0;
   }
 
+  byId(id: string): Promise<Payment | undefined> {
+    return this.store.get(id);
+  }
+
   payment(authorization: Authorization): Promise<Payment | undefined> {
     return this.store.find(paymentKey(authorization));
   }

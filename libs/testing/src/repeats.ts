@@ -14,6 +14,8 @@ const REPEATS = {
   PAYMENT_HISTORIES: { short: 40, long: 1_000 },
   /** The same on a chain of this machine. */
   ANVIL_HISTORIES: { short: 10, long: 200 },
+  /** The same on a Solana of this machine. */
+  SOLANA_HISTORIES: { short: 20, long: 400 },
   /** Chat completions that no decent client sends. */
   FUZZ: { short: 1_000, long: 10_000 },
   /** Requests with sizes at the bounds of their schemas. */

@@ -1,6 +1,6 @@
 import { SOLANA_USDC } from '@svc/contracts';
 import { z } from 'zod';
-import { Chain, ChainAway, type ChainWord, type Trial } from '../chains/chain.js';
+import { Chain, ChainAway, type ChainWord, type Standing, type Trial } from '../chains/chain.js';
 import type { SolanaTransfer } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
 import type { FeePayer } from './fee-payer.js';
@@ -68,6 +68,8 @@ export interface SolanaChainOptions {
 
 /** Solana, as a node of it tells. Every method but `send` throws ChainAway where that is not to be had. */
 export class SolanaChain extends Chain {
+  /** What is final stays. */
+  override readonly mayReplace: boolean;
   private readonly rpc: SolanaRpc;
   private isChecked = false;
 
@@ -77,6 +79,7 @@ export class SolanaChain extends Chain {
     private readonly feePayer: FeePayer | undefined,
   ) {
     super();
+    this.mayReplace = options.commitment !== 'finalized';
     this.rpc = new SolanaRpc(options.rpcUrl);
   }
 
@@ -109,6 +112,23 @@ export class SolanaChain extends Chain {
     }
     const isSure = confirmationStatus === 'finalized' || confirmationStatus === this.options.commitment;
     return isSure ? this.arrival(signature, payment.authorization) : { kind: 'young' };
+  }
+
+  /** A payment that was dropped with its block is gone once it can not be taken up any more; until then it is sent again. */
+  override async standingOf(payment: Payment<SolanaTransfer>): Promise<Standing> {
+    const word = await this.wordOf(payment);
+    switch (word.kind) {
+      case 'paid':
+        return { kind: 'there' };
+      case 'never':
+        return { kind: 'gone' };
+      case 'unspent':
+        await this.send(payment.authorization.wire);
+        return { kind: 'unclear' };
+      case 'young':
+      case 'unknown':
+        return { kind: 'unclear' };
+    }
   }
 
   /** Sends a transaction, again where it was sent before. Whether it has arrived is asked of the chain, and of nothing else. */

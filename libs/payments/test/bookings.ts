@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import type { Books, Transfer } from '@svc/contracts';
+import type { Payment } from '../src/records/payment.store.js';
+
+const signed = ({ kind, amountNano }: Transfer): bigint => (kind === 'deposit' ? amountNano : -amountNano);
+
+/** What the books have of a payment in sum, each round of which they have once. */
+export async function bookedNano(books: Books, { id, reversals, accountId }: Payment): Promise<bigint> {
+  const references = [id, ...Array.from({ length: reversals + 1 }, (_, at) => `${id}.${at + 2}`)];
+  const transfers = await books.deposits({ references });
+  const told = transfers.map(({ kind, reference }) => `${kind} ${reference}`);
+  assert.equal(new Set(told).size, told.length, `${id} is booked once: ${told.join(', ')}`);
+  const account = `customer:${accountId}`;
+  assert(transfers.every((each) => [each.debitAccount, each.creditAccount].includes(account)));
+  return transfers.reduce((sum, transfer) => sum + signed(transfer), 0n);
+}
