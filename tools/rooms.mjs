@@ -101,7 +101,7 @@ export const rooms = {
     chains: ['header', 'records'],
     facilitator: ['header', 'chains'],
     settlement: ['header', 'records', 'chains', 'facilitator'],
-    solana: ['header', 'records', 'chains', 'settlement'],
+    solana: ['header', 'records', 'chains', 'facilitator', 'settlement'],
     operator: ['records', 'chains', 'settlement'],
     audit: ['records', 'chains'],
   },

@@ -40,7 +40,9 @@ export const paymentsConfig = {
   X402_FACILITATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('A facilitator of x402 that submits payments, in place of a signer of our own'),
+    .describe(
+      'A facilitator of x402 that submits payments in place of a signer of our own: on Base always, on Solana where there is no key',
+    ),
   X402_EVM_CONFIRMATIONS: whole(1, 1_000)
     .default(2)
     .describe('Blocks that a payment is in before it is credited, its own included'),

@@ -87,8 +87,19 @@ async function solanaOf(config: PaymentsConfig, store: PaymentStore): Promise<Ra
   const { X402_SOLANA_COMMITMENT: commitment, X402_SOLANA_MAX_FEE_LAMPORTS: maxFeeLamports } = config;
   // What it needs is loaded where it is needed.
   const { FeePayer, solanaRail } = await import('./solana/solana-rail.js');
-  const feePayer = keyed('X402_SOLANA_SIGNER_KEY', config, (key) => new FeePayer(key));
-  return [await solanaRail({ rpcUrl, payTo, commitment, maxFeeLamports, feePayer }, store)];
+  const facilitator = facilitatorOfSolana(config);
+  const submitter = facilitator ?? keyed('X402_SOLANA_SIGNER_KEY', config, (key) => new FeePayer(key));
+  return [await solanaRail({ rpcUrl, payTo, commitment, maxFeeLamports, submitter }, store)];
+}
+
+/** In place of a signer of our own, where there is none. */
+function facilitatorOfSolana(config: PaymentsConfig): Facilitator | undefined {
+  const {
+    X402_FACILITATOR_URL: url,
+    X402_SOLANA_SIGNER_KEY: key,
+    X402_SOLANA_SIGNER_KEY_FILE: file,
+  } = config;
+  return url === undefined || key !== undefined || file !== undefined ? undefined : new Facilitator(url);
 }
 
 /** What is to be set before anything can be sold. */
@@ -126,11 +137,16 @@ function missingForBase(config: PaymentsConfig): string[] {
 }
 
 function missingForSolana(config: PaymentsConfig): string[] {
-  const { X402_SOLANA_SIGNER_KEY: key, X402_SOLANA_SIGNER_KEY_FILE: file } = config;
+  const {
+    X402_FACILITATOR_URL: facilitator,
+    X402_SOLANA_SIGNER_KEY: key,
+    X402_SOLANA_SIGNER_KEY_FILE: file,
+  } = config;
+  const isSubmitted = facilitator !== undefined || key !== undefined || file !== undefined;
   return [
     ...(config.X402_SOLANA_RPC_URL === undefined ? ['X402_SOLANA_RPC_URL'] : []),
     ...(config.X402_SOLANA_PAY_TO === undefined ? ['X402_SOLANA_PAY_TO'] : []),
-    ...(key === undefined && file === undefined ? ['X402_SOLANA_SIGNER_KEY_FILE'] : []),
+    ...(isSubmitted ? [] : ['X402_SOLANA_SIGNER_KEY_FILE or X402_FACILITATOR_URL']),
   ];
 }
 

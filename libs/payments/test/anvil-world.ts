@@ -1,5 +1,5 @@
 import { LocalChain } from '@svc/infra';
-import { BASE_USDC } from '@svc/contracts';
+import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
 import { encodeFunctionData, keccak256, pad, parseAbi, toEventSelector, toHex } from 'viem';
 import {
   type PrivateKeyAccount,
@@ -10,8 +10,8 @@ import {
 import { BaseChain } from '../src/chains/base-chain.js';
 import type { Authorization } from '../src/header/payment-header.js';
 import { Facilitator } from '../src/facilitator/facilitator.js';
-import { AnvilFacilitator } from './anvil-facilitator.js';
 import { AnvilNode } from './anvil-node.js';
+import { MoodyFacilitator } from './moody-facilitator.js';
 import {
   BLOCK_SECONDS,
   type FacilitatorMood,
@@ -21,8 +21,15 @@ import {
   type Unsigned,
   type Use,
 } from './played-chain.js';
+import { randomHex } from './simulated-chain.js';
 
 type Hex = `0x${string}`;
+
+/** What a payment has for a payload. */
+interface Payload {
+  readonly signature: Hex;
+  readonly authorization: Record<keyof Authorization, Hex>;
+}
 
 const CHAIN_ID = 8_453;
 
@@ -75,7 +82,7 @@ export class AnvilWorld implements PlayedChain {
   private constructor(
     readonly chain: LocalChain,
     private readonly nodes: readonly AnvilNode[],
-    private readonly settler: AnvilFacilitator,
+    private readonly settler: MoodyFacilitator,
   ) {
     this.facilitator = new Facilitator(settler.url);
   }
@@ -88,7 +95,11 @@ export class AnvilWorld implements PlayedChain {
     const world: AnvilWorld = new AnvilWorld(
       chain,
       nodes,
-      await AnvilFacilitator.start((authorization) => world.settle(authorization)),
+      await MoodyFacilitator.start({
+        settle: (payload) => world.settle(authorizationOf(payload as Payload)),
+        lie: () => randomHex(32),
+        kinds: [{ x402Version: 2, scheme: 'exact', network: BASE_NETWORK }],
+      }),
     );
     await chain.call('anvil_setBlockTimestampInterval', [Number(BLOCK_SECONDS)]);
     await chain.fund(world.signer.address);
@@ -250,4 +261,19 @@ export class AnvilWorld implements PlayedChain {
     if (!node) throw new Error('there is no such node');
     return node;
   }
+}
+
+function authorizationOf({ signature, authorization }: Payload): Authorization {
+  const { from, to, nonce, value, validAfter, validBefore } = authorization;
+  return {
+    network: BASE_NETWORK,
+    asset: BASE_USDC,
+    from,
+    to,
+    nonce,
+    value: BigInt(value),
+    validAfter: BigInt(validAfter),
+    validBefore: BigInt(validBefore),
+    signature,
+  };
 }

@@ -34,7 +34,7 @@ function keyPair() {
 export class SolanaWorld {
   private constructor(
     readonly chain: LocalSolana,
-    private readonly feePayer: FeePayer,
+    readonly feePayer: FeePayer,
     /** Who is paid, and its account for USDC. */
     private readonly seller: { readonly address: string; readonly account: string },
   ) {}

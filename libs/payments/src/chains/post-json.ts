@@ -4,14 +4,19 @@ interface Bounds {
 }
 
 /** What a neighbour answers to JSON, in time and within its bound. Follows no redirect. */
-export async function postJson(url: string, body: object, { timeoutMs, maxBytes }: Bounds): Promise<unknown> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(timeoutMs),
-    redirect: 'error',
-  });
+export function postJson(url: string, body: object, bounds: Bounds): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' };
+  return asked(url, { method: 'POST', headers, body: JSON.stringify(body) }, bounds);
+}
+
+/** The same without a question. */
+export function getJson(url: string, bounds: Bounds): Promise<unknown> {
+  return asked(url, {}, bounds);
+}
+
+async function asked(url: string, request: RequestInit, { timeoutMs, maxBytes }: Bounds): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, { ...request, signal, redirect: 'error' });
   return JSON.parse(await limited(response, maxBytes));
 }
 

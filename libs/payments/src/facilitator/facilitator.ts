@@ -1,64 +1,119 @@
-import { BASE_NETWORK, BASE_USDC, USDC_EXTRA } from '@svc/contracts';
+import { BASE_NETWORK, BASE_USDC, SOLANA_NETWORK, SOLANA_USDC, USDC_EXTRA } from '@svc/contracts';
 import { z } from 'zod';
+import { ChainAway } from '../chains/chain.js';
 import { timedCall } from '../chains/node-calls.js';
-import { postJson } from '../chains/post-json.js';
-import type { Authorization } from '../header/payment-header.js';
+import { getJson, postJson } from '../chains/post-json.js';
+import type { Authorization, SignedPayment, SolanaTransfer } from '../header/payment-header.js';
 
 const SETTLE_MS = 30_000;
+const SUPPORTED_MS = 5_000;
 
 const ANSWER_BYTES = 65_536;
 
+/** A facilitator is asked what it supports once in this time. */
+const FRESH_MS = 60_000;
+
+/** What a transaction is called, on Base or on Solana. */
+const NAME = /^(?:0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
+
 const Settled = z.object({
   success: z.boolean(),
-  transaction: z
-    .string()
-    .regex(/^0x[0-9a-f]{64}$/i)
-    .optional()
-    .catch(undefined),
+  transaction: z.string().regex(NAME).optional().catch(undefined),
+});
+
+const Supported = z.object({
+  kinds: z.array(
+    z.object({
+      scheme: z.string(),
+      network: z.string(),
+      extra: z.object({ feePayer: z.string().optional() }).nullish(),
+    }),
+  ),
 });
 
 /** Submits payments for us, by the HTTP interface of x402. What it says of their fate is not believed: the chain is asked. */
 export class Facilitator {
-  constructor(private readonly url: string) {}
+  private readonly url: string;
+  private told: { readonly feePayer: string; readonly untilMs: number } | undefined;
+
+  constructor(url: string) {
+    this.url = url.replace(/\/$/, '');
+  }
 
   /** Has a payment submitted. Gives the transaction that it names, if any; silence and refusal are the same. */
-  async settle(authorization: Authorization): Promise<string | undefined> {
+  async settle(signed: SignedPayment): Promise<string | undefined> {
+    const rail = signed.network === SOLANA_NETWORK ? 'solana' : 'base';
     try {
-      return await timedCall('base', 'facilitator', () => this.ask(authorization));
+      return await timedCall(rail, 'facilitator', () => this.ask(signed));
     } catch {
       return undefined;
     }
   }
 
-  private async ask(authorization: Authorization): Promise<string | undefined> {
-    const url = `${this.url.replace(/\/$/, '')}/settle`;
+  /** Who pays the fees of payments on Solana that it submits. Throws ChainAway where it does not say, and never has. */
+  async feePayer(): Promise<string> {
+    if (this.told && performance.now() < this.told.untilMs) return this.told.feePayer;
+    try {
+      const feePayer = await timedCall('solana', 'facilitator', () => this.askFeePayer());
+      this.told = { feePayer, untilMs: performance.now() + FRESH_MS };
+    } catch {
+      if (!this.told) throw new ChainAway('the facilitator does not say who pays the fees on Solana');
+    }
+    return this.told.feePayer;
+  }
+
+  private async ask(signed: SignedPayment): Promise<string | undefined> {
+    const call =
+      signed.network === SOLANA_NETWORK ? transferCall(signed, await this.feePayer()) : baseCall(signed);
     const bounds = { timeoutMs: SETTLE_MS, maxBytes: ANSWER_BYTES };
-    return Settled.parse(await postJson(url, settleCall(authorization), bounds)).transaction;
+    return Settled.parse(await postJson(`${this.url}/settle`, call, bounds)).transaction;
+  }
+
+  private async askFeePayer(): Promise<string> {
+    const bounds = { timeoutMs: SUPPORTED_MS, maxBytes: ANSWER_BYTES };
+    const { kinds } = Supported.parse(await getJson(`${this.url}/supported`, bounds));
+    const kind = kinds.find(({ scheme, network, extra }) => {
+      const isSolana = network === SOLANA_NETWORK || network === 'solana';
+      return scheme === 'exact' && isSolana && extra?.feePayer !== undefined;
+    });
+    const feePayer = kind?.extra?.feePayer;
+    if (feePayer === undefined) throw new Error('it does not settle on Solana');
+    return feePayer;
   }
 }
 
-function settleCall({ signature, ...authorization }: Authorization): object {
+function baseCall({ signature, ...authorization }: Authorization): object {
   const numbers = {
     value: String(authorization.value),
     validAfter: String(authorization.validAfter),
     validBefore: String(authorization.validBefore),
   };
   const accepted = {
-    scheme: 'exact',
     network: BASE_NETWORK,
     amount: numbers.value,
     asset: BASE_USDC,
     payTo: authorization.to,
-    maxTimeoutSeconds: 300,
     extra: USDC_EXTRA,
   };
+  return settleCall(accepted, { signature, authorization: { ...authorization, ...numbers } });
+}
+
+function transferCall({ value, to, wire }: SolanaTransfer, feePayer: string): object {
+  const accepted = {
+    network: SOLANA_NETWORK,
+    amount: String(value),
+    asset: SOLANA_USDC,
+    payTo: to,
+    extra: { feePayer },
+  };
+  return settleCall(accepted, { transaction: wire });
+}
+
+function settleCall(terms: object, payload: object): object {
+  const accepted = { scheme: 'exact', ...terms, maxTimeoutSeconds: 300 };
   return {
     x402Version: 2,
-    paymentPayload: {
-      x402Version: 2,
-      accepted,
-      payload: { signature, authorization: { ...authorization, ...numbers } },
-    },
+    paymentPayload: { x402Version: 2, accepted, payload },
     paymentRequirements: accepted,
   };
 }

@@ -49,9 +49,9 @@ export class FacilitatorSubmission extends Submission {
   }
 
   /** Asks once it has named a transaction no more: where that is a lie, the authorization expires. */
-  override async submit({ id, authorization, transaction: named }: Payment<Authorization>): Promise<void> {
+  override async submit({ id, authorization, transaction: named, rawTransaction }: Payment): Promise<void> {
     if (named !== undefined) return;
     const transaction = await this.facilitator.settle(authorization);
-    if (transaction !== undefined) await this.store.broadcast(id, transaction);
+    if (transaction !== undefined) await this.store.broadcast(id, transaction, rawTransaction);
   }
 }

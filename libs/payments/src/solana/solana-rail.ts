@@ -1,7 +1,9 @@
 import { SOLANA_NETWORK, SOLANA_USDC } from '@svc/contracts';
+import type { Facilitator } from '../facilitator/facilitator.js';
 import type { PaymentStore } from '../records/payment.store.js';
 import type { Rail } from '../settlement/rail.js';
-import type { FeePayer } from './fee-payer.js';
+import { FacilitatorSubmission } from '../settlement/submissions.js';
+import { FeePayer } from './fee-payer.js';
 import { type Commitment, SolanaChain } from './solana-chain.js';
 import { OwnSolanaSubmission } from './solana-submissions.js';
 import { readTransfer } from './transfer.js';
@@ -14,28 +16,34 @@ export interface SolanaRailOptions {
   readonly payTo: string;
   readonly commitment: Commitment;
   readonly maxFeeLamports: number;
-  readonly feePayer: FeePayer;
+  /** Pays the fees and submits: an account of our own, or a facilitator. */
+  readonly submitter: FeePayer | Facilitator;
 }
 
 /** USDC on Solana. */
 export async function solanaRail(options: SolanaRailOptions, store: PaymentStore): Promise<Rail> {
-  const { payTo, maxFeeLamports, feePayer } = options;
-  const chain = new SolanaChain(options, feePayer);
+  const { payTo, maxFeeLamports, submitter } = options;
+  const own = submitter instanceof FeePayer ? submitter : undefined;
+  const chain = new SolanaChain(options, own);
   const destination = await usdcAccount(payTo);
-  const terms = { payTo, destination, maxFeeLamports, feePayer: feePayer.address };
+  const feePayer = (): Promise<string> =>
+    submitter instanceof FeePayer ? Promise.resolve(submitter.address) : submitter.feePayer();
   return {
     name: 'solana',
     network: SOLANA_NETWORK,
     payTo,
     chain,
-    submission: new OwnSolanaSubmission(chain, store, feePayer),
-    offer: () =>
-      Promise.resolve({
-        network: SOLANA_NETWORK,
-        asset: SOLANA_USDC,
-        payTo,
-        extra: { feePayer: feePayer.address },
-      }),
-    read: (content) => readTransfer(content, terms),
+    submission:
+      submitter instanceof FeePayer
+        ? new OwnSolanaSubmission(chain, store, submitter)
+        : new FacilitatorSubmission(submitter, store),
+    offer: async () => ({
+      network: SOLANA_NETWORK,
+      asset: SOLANA_USDC,
+      payTo,
+      extra: { feePayer: await feePayer() },
+    }),
+    read: async (content) =>
+      readTransfer(content, { payTo, destination, maxFeeLamports, feePayer: await feePayer() }),
   };
 }

@@ -1,0 +1,195 @@
+import { base58 } from '@scure/base';
+import { SOLANA_NETWORK } from '@svc/contracts';
+import { LocalSolana } from '@svc/infra';
+import { type RunningLedger, startLedger } from '@svc/ledger/testing';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Facilitator } from '../src/facilitator/facilitator.js';
+import type { Payment } from '../src/records/payment.store.js';
+import { PaymentStore } from '../src/records/payment.store.js';
+import { solanaRail } from '../src/solana/solana-rail.js';
+import { decodeWire } from '../src/solana/transfer-wire.js';
+import { bookedNano } from './bookings.js';
+import { MoodyFacilitator } from './moody-facilitator.js';
+import { PaymentProcess } from './payment-process.js';
+import { PaymentTimes } from './payment-times.js';
+import { type SolanaPayer, SolanaWorld } from './solana-world.js';
+
+const fault = await LocalSolana.fault();
+if (fault !== undefined) process.emitWarning(`Facilitators on Solana are not tested. ${fault}`);
+
+const PRICE_NANO = 5_000_000_000n;
+
+let database: TestDatabase;
+let ledger: RunningLedger;
+let world: SolanaWorld;
+let facilitator: MoodyFacilitator;
+let times: PaymentTimes;
+let service: PaymentProcess;
+
+/** What a facilitator does with a payment: it signs beside who pays, and sends it. */
+function settle(payload: unknown): Promise<string> {
+  const { transaction } = payload as { transaction: string };
+  const transfer = decodeWire(transaction);
+  if (!transfer) throw new Error('it is asked to settle a transaction');
+  return Promise.resolve(world.chain.ledger.execute(world.feePayer.cosign(transfer).wire));
+}
+
+/** A service that knows nothing of who pays the fees but what its facilitator says. */
+async function started(url: string): Promise<PaymentProcess> {
+  const options = { rpcUrl: world.chain.url, payTo: world.payTo, commitment: 'finalized' } as const;
+  const submitter = new Facilitator(url);
+  const rail = await solanaRail(
+    { ...options, maxFeeLamports: 100_000, submitter },
+    new PaymentStore(ledger.database),
+  );
+  return new PaymentProcess({
+    database: ledger.database,
+    books: ledger.books,
+    areBooksThere: () => true,
+    railOf: () => rail,
+  });
+}
+
+beforeAll(async () => {
+  if (fault !== undefined) return;
+  database = await startTestDatabase();
+  ledger = await startLedger({ url: database.url });
+  world = await SolanaWorld.start();
+  facilitator = await MoodyFacilitator.start({
+    settle,
+    lie: () => base58.encode(new Uint8Array(64).fill(7)),
+    kinds: [
+      { x402Version: 2, scheme: 'exact', network: 'eip155:8453' },
+      {
+        x402Version: 2,
+        scheme: 'exact',
+        network: SOLANA_NETWORK,
+        extra: { feePayer: world.feePayer.address },
+      },
+    ],
+  });
+  times = new PaymentTimes(ledger.database);
+  service = await started(facilitator.url);
+});
+afterAll(async () => {
+  await facilitator?.stop();
+  world?.stop();
+  await ledger?.stop();
+  await database?.stop();
+});
+afterEach(() => {
+  if (facilitator) facilitator.mood = 'works';
+});
+
+interface Sent {
+  readonly payer: SolanaPayer;
+  readonly header: string;
+}
+
+async function signed(): Promise<Sent> {
+  const payer = await world.payer();
+  return { payer, header: await world.headerOf(payer, 5) };
+}
+
+const paid = ({ header }: Sent) => service.payments.topUp(header);
+
+async function rowOf(sent: Sent): Promise<Payment> {
+  const { paymentId } = await paid(sent);
+  const payment = await times.byId(paymentId);
+  if (!payment) throw new Error('a payment is kept');
+  return payment;
+}
+
+async function goOn(): Promise<void> {
+  await times.pass(1);
+  await service.goOn();
+}
+
+/** What answer, books, chain and audit say of a payment. */
+async function saidOf(sent: Sent): Promise<object> {
+  const outcome = await paid(sent);
+  const { ok } = await service.payments.audit('whole');
+  return {
+    state: outcome.state,
+    bookedNano: await bookedNano(ledger.books, await rowOf(sent)),
+    leftUnits: await world.chain.balanceOf(sent.payer.address),
+    isProved: ok,
+  };
+}
+
+const CREDITED_ONCE = {
+  state: 'credited',
+  bookedNano: PRICE_NANO,
+  leftUnits: 4_995_000_000n,
+  isProved: true,
+};
+
+describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
+  it('is who buyers are told to have their fees paid by', async () => {
+    expect(await service.payments.rails()).toMatchObject([
+      { network: SOLANA_NETWORK, payTo: world.payTo, extra: { feePayer: world.feePayer.address } },
+    ]);
+  });
+
+  it('that settles is what a payment is credited by, once', async () => {
+    const sent = await signed();
+    await paid(sent);
+    await goOn();
+    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+  });
+
+  it('that says it has settled and has not is not believed: the payment has failed once it is too late', async () => {
+    facilitator.mood = 'lies';
+    const sent = await signed();
+    expect(await paid(sent)).toMatchObject({ state: 'open' });
+    facilitator.mood = 'works';
+    await goOn();
+    expect(await rowOf(sent)).toMatchObject({ state: 'BROADCAST' });
+    world.chain.pass(151);
+    await goOn();
+    await expect(paid(sent)).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' });
+    expect(await world.chain.balanceOf(sent.payer.address)).toBe(5_000_000_000n);
+  });
+
+  it.each(['denies', 'hangs'] as const)('that settles and %s is not believed either', async (mood) => {
+    facilitator.mood = mood;
+    const sent = await signed();
+    await paid(sent);
+    await goOn();
+    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+  });
+
+  it('that is down is asked again', async () => {
+    const sent = await signed();
+    facilitator.mood = 'down';
+    expect(await paid(sent)).toMatchObject({ state: 'open' });
+    await goOn();
+    expect(await rowOf(sent)).toMatchObject({ state: 'SETTLING' });
+    facilitator.mood = 'works';
+    await goOn();
+    await goOn();
+    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+  });
+
+  it('whose payment goes to the chain by somebody else is not needed', async () => {
+    const sent = await signed();
+    const content = JSON.parse(Buffer.from(sent.header, 'base64').toString()) as { payload: unknown };
+    facilitator.mood = 'down';
+    await paid(sent);
+    await settle(content.payload);
+    await goOn();
+    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+  });
+
+  it('that never said who pays the fees takes Solana with it, and nothing is kept', async () => {
+    facilitator.mood = 'down';
+    const sent = await signed();
+    const { payments } = await started(facilitator.url);
+    await expect(payments.rails()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(payments.topUp(sent.header)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    facilitator.mood = 'works';
+    expect(await payments.rails()).toHaveLength(1);
+    expect(await payments.list({ limit: 100, wallet: sent.payer.address })).toEqual([]);
+  });
+});
