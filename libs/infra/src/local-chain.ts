@@ -20,8 +20,8 @@ const TOKEN_CODE = new URL('../contracts/test-usdc.hex', import.meta.url);
 const MINT = '0x40c10f19';
 const BALANCE_OF = '0x70a08231';
 
-const START_MS = 20_000;
-const ANSWER_MS = 10_000;
+const START_MS = 60_000;
+const ANSWER_MS = 60_000;
 
 /** Gas for many transactions, in wei. */
 const MUCH_GAS = `0x${(10n ** 20n).toString(16)}`;
