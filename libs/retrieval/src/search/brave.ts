@@ -12,15 +12,29 @@ const COUNTRIES = new Set(
   ),
 );
 
-/** Its languages are those of ISO 639, but for these. */
-const LANGUAGES: Readonly<Record<string, string>> = {
+/** The languages that it knows, in its own names; another one is refused. */
+const LANGUAGES = new Set(
+  (
+    'ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr ' +
+    'nb pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk vi'
+  ).split(' '),
+);
+
+/** Those of ISO 639 that it has other names for. */
+const RENAMED: Readonly<Record<string, string>> = {
   ja: 'jp',
   zh: 'zh-hans',
   pt: 'pt-pt',
   no: 'nb',
   nn: 'nb',
 };
-const REGIONAL: Readonly<Record<string, string>> = { BR: 'pt-br', TW: 'zh-hant', HK: 'zh-hant' };
+const REGIONAL: Readonly<Record<string, string>> = {
+  'en-GB': 'en-gb',
+  'pt-BR': 'pt-br',
+  'zh-HK': 'zh-hant',
+  'zh-MO': 'zh-hant',
+  'zh-TW': 'zh-hant',
+};
 
 /** Brave Search: `GET /res/v1/web/search`. */
 export function brave({ name, deadlineMs, url, key, region, language }: KeyedTerms): Provider {
@@ -28,6 +42,7 @@ export function brave({ name, deadlineMs, url, key, region, language }: KeyedTer
     name,
     deadlineMs,
     request: ({ text, count }) => {
+      const spoken = language && languageOf(language, region);
       const query = new URLSearchParams({
         q: text.split(/\s+/).slice(0, WORDS_AT_MOST).join(' '),
         count: String(Math.min(count, COUNT_AT_MOST)),
@@ -35,7 +50,7 @@ export function brave({ name, deadlineMs, url, key, region, language }: KeyedTer
         text_decorations: 'false',
         result_filter: 'web',
         ...(region && COUNTRIES.has(region) && { country: region }),
-        ...(language && { search_lang: languageOf(language, region) }),
+        ...(spoken && { search_lang: spoken }),
       });
       return {
         method: 'GET',
@@ -54,9 +69,10 @@ export function brave({ name, deadlineMs, url, key, region, language }: KeyedTer
   };
 }
 
-function languageOf(language: string, region: string | undefined): string {
-  const regional = REGIONAL[region ?? ''];
-  return regional?.startsWith(language) === true ? regional : (LANGUAGES[language] ?? language);
+/** Its own name of a language, where it knows the language. */
+function languageOf(language: string, region = ''): string | undefined {
+  const name = REGIONAL[`${language}-${region}`] ?? RENAMED[language] ?? language;
+  return LANGUAGES.has(name) ? name : undefined;
 }
 
 /** Of several windows, a second and a month, each with what is left in it: the longest that is used up. */

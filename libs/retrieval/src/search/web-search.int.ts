@@ -218,12 +218,23 @@ describe('a search', () => {
     expect(queryOf({}).get('count')).toBe('20');
     const languages = [
       [{ language: 'ja' }, 'jp'],
+      [{ language: 'ja', region: 'JP' }, 'jp'],
       [{ language: 'pt', region: 'BR' }, 'pt-br'],
       [{ language: 'pt', region: 'AT' }, 'pt-pt'],
+      [{ language: 'zh' }, 'zh-hans'],
+      [{ language: 'zh', region: 'CN' }, 'zh-hans'],
       [{ language: 'zh', region: 'TW' }, 'zh-hant'],
+      [{ language: 'zh', region: 'HK' }, 'zh-hant'],
+      [{ language: 'en', region: 'GB' }, 'en-gb'],
+      [{ language: 'en', region: 'US' }, 'en'],
+      [{ language: 'no', region: 'NO' }, 'nb'],
       [{ language: 'de', region: 'BR' }, 'de'],
+      // It refuses a search in a language that it does not know.
+      [{ language: 'sw' }, null],
+      [{}, null],
     ] as const;
-    for (const [terms, language] of languages) expect(queryOf(terms).get('search_lang')).toBe(language);
+    for (const [terms, language] of languages)
+      expect([terms, queryOf(terms).get('search_lang')]).toEqual([terms, language]);
     expect(queryOf({ region: 'AT' }).get('country')).toBe('AT');
     expect(queryOf({ region: 'LI' }).get('country')).toBeNull();
   });
