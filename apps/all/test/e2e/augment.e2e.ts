@@ -273,4 +273,16 @@ describe('POST /augment/scrape', () => {
     }
     expect(await usdOf(id)).toBe('1.00');
   });
+
+  it.each([
+    ['https://x.com/some/status/1', 'x.com'],
+    ['https://mobile.twitter.com/some', 'twitter.com'],
+    ['https://old.reddit.com/r/towers', 'reddit.com'],
+  ])('reads no page of a blocked host, says so, and charges nothing: %s', async (url, name) => {
+    const { id, apiKey } = await platform.account('1.00');
+    const answer = await errorOf(await post(apiKey, { url }, { path: 'scrape' }));
+    const message = `The page could not be read: pages of ${name} are not read.`;
+    expect(answer).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: ['url'], message }] });
+    expect(await usdOf(id)).toBe('1.00');
+  });
 });

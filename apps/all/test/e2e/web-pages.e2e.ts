@@ -137,6 +137,16 @@ describe('pages that a message names', () => {
     expect(await spentNano(id)).toBe(Math.round(answer.cost.usd * 1e9));
   });
 
+  it('of blocked hosts are told to the model as not read', async () => {
+    const { apiKey } = await platform.account();
+    const answer = await answered(apiKey, ask('What does https://x.com/some/status/1 say?'));
+    expect(answer.svc_parameters.web_scraping_errors).toEqual([
+      { url: 'https://x.com/some/status/1', error: 'pages of x.com are not read' },
+    ]);
+    const [, user] = lastPrompt();
+    expect(user?.content).toContain('could not be read: pages of x.com are not read.');
+  });
+
   it('are held for before any of them is read', async () => {
     const { apiKey } = await platform.account('0.019');
     asked.length = 0;

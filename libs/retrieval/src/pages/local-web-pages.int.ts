@@ -135,6 +135,29 @@ describe('reading a page', () => {
   });
 
   it.each([
+    ['http://a.example/x', 'a.example'],
+    ['http://deep.a.example/', 'a.example'],
+    ['http://A.Example.:8080/', 'a.example'],
+  ])('leaves blocked hosts alone: %s', async (url, name) => {
+    const blocking = { RETRIEVAL_BLOCKED_HOSTS: 'c.example,a.example', RETRIEVAL_ROBOTS: 'ignore' as const };
+    const { pages, asked } = await web(html, blocking);
+    expect(await reasonOf(pages.read(page(url)))).toBe(`pages of ${name} are not read`);
+    expect(asked).toEqual([]);
+    expect(await pages.read(page('http://b.example/'))).toMatchObject({ title: 'T' });
+  });
+
+  it('takes no page of a blocked host that another leads to, and blocks no host for a part of its name', async () => {
+    const { pages } = await web(
+      ({ headers }, response) => {
+        if (headers.host === 'a.example') response.writeHead(302, { location: 'http://b.example/' }).end();
+        else response.setHeader('content-type', 'text/html').end(HTML);
+      },
+      { RETRIEVAL_BLOCKED_HOSTS: 'xample,b.example', RETRIEVAL_ROBOTS: 'ignore' },
+    );
+    expect(await reasonOf(pages.read(page('http://a.example/')))).toBe('pages of b.example are not read');
+  });
+
+  it.each([
     'http://in.example/',
     'http://127.0.0.1/',
     'http://169.254.169.254/latest',

@@ -12,6 +12,7 @@ import { LRUCache } from 'lru-cache';
 import { BrowserFailed } from '../browser/devtools.js';
 import type { PageBrowser } from '../browser/page-browser.js';
 import { dateOf } from '../search/found-pages.js';
+import { BlockedHosts } from './blocked-hosts.js';
 import { HostPace } from './host-pace.js';
 import { ReadingPlaces } from './reading-places.js';
 import type { PageJob, PageMarkdown } from './page-markdown.js';
@@ -23,6 +24,7 @@ export interface WebPagesSettings {
   readonly RETRIEVAL_PAGES_AT_ONCE: number;
   readonly RETRIEVAL_HOST_PAUSE_MS: number;
   readonly RETRIEVAL_ROBOTS: 'respect' | 'ignore';
+  readonly RETRIEVAL_BLOCKED_HOSTS: string;
   readonly RETRIEVAL_BROWSER_PAGES: number;
 }
 
@@ -58,6 +60,7 @@ export class LocalWebPages extends WebPages {
   private readonly pace: HostPace;
   private readonly places: ReadingPlaces;
   private readonly browserPlaces: ReadingPlaces;
+  private readonly blocked: BlockedHosts;
   private readonly robots = new LRUCache<string, RobotRules>({
     max: ORIGINS_AT_MOST,
     ttl: ROBOTS_LIFETIME_MS,
@@ -68,6 +71,7 @@ export class LocalWebPages extends WebPages {
     private readonly neighbours: Neighbours,
   ) {
     super();
+    this.blocked = new BlockedHosts(settings.RETRIEVAL_BLOCKED_HOSTS);
     this.pace = new HostPace(settings.RETRIEVAL_HOST_PAUSE_MS);
     this.places = new ReadingPlaces(settings.RETRIEVAL_PAGES_AT_ONCE, WAITING_AT_MOST);
     this.browserPlaces = new ReadingPlaces(settings.RETRIEVAL_BROWSER_PAGES, WAITING_AT_MOST);
@@ -94,7 +98,7 @@ export class LocalWebPages extends WebPages {
     // Before its host is asked for anything.
     if (asked.username !== '' || asked.password !== '')
       throw new PageUnread('the URL holds a user name or password');
-    await this.checkRobots(asked, signal);
+    await this.checkHost(asked, signal);
     const { RETRIEVAL_PAGE_TIMEOUT_MS: timeoutMs, RETRIEVAL_PAGE_LIMIT_BYTES: limitBytes } = this.settings;
     if (!(await this.pace.turn(asked.host, timeoutMs, signal)))
       throw new PageUnread('too much is being read from that host');
@@ -106,8 +110,14 @@ export class LocalWebPages extends WebPages {
     });
     // It may have led to another host, which has rules of its own.
     const found = new URL(fetched.url);
-    if (found.origin !== asked.origin) await this.checkRobots(found, signal);
+    if (found.origin !== asked.origin) await this.checkHost(found, signal);
     return fetched;
+  }
+
+  private async checkHost(url: URL, signal: AbortSignal): Promise<void> {
+    const name = this.blocked.blocking(url);
+    if (name !== undefined) throw new PageUnread(`pages of ${name} are not read`);
+    await this.checkRobots(url, signal);
   }
 
   private async checkRobots({ protocol, origin, pathname, search }: URL, signal: AbortSignal): Promise<void> {
