@@ -3,16 +3,11 @@
 // `tells` is what it goes by, where its own comparisons can't be numbers; `needs: 'cluster'` says that `all` has not what it is about.
 // Series are written as promtool's tests write them: `value+step x times`, one value a minute.
 import { BACKEND, GROUP, MODEL, TOPIC, m } from './names.mjs';
+import { paymentAlerts } from './payment-alerts.mjs';
+import { counter, flat, rising, risen } from './series.mjs';
 import { BURNS, OBJECTIVES, ratioName } from './slo.mjs';
 
 const USAGE = `${TOPIC}="usage.recorded.v1",${GROUP}="ledger"`;
-const counter = (name, labels = '') => `${name}{${labels}}`;
-const flat = (series, value, minutes = 160) => [series, `${value}x${minutes}`];
-/** A counter that rises by so much a minute. */
-const rising = (series, step, minutes = 160) => [series, `0+${step}x${minutes}`];
-/** A counter that stands still and then rises once. */
-const risen = (series, by = 1) => [series, `0x60 ${by}x60`];
-
 const ok = counter(
   `${m.requests.duration}_count`,
   'http_route="/api/v1/chat/completions",http_response_status_code="200"',
@@ -144,44 +139,6 @@ const moneyAlerts = [
     fires: [risen(counter(m.money.holdsLost), 12)],
     quiet: [flat(counter(m.money.holdsLost), 12)],
     at: '70m',
-  },
-];
-
-const paymentAlerts = [
-  {
-    name: 'PaymentStuck',
-    severity: 'page',
-    expr: `max by (svc_payments_rail) (${m.payments.oldest}) > 900`,
-    for: '1m',
-    summary:
-      'A wallet has waited {{ $value | humanizeDuration }} for what it paid by {{ $labels.svc_payments_rail }}.',
-    runbook: 'payment-stuck',
-    fires: [flat(counter(m.payments.oldest, 'svc_payments_rail="base"'), 1_000)],
-    quiet: [flat(counter(m.payments.oldest, 'svc_payments_rail="base"'), 600)],
-  },
-  {
-    name: 'PaymentUnknown',
-    severity: 'ticket',
-    expr: `sum by (svc_payments_rail) (increase(${m.payments.ended}{svc_payments_state="UNKNOWN"}[1h])) > 0`,
-    summary: 'Of a payment by {{ $labels.svc_payments_rail }} only the operator can tell what became of it.',
-    runbook: 'payment-unknown',
-    fires: [risen(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'))],
-    quiet: [
-      flat(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'), 1),
-      risen(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="CREDITED"')),
-    ],
-    at: '70m',
-  },
-  {
-    name: 'ChainLost',
-    severity: 'page',
-    expr: `max by (job, svc_payments_rail) (${m.payments.chainFailing}) == 1`,
-    for: '1m',
-    summary:
-      '{{ $labels.job }} has no answer from its node of {{ $labels.svc_payments_rail }}: nobody can pay.',
-    runbook: 'chain-lost',
-    fires: [flat(counter(m.payments.chainFailing, 'svc_payments_rail="base"'), 1)],
-    quiet: [flat(counter(m.payments.chainFailing, 'svc_payments_rail="base"'), 0)],
   },
 ];
 

@@ -36,6 +36,26 @@ export const paymentPanels = [
     ],
   },
   {
+    title: 'Audits of payments, an hour',
+    unit: 'none',
+    bad: '`wrong` at all; `failed` more than once.',
+    todo: 'Runbooks payments-audit-failed and payments-audit-missing.',
+    queries: [
+      [
+        `sum by (svc_audit_scope, svc_audit_result) (increase(${m.payments.audits}[1h]))`,
+        '{{svc_audit_scope}} {{svc_audit_result}}',
+        '0',
+      ],
+    ],
+  },
+  {
+    title: 'Payments taken back, an hour',
+    unit: 'none',
+    bad: 'Any: their chain no longer has what was credited.',
+    todo: 'Runbook payment-reversed.',
+    queries: [[`sum by (${RAIL}) (increase(${m.payments.reversed}[1h]))`, `{{${RAIL}}}`, '0']],
+  },
+  {
     title: 'Sign-ins of wallets',
     unit: 'reqps',
     bad: 'A jump of one problem: a client with a clock that is wrong, or somebody who tries signatures.',

@@ -3,7 +3,7 @@ import { isLong } from '@svc/testing';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Buyer, buyer, paymentOf } from '../buyers.js';
-import { Platform } from '../platform.js';
+import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { RpcProxy } from '../rpc-proxy.js';
 import { submit } from '../wallet-payments.js';
 import { signedInAt } from '../wallets.js';
@@ -81,6 +81,14 @@ async function proved(): Promise<void> {
   expect((await platform.audit()).body).toMatchObject({ ok: true });
 }
 
+/** The value of a series, as Prometheus reads it. */
+async function told(series: string): Promise<number> {
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+  const text = await (await fetch(new URL('/metrics', platform.operatorUrl), { headers })).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return Number(line?.slice(series.length));
+}
+
 /** What is done after a moment is undone, and other blocks take its place. */
 async function replaced(snapshot: string, depth: number): Promise<void> {
   await chain.call('evm_setAutomine', [false]);
@@ -93,6 +101,8 @@ describe('a payment whose block is replaced', () => {
     'loses its credit, what was spent becomes a debt, and it is credited again, once (%i deep)',
     async (depth) => {
       const one = await buyer(chain, 10);
+      const reversed = 'svc_payments_reversed_total{svc_payments_rail="base"}';
+      const before = await told(reversed);
       const snapshot = String(await chain.call('evm_snapshot', []));
       const header = await headerOf(one);
       await sent(header);
@@ -101,6 +111,7 @@ describe('a payment whose block is replaced', () => {
       await replaced(snapshot, depth);
       await expect.poll(() => balanceOf(one), WITHIN).toBe(0);
       await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'REVERSED', reversals: 1 });
+      expect(await told(reversed)).toBe(before + 1);
       expect(await send(header)).toBe(409);
       expect(await balanceOf(one)).toBe(0);
       await chain.call('evm_setAutomine', [true]);
@@ -125,6 +136,28 @@ describe('a payment whose block is replaced', () => {
     });
     expect(await paymentBy(one)).toMatchObject({ state: 'CREDITED', reversals: 0 });
     expect(await balanceOf(one)).toBe(5);
+  });
+});
+
+describe('the audit of payments', () => {
+  it('tells as metrics what it proved, found wrong and could not tell', async () => {
+    await sent(await headerOf(await buyer(chain, 10)));
+    const runs = (result: string): Promise<number> =>
+      told(`svc_payments_audit_runs_total{svc_audit_scope="whole",svc_audit_result="${result}"}`);
+    const ok = 'svc_payments_audit_ok_ratio{svc_audit_scope="whole"}';
+    const [proofs, wrong, failed] = [await runs('proved'), await runs('wrong'), await runs('failed')];
+    await proxy.whileForgetful(async () => {
+      expect((await platform.operator('GET', '/payments/audit')).body).toMatchObject({ ok: false });
+    });
+    expect([await runs('wrong'), await told(ok)]).toEqual([wrong + 1, 0]);
+    proxy.mood = 'down';
+    expect((await platform.operator('GET', '/payments/audit')).status).toBe(503);
+    proxy.mood = 'well';
+    expect(await runs('failed')).toBe(failed + 1);
+    await proved();
+    expect([await runs('proved'), await told(ok)]).toEqual([proofs + 1, 1]);
+    const provedAt = await told('svc_payments_audit_proved_time_seconds{svc_audit_scope="whole"}');
+    expect(Math.abs(Date.now() / 1_000 - provedAt)).toBeLessThan(60);
   });
 });
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditScope, Books, PaymentRailName, PaymentsAuditReport, RailAudit } from '@svc/contracts';
 import type { Logger } from '@svc/runtime';
+import { payments } from '@svc/telemetry';
 import type { Blocks, Statement } from '../chains/chain.js';
 import { type AuditedRail, auditEach, auditStatement } from './chain-audit.js';
 import type { AuditStore } from './audit.store.js';
@@ -54,12 +55,20 @@ export class PaymentsAudit {
   }
 
   private async audit(scope: AuditScope): Promise<PaymentsAuditReport> {
+    try {
+      const report = await this.tried(scope);
+      this.tell(report);
+      return report;
+    } catch (error) {
+      payments.audits.add(1, scope, 'failed');
+      throw error;
+    }
+  }
+
+  private async tried(scope: AuditScope): Promise<PaymentsAuditReport> {
     for (let attempt = 1; ; attempt += 1) {
       const report = await this.once(scope);
-      if (report.ok || attempt === TRIES) {
-        this.tell(report);
-        return report;
-      }
+      if (report.ok || attempt === TRIES) return report;
       await sleep(MOMENT_MS);
     }
   }
@@ -67,6 +76,9 @@ export class PaymentsAudit {
   /** The one place where the result of an audit is told. */
   private tell(report: PaymentsAuditReport): void {
     const { ok, scope, mismatches, unclaimed } = report;
+    payments.audits.add(1, scope, ok ? 'proved' : 'wrong');
+    payments.auditOk.set(ok ? 1 : 0, scope);
+    if (ok) payments.proved.set(Date.now() / 1_000, scope);
     if (!ok) this.parts.log.error({ scope, mismatches }, 'the payments are not proved');
     else this.parts.log.info({ scope, unclaimed: unclaimed.length }, 'the payments are proved');
   }

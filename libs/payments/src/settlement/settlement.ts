@@ -102,6 +102,7 @@ export class Settlement {
     const { id, accountId } = payment;
     await this.parts.books.reverse({ accountId, reference: creditReference(payment), rail: name });
     await this.store.reversed(id);
+    payments.reversed.add(1, name);
     return { ...payment, state: 'REVERSED', reversals: payment.reversals + 1 };
   }
 

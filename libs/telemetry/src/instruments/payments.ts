@@ -40,6 +40,43 @@ export const payments = {
     },
     [['base'], ['solana']],
   ),
+  reversed: new Counter(
+    {
+      name: 'svc.payments.reversed',
+      unit: '{payment}',
+      help: 'Credited payments that their chain no longer had, whose credit was taken back.',
+      labels: ['svc.payments.rail'],
+    },
+    [['base'], ['solana']],
+  ),
+  audits: new Counter(
+    {
+      name: 'svc.payments.audit.runs',
+      unit: '{run}',
+      help: 'Audits of payments by scope and result: proved, wrong, or failed where it could not be told.',
+      labels: ['svc.audit.scope', 'svc.audit.result'],
+    },
+    [
+      ['new', 'proved'],
+      ['whole', 'proved'],
+      ['new', 'wrong'],
+      ['whole', 'wrong'],
+      ['new', 'failed'],
+      ['whole', 'failed'],
+    ],
+  ),
+  auditOk: new Gauge({
+    name: 'svc.payments.audit.ok',
+    unit: '1',
+    help: 'Whether the last audit of payments of this process proved them: 1, or 0.',
+    labels: ['svc.audit.scope'],
+  }),
+  proved: new Gauge({
+    name: 'svc.payments.audit.proved_time',
+    unit: 's',
+    help: 'When an audit last proved the payments, since 1970.',
+    labels: ['svc.audit.scope'],
+  }),
   signIns: new Counter(
     {
       name: 'svc.payments.sign_ins',

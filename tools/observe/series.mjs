@@ -1,0 +1,7 @@
+// Series under which alerts are tried, as promtool's tests write them: `value+step x times`, one value a minute.
+export const counter = (name, labels = '') => `${name}{${labels}}`;
+export const flat = (series, value, minutes = 160) => [series, `${value}x${minutes}`];
+/** A counter that rises by so much a minute. */
+export const rising = (series, step, minutes = 160) => [series, `0+${step}x${minutes}`];
+/** A counter that stands still and then rises once. */
+export const risen = (series, by = 1) => [series, `0x60 ${by}x60`];
