@@ -118,6 +118,17 @@ const shared = z
     characters: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
     backends: z.strictObject({ existingSecret: objectName, peers }).partial(),
     search: z.strictObject({ existingSecret: objectName, peers }).partial(),
+    browser: z
+      .strictObject({
+        enabled: flag,
+        url: z.string().regex(/^(https?:\/\/[^/]+(:\d+)?)?$/),
+        peers,
+        image: z.string().min(1),
+        pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']),
+        replicas: count.min(1),
+        resources,
+      })
+      .partial(),
     payments: z.strictObject({ existingSecret: objectName, peers }).partial(),
     ingress: z
       .strictObject({

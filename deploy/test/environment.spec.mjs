@@ -24,6 +24,7 @@ const GIVEN = {
   catalog: { content: 'models: []' },
   characters: { existingConfigMap: 'characters' },
   payments: { existingSecret: 'payments' },
+  browser: { enabled: true },
 };
 
 async function configOf(release, name) {

@@ -17,6 +17,7 @@ const EVERYTHING = {
   catalog: { content: 'models: []' },
   characters: { content: 'characters: []' },
   backends: { existingSecret: 'model-servers' },
+  browser: { enabled: true },
   ingress: { enabled: true, className: 'nginx', host: 'api.example', tlsSecret: 'tls' },
   httpRoute: { enabled: true, hostnames: ['api.example'], parentRefs: [{ name: 'public' }] },
   networkPolicy: { operators: [{ podSelector: {} }] },

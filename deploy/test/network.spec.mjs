@@ -176,6 +176,50 @@ describe('out of the cluster', () => {
   });
 });
 
+describe('a browser', () => {
+  const devtools = ['devtools', 9222];
+
+  it('is reached by who reads pages alone, and reaches nobody', async () => {
+    const browsing = await Release.of({ ...EXTERNAL, browser: { enabled: true } });
+    const browser = ours(browsing, 'browser');
+    const reaching = MEMBERS.filter((name) =>
+      mayReach(browsing, { from: ours(browsing, name), to: browser, ports: devtools }),
+    );
+    expect(reaching).toEqual(['retrieval-worker']);
+    expect(mayReach(browsing, { from: elsewhere('ingress'), to: browser, ports: devtools })).toBe(false);
+    const reached = [
+      ...MEMBERS.map((name) => ours(browsing, name)),
+      elsewhere('data'),
+      elsewhere('kube-system'),
+      outside('93.184.215.14'),
+      outside('169.254.169.254'),
+    ].filter((to) =>
+      [53, 80, 443, 6379, 'http'].some((port) => mayReach(browsing, { from: browser, to, ports: [port] })),
+    );
+    expect(reached).toEqual([]);
+    const { hostname, port } = new URL(browsing.environment('retrieval-worker').RETRIEVAL_BROWSER_URL);
+    expect([hostname, port]).toEqual(['svc-browser', '9222']);
+    const service = browsing.get('Service', 'browser');
+    expect(browsing.pod('browser').metadata.labels).toMatchObject(service.spec.selector);
+    expect(service.spec.ports[0]).toMatchObject({ port: 9222, targetPort: 'devtools' });
+    expect(browsing.environment('api-gateway')).not.toHaveProperty('RETRIEVAL_BROWSER_URL');
+  });
+
+  it('of elsewhere is asked where it may be reached, and without one nobody is', async () => {
+    const peers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'browsers' } } }];
+    const url = 'http://browser.browsers:9222';
+    const asking = await Release.of({ ...EXTERNAL, browser: { url, peers } });
+    expect(asking.environment('retrieval-worker').RETRIEVAL_BROWSER_URL).toBe(url);
+    const reaching = MEMBERS.filter((name) =>
+      mayReach(asking, { from: ours(asking, name), to: elsewhere('browsers'), ports: [9222] }),
+    );
+    // The router asks model servers in any namespace, unless told otherwise.
+    expect(reaching).toEqual(['inference-router', 'retrieval-worker']);
+    expect(release.find('Deployment', 'browser')).toBeUndefined();
+    expect(release.environment('retrieval-worker')).not.toHaveProperty('RETRIEVAL_BROWSER_URL');
+  });
+});
+
 it('without policies none is made', async () => {
   const open = await Release.of({ ...EXTERNAL, networkPolicy: { enabled: false } });
   expect(open.all('NetworkPolicy')).toEqual([]);

@@ -4,15 +4,17 @@ import { ALL, EXTERNAL, Release, SERVICES } from './chart.mjs';
 
 let release;
 let single;
+let browsing;
 
 beforeAll(async () => {
   release = await Release.of();
   single = await Release.of(ALL);
+  browsing = await Release.of({ ...EXTERNAL, browser: { enabled: true } });
 });
 
 describe('every pod', () => {
   it('is as Pod Security "restricted" wants it, with a root that nobody writes to', () => {
-    for (const { spec } of [...release.pods(), ...single.pods()]) {
+    for (const { spec } of [...browsing.pods(), ...single.pods()]) {
       expect(spec).toMatchObject({
         automountServiceAccountToken: false,
         enableServiceLinks: false,
@@ -30,7 +32,7 @@ describe('every pod', () => {
   });
 
   it('has bounds of memory, and a share of the processor without a bound', () => {
-    for (const { spec } of [...release.pods(), ...single.pods()]) {
+    for (const { spec } of [...browsing.pods(), ...single.pods()]) {
       for (const { resources } of spec.containers) {
         expect(resources.limits.memory).toBeTruthy();
         expect(resources.limits.cpu).toBeUndefined();

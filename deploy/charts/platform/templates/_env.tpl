@@ -83,6 +83,9 @@ SVC_CATALOG: { value: /etc/svc/catalog/catalog.yaml }
 {{- if include "platform.configMap" (dict "root" .root "kind" "characters") }}
 SVC_CHARACTERS: { value: /etc/svc/characters/characters.yaml }
 {{- end }}
+{{- with include "platform.browserUrl" .root }}
+RETRIEVAL_BROWSER_URL: { value: {{ quote . }} }
+{{- end }}
 {{- with $values.payments.existingSecret }}
 X402_EVM_SIGNER_KEY_FILE: { value: /etc/svc/payments/signer-key }
 X402_EVM_RPC_URL: { valueFrom: { secretKeyRef: { name: {{ . }}, key: rpc-url, optional: true } } }
@@ -96,6 +99,11 @@ SVC_DATA_DIR: { value: /var/lib/svc/data }
 LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* Where the browser is, if there is one. */}}
+{{- define "platform.browserUrl" -}}
+{{- if .Values.browser.enabled }}http://{{ include "platform.fullname" . }}-browser:9222{{ else }}{{ .Values.browser.url }}{{ end -}}
 {{- end }}
 
 {{/* Whether a process, for (dict "root" $ "name" service), has whom to settle payments with. */}}
