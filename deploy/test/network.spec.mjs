@@ -213,7 +213,7 @@ describe('a browser', () => {
     const reaching = MEMBERS.filter((name) =>
       mayReach(asking, { from: ours(asking, name), to: elsewhere('browsers'), ports: [9222] }),
     );
-    // The router asks model servers in any namespace, unless told otherwise.
+    // The router asks model servers in any namespace by default.
     expect(reaching).toEqual(['inference-router', 'retrieval-worker']);
     expect(release.find('Deployment', 'browser')).toBeUndefined();
     expect(release.environment('retrieval-worker')).not.toHaveProperty('RETRIEVAL_BROWSER_URL');
