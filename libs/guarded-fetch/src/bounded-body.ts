@@ -12,19 +12,22 @@ export interface BodyOptions {
   readonly encoding: string;
   /** Most bytes, compressed and not. */
   readonly limitBytes: number;
+  /** What the server says that it sends, at most the limit. It may say what it likes. */
+  readonly announcedBytes?: number | undefined;
   readonly signal: AbortSignal;
 }
 
 /** The whole body, decompressed. Throws FetchRefused `too-large` or `encoding`, or what the stream threw. */
 export async function readBody(
   body: Readable,
-  { encoding, limitBytes, signal }: BodyOptions,
+  { encoding, limitBytes, announcedBytes, signal }: BodyOptions,
 ): Promise<Buffer> {
-  const received = new BoundedBytes(limitBytes);
   if (encoding === '' || encoding === 'identity') {
+    const received = new BoundedBytes(limitBytes, announcedBytes);
     await pipeline(body, (chunks: AsyncIterable<Buffer>) => received.fill(chunks), { signal });
     return received.bytes();
   }
+  const received = new BoundedBytes(limitBytes);
   const wire = new BoundedBytes(limitBytes);
   await pipeline(
     body,
@@ -57,7 +60,10 @@ class BoundedBytes {
   private size = 0;
   private pieces = 0;
 
-  constructor(private readonly limitBytes: number) {}
+  constructor(
+    private readonly limitBytes: number,
+    private readonly announcedBytes = 0,
+  ) {}
 
   async fill(chunks: AsyncIterable<Buffer>): Promise<void> {
     for await (const chunk of chunks) {
@@ -86,7 +92,10 @@ class BoundedBytes {
 
   private grow(): void {
     if (this.size <= this.buffer.length) return;
-    const wanted = Math.max(FIRST_BYTES, this.size, this.buffer.length * 2);
+    // What is announced gets its room once some of it is there: buffers outgrown are work for the collector.
+    const announced = this.buffer.length === 0 ? 0 : this.announcedBytes;
+    const wanted =
+      announced >= this.size ? announced : Math.max(FIRST_BYTES, this.size, this.buffer.length * 2);
     const larger = Buffer.allocUnsafeSlow(Math.min(this.limitBytes, wanted));
     this.buffer.copy(larger);
     this.buffer = larger;

@@ -71,6 +71,13 @@ const hungUp = (): Promise<unknown> =>
   );
 
 describe('size', () => {
+  it('that is announced takes no more memory than that', async () => {
+    const body = Buffer.alloc(300_000, 'x');
+    send([`content-length: ${body.length}`], body);
+    const { bytes } = await fetcher.fetch('http://1.1.1.1/', long);
+    expect([bytes.equals(body), bytes.buffer.byteLength]).toEqual([true, body.length]);
+  });
+
   it('of exactly the limit is taken, one byte more is not', async () => {
     answer = (socket) => socket.end(Buffer.concat([Buffer.from(head()), Buffer.alloc(limitBytes)]));
     expect(await outcome(long)).toBe(limitBytes);

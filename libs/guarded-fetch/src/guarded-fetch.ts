@@ -153,13 +153,14 @@ async function answerOf(
   }
   if (statusCode < 200 || statusCode > 299)
     throw new FetchRefused('status', new Error(`status ${statusCode}`), statusCode);
-  if (Number(textOf(headers['content-length'])) > limitBytes) throw new FetchRefused('too-large');
+  const announcedBytes = Number(textOf(headers['content-length'])) || undefined;
+  if ((announcedBytes ?? 0) > limitBytes) throw new FetchRefused('too-large');
   const encoding = textOf(headers['content-encoding']).trim().toLowerCase();
   return {
     url: target.url.href,
     status: statusCode,
     contentType: textOf(headers['content-type']),
-    bytes: await readBody(body, { encoding, limitBytes, signal }),
+    bytes: await readBody(body, { encoding, limitBytes, announcedBytes, signal }),
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from '@svc/contracts';
-import { JobFailed, ThreadPool } from '@svc/threads';
+import { type JobCaller, JobFailed, ThreadPool } from '@svc/threads';
 import type { TextJob } from './documents/job.js';
 import type { PageReader } from './pages/local-web-pages.js';
 import type { PageJob, PageMarkdown } from './pages/page-markdown.js';
@@ -41,8 +41,8 @@ export class LocalRetrieval extends Retrieval implements PageReader {
   }
 
   /** Throws JobFailed, or the signal's reason. */
-  async readPage(job: PageJob, account: string, signal: AbortSignal): Promise<PageMarkdown> {
-    const read = await this.#pool.run(job, { account, signal });
+  async readPage(job: PageJob, reading: JobCaller): Promise<PageMarkdown> {
+    const read = await this.#pool.run(job, reading);
     assert('title' in read, 'a page was read');
     return read;
   }

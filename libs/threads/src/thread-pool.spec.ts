@@ -63,6 +63,18 @@ describe('ThreadPool', () => {
     expect(pooled.toString()).toBe('ab');
   });
 
+  it('hands over bytes that the caller gives away, and of those that lie among others a copy', async () => {
+    const giving = { ...me, givesBytes: true };
+    const whole = Uint8Array.of(1, 2, 3);
+    const part = Uint8Array.of(4, 5, 6).subarray(1);
+    expect(await poolOf().run({ what: 'echo', bytes: whole }, giving)).toMatchObject({ bytes: [1, 2, 3] });
+    expect(await poolOf().run({ what: 'echo', bytes: part }, giving)).toMatchObject({
+      bytes: [5, 6],
+      shared: 2,
+    });
+    expect([whole.length, part.length]).toEqual([0, 2]);
+  });
+
   it('ends a job that never ends at its deadline; the next job gets a new thread', async () => {
     const pool = poolOf({ timeoutMs: 1_000 });
     const first = await pool.run(command('echo'), me);

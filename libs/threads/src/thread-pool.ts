@@ -18,12 +18,15 @@ export interface ThreadBounds {
 export interface JobCaller {
   /** Accounts take turns. */
   readonly account: string;
+  /** Whether the caller needs the job's `bytes` no more: then they are handed over, which costs no copy. */
+  readonly givesBytes?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 interface Task<Job, Value> {
   readonly job: Job;
   readonly account: string;
+  readonly givesBytes: boolean;
   readonly resolve: (value: Value) => void;
   readonly reject: (error: unknown) => void;
   /** Set while a thread runs it: ends that thread. */
@@ -50,14 +53,14 @@ export class ThreadPool<Job extends object, Value> {
   ) {}
 
   /**
-   * Resolves with what the thread made of the job. Bytes under `bytes` are copied and stay the caller's. Throws
-   * JobFailed, or the signal's reason.
+   * Resolves with what the thread made of the job. Bytes under `bytes` are copied and stay the caller's, unless it gives
+   * them away. Throws JobFailed, or the signal's reason.
    */
-  async run(job: Job, { account, signal }: JobCaller): Promise<Value> {
+  async run(job: Job, { account, signal, givesBytes = false }: JobCaller): Promise<Value> {
     signal?.throwIfAborted();
     if (this.#closed) throw new JobFailed('closed');
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
-    const task: Task<Job, Value> = { job, account, resolve, reject };
+    const task: Task<Job, Value> = { job, account, givesBytes, resolve, reject };
     const abort = (): void => this.#abort(task, signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     const patience = setTimeout(() => this.#leave(task, new JobFailed('busy')), this.bounds.timeoutMs);
@@ -166,19 +169,23 @@ export class ThreadPool<Job extends object, Value> {
     task.stop = stop;
     this.#running.add(task);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-    post(worker, task.job);
+    post(worker, task);
   }
 }
 
-function post(worker: Worker, job: object): void {
+function post(worker: Worker, { job, givesBytes }: { job: object; givesBytes: boolean }): void {
   if (!('bytes' in job && job.bytes instanceof Uint8Array)) {
     worker.postMessage(job);
     return;
   }
-  // The copy leaves the caller its bytes and hands the thread no more than them. `slice` of a Buffer is none.
-  const bytes = new Uint8Array(job.bytes);
+  // A copy leaves the caller its bytes, and hands the thread no more than them. `slice` of a Buffer is none.
+  const bytes = givesBytes && isWhole(job.bytes) ? job.bytes : new Uint8Array(job.bytes);
   worker.postMessage({ ...job, bytes }, [bytes.buffer]);
 }
+
+/** Whether nothing else lies in the memory of these bytes. */
+const isWhole = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
 
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

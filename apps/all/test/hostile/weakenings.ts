@@ -199,7 +199,7 @@ export const WEAKENINGS: readonly Weakening[] = [
     file: 'hostile/pages.hostile.ts',
     test: 'are read beside the event loop',
     module: 'libs/retrieval/dist/local-retrieval.js',
-    find: "const read = await this.#pool.run(job, { account, signal });\n        assert('title' in read",
+    find: "const read = await this.#pool.run(job, reading);\n        assert('title' in read",
     replace:
       "const read = (await import('./pages/page-markdown.js')).pageMarkdown(job);\n        assert('title' in read",
   },

@@ -7,7 +7,7 @@ import {
   ExtractionFailed,
 } from '@svc/contracts';
 import { FetchRefused, type Fetched, type GuardedFetcher } from '@svc/guarded-fetch';
-import { JobFailed } from '@svc/threads';
+import { type JobCaller, JobFailed } from '@svc/threads';
 import { LRUCache } from 'lru-cache';
 import { BrowserFailed } from '../browser/devtools.js';
 import type { PageBrowser } from '../browser/page-browser.js';
@@ -30,7 +30,7 @@ export interface WebPagesSettings {
 
 /** What reads a page in a thread. */
 export interface PageReader {
-  readPage(job: PageJob, account: string, signal: AbortSignal): Promise<PageMarkdown>;
+  readPage(job: PageJob, reading: JobCaller): Promise<PageMarkdown>;
 }
 
 interface Neighbours {
@@ -165,12 +165,13 @@ export class LocalWebPages extends WebPages {
     const { url, contentType, bytes } = fetched;
     const { reader, browser } = this.neighbours;
     const job = { bytes, contentType, url, textLimit: PAGE_CHARACTERS };
-    const sent = await reader.readPage(job, account, signal);
+    // A browser is shown the page as it was sent.
+    const sent = await reader.readPage(job, { account, signal, givesBytes: !browser });
     if (sent.text !== '' && !sent.isShell) return sent;
     if (!browser || !sent.isShell) throw new PageUnread('the page holds no text without its scripts');
     const html = await this.browserPlaces.take(account, signal, () => browser.html(fetched, signal));
     const rendered = { ...job, bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' };
-    const made = await reader.readPage(rendered, account, signal);
+    const made = await reader.readPage(rendered, { account, signal });
     // What is little of it now is all that there is.
     if (made.text === '') throw new PageUnread('the page holds no text');
     return made;
