@@ -21,12 +21,7 @@ import {
 } from '../accounts/accounts.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
-
-export interface Credited {
-  readonly transfer: Transfer;
-  /** What the account has now. */
-  readonly balances: PostedBalances;
-}
+import { type Credited, findTransfer, insertTransfers } from './transfers.store.js';
 
 /** The books but for the posting of charges. */
 @Injectable()
@@ -49,7 +44,7 @@ export class BooksStore {
       const accounts = await lockAccounts(client, new Set([credit.accountId]));
       const before = accounts.get(credit.accountId);
       assert(before, 'the account is locked');
-      const earlier = await findReferenced(client, credit);
+      const earlier = await findTransfer(client, sourceOf(credit).kind, credit);
       if (!earlier) return insertCredit(client, credit, { before, at });
       if (earlier.amountNano !== credit.usdNano)
         throw new Problem('REFERENCE_REUSED', { param: 'reference' });
@@ -94,19 +89,6 @@ function sourceOf({ rail }: Credit): { kind: 'credit' | 'deposit'; account: stri
     : { kind: 'deposit', account: railDeposits(rail) };
 }
 
-/** The transfer that has this reference already. Its account is locked. */
-async function findReferenced(client: PoolClient, credit: Credit): Promise<Transfer | undefined> {
-  const { rows } = await client.query<TransferRow>(
-    `SELECT ${TRANSFER} FROM ledger.transfers
-     WHERE (account_id, id, at) IN (
-       SELECT account_id, transfer_id, at FROM ledger.transfer_references
-       WHERE account_id = $1 AND kind = $3 AND currency = 'USD' AND reference = $2
-     )`,
-    [credit.accountId, credit.reference, sourceOf(credit).kind],
-  );
-  return rows[0] && transferOf(rows[0]);
-}
-
 /** What the account owes. It is locked. */
 async function debtOf(client: PoolClient, accountId: string): Promise<bigint> {
   const { rows } = await client.query<{ debt_nano: bigint }>(
@@ -127,41 +109,21 @@ async function insertCredit(
   const repaidNano = debtNano < usdNano ? debtNano : usdNano;
   const after = before.balances.usdNano + usdNano - repaidNano;
   if (after > MAX_NANO) throw new Problem('INVALID_REQUEST', { message: 'The balance would be too large.' });
-  const { rows } = await client.query<TransferRow>(
-    `WITH transfer AS (
-       INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
-       SELECT $1::timestamptz, $2::uuid, part.kind, part.debit, part.credit, 'USD', part.nano, part.reference
-       FROM (VALUES (1, $9, $3, $4, $5::bigint, $6), (2, 'repayment', $4, '${DEBTS}', $10::bigint, $9 || ' ' || $6))
-         AS part (place, kind, debit, credit, nano, reference)
-       WHERE part.nano > 0 ORDER BY part.place
-       RETURNING *
-     ), reference AS (
-       INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
-       SELECT account_id, kind, currency, reference, id, at FROM transfer
-     ), account AS (
-       UPDATE ledger.accounts SET usd_nano = $7, version = $8, debt_nano = debt_nano - $10::bigint WHERE id = $2::uuid
-     )
-     SELECT ${TRANSFER} FROM transfer ORDER BY id`,
-    [
-      at,
-      accountId,
-      account,
-      customerAccount(accountId),
-      usdNano,
-      reference,
-      after,
-      before.version + 1n,
-      kind,
-      repaidNano,
+  const customer = customerAccount(accountId);
+  return insertTransfers(client, kind, {
+    at,
+    before,
+    usdNano: after,
+    debtNano: -repaidNano,
+    parts: [
+      { kind, debit: account, credit: customer, nano: usdNano, reference },
+      {
+        kind: 'repayment',
+        debit: customer,
+        credit: DEBTS,
+        nano: repaidNano,
+        reference: `${kind} ${reference}`,
+      },
     ],
-  );
-  assert(rows[0], 'the transfer is stored');
-  return {
-    transfer: transferOf(rows[0]),
-    balances: {
-      accountId,
-      balances: { usdNano: after, diemNano: before.balances.diemNano },
-      version: before.version + 1n,
-    },
-  };
+  });
 }

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { Problem, type Reversal, type Transfer } from '@svc/contracts';
+import { Problem, type Reversal } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { DEBTS, customerAccount, type PostedBalances, railDeposits } from '../accounts/accounts.js';
 import { lockAccounts } from '../accounts/accounts.store.js';
 import { MonthsStore } from '../accounts/months.store.js';
-import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
-import type { Credited } from './books.store.js';
+import { type Credited, findTransfer, insertTransfers } from './transfers.store.js';
 
 /** Takes deposits back. */
 @Injectable()
@@ -28,68 +27,33 @@ export class ReversalsStore {
       const accounts = await lockAccounts(client, new Set([reversal.accountId]));
       const before = accounts.get(reversal.accountId);
       assert(before, 'the account is locked');
-      const earlier = await find(client, 'reversal', reversal);
+      const earlier = await findTransfer(client, 'reversal', reversal);
       if (earlier) return { transfer: earlier, balances: before };
-      const deposit = await find(client, 'deposit', reversal);
+      const deposit = await findTransfer(client, 'deposit', reversal);
       if (!deposit || deposit.debitAccount !== railDeposits(reversal.rail))
         throw new Problem('INVALID_REQUEST', { param: 'reference', message: 'There is no such deposit.' });
-      return insert(client, reversal, { nano: deposit.amountNano, before, at });
+      return insertReversal(client, reversal, { nano: deposit.amountNano, before, at });
     });
   }
 }
 
-async function find(
-  client: PoolClient,
-  kind: 'deposit' | 'reversal',
-  { accountId, reference }: Reversal,
-): Promise<Transfer | undefined> {
-  const { rows } = await client.query<TransferRow>(
-    `SELECT ${TRANSFER} FROM ledger.transfers
-     WHERE (account_id, id, at) IN (
-       SELECT account_id, transfer_id, at FROM ledger.transfer_references
-       WHERE account_id = $1 AND kind = $2 AND currency = 'USD' AND reference = $3
-     )`,
-    [accountId, kind, reference],
-  );
-  return rows[0] && transferOf(rows[0]);
-}
-
-const INSERT = `
-  WITH transfer AS (
-    INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
-    SELECT $1::timestamptz, $2::uuid, part.kind, part.debit, part.credit, 'USD', part.nano, $3
-    FROM (VALUES (1, 'debt', '${DEBTS}', $4, $7::bigint), (2, 'reversal', $4, $5, $6::bigint))
-      AS part (place, kind, debit, credit, nano)
-    WHERE part.nano > 0 ORDER BY part.place
-    RETURNING *
-  ), reference AS (
-    INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
-    SELECT account_id, kind, currency, reference, id, at FROM transfer
-  ), account AS (
-    UPDATE ledger.accounts SET usd_nano = $8, version = $9, debt_nano = debt_nano + $7::bigint WHERE id = $2::uuid
-  )
-  SELECT ${TRANSFER} FROM transfer WHERE kind = 'reversal'`;
-
-async function insert(
+/** What the account has not got is lent to it, and becomes its debt. */
+function insertReversal(
   client: PoolClient,
   { accountId, rail, reference }: Reversal,
   { nano, before, at }: { nano: bigint; before: PostedBalances; at: string },
 ): Promise<Credited> {
-  const { usdNano, diemNano } = before.balances;
+  const { usdNano } = before.balances;
   const lentNano = nano > usdNano ? nano - usdNano : 0n;
-  const balances = { usdNano: usdNano + lentNano - nano, diemNano };
-  const version = before.version + 1n;
-  const { rows } = await client.query<TransferRow>(INSERT, [
+  const customer = customerAccount(accountId);
+  return insertTransfers(client, 'reversal', {
     at,
-    accountId,
-    reference,
-    customerAccount(accountId),
-    railDeposits(rail),
-    nano,
-    lentNano,
-    balances.usdNano,
-    version,
-  ]);
-  assert(rows[0], 'the transfer is stored');
-  return { transfer: transferOf(rows[0]), balances: { accountId, balances, version } };
+    before,
+    usdNano: usdNano + lentNano - nano,
+    debtNano: lentNano,
+    parts: [
+      { kind: 'debt', debit: DEBTS, credit: customer, nano: lentNano, reference },
+      { kind: 'reversal', debit: customer, credit: railDeposits(rail), nano, reference },
+    ],
+  });
 }

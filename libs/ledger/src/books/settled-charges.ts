@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import { type Refund, type Reversal, totalNano } from '@svc/contracts';
-import type { Credited } from './books.store.js';
+import type { Credited } from './transfers.store.js';
 import { RefundsStore, type Refunded } from './refunds.store.js';
 import { ReversalsStore } from './reversals.store.js';
 import { PostingProgress } from '../posting/posting-progress.js';

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import type { Transfer, TransferKind } from '@svc/contracts';
+import type { PoolClient } from 'pg';
+import type { PostedBalances } from '../accounts/accounts.js';
+import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
+
+export interface Credited {
+  readonly transfer: Transfer;
+  /** What the account has now. */
+  readonly balances: PostedBalances;
+}
+
+interface Part {
+  readonly kind: TransferKind;
+  readonly debit: string;
+  readonly credit: string;
+  readonly nano: bigint;
+  readonly reference: string;
+}
+
+/** A change of what an account has in USD, and of what it owes. */
+interface Change {
+  readonly at: string;
+  /** What the account had. It is locked. */
+  readonly before: PostedBalances;
+  readonly usdNano: bigint;
+  /** By how much its debt grows. */
+  readonly debtNano: bigint;
+  /** In their order; one of nothing is left out. */
+  readonly parts: readonly Part[];
+}
+
+/** The transfer of a kind that has this reference. Its account is locked. */
+export async function findTransfer(
+  client: PoolClient,
+  kind: TransferKind,
+  { accountId, reference }: { readonly accountId: string; readonly reference: string },
+): Promise<Transfer | undefined> {
+  const { rows } = await client.query<TransferRow>(
+    `SELECT ${TRANSFER} FROM ledger.transfers
+     WHERE (account_id, id, at) IN (
+       SELECT account_id, transfer_id, at FROM ledger.transfer_references
+       WHERE account_id = $1 AND kind = $2 AND currency = 'USD' AND reference = $3
+     )`,
+    [accountId, kind, reference],
+  );
+  return rows[0] && transferOf(rows[0]);
+}
+
+const INSERT = `
+  WITH transfer AS (
+    INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
+    SELECT $1::timestamptz, $2::uuid, part.kind, part.debit, part.credit, 'USD', part.nano, part.reference
+    FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
+      WITH ORDINALITY AS part (kind, debit, credit, nano, reference, place)
+    WHERE part.nano > 0 ORDER BY part.place
+    RETURNING *
+  ), reference AS (
+    INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
+    SELECT account_id, kind, currency, reference, id, at FROM transfer
+  ), account AS (
+    UPDATE ledger.accounts SET usd_nano = $8, version = $9, debt_nano = debt_nano + $10::bigint WHERE id = $2::uuid
+  )
+  SELECT ${TRANSFER} FROM transfer`;
+
+/** Stores a change as its transfers. Gives that of this kind. */
+export async function insertTransfers(
+  client: PoolClient,
+  kind: TransferKind,
+  { at, before, usdNano, debtNano, parts }: Change,
+): Promise<Credited> {
+  const { accountId } = before;
+  const version = before.version + 1n;
+  const { rows } = await client.query<TransferRow>(INSERT, [
+    at,
+    accountId,
+    parts.map((part) => part.kind),
+    parts.map(({ debit }) => debit),
+    parts.map(({ credit }) => credit),
+    parts.map(({ nano }) => String(nano)),
+    parts.map(({ reference }) => reference),
+    usdNano,
+    version,
+    debtNano,
+  ]);
+  const row = rows.find((each) => each.kind === kind);
+  assert(row, 'the transfer is stored');
+  const balances = { usdNano, diemNano: before.balances.diemNano };
+  return { transfer: transferOf(row), balances: { accountId, balances, version } };
+}
