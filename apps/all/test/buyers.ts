@@ -3,12 +3,16 @@ import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { wrapFetchWithPayment } from '@x402/fetch';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import type { Platform } from './platform.js';
 import {
   type EvmWallet,
   type SolanaWallet,
   type TestWallet,
   base64,
   evmWallet,
+  signedInAt,
+  solanaKeyPair,
   solanaWallet,
 } from './wallets.js';
 
@@ -51,4 +55,64 @@ export async function paymentOf({ client }: Buyer, topUpUrl: string): Promise<st
     x402Client['createPaymentPayload']
   >[0];
   return base64(await client.createPaymentPayload(required));
+}
+
+/** Who sells on a chain, and the settings for that. */
+export interface Seller {
+  readonly address: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A new seller on Base, whose signer has gas; `url` is where its node is asked. */
+export async function sellerOn(chain: LocalChain, url = chain.url): Promise<Seller> {
+  const signer = generatePrivateKey();
+  await chain.fund(privateKeyToAccount(signer).address);
+  const { address } = evmWallet();
+  const env = {
+    X402_EVM_RPC_URL: url,
+    X402_EVM_PAY_TO: address,
+    X402_EVM_SIGNER_KEY: signer,
+    X402_EVM_CONFIRMATIONS: '1',
+  };
+  return { address, env };
+}
+
+/** The same on Solana, and who pays the fees there. */
+export async function sellerOnSolana(chain: LocalSolana): Promise<Seller & { readonly feePayer: string }> {
+  const { address: feePayer, key } = solanaKeyPair();
+  chain.fund(feePayer);
+  const { address } = solanaWallet();
+  await chain.mint(address, 0);
+  const env = {
+    X402_SOLANA_RPC_URL: chain.url,
+    X402_SOLANA_PAY_TO: address,
+    X402_SOLANA_SIGNER_KEY: key,
+  };
+  return { address, feePayer, env };
+}
+
+export const topUpUrl = ({ apiUrl }: Platform, usd?: number): string =>
+  `${apiUrl}/x402/top-up${usd === undefined ? '' : `?amount=${usd}`}`;
+
+/** Sends a payment header, under one of its names. */
+export const pay = (platform: Platform, header: string, name = 'PAYMENT-SIGNATURE'): Promise<Response> =>
+  fetch(topUpUrl(platform), { method: 'POST', headers: { [name]: header } });
+
+const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
+
+/** A chat completion that a wallet pays for. */
+export async function chat(platform: Platform, wallet: TestWallet, more: object = {}): Promise<Response> {
+  return fetch(`${platform.apiUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(await signedInAt(platform.rootUrl, wallet)) },
+    body: JSON.stringify({ ...HELLO, ...more }),
+  });
+}
+
+/** What the platform says that a wallet has. */
+export async function balanceOf(platform: Platform, { wallet }: Buyer): Promise<number> {
+  const headers = await signedInAt(platform.rootUrl, wallet);
+  const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers });
+  const { data } = (await response.json()) as { data: { balanceUsd: number } };
+  return data.balanceUsd;
 }

@@ -1,6 +1,7 @@
 import { LocalChain } from '@svc/infra';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Seller, sellerOn } from '../buyers.js';
 import { Platform } from '../platform.js';
 import { type Output, openPython } from './environments.js';
 import { faultOf, outcomesOf } from './outcomes.js';
@@ -8,14 +9,13 @@ import { faultOf, outcomesOf } from './outcomes.js';
 /** A client loads in seconds, and has a payment and a dozen short requests to make. */
 const CLIENT_MS = 300_000;
 
-const SELLER = privateKeyToAccount(generatePrivateKey()).address;
-
 const SCENARIOS = ['spend_controls', 'top_up', 'chat', 'stream', 'balance', 'transactions'];
 
 const clients = await openPython();
 
 describe.skipIf(!clients)('the x402 client in Python, as it is, with a wallet on a chain', () => {
   let chain: LocalChain;
+  let seller: Seller;
   let platform: Platform;
   let output: Output | undefined;
   const walletKey = generatePrivateKey();
@@ -23,17 +23,9 @@ describe.skipIf(!clients)('the x402 client in Python, as it is, with a wallet on
 
   beforeAll(async () => {
     chain = await LocalChain.start();
-    const signerKey = generatePrivateKey();
-    await chain.fund(privateKeyToAccount(signerKey).address);
+    seller = await sellerOn(chain);
     await chain.mint(wallet, 100);
-    platform = await Platform.start({
-      env: {
-        X402_EVM_RPC_URL: chain.url,
-        X402_EVM_PAY_TO: SELLER,
-        X402_EVM_SIGNER_KEY: signerKey,
-        X402_EVM_CONFIRMATIONS: '1',
-      },
-    });
+    platform = await Platform.start({ env: seller.env });
     const env = { SVC_URL: platform.apiUrl, SVC_WALLET_KEY: walletKey, PYTHONUTF8: '1' };
     output = await clients?.run('python', ['scenarios.py', 'client_x402'], { env, deadlineMs: CLIENT_MS });
   }, CLIENT_MS);
@@ -52,7 +44,7 @@ describe.skipIf(!clients)('the x402 client in Python, as it is, with a wallet on
   });
 
   it('has paid once, and the books are those of the chain', async () => {
-    expect(await chain.balanceOf(SELLER)).toBe(25_000_000n);
+    expect(await chain.balanceOf(seller.address)).toBe(25_000_000n);
     expect(await chain.balanceOf(wallet)).toBe(75_000_000n);
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });

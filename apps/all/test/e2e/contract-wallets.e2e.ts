@@ -1,6 +1,6 @@
 import { LocalChain } from '@svc/infra';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sellerOn } from '../buyers.js';
 import { type Undeployed, contractOf, contractSignIn, undeployedOf } from '../contract-wallets.js';
 import { Platform } from '../platform.js';
 import { RpcProxy } from '../rpc-proxy.js';
@@ -13,13 +13,8 @@ let platform: Platform;
 beforeAll(async () => {
   chain = await LocalChain.start();
   node = await RpcProxy.start(chain.url);
-  platform = await Platform.start({
-    env: {
-      X402_EVM_RPC_URL: node.url,
-      X402_EVM_PAY_TO: privateKeyToAccount(generatePrivateKey()).address,
-      X402_EVM_SIGNER_KEY: generatePrivateKey(),
-    },
-  });
+  const { env } = await sellerOn(chain, node.url);
+  platform = await Platform.start({ env });
 });
 afterAll(async () => {
   await platform?.stop();

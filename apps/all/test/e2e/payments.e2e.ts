@@ -1,29 +1,19 @@
 import { LocalChain } from '@svc/infra';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Buyer, buyer, paymentOf } from '../buyers.js';
+import { type Buyer, type Seller, buyer, paymentOf, sellerOn } from '../buyers.js';
 import { Platform } from '../platform.js';
 import { target } from '../target.js';
 
-const SELLER = privateKeyToAccount(generatePrivateKey()).address;
 const NOBODY = `payment_${'0'.repeat(32)}`;
 
 let chain: LocalChain;
+let seller: Seller;
 let platform: Platform;
 
 beforeAll(async () => {
   chain = await LocalChain.start();
-  const signer = generatePrivateKey();
-  await chain.fund(privateKeyToAccount(signer).address);
-  platform = await Platform.start({
-    env: {
-      X402_EVM_RPC_URL: chain.url,
-      X402_EVM_PAY_TO: SELLER,
-      X402_EVM_SIGNER_KEY: signer,
-      X402_EVM_CONFIRMATIONS: '1',
-      X402_SETTLE_WAIT_MS: '1500',
-    },
-  });
+  seller = await sellerOn(chain);
+  platform = await Platform.start({ env: { ...seller.env, X402_SETTLE_WAIT_MS: '1500' } });
 });
 afterAll(async () => {
   await platform?.stop();
@@ -105,7 +95,7 @@ describe('200', () => {
       state: 'CREDITED',
       rail: 'base',
       wallet: other.wallet.address.toLowerCase(),
-      payTo: SELLER.toLowerCase(),
+      payTo: seller.address.toLowerCase(),
       transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       reversals: 0,
       lastError: null,
@@ -132,7 +122,7 @@ describe('200', () => {
     'proves that credits, chain and books are the same, and tells what belongs to no payment',
     async () => {
       await paid(await buyer(chain, 100), 25);
-      await chain.mint(SELLER, 3);
+      await chain.mint(seller.address, 3);
       for (const scope of ['new', 'whole'] as const) {
         const { ok, rails, mismatches, unclaimed } = await audit(scope);
         expect({ ok, mismatches }).toEqual({ ok: true, mismatches: [] });

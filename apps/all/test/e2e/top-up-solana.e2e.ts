@@ -1,45 +1,35 @@
 import { LocalSolana } from '@svc/infra';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Buyer, paymentOf, solanaBuyer } from '../buyers.js';
+import {
+  type Buyer,
+  type Seller,
+  chat,
+  pay,
+  paymentOf,
+  sellerOnSolana,
+  solanaBuyer,
+  topUpUrl,
+} from '../buyers.js';
 import { Platform } from '../platform.js';
 import { HOSTILE_MESSAGES, reformed } from '../solana-payments.js';
 import { HOSTILE_WIRES } from '../solana-wires.js';
-import {
-  type SolanaWallet,
-  type TestWallet,
-  base64,
-  signedInAt,
-  solanaKeyPair,
-  solanaWallet,
-} from '../wallets.js';
+import { type SolanaWallet, base64 } from '../wallets.js';
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-const SELLER = solanaWallet().address;
-const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
-
 const fault = await LocalSolana.fault();
 if (fault !== undefined) process.emitWarning(`Payments on Solana are not tested. ${fault}`);
 
 let chain: LocalSolana;
+let seller: Seller & { readonly feePayer: string };
 let platform: Platform;
-let feePayer: string;
 
 beforeAll(async () => {
   if (fault !== undefined) return;
   chain = await LocalSolana.start();
-  const { address, key } = solanaKeyPair();
-  feePayer = address;
-  chain.fund(feePayer);
-  await chain.mint(SELLER, 0);
-  platform = await Platform.start({
-    env: {
-      X402_SOLANA_RPC_URL: chain.url,
-      X402_SOLANA_PAY_TO: SELLER,
-      X402_SOLANA_SIGNER_KEY: key,
-    },
-  });
+  seller = await sellerOnSolana(chain);
+  platform = await Platform.start({ env: seller.env });
 });
 afterAll(async () => {
   await platform?.stop();
@@ -48,28 +38,15 @@ afterAll(async () => {
 
 type Body = Record<string, unknown>;
 
-const topUpUrl = (usd?: number): string =>
-  `${platform.apiUrl}/x402/top-up${usd === undefined ? '' : `?amount=${usd}`}`;
-
-const chat = async (wallet: TestWallet, body: object = HELLO): Promise<Response> =>
-  fetch(`${platform.apiUrl}/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await signedInAt(platform.rootUrl, wallet)) },
-    body: JSON.stringify(body),
-  });
-
 const bodyOf = async (response: Response): Promise<Body> => (await response.json()) as Body;
 
-const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl());
-
-const pay = (header: string, name = 'PAYMENT-SIGNATURE'): Promise<Response> =>
-  fetch(topUpUrl(), { method: 'POST', headers: { [name]: header } });
+const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl(platform));
 
 describe.skipIf(fault !== undefined)('a buyer on Solana with the client library of x402', () => {
   it('tops up, chats with and without a stream, and has what is left', async () => {
     const { wallet, fetch: paying } = await solanaBuyer(chain, 100);
-    const before = await chain.balanceOf(SELLER);
-    const response = await paying(topUpUrl(25), { method: 'POST' });
+    const before = await chain.balanceOf(seller.address);
+    const response = await paying(topUpUrl(platform, 25), { method: 'POST' });
     expect(await bodyOf(response)).toEqual({
       success: true,
       data: {
@@ -83,11 +60,11 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
     const receipt = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
     expect(receipt).toMatchObject({ success: true, network: SOLANA, payer: wallet.address });
     expect(chain.ledger.find(receipt.transaction)).toMatchObject({ error: null });
-    expect(await chain.balanceOf(SELLER)).toBe(before + 25_000_000n);
-    const answer = await chat(wallet);
+    expect(await chain.balanceOf(seller.address)).toBe(before + 25_000_000n);
+    const answer = await chat(platform, wallet);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-svc-balance-usd')).toBe('25.00');
-    const stream = await chat(wallet, { ...HELLO, stream: true });
+    const stream = await chat(platform, wallet, { stream: true });
     expect(await stream.text()).toContain('data: [DONE]');
     expect(Number(stream.headers.get('x-balance-remaining'))).toBeLessThan(25);
   });
@@ -97,11 +74,11 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
     const header = await headerOf(one);
     const names = ['PAYMENT-SIGNATURE', 'X-402-Payment', 'X-PAYMENT'];
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => pay(header, names[index % names.length])),
+      Array.from({ length: 20 }, (_, index) => pay(platform, header, names[index % names.length])),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect((await pay(header)).status).toBe(200);
-    expect((await chat(one.wallet)).headers.get('x-svc-balance-usd')).toBe('5.00');
+    expect((await pay(platform, header)).status).toBe(200);
+    expect((await chat(platform, one.wallet)).headers.get('x-svc-balance-usd')).toBe('5.00');
     expect(await chain.balanceOf(one.wallet.address)).toBe(0n);
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });
@@ -111,11 +88,11 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
       Buffer.from(await headerOf(await solanaBuyer(chain, 5)), 'base64').toString(),
     ) as Body;
     const old = { x402Version: 1, scheme: 'exact', network: 'solana', payload: payment['payload'] };
-    expect((await pay(base64(old), 'X-PAYMENT')).status).toBe(200);
+    expect((await pay(platform, base64(old), 'X-PAYMENT')).status).toBe(200);
   });
 
   it('without the money is told so', async () => {
-    const response = await pay(await headerOf(await solanaBuyer(chain, 1)));
+    const response = await pay(platform, await headerOf(await solanaBuyer(chain, 1)));
     expect([response.status, (await bodyOf(response))['error']]).toEqual([
       400,
       'PAYMENT_VERIFICATION_FAILED',
@@ -123,7 +100,7 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
   });
 
   it('is told how to pay', async () => {
-    const response = await fetch(topUpUrl(10_000), { method: 'POST' });
+    const response = await fetch(topUpUrl(platform, 10_000), { method: 'POST' });
     const body = await bodyOf(response);
     expect(response.status).toBe(402);
     expect(body).toMatchObject({
@@ -134,9 +111,9 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
           network: SOLANA,
           amount: '10000000000',
           asset: USDC,
-          payTo: SELLER,
+          payTo: seller.address,
           maxTimeoutSeconds: 300,
-          extra: { feePayer },
+          extra: { feePayer: seller.feePayer },
         },
       ],
     });
@@ -150,10 +127,10 @@ describe.skipIf(fault !== undefined)('400, and nothing moved, is what a payment 
 
   beforeAll(async () => {
     one = await solanaBuyer(chain, 100_000);
-    before = await chain.balanceOf(SELLER);
+    before = await chain.balanceOf(seller.address);
   });
   async function refusal(content: unknown): Promise<[number, unknown]> {
-    const response = await pay(base64(content));
+    const response = await pay(platform, base64(content));
     const { error, message } = await bodyOf(response);
     expect(String(message).length).toBeGreaterThan(10);
     return [response.status, error];
@@ -173,7 +150,7 @@ describe.skipIf(fault !== undefined)('400, and nothing moved, is what a payment 
     const poor = await solanaBuyer(chain, 5);
     const header = await headerOf(poor);
     await chain.ledger.close(poor.wallet.address);
-    const response = await pay(header);
+    const response = await pay(platform, header);
     expect([response.status, (await bodyOf(response))['error']]).toEqual([
       400,
       'PAYMENT_VERIFICATION_FAILED',
@@ -181,7 +158,7 @@ describe.skipIf(fault !== undefined)('400, and nothing moved, is what a payment 
   });
 
   it('which all in all has moved nothing', async () => {
-    expect(await chain.balanceOf(SELLER)).toBe(before);
+    expect(await chain.balanceOf(seller.address)).toBe(before);
     expect(await chain.balanceOf(one.wallet.address)).toBe(100_000_000_000n);
   });
 });

@@ -1,32 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LocalChain } from '@svc/infra';
 import { decodePaymentResponseHeader } from '@x402/core/http';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type Buyer, buyer, paymentOf } from '../buyers.js';
+import { type Buyer, type Seller, buyer, chat, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { contractSignIn } from '../contract-wallets.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { target } from '../target.js';
-import { type TestWallet, base64, evmWallet, signedInAt } from '../wallets.js';
+import { base64, evmWallet } from '../wallets.js';
 
 const BASE = 'eip155:8453';
-const SELLER = privateKeyToAccount(generatePrivateKey()).address;
-const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
-
 let chain: LocalChain;
+let seller: Seller;
 let platform: Platform;
 
 beforeAll(async () => {
   chain = await LocalChain.start();
-  const signer = generatePrivateKey();
-  await chain.fund(privateKeyToAccount(signer).address);
-  platform = await Platform.start({
-    env: {
-      X402_EVM_RPC_URL: chain.url,
-      X402_EVM_PAY_TO: SELLER,
-      X402_EVM_SIGNER_KEY: signer,
-      X402_EVM_CONFIRMATIONS: '1',
-    },
-  });
+  seller = await sellerOn(chain);
+  platform = await Platform.start({ env: seller.env });
 });
 afterAll(async () => {
   await platform?.stop();
@@ -35,31 +24,15 @@ afterAll(async () => {
 
 type Body = Record<string, unknown>;
 
-const topUpUrl = (usd?: number): string =>
-  `${platform.apiUrl}/x402/top-up${usd === undefined ? '' : `?amount=${usd}`}`;
-
-const signedIn = (wallet: TestWallet): Promise<Record<string, string>> =>
-  signedInAt(platform.rootUrl, wallet);
-
-const chat = async (wallet: TestWallet, body: object = HELLO): Promise<Response> =>
-  fetch(`${platform.apiUrl}/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await signedIn(wallet)) },
-    body: JSON.stringify(body),
-  });
-
 const bodyOf = async (response: Response): Promise<Body> => (await response.json()) as Body;
 
-const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl());
-
-const pay = (header: string, name = 'PAYMENT-SIGNATURE'): Promise<Response> =>
-  fetch(topUpUrl(), { method: 'POST', headers: { [name]: header } });
+const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl(platform));
 
 describe('a buyer with the client library of x402', () => {
   it('tops up, chats, and has what is left', async () => {
     const { wallet, fetch: paying } = await buyer(chain, 100);
-    const before = await chain.balanceOf(SELLER);
-    const response = await paying(topUpUrl(25), { method: 'POST' });
+    const before = await chain.balanceOf(seller.address);
+    const response = await paying(topUpUrl(platform, 25), { method: 'POST' });
     expect(await bodyOf(response)).toEqual({
       success: true,
       data: {
@@ -72,8 +45,8 @@ describe('a buyer with the client library of x402', () => {
     expect(response.status).toBe(200);
     const receipt = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
     expect(receipt).toMatchObject({ success: true, network: BASE });
-    expect(await chain.balanceOf(SELLER)).toBe(before + 25_000_000n);
-    const answer = await chat(wallet);
+    expect(await chain.balanceOf(seller.address)).toBe(before + 25_000_000n);
+    const answer = await chat(platform, wallet);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-svc-balance-usd')).toBe('25.00');
     expect(Number(answer.headers.get('x-balance-remaining'))).toBeLessThan(25);
@@ -84,11 +57,11 @@ describe('a buyer with the client library of x402', () => {
     const header = await headerOf(one);
     const names = ['PAYMENT-SIGNATURE', 'X-402-Payment', 'X-PAYMENT'];
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => pay(header, names[index % names.length])),
+      Array.from({ length: 20 }, (_, index) => pay(platform, header, names[index % names.length])),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect((await pay(header)).status).toBe(200);
-    expect((await chat(one.wallet)).headers.get('x-svc-balance-usd')).toBe('5.00');
+    expect((await pay(platform, header)).status).toBe(200);
+    expect((await chat(platform, one.wallet)).headers.get('x-svc-balance-usd')).toBe('5.00');
     expect(await chain.balanceOf(one.wallet.address)).toBe(95_000_000n);
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });
@@ -96,7 +69,7 @@ describe('a buyer with the client library of x402', () => {
   it('is credited what it sent for, from many wallets at once', async () => {
     const buyers = await Promise.all(Array.from({ length: 8 }, () => buyer(chain, 20)));
     const headers = await Promise.all(buyers.map(headerOf));
-    const answers = await Promise.all(headers.map((header) => pay(header)));
+    const answers = await Promise.all(headers.map((header) => pay(platform, header)));
     expect(answers.map(({ status }) => status)).toEqual(buyers.map(() => 200));
     for (const { wallet } of buyers) expect(await chain.balanceOf(wallet.address)).toBe(15_000_000n);
   });
@@ -105,7 +78,7 @@ describe('a buyer with the client library of x402', () => {
     const one = await buyer(chain, 100);
     const payment = JSON.parse(Buffer.from(await headerOf(one), 'base64').toString()) as Body;
     const old = { x402Version: 1, scheme: 'exact', network: 'base', payload: payment['payload'] };
-    expect((await pay(base64(old), 'X-PAYMENT')).status).toBe(200);
+    expect((await pay(platform, base64(old), 'X-PAYMENT')).status).toBe(200);
   });
 });
 
@@ -136,8 +109,8 @@ describe.skipIf(target())('the metrics of one process', () => {
       );
     const before = await all();
     const { wallet, fetch: paying } = await buyer(chain, 100);
-    expect((await paying(topUpUrl(12), { method: 'POST' })).status).toBe(200);
-    expect((await chat(wallet)).status).toBe(200);
+    expect((await paying(topUpUrl(platform, 12), { method: 'POST' })).status).toBe(200);
+    expect((await chat(platform, wallet)).status).toBe(200);
     const forged = await contractSignIn(platform.rootUrl, wallet, evmWallet());
     const headers = { 'SIGN-IN-WITH-X': forged };
     expect((await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers })).status).toBe(401);
@@ -171,13 +144,13 @@ describe('400', () => {
   ])('%s is what such a payment gets, and it moves nothing (%#)', async (code, change) => {
     const one = await buyer(chain, 100);
     const payment = JSON.parse(Buffer.from(await headerOf(one), 'base64').toString()) as Body;
-    const response = await pay(base64(change(payment)));
+    const response = await pay(platform, base64(change(payment)));
     expect([response.status, (await bodyOf(response))['error']]).toEqual([400, code]);
     expect(await chain.balanceOf(one.wallet.address)).toBe(100_000_000n);
   });
 
   it('is what a wallet without the money gets', async () => {
-    const response = await pay(await headerOf(await buyer(chain, 1)));
+    const response = await pay(platform, await headerOf(await buyer(chain, 1)));
     expect([response.status, (await bodyOf(response))['error']]).toEqual([
       400,
       'PAYMENT_VERIFICATION_FAILED',
@@ -197,13 +170,19 @@ function authorized(payment: Body, terms: Body): Body {
 
 describe('402', () => {
   it('is what who sends no payment gets: the ways to pay, as the header has them too', async () => {
-    const response = await fetch(topUpUrl(10_000), { method: 'POST' });
+    const response = await fetch(topUpUrl(platform, 10_000), { method: 'POST' });
     const body = await bodyOf(response);
     expect(response.status).toBe(402);
     expect(body).toMatchObject({
       x402Version: 2,
       accepts: [
-        { scheme: 'exact', network: BASE, amount: '10000000000', payTo: SELLER, extra: { version: '2' } },
+        {
+          scheme: 'exact',
+          network: BASE,
+          amount: '10000000000',
+          payTo: seller.address,
+          extra: { version: '2' },
+        },
       ],
     });
     expect(base64(body)).toBe(response.headers.get('payment-required'));

@@ -1,14 +1,10 @@
 import { LocalChain } from '@svc/infra';
 import { isLong } from '@svc/testing';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Buyer, buyer, paymentOf } from '../buyers.js';
+import { type Buyer, balanceOf, buyer, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { RpcProxy } from '../rpc-proxy.js';
 import { submit } from '../wallet-payments.js';
-import { signedInAt } from '../wallets.js';
-
-const SELLER = privateKeyToAccount(generatePrivateKey()).address;
 
 let chain: LocalChain;
 let proxy: RpcProxy;
@@ -17,18 +13,9 @@ let platform: Platform;
 beforeAll(async () => {
   chain = await LocalChain.start();
   proxy = await RpcProxy.start(chain.url);
-  const signer = generatePrivateKey();
-  await chain.fund(privateKeyToAccount(signer).address);
+  const { env } = await sellerOn(chain, proxy.url);
   platform = await Platform.start({
-    env: {
-      X402_EVM_RPC_URL: proxy.url,
-      X402_EVM_PAY_TO: SELLER,
-      X402_EVM_SIGNER_KEY: signer,
-      X402_EVM_CONFIRMATIONS: '1',
-      X402_EVM_REPLACE_MS: '2000',
-      X402_LEASE_MS: '5000',
-      X402_SETTLE_WAIT_MS: '1500',
-    },
+    env: { ...env, X402_EVM_REPLACE_MS: '2000', X402_LEASE_MS: '5000', X402_SETTLE_WAIT_MS: '1500' },
   });
 });
 afterAll(async () => {
@@ -43,10 +30,7 @@ beforeEach(async () => {
 const WITHIN = { timeout: 50_000 };
 
 async function send(header: string): Promise<number> {
-  const response = await fetch(`${platform.apiUrl}/x402/top-up`, {
-    method: 'POST',
-    headers: { 'PAYMENT-SIGNATURE': header },
-  });
+  const response = await pay(platform, header);
   await response.text();
   return response.status;
 }
@@ -54,14 +38,7 @@ async function send(header: string): Promise<number> {
 /** Until it is credited. */
 const sent = (header: string) => expect.poll(() => send(header), WITHIN).toBe(200);
 
-const headerOf = (one: Buyer): Promise<string> => paymentOf(one, `${platform.apiUrl}/x402/top-up`);
-
-async function balanceOf({ wallet }: Buyer): Promise<number> {
-  const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, {
-    headers: await signedInAt(platform.rootUrl, wallet),
-  });
-  return ((await response.json()) as { data: { balanceUsd: number } }).data.balanceUsd;
-}
+const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl(platform));
 
 async function paymentBy({ wallet }: Buyer): Promise<Record<string, unknown>> {
   const { body } = await platform.operator('GET', `/payments?wallet=${wallet.address}`);
@@ -107,16 +84,16 @@ describe('a payment whose block is replaced', () => {
       const header = await headerOf(one);
       await sent(header);
       for (let block = 1; block < depth; block += 1) await chain.call('evm_mine', []);
-      expect(await balanceOf(one)).toBe(5);
+      expect(await balanceOf(platform, one)).toBe(5);
       await replaced(snapshot, depth);
-      await expect.poll(() => balanceOf(one), WITHIN).toBe(0);
+      await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(0);
       await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'REVERSED', reversals: 1 });
       expect(await told(reversed)).toBe(before + 1);
       expect(await send(header)).toBe(409);
-      expect(await balanceOf(one)).toBe(0);
+      expect(await balanceOf(platform, one)).toBe(0);
       await chain.call('evm_setAutomine', [true]);
       await chain.call('evm_mine', []);
-      await expect.poll(() => balanceOf(one), WITHIN).toBe(5);
+      await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
       await sent(header);
       expect(await kindsOf(one)).toEqual(['deposit', 'reversal', 'deposit']);
       expect(await platform.log()).toContain('a credited payment is gone from its chain');
@@ -135,7 +112,7 @@ describe('a payment whose block is replaced', () => {
         });
     });
     expect(await paymentBy(one)).toMatchObject({ state: 'CREDITED', reversals: 0 });
-    expect(await balanceOf(one)).toBe(5);
+    expect(await balanceOf(platform, one)).toBe(5);
   });
 });
 
@@ -179,7 +156,7 @@ describe('a payment that was spent, and no node says where', () => {
     expect(right.body).toMatchObject({ state: 'CREDITED', transaction });
     expect(right.body['resolution']).toEqual({ decision: credit, reason });
     await sent(header);
-    expect(await balanceOf(one)).toBe(5);
+    expect(await balanceOf(platform, one)).toBe(5);
     await proved();
   });
 });
@@ -198,9 +175,9 @@ describe.runIf(isLong)('a transaction of our own that is stuck', () => {
     expect(dear).toBeGreaterThan(cheap);
     await chain.call('evm_setAutomine', [true]);
     await chain.call('evm_mine', []);
-    await expect.poll(() => balanceOf(one), WITHIN).toBe(5);
+    await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
     await sent(header);
-    expect(await balanceOf(one)).toBe(5);
+    expect(await balanceOf(platform, one)).toBe(5);
     await proved();
   });
 });
@@ -216,9 +193,9 @@ describe.runIf(isLong)('kill -9', () => {
       await killed;
       expect(answer).toBe('cut');
       await platform.restart();
-      await expect.poll(() => balanceOf(one), WITHIN).toBe(5);
+      await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
       await sent(header);
-      expect(await balanceOf(one)).toBe(5);
+      expect(await balanceOf(platform, one)).toBe(5);
       expect(await chain.balanceOf(one.wallet.address)).toBe(5_000_000n);
       await proved();
     },

@@ -1,11 +1,8 @@
 import { LocalSolana, NodeRefusal, silence } from '@svc/infra';
 import { isLong } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Buyer, paymentOf, solanaBuyer } from '../buyers.js';
+import { type Buyer, balanceOf, pay, paymentOf, sellerOnSolana, solanaBuyer, topUpUrl } from '../buyers.js';
 import { Platform } from '../platform.js';
-import { challengeOf, solanaKeyPair, solanaWallet } from '../wallets.js';
-
-const SELLER = solanaWallet().address;
 
 const fault = await LocalSolana.fault();
 if (fault !== undefined) process.emitWarning(`Payments on Solana are not tested. ${fault}`);
@@ -16,17 +13,8 @@ let platform: Platform;
 beforeAll(async () => {
   if (fault !== undefined || !isLong) return;
   chain = await LocalSolana.start();
-  const { address, key } = solanaKeyPair();
-  chain.fund(address);
-  await chain.mint(SELLER, 0);
-  platform = await Platform.start({
-    env: {
-      X402_SOLANA_RPC_URL: chain.url,
-      X402_SOLANA_PAY_TO: SELLER,
-      X402_SOLANA_SIGNER_KEY: key,
-      X402_SETTLE_WAIT_MS: '1500',
-    },
-  });
+  const { env } = await sellerOnSolana(chain);
+  platform = await Platform.start({ env: { ...env, X402_SETTLE_WAIT_MS: '1500' } });
 });
 afterAll(async () => {
   await platform?.stop();
@@ -42,47 +30,37 @@ afterEach(() => {
 const IN_PROGRESS = { status: 409, error: 'PAYMENT_IN_PROGRESS', retry: true };
 const AWAY = { status: 503, error: 'UNAVAILABLE', retry: true };
 
-const topUpUrl = (): string => `${platform.apiUrl}/x402/top-up`;
-
 async function signed(): Promise<{ one: Buyer; header: string }> {
   const one = await solanaBuyer(chain, 10);
-  return { one, header: await paymentOf(one, topUpUrl()) };
+  return { one, header: await paymentOf(one, topUpUrl(platform)) };
 }
 
-async function pay(header: string): Promise<{ status: number; error: unknown; retry: boolean }> {
-  const response = await fetch(topUpUrl(), { method: 'POST', headers: { 'PAYMENT-SIGNATURE': header } });
+async function paid(header: string): Promise<{ status: number; error: unknown; retry: boolean }> {
+  const response = await pay(platform, header);
   const { error } = (await response.json()) as { error?: unknown };
   return { status: response.status, error, retry: Number(response.headers.get('retry-after')) > 0 };
 }
 
-/** What the platform says that a wallet has. */
-async function balanceOf({ wallet }: Buyer): Promise<number> {
-  const headers = { 'SIGN-IN-WITH-X': await wallet.signIn(challengeOf(platform.rootUrl)) };
-  const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers });
-  const { data } = (await response.json()) as { data: { balanceUsd: number } };
-  return data.balanceUsd;
-}
-
 /** Waits until a payment is credited by itself, and sees that it is once. */
 async function isCreditedOnce(one: Buyer, header: string): Promise<void> {
-  await expect.poll(() => balanceOf(one), { timeout: 120_000 }).toBe(5);
-  expect((await pay(header)).status).toBe(200);
-  expect(await balanceOf(one)).toBe(5);
+  await expect.poll(() => balanceOf(platform, one), { timeout: 120_000 }).toBe(5);
+  expect((await paid(header)).status).toBe(200);
+  expect(await balanceOf(platform, one)).toBe(5);
   expect(await chain.balanceOf(one.wallet.address)).toBe(5_000_000n);
   expect((await platform.audit()).body).toMatchObject({ ok: true });
 }
 
 /** Waits until a payment has failed for certain, and sees that nothing was moved. */
 async function hasFailed(one: Buyer, header: string): Promise<void> {
-  await expect.poll(() => pay(header), { timeout: 60_000 }).toMatchObject({ error: 'SETTLEMENT_FAILED' });
-  expect(await balanceOf(one)).toBe(0);
+  await expect.poll(() => paid(header), { timeout: 60_000 }).toMatchObject({ error: 'SETTLEMENT_FAILED' });
+  expect(await balanceOf(platform, one)).toBe(0);
 }
 
 describe.skipIf(fault !== undefined || !isLong)('a payment on Solana', () => {
   it('that is on its way when its process is killed is credited after the start, once', async () => {
     const { one, header } = await signed();
     chain.reception = 'held';
-    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
     await platform.kill();
     chain.land();
     await platform.restart();
@@ -92,11 +70,11 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana', () => {
   it('that is lost on its way has failed once it is too late for it, and not before', async () => {
     const { one, header } = await signed();
     chain.reception = 'lost';
-    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
     chain.pass(151);
     await hasFailed(one, header);
     chain.reception = 'lands';
-    expect((await pay(header)).status).toBe(402);
+    expect((await paid(header)).status).toBe(402);
     expect(await chain.balanceOf(one.wallet.address)).toBe(10_000_000n);
   });
 });
@@ -105,8 +83,8 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
   it('is not sent yet when its process is killed: it is sent after the start, once', async () => {
     const { one, header } = await signed();
     chain.interference = (method) => (method === 'sendTransaction' ? silence : undefined);
-    const lost = pay(header).catch(() => undefined);
-    await expect.poll(() => pay(header), { timeout: 60_000 }).toEqual(IN_PROGRESS);
+    const lost = paid(header).catch(() => undefined);
+    await expect.poll(() => paid(header), { timeout: 60_000 }).toEqual(IN_PROGRESS);
     await platform.kill();
     await lost;
     chain.interference = () => undefined;
@@ -118,7 +96,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
   it('is lost on its way, and sent again', async () => {
     const { one, header } = await signed();
     chain.reception = 'lost';
-    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
     chain.reception = 'lands';
     await isCreditedOnce(one, header);
   });
@@ -126,8 +104,8 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
   it('waits until it is as sure as is wanted', async () => {
     const { one, header } = await signed();
     chain.commitment = 'confirmed';
-    expect(await pay(header)).toEqual(IN_PROGRESS);
-    expect(await balanceOf(one)).toBe(0);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
+    expect(await balanceOf(platform, one)).toBe(0);
     chain.commitment = 'finalized';
     await isCreditedOnce(one, header);
   });
@@ -135,7 +113,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
   it('whose money is gone when it arrives has failed', async () => {
     const { one, header } = await signed();
     chain.reception = 'held';
-    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
     await chain.ledger.close(one.wallet.address);
     chain.land();
     await hasFailed(one, header);
@@ -150,10 +128,10 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
     async (_, answer) => {
       const { one, header } = await signed();
       chain.interference = answer;
-      expect(await pay(header)).toEqual(AWAY);
+      expect(await paid(header)).toEqual(AWAY);
       chain.interference = () => undefined;
-      expect(await balanceOf(one)).toBe(0);
-      expect((await pay(header)).status).toBe(200);
+      expect(await balanceOf(platform, one)).toBe(0);
+      expect((await paid(header)).status).toBe(200);
       await isCreditedOnce(one, header);
     },
   );
@@ -166,9 +144,9 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
       if (method === 'getHealth') throw new NodeRefusal(-32_005, 'Node is behind by 400 slots');
       return undefined;
     };
-    expect(await pay(header)).toEqual(AWAY);
+    expect(await paid(header)).toEqual(AWAY);
     chain.interference = () => undefined;
-    expect((await pay(header)).status).toBe(200);
+    expect((await paid(header)).status).toBe(200);
     await isCreditedOnce(one, header);
   });
 
@@ -206,11 +184,11 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
   ])('arrives while the node %s: 409, and credited once when that is over', async (_, answer) => {
     const { one, header } = await signed();
     chain.reception = 'held';
-    expect(await pay(header)).toEqual(IN_PROGRESS);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
     chain.interference = answer;
     chain.land();
-    expect(await pay(header)).toEqual(IN_PROGRESS);
-    expect(await balanceOf(one)).toBe(0);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
+    expect(await balanceOf(platform, one)).toBe(0);
     chain.interference = () => undefined;
     await isCreditedOnce(one, header);
   });
@@ -223,8 +201,8 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
         landed && { ...chain.shown(landed), meta: { err: null, preTokenBalances: [], postTokenBalances: [] } }
       );
     };
-    expect(await pay(header)).toEqual(IN_PROGRESS);
-    expect(await balanceOf(one)).toBe(0);
+    expect(await paid(header)).toEqual(IN_PROGRESS);
+    expect(await balanceOf(platform, one)).toBe(0);
     chain.interference = () => undefined;
     await isCreditedOnce(one, header);
   });

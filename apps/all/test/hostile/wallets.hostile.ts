@@ -1,25 +1,21 @@
 import { LocalChain } from '@svc/infra';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Buyer, buyer, paymentOf } from '../buyers.js';
+import { type Buyer, type Seller, buyer, paymentOf, sellerOn } from '../buyers.js';
 import { Platform } from '../platform.js';
 import { Random } from '../random.js';
 import { base64, challengeOf, evmWallet, solanaWallet } from '../wallets.js';
 
-const SELLER = privateKeyToAccount(generatePrivateKey()).address;
 const EACH = 100;
 
 let chain: LocalChain;
+let seller: Seller;
 let platform: Platform;
 let payer: Buyer;
 
 beforeAll(async () => {
   chain = await LocalChain.start();
-  const signer = generatePrivateKey();
-  await chain.fund(privateKeyToAccount(signer).address);
-  platform = await Platform.start({
-    env: { X402_EVM_RPC_URL: chain.url, X402_EVM_PAY_TO: SELLER, X402_EVM_SIGNER_KEY: signer },
-  });
+  seller = await sellerOn(chain);
+  platform = await Platform.start({ env: seller.env });
   payer = await buyer(chain, 100);
 });
 afterAll(async () => {
@@ -134,7 +130,7 @@ it(
       faults.push(...faultsOf(await answerOf(response), payload['payload'], [400, 402, 429, 431]));
     }
     expect(faults).toEqual([]);
-    expect(await chain.balanceOf(SELLER)).toBe(0n);
+    expect(await chain.balanceOf(seller.address)).toBe(0n);
     expect((await platform.operator('GET', '/payments')).body).toMatchObject({ data: [] });
     expect((await platform.operator('GET', '/payments/audit')).body).toMatchObject({
       ok: true,
