@@ -14,8 +14,8 @@ interface Trap {
   readonly spring: () => Promise<void>;
 }
 
-/** What a node does with calls. */
-export type NodeMood = 'well' | 'down' | 'hanging';
+/** What a node does with calls; a limited one calls no contract. */
+export type NodeMood = 'well' | 'down' | 'hanging' | 'limited';
 
 const LOOKED = 'latest';
 
@@ -108,6 +108,8 @@ export class RpcProxy {
 
   private async told(call: Call): Promise<unknown> {
     if (this.isForgetful && call.method === 'eth_getLogs') return { jsonrpc: '2.0', id: call.id, result: [] };
+    if (this.mood === 'limited' && call.method === 'eth_call')
+      return { jsonrpc: '2.0', id: call.id, error: { code: -32_005, message: 'limit exceeded' } };
     if (this.behind === 0) return this.ask(call);
     const head = Number(
       ((await this.ask({ ...call, method: 'eth_blockNumber', params: [] })) as { result: string }).result,

@@ -55,14 +55,17 @@ describe('a wallet that is a contract', () => {
     expect(await answer({ address: evmWallet().address }, owner)).toEqual(REFUSED);
   });
 
-  it.each(['down', 'hanging'] as const)('whose chain is %s is told so, and let in later', async (mood) => {
-    const owner = evmWallet();
-    const wallet = { address: await contractOf(chain, owner.address) };
-    node.mood = mood;
-    expect(await answer(wallet, owner)).toEqual(AWAY);
-    node.mood = 'well';
-    expect(await answer(wallet, owner)).toEqual(LET_IN);
-  });
+  it.each(['down', 'hanging', 'limited'] as const)(
+    'whose chain is %s is told so, and let in later',
+    async (mood) => {
+      const owner = evmWallet();
+      const wallet = { address: await contractOf(chain, owner.address) };
+      node.mood = mood;
+      expect(await answer(wallet, owner)).toEqual(AWAY);
+      node.mood = 'well';
+      expect(await answer(wallet, owner)).toEqual(LET_IN);
+    },
+  );
 });
 
 describe('a wallet that is a contract to be', () => {

@@ -17,6 +17,7 @@ import {
   parseAbiItem,
   parseEventLogs,
   parseTransaction,
+  zeroHash,
 } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Authorization } from '../header/payment-header.js';
@@ -259,13 +260,16 @@ export class BaseChain extends Chain {
       if (!isUndeployed && (await this.client.getCode({ address })) === undefined) return false;
       const said = { address, message: text, signature: signature as Hex };
       if (await this.client.verifyMessage(said)) return true;
-      // A node that does not answer is taken for a contract that says no: it has to answer after that.
-      await this.client.getBlockNumber();
+      // A node that calls no contract is taken for one that says no: it has to call another one after that.
+      await this.isSpent({ from: address, nonce: zeroHash });
       return false;
     });
   }
 
-  private isSpent({ from, nonce }: Authorization, blockNumber?: bigint): Promise<boolean> {
+  private isSpent(
+    { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
+    blockNumber?: bigint,
+  ): Promise<boolean> {
     return this.client.readContract({
       address: BASE_USDC,
       abi: USDC,
