@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EXTERNAL, Release, SERVICES } from './chart.mjs';
 import { mayReach, ours } from './network.mjs';
@@ -154,6 +155,23 @@ describe('out of the cluster', () => {
     for (const from of MEMBERS) {
       const reached = PRIVATE.filter((address) => reach(ours(release, from), outside(address), [80]));
       expect([from, reached]).toEqual([from, []]);
+    }
+  });
+
+  it('its ranges are what the API server takes: less than the range that they are left out of', () => {
+    const blocks = release
+      .all('NetworkPolicy')
+      .flatMap(({ spec: { egress = [] } }) => egress)
+      .flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
+    for (const { cidr, except } of blocks) {
+      for (const range of except) {
+        const [address, bits] = range.split('/');
+        expect([range, isIP(address)]).toEqual([range, isIP(cidr.split('/')[0])]);
+        expect([range, Number(bits) > 0]).toEqual([range, true]);
+        // IPv4 by another name, which it takes for IPv4.
+        expect(range).not.toMatch(/^::ffff:/i);
+      }
     }
   });
 
