@@ -1,9 +1,11 @@
 // Tools that judge the chart, from the Go module proxy at fixed versions, built once and kept as Kafka's jars are.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DESCRIPTIONS, writeSchemas } from './schemas.mjs';
 
@@ -27,10 +29,21 @@ const TOOLS = {
 };
 
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'svc');
-const programOf = (name) => join(cache, `${name}-${TOOLS[name].version}`, name);
+export const programOf = (name) => join(cache, `${name}-${TOOLS[name].version}`, name);
 
 /** The folder with the schemas of these versions. */
 export const SCHEMAS = join(cache, `schemas-${DESCRIPTIONS.map(([, version]) => version).join('-')}`);
+
+const SOURCE = fileURLToPath(new URL('control-plane', import.meta.url));
+const sourceHash = createHash('sha256');
+for (const name of ['go.mod', 'go.sum', 'main.go']) sourceHash.update(readFileSync(join(SOURCE, name)));
+
+/** Kubernetes' own programs as one, for what is built from these sources. */
+export const CONTROL_PLANE = join(
+  cache,
+  `control-plane-${sourceHash.digest('hex').slice(0, 12)}`,
+  'control-plane',
+);
 
 /** Fills a folder that is not there yet. It has its place only once it is whole. */
 async function make(folder, fill) {
@@ -67,10 +80,7 @@ async function build(folder, { program, version, module, source }) {
 }
 
 async function describe(folder) {
-  for (const [module, version, path] of DESCRIPTIONS) {
-    const { Dir: dir } = JSON.parse(await go(folder, ['mod', 'download', '-json', `${module}@${version}`]));
-    await writeSchemas(join(dir, path), folder);
-  }
+  for (const [module] of DESCRIPTIONS) await writeSchemas(await descriptionsOf(module), folder);
 }
 
 /** Builds what is missing, before the tests. */
@@ -78,6 +88,22 @@ export async function setup() {
   for (const [name, of] of Object.entries(TOOLS))
     await make(dirname(programOf(name)), (folder) => build(folder, of));
   await make(SCHEMAS, describe);
+}
+
+/** Builds Kubernetes where it is missing. Its programs tell the version that their module has. */
+export async function buildControlPlane() {
+  const [, version] = /k8s\.io\/kubernetes (v\S+)/.exec(readFileSync(join(SOURCE, 'go.mod'), 'utf8'));
+  const stamp = `-X k8s.io/component-base/version.gitVersion=${version}`;
+  await make(dirname(CONTROL_PLANE), (folder) =>
+    go(SOURCE, ['build', `-ldflags=-s -w ${stamp}`, '-o', join(folder, 'control-plane'), '.']),
+  );
+}
+
+/** Where the descriptions of resources of others are. */
+export async function descriptionsOf(module) {
+  const [, version, path] = DESCRIPTIONS.find(([name]) => name === module);
+  const { Dir: dir } = JSON.parse(await go(cache, ['mod', 'download', '-json', `${module}@${version}`]));
+  return join(dir, path);
 }
 
 /** Runs a tool with this input. Throws with what it wrote where it fails. */

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
-    include: ['deploy/test/**/*.spec.mjs'],
+    include: ['deploy/test/*.spec.mjs'],
     globalSetup: 'deploy/test/tools.mjs',
     // These end what hangs. How long a tool takes is the machine's affair.
     testTimeout: 300_000,

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EXTERNAL, SERVICES } from '../chart.mjs';
+import { Cluster, Installed } from './cluster.mjs';
+import { OWN, SECRETS, withReason } from './values.mjs';
+
+let cluster;
+let release;
+
+beforeAll(async () => {
+  cluster = await Cluster.start();
+  await cluster.makeNamespace('platform', SECRETS);
+  release = new Installed(cluster, 'platform');
+});
+
+afterAll(() => cluster?.stop());
+
+/** The reason that the pods of each service were made for. */
+async function reasons() {
+  const found = await release.deployments();
+  return [...new Set(found.map(({ spec }) => spec.template.metadata.annotations.reason))];
+}
+
+const job = (name) => release.api.get(`${release.path('batch/v1', 'jobs')}/svc-${name}`);
+
+it('is installed after its tables and topics, and the API server warns of nothing', async () => {
+  const history = await release.api.history(release.path('batch/v1', 'jobs'), 'svc-migrate');
+  const output = await release.install(withReason(EXTERNAL, 'first'));
+  expect(output).toContain('deployed');
+  expect(output).not.toMatch(/warn/i);
+  const finished = history.versions.find(({ status }) => status.succeeded === 1);
+  history.end();
+  const deployments = await release.deployments();
+  expect(deployments.map(({ metadata }) => metadata.name).toSorted()).toEqual(
+    SERVICES.map((name) => `svc-${name}`).toSorted(),
+  );
+  for (const { metadata, status } of deployments) {
+    expect(BigInt(metadata.resourceVersion)).toBeGreaterThan(BigInt(finished.metadata.resourceVersion));
+    expect(Date.parse(metadata.creationTimestamp)).toBeGreaterThanOrEqual(
+      Date.parse(finished.status.completionTime),
+    );
+    expect(status.readyReplicas).toBe(2);
+  }
+});
+
+it('a paid request is asked of it by helm test, whose failure is a failure', async () => {
+  expect(await release.helm(['test', 'svc', '--timeout', '8m'])).toContain('Succeeded');
+  cluster.kubelet.exitCodes = { test: 1 };
+  await expect(release.helm(['test', 'svc', '--timeout', '8m'])).rejects.toThrow('svc-test');
+  cluster.kubelet.exitCodes = {};
+});
+
+it('an upgrade replaces every pod, and never has fewer that are ready', async () => {
+  const history = await release.api.history(release.path('apps/v1', 'deployments'), 'svc-api-gateway');
+  await release.upgrade(withReason(EXTERNAL, 'second'));
+  history.end();
+  expect(await reasons()).toEqual(['second']);
+  expect(history.versions.length).toBeGreaterThan(2);
+  for (const { status } of history.versions) expect(status.readyReplicas).toBeGreaterThanOrEqual(2);
+});
+
+it('a failing migration stops an upgrade before anything else is changed', async () => {
+  const before = await release.deployments();
+  cluster.kubelet.exitCodes = { migrate: 1 };
+  await expect(release.upgrade(withReason(EXTERNAL, 'third'))).rejects.toThrow('pre-upgrade');
+  cluster.kubelet.exitCodes = {};
+  const after = await release.deployments();
+  const generations = (found) =>
+    found.map(({ metadata }) => `${metadata.uid} ${metadata.generation}`).toSorted();
+  expect(generations(after)).toEqual(generations(before));
+  expect(await reasons()).toEqual(['second']);
+  expect((await release.revisions()).at(-1).status).toBe('failed');
+  // It is there to be looked at.
+  expect((await job('migrate')).status.failed).toBeGreaterThan(0);
+});
+
+it('a value that there is not is refused before anything is sent', async () => {
+  const before = (await release.revisions()).length;
+  await expect(release.upgrade({ ...EXTERNAL, ingres: { enabled: true } })).rejects.toThrow('ingres');
+  expect(await release.revisions()).toHaveLength(before);
+});
+
+it('an upgrade after one that failed goes on', async () => {
+  await release.upgrade(withReason(EXTERNAL, 'fourth'));
+  expect(await reasons()).toEqual(['fourth']);
+});
+
+it('is rolled back by one command', async () => {
+  await release.helm(['rollback', 'svc', '2', '--wait', '--timeout', '10m']);
+  expect(await reasons()).toEqual(['second']);
+  expect((await release.revisions()).at(-1)).toMatchObject({ status: 'deployed' });
+});
+
+it('hooks find the connections of a release that keeps them itself', async () => {
+  await cluster.makeNamespace('own');
+  const own = new Installed(cluster, 'own');
+  await own.install(OWN);
+  expect((await own.deployments()).map(({ status }) => status.readyReplicas)).toEqual(SERVICES.map(() => 2));
+  const secrets = await own.api.items(own.path('v1', 'secrets'));
+  expect(secrets.map(({ metadata }) => metadata.name)).not.toContain('svc-hooks');
+});
+
+it('is uninstalled without a trace but what it was told to keep', async () => {
+  await release.helm(['uninstall', 'svc', '--wait', '--timeout', '10m']);
+  expect(await release.deployments()).toEqual([]);
+  for (const resource of ['services', 'configmaps', 'serviceaccounts', 'secrets']) {
+    const left = await release.api.items(release.path('v1', resource));
+    const ours = left.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/instance'] === 'svc');
+    expect(ours.map(({ metadata }) => metadata.name)).toEqual(resource === 'configmaps' ? ['svc-test'] : []);
+  }
+});

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { DATA, EXTERNAL, SERVICES } from '../chart.mjs';
+import { until } from './api.mjs';
+import { Cluster, Installed } from './cluster.mjs';
+import { OF_OPERATORS, SECRETS } from './values.mjs';
+
+const MODULES = [
+  'sigs.k8s.io/gateway-api',
+  'github.com/prometheus-operator/prometheus-operator',
+  'github.com/kedacore/keda/v2',
+  'github.com/cloudnative-pg/cloudnative-pg',
+];
+
+let cluster;
+
+beforeAll(async () => {
+  cluster = await Cluster.start();
+  for (const module of MODULES) await cluster.makeKinds(module);
+  await cluster.makeVolumes(8);
+});
+
+afterAll(() => cluster?.stop());
+
+it('the API server takes the database of the data chart, and refuses one without instances', async () => {
+  await cluster.makeNamespace('data');
+  // Strimzi describes its kinds in no module.
+  const values = { kafka: { enabled: false }, postgres: { backup: { objectStore: 'store' } } };
+  await cluster.helm('data', ['install', 'svc-data', DATA], values);
+  const path = '/apis/postgresql.cnpg.io/v1/namespaces/data/clusters';
+  const [database] = await cluster.api.items(path);
+  expect(database.metadata.name).toBe('svc-data-postgres');
+  expect(database.spec.postgresql.synchronous).toMatchObject({ method: 'any', number: 1 });
+  const wrong = { ...database, metadata: { name: 'wrong' }, spec: { ...database.spec, instances: 0 } };
+  expect((await cluster.api.send('POST', path, { body: wrong })).body.message).toContain('spec.instances');
+});
+
+it('the API server takes routes, monitors, rules and scalers of the platform', async () => {
+  await cluster.makeNamespace('platform', SECRETS);
+  const release = new Installed(cluster, 'platform');
+  await release.install({
+    ...EXTERNAL,
+    httpRoute: { enabled: true, hostnames: ['api.example'], parentRefs: [{ name: 'public' }] },
+    serviceMonitor: { enabled: true },
+    prometheusRule: { enabled: true },
+    keda: { prometheusUrl: 'http://prometheus:9090' },
+    services: {
+      'billing-ledger': { autoscaling: { enabled: true, kafkaLag: 10_000 } },
+      'inference-router': { autoscaling: { enabled: true, activeRequests: 400 } },
+    },
+  });
+  const count = async (group, resource) => (await release.api.items(release.path(group, resource))).length;
+  expect(await count('gateway.networking.k8s.io/v1', 'httproutes')).toBe(1);
+  expect(await count('monitoring.coreos.com/v1', 'servicemonitors')).toBeGreaterThan(0);
+  expect(await count('monitoring.coreos.com/v1', 'prometheusrules')).toBeGreaterThan(0);
+  expect(await count('keda.sh/v1alpha1', 'scaledobjects')).toBe(2);
+});
+
+it.each([
+  ['dev', 'with nothing else', {}],
+  ['staging', 'beside the servers that it names', OF_OPERATORS],
+  ['prod', 'beside the servers that it names', OF_OPERATORS],
+])('deploy/envs/%s.yaml is installed %s', async (name, _beside, secrets) => {
+  const values = parse(await readFile(new URL(`../../envs/${name}.yaml`, import.meta.url), 'utf8'));
+  await cluster.makeNamespace(name, secrets);
+  const release = new Installed(cluster, name);
+  await release.install(values);
+  // An autoscaler may begin with more than there are at first.
+  const ready = await until('all that it wants is ready', async () => {
+    const found = [
+      ...(await release.deployments()),
+      ...(await release.api.items(release.path('apps/v1', 'statefulsets'))),
+    ];
+    return found.every(({ spec, status }) => status.readyReplicas === spec.replicas) && found;
+  });
+  const names = name === 'dev' ? ['svc-all'] : SERVICES.map((service) => `svc-${service}`);
+  expect(ready.map(({ metadata }) => metadata.name).toSorted()).toEqual(names.toSorted());
+});
