@@ -7,7 +7,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { CONTROL_PLANE } from '../tools.mjs';
 import { Api, until } from './api.mjs';
@@ -179,7 +178,6 @@ export class ControlPlane {
       await ended;
       clearTimeout(timer);
     }
-    await sleep(0);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -12,8 +12,8 @@ export interface BodyOptions {
   readonly encoding: string;
   /** Most bytes, compressed and not. */
   readonly limitBytes: number;
-  /** What the server says that it sends, at most the limit. It may say what it likes. */
-  readonly announcedBytes?: number | undefined;
+  /** What the server says that it sends, at most the limit; NaN where it says no number. It may say what it likes. */
+  readonly announcedBytes: number;
   readonly signal: AbortSignal;
 }
 

@@ -153,8 +153,8 @@ async function answerOf(
   }
   if (statusCode < 200 || statusCode > 299)
     throw new FetchRefused('status', new Error(`status ${statusCode}`), statusCode);
-  const announcedBytes = Number(textOf(headers['content-length'])) || undefined;
-  if ((announcedBytes ?? 0) > limitBytes) throw new FetchRefused('too-large');
+  const announcedBytes = Number(textOf(headers['content-length']));
+  if (announcedBytes > limitBytes) throw new FetchRefused('too-large');
   const encoding = textOf(headers['content-encoding']).trim().toLowerCase();
   return {
     url: target.url.href,

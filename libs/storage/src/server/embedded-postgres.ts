@@ -1,9 +1,9 @@
 import { mkdir, readFile, realpath } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartFault } from '@svc/runtime';
 import { type StorageLogger, silent } from '../logger.js';
+import { freePort } from './free-port.js';
 import { type Launch, type Launched, adopt, launch, urlOf } from './launch.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
 import { preparePostgresData } from './postgres-data.js';
@@ -138,17 +138,6 @@ class RunningPostgres implements EmbeddedPostgres {
       return 'ended';
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function tail(path: string): Promise<string> {
