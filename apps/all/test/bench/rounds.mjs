@@ -10,7 +10,7 @@ const WARM_UP_SECONDS = { usual: 10, quick: 3 };
 const WARM_UP_STREAMS = 16;
 
 /** Each gateway with `rounds` and their `median`, or with the problem that left it out. */
-export async function runLoadRounds(place, { gateways, load, options, say, warmUp = WARM_UP_SECONDS, rate }) {
+export async function runLoadRounds(place, { gateways, load, options, say, warmUp, rate }) {
   const { connections, seconds, quick } = options;
   const run = async (gateway, forSeconds) => {
     const result = await runLoad(place, load, { gateway, connections, seconds: forSeconds, rate });
@@ -20,7 +20,8 @@ export async function runLoadRounds(place, { gateways, load, options, say, warmU
   const running = gateways.filter(({ problem }) => !problem);
   for (const gateway of running) {
     say(`warming up ${gateway.name}`);
-    await run(gateway, quick ? warmUp.quick : warmUp.usual);
+    const { usual, quick: short } = warmUp ?? gateway.warmUp ?? WARM_UP_SECONDS;
+    await run(gateway, quick ? short : usual);
   }
   const rounds = await inTurn(running, options.rounds, (gateway, round) => {
     say(`load, round ${round} of ${options.rounds}: ${gateway.name}`);

@@ -3,7 +3,7 @@ import { Payments, Problem } from '@svc/contracts';
 import { base58 } from '@scure/base';
 import { formatSIWEMessage, formatSIWSMessage } from '@x402/extensions/sign-in-with-x';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSignIn } from './sign-in-header.js';
 import { messageText } from './sign-in-message.js';
 import { Signatures } from './signatures.js';
@@ -32,7 +32,6 @@ class NoChain extends Payments {
 }
 
 const signatures = new Signatures(new NoChain());
-afterAll(() => signatures.onApplicationShutdown());
 
 type Json = Record<string, unknown>;
 
@@ -72,7 +71,7 @@ async function enter(header: string, nowMs = NOW): Promise<string> {
   try {
     const signIn = readSignIn(header);
     checkTerms(signIn.message, ORIGIN, nowMs);
-    return await signatures.signer(signIn, 'client');
+    return await signatures.signer(signIn);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const status = error.status === 401 ? '' : error.status;

@@ -3,7 +3,6 @@ import { type Caller, Problem, walletAccountId } from '@svc/contracts';
 import { OTHER, payments } from '@svc/telemetry';
 import type { FastifyRequest } from 'fastify';
 import { accountTerms } from '../limits/account-rows.js';
-import { networkOf } from '../limits/client-network.js';
 import { PublicOrigin } from './public-origin.js';
 import { type SignIn, readSignIn } from './sign-in-header.js';
 import type { SignInMessage } from './sign-in-message.js';
@@ -60,7 +59,7 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
     const origin = this.origin.get(request);
     const signIn: SignIn = readSignIn(header);
     checkTerms(signIn.message, origin, Date.now());
-    const wallet = await this.signatures.signer(signIn, networkOf(request.ip));
+    const wallet = await this.signatures.signer(signIn);
     const { isFresh, account } = await this.enter(wallet, signIn.message.nonce);
     if (!isFresh) throw new Problem('X402_SIGN_IN_NONCE_REUSED');
     return {
