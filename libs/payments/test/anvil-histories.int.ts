@@ -14,7 +14,7 @@ describe(`histories of payments on a real chain (seed ${SEED})`, () => {
   it('credits each payment once or never, and the books equal the chain', async () => {
     const stages: HistoryStage[] = [];
     for (let number = 0; number < STAGES; number += 1) {
-      const stage = await HistoryStage.start(await AnvilWorld.start());
+      const stage = await HistoryStage.start(() => AnvilWorld.start());
       stages.push(stage);
       try {
         await stage.play(Math.min(ON_ONE_CHAIN, HISTORIES), SEED + number);

@@ -45,12 +45,13 @@ export class HistoryStage {
     private readonly chain: PlayedChain,
   ) {}
 
-  static async start(chain: PlayedChain): Promise<HistoryStage> {
+  /** A chain that is a process is started last, so that it is not left behind where the database does not start. */
+  static async start(startChain: () => PlayedChain | Promise<PlayedChain>): Promise<HistoryStage> {
     const database = await startTestDatabase();
     const url = new URL(database.url);
     // A crash is simulated; the server itself lives on.
     url.searchParams.set('options', '-c synchronous_commit=off');
-    return new HistoryStage(database, await startLedger({ url: url.href }), chain);
+    return new HistoryStage(database, await startLedger({ url: url.href }), await startChain());
   }
 
   /** Plays histories, each of which has its books audited. One that fails leaves them unproved, so none is shrunk. */

@@ -11,7 +11,9 @@ const STAGES = isLong && ONLY === undefined ? 4 : 1;
 let stages: readonly HistoryStage[] = [];
 
 beforeEach(async () => {
-  stages = await Promise.all(Array.from({ length: STAGES }, () => HistoryStage.start(new SimulatedWorld())));
+  stages = await Promise.all(
+    Array.from({ length: STAGES }, () => HistoryStage.start(() => new SimulatedWorld())),
+  );
 });
 
 afterEach(async () => {
