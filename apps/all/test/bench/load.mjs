@@ -15,8 +15,11 @@ export function findLoad() {
   return { name: /^wrk \S*/.exec(wrk)?.[0] ?? 'wrk', run: runWrk };
 }
 
-/** What makes a load of so many requests/s, however many a gateway could answer. */
-export const steadyLoad = () => ({ name: `autocannon ${autocannon().version}`, run: runAutocannon });
+/**
+ * What makes a load of so many requests/s at random moments, however many a gateway could answer. With `autocannon -R` each
+ * connection sends its share of a second at once, so that a gateway has full load and none in turn.
+ */
+export const steadyLoad = () => ({ name: 'requests at random moments', run: runSteadily });
 
 /**
  * One run against one gateway: answers, faults, requests/s, milliseconds of latency, microseconds of CPU of the
@@ -101,10 +104,16 @@ function quote(text) {
   return `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-async function runAutocannon(place, { url, headers, body, connections, seconds, rate }) {
+async function runSteadily(place, { url, headers, body, connections, seconds, rate }) {
+  const program = join(import.meta.dirname, 'steady-load-program.mjs');
+  const args = [program, JSON.stringify({ url, headers, body, connections, seconds, rate })];
+  const output = await place.run('load', process.execPath, { args, deadlineMs: deadlineMs(seconds) });
+  return JSON.parse(output.slice(output.lastIndexOf('{"answers"')));
+}
+
+async function runAutocannon(place, { url, headers, body, connections, seconds }) {
   const pairs = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
   const options = ['-c', connections, '-d', seconds, '-m', 'POST', '-b', body, '--json', '--no-progress'];
-  if (rate !== undefined) options.push('-R', rate);
   const args = [autocannon().program, ...options.map(String), ...pairs, url];
   const output = await place.run('autocannon', process.execPath, { args, deadlineMs: deadlineMs(seconds) });
   const report = JSON.parse(output.slice(output.indexOf('{"')));
