@@ -23,15 +23,21 @@ function repeating(patterns: string[]): string[] {
 /** The first ones may wait long for what they provoke; the last ones fill the processors at the end. */
 const kinds = ['fault', 'hostile', 'e2e', 'int', 'cluster', 'spec'];
 
+/** What takes longest and is short: processes that start again and again, and suites that stand in other files. */
+const SLOW =
+  /\/(?:start|refused-start|stop|audit|money-limits|shared-ledger|usage-history|redis-limiter|solana-histories)\.\w+\.ts$/;
+
 /** Long files first, so that none is alone at the end; those of a project together, so that its workers go on. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const ranked = files.map((file) => ({
       file,
       place: kinds.findIndex((kind) => file.moduleId.endsWith(`.${kind}.ts`)),
-      bytes: statSync(file.moduleId).size,
+      bytes: SLOW.test(file.moduleId) ? Number.POSITIVE_INFINITY : statSync(file.moduleId).size,
     }));
-    return ranked.toSorted((a, b) => a.place - b.place || b.bytes - a.bytes).map(({ file }) => file);
+    return ranked
+      .toSorted((a, b) => a.place - b.place || (a.bytes === b.bytes ? 0 : b.bytes - a.bytes))
+      .map(({ file }) => file);
   }
 }
 
@@ -47,8 +53,8 @@ const clustered = {
 
 /** End-to-end tests that are about one process or its data folder, and not about what clients meet. */
 const ofOneProcess = [
-  // How it starts, what it says then, and what is in its data folder.
-  'apps/all/test/e2e/start.e2e.ts',
+  // How it starts and stops, what it says then, and what is in its data folder.
+  'apps/all/test/e2e/{start,refused-start,stop}.e2e.ts',
   // The days of its database are moved, for which nothing else may run.
   'apps/all/test/e2e/staking.e2e.ts',
   // Memory, threads and event loop of its process.

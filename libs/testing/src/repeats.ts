@@ -1,7 +1,7 @@
 /** How often tests repeat what chance decides: in `npm test`, which people wait for, and in `npm run test:long`. */
 const REPEATS = {
   /** `kill -9` under load. */
-  KILLS: { short: 3, long: 100 },
+  KILLS: { short: 2, long: 100 },
   /** Random histories of the ledger, on its database. */
   HISTORIES: { short: 400, long: 10_000 },
   /** Random histories of holds in memory. */
@@ -15,7 +15,7 @@ const REPEATS = {
   /** The same on a chain of this machine. */
   ANVIL_HISTORIES: { short: 10, long: 200 },
   /** The same on a Solana of this machine. */
-  SOLANA_HISTORIES: { short: 20, long: 400 },
+  SOLANA_HISTORIES: { short: 10, long: 400 },
   /** Chat completions that no decent client sends. */
   FUZZ: { short: 1_000, long: 10_000 },
   /** Requests with sizes at the bounds of their schemas. */

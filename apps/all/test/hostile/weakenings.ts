@@ -164,7 +164,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: 'empty-token',
-    file: 'e2e/start.e2e.ts',
+    file: 'e2e/refused-start.e2e.ts',
     test: 'refuses an operator token file that was cut short',
     module: 'libs/runtime/dist/process/operator-token.js',
     find: 'if (token.length < SECRET_LENGTH) {',

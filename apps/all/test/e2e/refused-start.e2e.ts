@@ -1,0 +1,86 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RunningProcess } from '@svc/testing';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../answers.js';
+import { ownPlatform, printedKey } from '../own-platform.js';
+import { MAIN } from '../platform.js';
+
+describe('a start that can not be', () => {
+  it('says in one line that Node is too old', async () => {
+    const script = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
+    const old = `--import=data:text/javascript,${encodeURIComponent(script)}`;
+    const service = RunningProcess.spawn({ main: MAIN, env: { NODE_OPTIONS: old } });
+    await eventually('it has ended', () => service.exitCode !== null);
+    expect([service.exitCode, service.output]).toEqual([
+      1,
+      expect.stringMatching(/^This needs Node 26[^\n]+\n$/),
+    ]);
+  });
+
+  it('says in one line that a port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const fault = await ownPlatform({ env: { PORT: String(port) } }).catch(String);
+    server.close();
+    expect(fault).toMatch(new RegExp(`it ended with 1:\\s+Port ${port} is taken\\.[^\\n]*\\n$`));
+  });
+
+  it('names every fault of the catalogue', async () => {
+    const catalogText =
+      'models: [{ id: a, name: A, contextTokens: -1, maxCompletionTokens: 1, pricing: { input: 1 } }]\ntiers: {}\n';
+    const fault = await ownPlatform({ catalogText }).catch(String);
+    expect(fault).toMatch(/it ended with 1:/);
+    expect(fault).toContain('models.0.contextTokens');
+    expect(fault).toContain('models.0.pricing.output');
+  });
+
+  it('refuses an operator token file that was cut short', { timeout: 120_000 }, async () => {
+    const platform = await ownPlatform({ env: { SVC_OPERATOR_TOKEN: '' } });
+    expect(await platform.service.stop()).toBe(0);
+    await writeFile(join(platform.dataDir, 'operator-token'), '\n');
+    const fault = await platform.restart().then(() => 'it started', String);
+    expect(fault).toMatch(/operator-token holds fewer than 32 characters/);
+  });
+
+  it('names every fault of the environment', async () => {
+    const fault = await ownPlatform({ env: { PORT: 'many', SVC_LOG_LEVEL: 'loud' } }).catch(String);
+    expect(fault).toMatch(/it ended with 1:/);
+    expect(fault).toContain('PORT:');
+    expect(fault).toContain('SVC_LOG_LEVEL:');
+  });
+
+  it('says in one line that its folder can not be written to', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'svc-closed-'));
+    await chmod(dir, 0o555);
+    // Root may write anywhere.
+    const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+    const env = { SVC_DATA_DIR: join(dir, 'data'), PORT: '0', OPERATOR_PORT: '0' };
+    const service = RunningProcess.spawn({ main: MAIN, env, ...(uid !== undefined && { uid }) });
+    expect(await service.ended()).toBe(1);
+    expect(service.output).toBe(`No permission for ${join(dir, 'data')}\n`);
+    await rm(dir, { recursive: true });
+  });
+
+  it('says in one line that its database can not be reached', async () => {
+    const fault = await ownPlatform({ env: { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc' } }).catch(
+      String,
+    );
+    expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:1 can not be used: [^\n]*\n$/);
+    expect(fault).not.toContain('secret');
+  });
+
+  it('leaves a running instance on the same data alone', async () => {
+    const platform = await ownPlatform();
+    const fault = await ownPlatform({ env: { SVC_DATA_DIR: platform.dataDir } }).catch(String);
+    expect(fault).toMatch(/it ended with 1:/);
+    expect(fault).toContain(platform.dataDir);
+    const messages = [{ role: 'user', content: 'hi' }];
+    const response = await platform.chat(printedKey(platform), { model: 'test-model', messages });
+    expect(response.status).toBe(200);
+  });
+});

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { chunksOf, eventually } from '../answers.js';
+import { ownPlatform } from '../own-platform.js';
+
+const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
+
+const MESSAGES = [{ role: 'user', content: 'hi' }];
+
+describe('npm start', () => {
+  it('is stopped by the SIGTERM that its npm gets, and leaves nothing behind', async () => {
+    const platform = await ownPlatform();
+    const env = { ...process.env, ...platform.env, SVC_DATA_DIR: join(platform.dataDir, '..', 'npm') };
+    const npm = spawn('npm', ['start'], {
+      cwd: REPOSITORY,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let output = '';
+    for (const stream of [npm.stdout, npm.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    const ended = once(npm, 'close');
+    try {
+      await expect.poll(() => output, { timeout: 110_000 }).toMatch(/API {2,}http/);
+      const url = /API {2,}(http:\S+)/.exec(output)?.[1] ?? '';
+      npm.kill('SIGTERM');
+      await ended;
+      await expect(fetch(`${url}/models`)).rejects.toThrow('fetch failed');
+    } finally {
+      // Nothing of its group is left where all went well.
+      try {
+        if (npm.pid) process.kill(-npm.pid, 'SIGKILL');
+      } catch {
+        // As it should be.
+      }
+    }
+  }, 180_000);
+});
+
+describe('SIGTERM', () => {
+  it('lets streams finish, refuses what is new, and ends with 0', async () => {
+    const platform = await ownPlatform();
+    const { apiKey } = await platform.account();
+    const messages = [{ role: 'user', content: 'go [[sim tokens=100 itl-ms=10]]' }];
+    const response = await platform.chat(apiKey, { model: 'test-model', messages, stream: true });
+    const stopped = platform.service.stop();
+    await eventually('new requests are refused', async () => {
+      const refused = await platform
+        .chat(apiKey, { model: 'test-model', messages: MESSAGES })
+        .catch(() => undefined);
+      return refused === undefined || refused.status === 503;
+    });
+    const { chunks, done } = await chunksOf(response);
+    expect(done).toBe(true);
+    expect(chunks.at(-1)?.usage?.completion_tokens).toBe(100);
+    expect(await stopped).toBe(0);
+  });
+
+  it('cuts streams at its deadline, and bills what they delivered', async () => {
+    const platform = await ownPlatform({ env: { SVC_DRAIN_MS: '300' } });
+    const { id, apiKey } = await platform.account();
+    const messages = [{ role: 'user', content: 'go [[sim tokens=8000 itl-ms=10]]' }];
+    const response = await platform.chat(apiKey, { model: 'test-model', messages, stream: true });
+    const text = response.text().catch(() => '');
+    expect(await platform.service.stop()).toBe(0);
+    await text;
+    await platform.restart();
+    expect(Number((await platform.balances(id)).usd)).toBeLessThan(10);
+    expect(await platform.audit()).toMatchObject({ body: { ok: true } });
+  });
+});
