@@ -33,11 +33,9 @@ class LongestFirst extends BaseSequencer {
     const ranked = files.map((file) => ({
       file,
       place: kinds.findIndex((kind) => file.moduleId.endsWith(`.${kind}.ts`)),
-      bytes: SLOW.test(file.moduleId) ? Number.POSITIVE_INFINITY : statSync(file.moduleId).size,
+      bytes: SLOW.test(file.moduleId) ? Number.MAX_SAFE_INTEGER : statSync(file.moduleId).size,
     }));
-    return ranked
-      .toSorted((a, b) => a.place - b.place || (a.bytes === b.bytes ? 0 : b.bytes - a.bytes))
-      .map(({ file }) => file);
+    return ranked.toSorted((a, b) => a.place - b.place || b.bytes - a.bytes).map(({ file }) => file);
   }
 }
 

@@ -62,7 +62,7 @@ async function startBeside(place, folder, urls) {
 }
 
 async function startBare(place, backendUrl, name = 'bare-proxy') {
-  const child = await place.startProgram(name, PROGRAM, [backendUrl]);
+  const child = await place.startProgram(name, PROGRAM, { args: [backendUrl] });
   return { child, url: `${child.url}/v1/chat/completions`, headers: {} };
 }
 

@@ -2,8 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { allCpuMs, childrenCpuMs, coresMs, cpuMs, untilQuiet } from './cpu.mjs';
 import { versionOf } from './installed.mjs';
+
+const STEADY_PROGRAM = new URL('./steady-load-program.mjs', import.meta.url);
 
 /** A gateway may do work after its answers, for which it is charged as well, up to this time. */
 const QUIET_MS = 10_000;
@@ -105,8 +108,10 @@ function quote(text) {
 }
 
 async function runSteadily(place, { url, headers, body, connections, seconds, rate }) {
-  const program = join(import.meta.dirname, 'steady-load-program.mjs');
-  const args = [program, JSON.stringify({ url, headers, body, connections, seconds, rate })];
+  const args = [
+    fileURLToPath(STEADY_PROGRAM),
+    JSON.stringify({ url, headers, body, connections, seconds, rate }),
+  ];
   const output = await place.run('load', process.execPath, { args, deadlineMs: deadlineMs(seconds) });
   return JSON.parse(output.slice(output.lastIndexOf('{"answers"')));
 }

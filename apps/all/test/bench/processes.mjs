@@ -57,16 +57,27 @@ export class Workplace {
     return { name, pid: child.pid, process: child, ended, logPath };
   }
 
-  /** Starts a program of this folder that tells its URL by a message, and waits for that. */
-  async startProgram(name, file, args = []) {
+  /** Starts a program of this folder that tells by a message that it is there, and its URL if it has one, and waits for that. */
+  async startProgram(name, file, { args = [], env } = {}) {
     const child = this.start(name, process.execPath, {
       args: [fileURLToPath(file), ...args],
-      env: { ...process.env, NODE_ENV: 'production' },
+      env: { ...process.env, NODE_ENV: 'production', ...env },
       hasIpc: true,
     });
     const message = new Promise((resolve) => child.process.once('message', resolve));
     const { url } = await this.#within(child, message);
     return { ...child, url };
+  }
+
+  /** What a program that was started answers to a message. Fails when it ends before, and after the deadline. */
+  async ask(child, message, deadlineMs) {
+    const answer = new Promise((resolve) => child.process.once('message', resolve));
+    child.process.send(message);
+    const none = Promise.race([child.ended, late(deadlineMs)]).then(() => undefined);
+    const found = await Promise.race([answer, none]);
+    if (!found)
+      throw new Error(`${child.name} gave no answer: ${lastLines(readFileSync(child.logPath, 'utf8'))}`);
+    return found;
   }
 
   /** Asks until `isReady` says so. Fails when the process ends before, or when it takes too long. */

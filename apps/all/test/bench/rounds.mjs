@@ -3,14 +3,14 @@ import { runLoad } from './load.mjs';
 import { runStreams } from './streams.mjs';
 
 /**
- * Before the first round, each gateway gets this much of the same load, so that its code is compiled. This service
+ * Before the first round, each gateway gets this much of the same load, or what its `warmUp` says, so that its code is compiled. This service
  * takes twice the CPU per request in its first seconds, and settles after about ten.
  */
 const WARM_UP_SECONDS = { usual: 10, quick: 3 };
 const WARM_UP_STREAMS = 16;
 
 /** Each gateway with `rounds` and their `median`, or with the problem that left it out. */
-export async function runLoadRounds(place, { gateways, load, options, say, warmUp, rate }) {
+export async function runLoadRounds(place, { gateways, load, options, say, rate }) {
   const { connections, seconds, quick } = options;
   const run = async (gateway, forSeconds) => {
     const result = await runLoad(place, load, { gateway, connections, seconds: forSeconds, rate });
@@ -20,8 +20,8 @@ export async function runLoadRounds(place, { gateways, load, options, say, warmU
   const running = gateways.filter(({ problem }) => !problem);
   for (const gateway of running) {
     say(`warming up ${gateway.name}`);
-    const { usual, quick: short } = warmUp ?? gateway.warmUp ?? WARM_UP_SECONDS;
-    await run(gateway, quick ? short : usual);
+    const { warmUp = WARM_UP_SECONDS } = gateway;
+    await run(gateway, quick ? warmUp.quick : warmUp.usual);
   }
   const rounds = await inTurn(running, options.rounds, (gateway, round) => {
     say(`load, round ${round} of ${options.rounds}: ${gateway.name}`);

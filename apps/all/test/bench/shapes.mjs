@@ -22,7 +22,11 @@ const NO_STREAM_URL = 'http://127.0.0.1:9';
  * Code is compiled by how often it ran, and the cluster answers a third of what one process does: only after as many
  * requests are they equally warm.
  */
-const WARM_UP_SECONDS = { one: { usual: 25, quick: 5 }, cluster: { usual: 90, quick: 15 } };
+const WARM_UP_SECONDS = {
+  one: { usual: 25, quick: 5 },
+  cluster: { usual: 90, quick: 15 },
+  again: { usual: 2, quick: 1 },
+};
 
 /** Of what the slower shape can answer. */
 const STEADY_SHARE = 0.8;
@@ -46,11 +50,11 @@ export async function benchShapes(place, { options, say }) {
   }
   const head = { options, machine, backend, load: load.name };
   console.log(`${headText(head)}\n`);
-  const run = async (how) => {
-    const measured = await runLoadRounds(place, { gateways: shapes, options, say, ...how });
+  const run = async (gateways, how) => {
+    const measured = await runLoadRounds(place, { gateways, options, say, ...how });
     return measured.map((shape) => ({ ...shape, parts: medians(shape.rounds.map(({ parts }) => parts)) }));
   };
-  const full = await run({ load });
+  const full = await run(shapes, { load });
   console.log(`As many requests as each can answer\n${loadsText(full)}\n${partsText(full)}\n`);
   // A process that has little to do pays more for each request, so that only the same load compares them.
   const rate = Math.max(
@@ -58,7 +62,8 @@ export async function benchShapes(place, { options, say }) {
     Math.floor(STEADY_SHARE * Math.min(...full.map(({ median }) => median.perSecond))),
   );
   say(`${rate} requests/s for each`);
-  const steady = await run({ load: steadyLoad(), warmUp: { usual: 2, quick: 1 }, rate });
+  const warm = shapes.map((shape) => ({ ...shape, warmUp: WARM_UP_SECONDS.again }));
+  const steady = await run(warm, { load: steadyLoad(), rate });
   console.log(
     `The same requests/s for both\n${loadsText(steady)}\n${partsText(steady)}\n\n${timesText(steady)}\n`,
   );

@@ -1,6 +1,5 @@
 // What `telemetry-parts` starts: completions that do nothing but tell of themselves, at a steady rate. Whether it tells is
 // in its environment: with an OTLP endpoint all of it, without one as little as a process does that tells nobody.
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   SPAN_KIND,
@@ -109,11 +108,9 @@ const idOf = (at) =>
 
 const isCounting = process.env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
 const config = z.object(telemetryConfig('bench')).parse(process.env);
-const telemetry = isCounting ? await startTelemetry({ config, version: '0' }) : undefined;
+if (isCounting) await startTelemetry({ config, version: '0' });
 process.on('message', ({ perSecond, seconds }) => {
   void round(perSecond, seconds).then((micros) => process.send({ micros }));
 });
-process.send('ready');
-await once(process, 'disconnect');
-await telemetry?.stop();
-process.exit(0);
+process.once('disconnect', () => process.exit());
+process.send({});

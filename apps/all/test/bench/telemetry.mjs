@@ -9,7 +9,7 @@ import { prove, ready } from './gateways.mjs';
 import { findLoad } from './load.mjs';
 import { startOurs } from './ours.mjs';
 import { Workplace } from './processes.mjs';
-import { runLoadRounds } from './rounds.mjs';
+import { median, runLoadRounds } from './rounds.mjs';
 import { telemetryMicros } from './telemetry-parts.mjs';
 
 const CONNECTIONS = 32;
@@ -18,7 +18,6 @@ const SCRAPE_MS = 1_000;
 /** Microseconds of CPU that telemetry may take of a request. */
 const ALLOWED = 10;
 
-const middle = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 const micros = (number) => `${number.toFixed(1)} µs`;
 
 /** Takes what is sent by OTLP. */
@@ -46,10 +45,14 @@ try {
     OTEL_METRIC_EXPORT_INTERVAL: '5000',
     OTEL_TRACES_SAMPLER_ARG: '0.01',
   };
-  const { rounds, seconds } = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
-  const alone = await telemetryMicros(place, { env: on, rounds, seconds });
+  const options = {
+    connections: CONNECTIONS,
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+  };
+  const alone = await telemetryMicros(place, { env: on, ...options });
   console.log(
-    `telling alone, round by round: ${alone.map(micros).join(', ')}; middle ${micros(middle(alone))} of CPU a completion, of ${ALLOWED} µs: ${middle(alone) <= ALLOWED ? 'ok' : 'ABOVE'}`,
+    `telling alone, round by round: ${alone.map(micros).join(', ')}; middle ${micros(median(alone))} of CPU a completion, of ${ALLOWED} µs: ${median(alone) <= ALLOWED ? 'ok' : 'ABOVE'}`,
   );
   const urls = { instantUrl, streamUrl: instantUrl };
   const gateways = [];
@@ -65,11 +68,6 @@ try {
       .then((response) => response.text())
       .catch(() => undefined);
   }, SCRAPE_MS);
-  const options = {
-    connections: CONNECTIONS,
-    rounds,
-    seconds,
-  };
   const say = (text) => console.error(`… ${text}`);
   const [offLoad, onLoad] = await runLoadRounds(place, { gateways, load: findLoad(), options, say });
   clearInterval(scraping);
@@ -79,7 +77,7 @@ try {
   console.log(`on:  ${cpu(onLoad).map(micros).join(', ')}`);
   console.log(`more with telemetry, round by round: ${differences.map(micros).join(', ')}`);
   console.log(
-    `middle ${micros(middle(differences))}; of the least of each ${micros(Math.min(...cpu(onLoad)) - Math.min(...cpu(offLoad)))}`,
+    `middle ${micros(median(differences))}; of the least of each ${micros(Math.min(...cpu(onLoad)) - Math.min(...cpu(offLoad)))}`,
   );
   console.log(`${sink.requests} requests by OTLP`);
   sink.server.close();
