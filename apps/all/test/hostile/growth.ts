@@ -8,6 +8,10 @@ const LEAST = 0.05;
 const TRIES = 3;
 /** What grows with the square does so in each of so many measurements; what is disturbed, in some. */
 const MEASUREMENTS = 8;
+/** What is disturbed costs little and is measured often; no more measurements begin after so long. */
+const PATIENCE_MS = 30_000;
+/** For a test that asks for growth: what grows with the square takes its time. */
+export const GROWTH_MS = 240_000;
 
 interface Growth {
   /** What the cost grows with: 1 with the size, 2 with its square. 0 where it stays too small to tell. */
@@ -30,8 +34,11 @@ export async function growthFaults(
   sizes: readonly number[],
   act: (size: number) => Promise<unknown>,
 ): Promise<string[]> {
+  const began = performance.now();
+  const isOver = (done: number): boolean =>
+    done >= MEASUREMENTS || (done >= 2 && performance.now() - began > PATIENCE_MS);
   let growth = await growthOf(probe, sizes, act);
-  for (let more = MEASUREMENTS - 1; more > 0 && growth.exponent >= LINEAR; more -= 1)
+  for (let done = 1; growth.exponent >= LINEAR && !isOver(done); done += 1)
     growth = await growthOf(probe, sizes, act);
   const { exponent, costs } = growth;
   if (exponent < LINEAR) return [];

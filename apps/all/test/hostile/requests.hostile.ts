@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doublings, growthFaults } from './growth.js';
+import { GROWTH_MS, doublings, growthFaults } from './growth.js';
 import { decent } from './hostile-backend.js';
 import { Stage } from './stage.js';
 
@@ -218,7 +218,7 @@ describe.each(CLASSES)('$name', ({ largest, of }) => {
     expect([200, 400, 404, 413, CUT]).toContain(status);
   };
 
-  it('take time in proportion to their size', async () => {
+  it('take time in proportion to their size', { timeout: GROWTH_MS }, async () => {
     expect(await growthFaults(stage.probe, doublings(largest), send)).toEqual([]);
   });
 
