@@ -135,4 +135,15 @@ describe.each([
       expect(load.longestMs).toBeLessThan(PUBLISH_MS + LATE_MS);
     },
   );
+
+  it('what was handled while the broker was killed is marked as handled once it is back', async () => {
+    let killed: Promise<void> | undefined;
+    const one = await stage.start({ first: () => (killed ??= server.broker.kill()) });
+    await stage.publish(stage.openLog(), 1, 1);
+    await eventually(() => expect(killed).toBeDefined());
+    await sleep(2_000);
+    await server.broker.start();
+    // Nothing comes after it that would mark it too.
+    await one.strategy.drained(stage.topic, 'first', 60_000);
+  });
 });

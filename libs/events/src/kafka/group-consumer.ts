@@ -203,10 +203,11 @@ export class GroupConsumer implements Consumer {
     try {
       for (let chunk = batches.next(batchMax); chunk.events.length > 0; chunk = batches.next(batchMax)) {
         if (!(await this.#handle(chunk.events, heartbeat))) return;
-        for (const { payload, lastOffset } of chunk.ends) payload.resolveOffset(lastOffset);
         await first.commitOffsetsIfNecessary({
           topics: [{ topic: this.topic, partitions: chunk.committed }],
         });
+        // What could not be committed is fetched again: of a key that has nothing more to come, nobody else would commit it.
+        for (const { payload, lastOffset } of chunk.ends) payload.resolveOffset(lastOffset);
         // The others wait for this member.
         if (heartbeat.isRebalancing) return;
       }
