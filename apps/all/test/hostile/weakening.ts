@@ -11,6 +11,8 @@ export interface Weakening {
   /** Text that the module has exactly once, and what takes its place. */
   readonly find: string;
   readonly replace: string;
+  /** The test measures time or memory: nothing else runs beside it. */
+  readonly isMeasured?: boolean;
 }
 
 const VARIABLE = 'SVC_TEST_WEAKENING';

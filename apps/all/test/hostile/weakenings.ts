@@ -4,6 +4,7 @@ import type { Weakening } from './weakening.js';
 export const WEAKENINGS: readonly Weakening[] = [
   {
     name: 'quadratic-check',
+    isMeasured: true,
     file: 'hostile/messages.hostile.ts',
     test: 'takes time in proportion to the length of a message',
     module: 'libs/runtime/dist/json/read-json.js',
@@ -13,6 +14,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: 'parsed-at-once',
+    isMeasured: true,
     file: 'hostile/requests.hostile.ts',
     test: 'an unknown member of letters in escapes',
     module: 'libs/runtime/dist/json/read-json.js',
@@ -39,6 +41,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: 'backend-floods',
+    isMeasured: true,
     file: 'hostile/backends.hostile.ts',
     test: 'is survived in time: a body without end',
     module: 'libs/runtime/dist/calls/exchange.js',
@@ -79,6 +82,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: 'backend-long-lines',
+    isMeasured: true,
     file: 'hostile/backends.hostile.ts',
     test: 'is in proportion to the length of a line, however small its pieces',
     module: 'libs/gateway/dist/answer/backend-events.js',
@@ -98,6 +102,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: 'bodies-unbounded',
+    isMeasured: true,
     file: 'hostile/bodies.hostile.ts',
     test: 'uploads that stall take no more room than one caller may have',
     module: 'libs/runtime/dist/http/body-budget.js',
@@ -115,6 +120,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: 'files-unfair',
+    isMeasured: true,
     file: 'hostile/files.hostile.ts',
     test: 'keep nobody else waiting for theirs: images',
     module: 'libs/threads/dist/fair-queue.js',
@@ -196,6 +202,7 @@ export const WEAKENINGS: readonly Weakening[] = [
   },
   {
     name: 'pages-read-here',
+    isMeasured: true,
     file: 'hostile/pages.hostile.ts',
     test: 'are read beside the event loop',
     module: 'libs/retrieval/dist/local-retrieval.js',
