@@ -5,8 +5,8 @@ import { type EventsLogger, silent } from './delivery/logger.js';
 import { Outbox } from './outbox/outbox.js';
 import type { GroupCommitLog } from './publishing/group-commit-log.js';
 import { EventStrategy } from './delivery/event-strategy.js';
-import { KafkaEventLog, type KafkaEventLogOptions } from './kafka/kafka-event-log.js';
-import { KafkaEventStrategy, type KafkaEventStrategyOptions } from './kafka/kafka-event-strategy.js';
+import type { KafkaEventLog, KafkaEventLogOptions } from './kafka/kafka-event-log.js';
+import type { KafkaEventStrategyOptions } from './kafka/kafka-event-strategy.js';
 import { PostgresEventLog, type PostgresEventLogOptions } from './postgres/postgres-event-log.js';
 import {
   PostgresEventStrategy,
@@ -38,16 +38,25 @@ export class EventsModule {
     };
   }
 
-  /** On Kafka. The topics have to be there first. */
+  /** On Kafka. The topics have to be there first. Its client is loaded by those processes alone that use it. */
   static kafka(config: KafkaEventsConfig): DynamicModule {
     return {
       module: EventsModule,
       global: true,
       providers: [
-        { provide: EventLog, useFactory: () => new KafkaEventLog(config) },
+        {
+          provide: EventLog,
+          useFactory: async () => {
+            const { KafkaEventLog } = await import('./kafka/kafka-event-log.js');
+            return new KafkaEventLog(config);
+          },
+        },
         {
           provide: EventStrategy,
-          useFactory: (log: KafkaEventLog) => new KafkaEventStrategy({ ...config, log }),
+          useFactory: async (log: KafkaEventLog) => {
+            const { KafkaEventStrategy } = await import('./kafka/kafka-event-strategy.js');
+            return new KafkaEventStrategy({ ...config, log });
+          },
           inject: [EventLog],
         },
         outboxOf(config.logger),

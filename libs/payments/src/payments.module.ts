@@ -5,7 +5,7 @@ import { RootLogger, StartFault } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { AuditStore } from './audit/audit.store.js';
 import { PaymentsAudit } from './audit/payments-audit.js';
-import { BaseChain, signerOf } from './chains/base-chain.js';
+import type { BaseChain } from './chains/base-chain.js';
 import { Facilitator } from './facilitator/facilitator.js';
 import { LocalPayments } from './local-payments.js';
 import { NoPayments } from './no-payments.js';
@@ -51,9 +51,9 @@ async function paymentsOf(
 ): Promise<Payments> {
   const { X402_SETTLE_WAIT_MS: waitMs } = config;
   const store = new PaymentStore(database);
-  const base = baseOf(config);
+  const base = await baseOf(config);
   const rails = [
-    ...(base ? [baseRail({ ...base, submission: submissionOf(config, base.chain, store) })] : []),
+    ...(base ? [baseRail({ ...base, submission: await submissionOf(config, base.chain, store) })] : []),
     ...(await solanaOf(config, store)),
   ];
   if (rails.length === 0) return new NoPayments(missingOf(config));
@@ -74,10 +74,12 @@ async function paymentsOf(
   });
 }
 
-function baseOf(config: PaymentsConfig): { chain: BaseChain; payTo: string } | undefined {
+async function baseOf(config: PaymentsConfig): Promise<{ chain: BaseChain; payTo: string } | undefined> {
   const { X402_EVM_RPC_URL: rpcUrl, X402_EVM_PAY_TO: payTo } = config;
   if (missingForBase(config).length > 0 || rpcUrl === undefined || payTo === undefined) return undefined;
   const { X402_EVM_CONFIRMATIONS: confirmations, X402_EVM_MAX_FEE_GWEI: maxFeeGwei } = config;
+  // What it needs is loaded where it is needed.
+  const { BaseChain } = await import('./chains/base-chain.js');
   return { chain: new BaseChain({ rpcUrl, confirmations, maxFeeGwei }), payTo };
 }
 
@@ -85,7 +87,6 @@ async function solanaOf(config: PaymentsConfig, store: PaymentStore): Promise<Ra
   const { X402_SOLANA_RPC_URL: rpcUrl, X402_SOLANA_PAY_TO: payTo } = config;
   if (missingForSolana(config).length > 0 || rpcUrl === undefined || payTo === undefined) return [];
   const { X402_SOLANA_COMMITMENT: commitment, X402_SOLANA_MAX_FEE_LAMPORTS: maxFeeLamports } = config;
-  // What it needs is loaded where it is needed.
   const { FeePayer, solanaRail } = await import('./solana/solana-rail.js');
   const facilitator = facilitatorOfSolana(config);
   const submitter = facilitator ?? keyed('X402_SOLANA_SIGNER_KEY', config, (key) => new FeePayer(key));
@@ -150,10 +151,15 @@ function missingForSolana(config: PaymentsConfig): string[] {
   ];
 }
 
-function submissionOf(config: PaymentsConfig, chain: BaseChain, store: PaymentStore): Submission {
+async function submissionOf(
+  config: PaymentsConfig,
+  chain: BaseChain,
+  store: PaymentStore,
+): Promise<Submission> {
   const { X402_FACILITATOR_URL: facilitator } = config;
   if (facilitator !== undefined) return new FacilitatorSubmission(new Facilitator(facilitator), store);
   const stuckMs = config.X402_EVM_REPLACE_MS;
+  const { signerOf } = await import('./chains/base-chain.js');
   return keyed(
     'X402_EVM_SIGNER_KEY',
     config,

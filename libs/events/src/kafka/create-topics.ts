@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventDefinition } from '@svc/contracts';
 import type { Admin, ITopicConfig } from 'kafkajs';
 import { deadTopic } from '../delivery/parse-events.js';
-import { type KafkaConnection, kafkaClient } from './kafka-client.js';
+import type { KafkaConnection } from './kafka-client.js';
 
 /** What a deployment wants of its topics. */
 export interface TopicTerms {
@@ -31,6 +31,8 @@ export async function createTopics(
   events: readonly EventDefinition[],
   terms: TopicTerms,
 ): Promise<string[]> {
+  // What it needs is loaded where it is needed.
+  const { kafkaClient } = await import('./kafka-client.js');
   const retry = { retries: 10, initialRetryTime: 100, maxRetryTime: 2_000 };
   const admin = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry }).admin();
   await admin.connect();
