@@ -14,14 +14,25 @@ export function urlsIn(text: string, most: number): string[] {
   return [...found];
 }
 
+const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+
 /** Without the punctuation of the sentence around it; a bracket that is opened in an address is closed in it. */
 function withoutEnding(address: string): string {
-  let url = address;
-  for (;;) {
-    const last = url.at(-1) ?? '';
-    const opening = { ')': '(', ']': '[', '}': '{' }[last];
-    const isOwn = opening !== undefined && url.split(opening).length >= url.split(last).length;
-    if (isOwn || (opening === undefined && !/[.,;:!?*_~。，、！？]/u.test(last))) return url;
-    url = url.slice(0, -1);
+  // Each is counted once: an address may be nothing but brackets.
+  const counts = new Map<string, number>();
+  const countOf = (character: string): number =>
+    counts.get(character) ?? address.split(character).length - 1;
+  for (let end = address.length; end > 0; end -= 1) {
+    const last = address.charAt(end - 1);
+    const opening = OPENING[last];
+    if (opening === undefined) {
+      if (!/[.,;:!?*_~。，、！？]/u.test(last)) return address.slice(0, end);
+      continue;
+    }
+    // Of the openings none is stripped: an address that ends with one ends there.
+    const [opened, closed] = [countOf(opening), countOf(last)];
+    if (opened >= closed) return address.slice(0, end);
+    counts.set(opening, opened).set(last, closed - 1);
   }
+  return '';
 }

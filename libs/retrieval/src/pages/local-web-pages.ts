@@ -51,6 +51,7 @@ const WAITING_AT_MOST = 256;
 const ROBOTS_BYTES = 524_288;
 const ROBOTS_MS = 4_000;
 const ORIGINS_AT_MOST = 5_000;
+const ALL_ROBOTS_BYTES = 67_108_864;
 const ROBOTS_LIFETIME_MS = 3_600_000;
 
 const ACCEPT = 'text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.5';
@@ -63,6 +64,8 @@ export class LocalWebPages extends WebPages {
   private readonly blocked: BlockedHosts;
   private readonly robots = new LRUCache<string, RobotRules>({
     max: ORIGINS_AT_MOST,
+    maxSize: ALL_ROBOTS_BYTES,
+    sizeCalculation: ({ sizeBytes }) => sizeBytes,
     ttl: ROBOTS_LIFETIME_MS,
   });
 
@@ -108,9 +111,9 @@ export class LocalWebPages extends WebPages {
       accept: ACCEPT,
       signal,
     });
-    // It may have led to another host, which has rules of its own.
+    // It may have led to another host, which has rules of its own, or to a page that is not to be read.
     const found = new URL(fetched.url);
-    if (found.origin !== asked.origin) await this.checkHost(found, signal);
+    if (found.href !== asked.href) await this.checkHost(found, signal);
     return fetched;
   }
 

@@ -48,4 +48,22 @@ describe('RobotRules', () => {
     const hostile = RobotRules.parse(`User-agent: *\nDisallow: /${'*a'.repeat(900)}*b$\n`);
     expect(hostile.allows(`/${'a'.repeat(8_000)}`)).toBe(true);
   });
+
+  it('reads a text in proportion to its length, however many names its groups have', () => {
+    const names = Array.from({ length: 30_000 }, (_, n) => `user-agent:${n % 2 === 0 ? '*' : n}`);
+    const hostile = RobotRules.parse([...names, ...Array(5_000).fill('disallow:/x')].join('\n'));
+    expect([hostile.allows('/x'), hostile.allows('/y')]).toEqual([false, true]);
+  });
+
+  it('keeps what is for this service, of however many rules for others', () => {
+    const others = `User-agent: other\n${'Disallow: /a\n'.repeat(10_000)}`;
+    const rules = RobotRules.parse(`${others}\nUser-agent: *\nDisallow: /x\n`);
+    expect([rules.allows('/a'), rules.allows('/x')]).toEqual([true, false]);
+    expect(rules.sizeBytes).toBeLessThan(1_000);
+  });
+
+  it('a group of its own that forbids nothing is not for others to forbid', () => {
+    const rules = RobotRules.parse('User-agent: *\nDisallow: /\n\nUser-agent: svc-guarded-fetch\nDisallow:\n');
+    expect(rules.allows('/x')).toBe(true);
+  });
 });

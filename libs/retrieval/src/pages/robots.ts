@@ -1,8 +1,11 @@
 /** How `robots.txt` is written for this service, and for all who are not named. */
 const OWN_NAME = 'svc-guarded-fetch';
 
-/** RFC 9309 asks for at least 500 KiB; rules beyond so many are no rules for a page. */
+/** RFC 9309 asks for at least 500 KiB; of the rules that are for this service so many are kept. */
 const RULES_AT_MOST = 5_000;
+
+/** What a rule takes beside its path. */
+const RULE_BYTES = 64;
 
 interface Rule {
   readonly allows: boolean;
@@ -17,27 +20,37 @@ export class RobotRules {
   static readonly nothing = new RobotRules([{ allows: false, path: '/' }]);
 
   static parse(text: string): RobotRules {
-    const groups = new Map<string, Rule[]>();
-    let names: string[] = [];
+    const own: Rule[] = [];
+    const others: Rule[] = [];
+    let isOwnNamed = false;
+    // Whom the group at hand is for: what names nobody of these is not kept, however long it is.
+    let groups = new Set<Rule[]>();
     let hasRules = false;
     let count = 0;
     for (const line of text.split(/\r\n|\r|\n/)) {
       const [, field = '', value = ''] = /^\s*([A-Za-z-]{1,20})\s*:\s*([^#]{0,2000})/.exec(line) ?? [];
       const name = field.toLowerCase();
       if (name === 'user-agent') {
-        if (hasRules) names = [];
+        if (hasRules) groups = new Set();
         hasRules = false;
-        names.push(value.trim().toLowerCase());
+        const agent = value.trim().toLowerCase();
+        isOwnNamed ||= agent === OWN_NAME;
+        if (agent === OWN_NAME) groups.add(own);
+        if (agent === '*') groups.add(others);
       } else if (name === 'allow' || name === 'disallow') {
         hasRules = true;
-        count += 1;
         const path = value.trim();
-        if (path === '' || count > RULES_AT_MOST) continue;
-        for (const each of names)
-          groups.set(each, [...(groups.get(each) ?? []), { allows: name === 'allow', path }]);
+        if (path === '' || groups.size === 0 || count === RULES_AT_MOST) continue;
+        count += 1;
+        for (const rules of groups) rules.push({ allows: name === 'allow', path: copied(path) });
       }
     }
-    return new RobotRules(groups.get(OWN_NAME) ?? groups.get('*') ?? []);
+    return new RobotRules(isOwnNamed ? own : others);
+  }
+
+  /** About what it takes in memory, in bytes. */
+  get sizeBytes(): number {
+    return this.rules.reduce((sum, { path }) => sum + 2 * path.length + RULE_BYTES, RULE_BYTES);
   }
 
   /** Whether a path with its query may be read: the longest rule that fits decides, and of two as long the one that allows. */
@@ -51,6 +64,9 @@ export class RobotRules {
     return best?.allows ?? true;
   }
 }
+
+/** A piece of a text would keep the whole of it in memory. */
+const copied = (piece: string): string => Buffer.from(piece).toString();
 
 /** `*` is anything, and `$` the end. Looks at each piece once, from left to right. */
 function fits(pattern: string, path: string): boolean {
