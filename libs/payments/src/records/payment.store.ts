@@ -16,6 +16,7 @@ import {
   type SolanaTransfer,
   paymentKey,
 } from '../header/payment-header.js';
+import { Turns } from './turns.js';
 
 export interface Payment<Signed extends SignedPayment = SignedPayment> {
   readonly id: string;
@@ -108,6 +109,8 @@ export const creditReference = ({ id, reversals }: Pick<Payment, 'id' | 'reversa
 /** Payments, each with a row that outlives every process. */
 @Injectable()
 export class PaymentStore {
+  private readonly turns = new Turns();
+
   constructor(private readonly database: Database) {}
 
   async find(key: string): Promise<Payment | undefined> {
@@ -283,12 +286,17 @@ export class PaymentStore {
     );
   }
 
-  /** Runs `work` while no other process does anything under the same name. */
+  /**
+   * Runs `work` while nobody else does anything under the same name, in this process or another. One connection of a process
+   * waits for that and no more: `work` needs another one.
+   */
   alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    return this.database.transaction(async (client) => {
-      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 402))', [name]);
-      return work();
-    });
+    return this.turns.take(name, () =>
+      this.database.transaction(async (client) => {
+        await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 402))', [name]);
+        return work();
+      }),
+    );
   }
 }
 

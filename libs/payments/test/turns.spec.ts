@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Turns } from '../src/records/turns.js';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const never = new Promise<never>(() => undefined);
+
+/** Lets what is due happen. */
+async function pass(ms: number): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('turns', () => {
+  it('are taken one after the other under a name, and beside each other under different ones', async () => {
+    const turns = new Turns();
+    const seen: string[] = [];
+    const take = (name: string, what: string) =>
+      turns.take(name, async () => {
+        seen.push(`${what} begins`);
+        await pass(0);
+        seen.push(`${what} ends`);
+      });
+    const taken = [take('a', 'first'), take('a', 'second'), take('b', 'other')];
+    await Promise.all(taken);
+    expect(seen.filter((each) => !each.startsWith('other'))).toEqual([
+      'first begins',
+      'first ends',
+      'second begins',
+      'second ends',
+    ]);
+    expect(seen.indexOf('other begins')).toBeLessThan(seen.indexOf('first ends'));
+  });
+
+  it('go on after one that has failed', async () => {
+    const turns = new Turns();
+    const failed = turns.take('a', () => Promise.reject(new Error('no')));
+    const next = turns.take('a', () => Promise.resolve('next'));
+    await expect(failed).rejects.toThrow('no');
+    expect(await next).toBe('next');
+  });
+
+  it('that do not come in time are given up, and nobody passes the one who has it', async () => {
+    const turns = new Turns();
+    void turns.take('a', () => never);
+    const late = turns.take('a', () => Promise.resolve());
+    const refused = expect(late).rejects.toThrow();
+    await pass(10_001);
+    await refused;
+    let hasPassed = false;
+    const behind = turns.take('a', () => {
+      hasPassed = true;
+      return Promise.resolve();
+    });
+    const behindRefused = expect(behind).rejects.toThrow();
+    await pass(0);
+    expect(hasPassed).toBe(false);
+    await pass(10_001);
+    await behindRefused;
+  });
+});
