@@ -147,3 +147,26 @@ describe.each([
     await one.strategy.drained(stage.topic, 'first', 60_000);
   });
 });
+
+describe('three brokers, one of which stays away', () => {
+  beforeAll(async () => {
+    server = await startReplicatedLog();
+    stage = await EventStage.on(server);
+  });
+  afterAll(async () => {
+    await stage?.close();
+    await server?.stop();
+  });
+
+  it('events are handled and committed within a minute where it coordinated the group', async () => {
+    const handled = new Collected();
+    const { strategy } = await stage.start({ first: handled.handle });
+    const log = stage.openLog();
+    for (const owner of OWNERS) await stage.publishAs(owner, log, { from: 1, to: 1 });
+    await strategy.drained(stage.topic, 'first', 60_000);
+    await (await server.coordinatorOf('first', stage.topic)).kill();
+    for (const owner of OWNERS) await stage.publishAs(owner, log, { from: 2, to: 2 });
+    await strategy.drained(stage.topic, 'first', 60_000);
+    expect(handled.numbers.filter((n) => n === 2).length).toBeGreaterThanOrEqual(OWNERS.length);
+  });
+});

@@ -14,6 +14,8 @@ const ONCE_READY = { timeout: 30_000, interval: 20 };
 export interface KafkaLogServer extends LogServer {
   /** One of its brokers, for those who do it harm. */
   readonly broker: Server;
+  /** The one that coordinates a group. */
+  coordinatorOf(group: string, topic: string): Promise<Server>;
 }
 
 /** The log on Kafka, with a broker of its own. */
@@ -44,6 +46,15 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
   };
   return {
     broker,
+    coordinatorOf: async (group, topic) => {
+      const { topics } = await admin.fetchTopicMetadata({ topics: ['__consumer_offsets'] });
+      const partitions = topics[0]?.partitions ?? [];
+      const place = Math.abs(javaHash(`${group}.${topic}`)) % partitions.length;
+      const leader = partitions.find(({ partitionId }) => partitionId === place)?.leader ?? 0;
+      const coordinator = servers[leader - 1];
+      if (!coordinator) throw new Error(`nobody coordinates ${group}`);
+      return coordinator;
+    },
     createTopic: async (topic) => {
       const topics = [topic, `${topic}.dead`].map((name) => ({
         topic: name,
@@ -71,6 +82,10 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
     },
   };
 }
+
+/** By it Kafka chooses who coordinates a group. */
+const javaHash = (text: string): number =>
+  [...text].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) | 0, 0);
 
 /** Everything that is in a topic, by a consumer that nobody else has. */
 async function readAll(kafka: Kafka, topic: string): Promise<StoredEvent[]> {

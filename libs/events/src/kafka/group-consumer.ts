@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '@svc/runtime';
-import type { Consumer as KafkaJSConsumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Consumer as KafkaJSConsumer, EachBatchPayload, Kafka, PartitionOffset } from 'kafkajs';
 import type { Consumer, ConsumerState, SendBatch } from '../delivery/event-strategy.js';
 import type { EventsLogger } from '../delivery/logger.js';
 import { type Subscription, deliver } from '../delivery/on-events.js';
@@ -9,6 +9,7 @@ import type { Positions } from '../delivery/lag-watch.js';
 import { type LoggedEvent, deadTopic, parseEvents } from '../delivery/parse-events.js';
 import { FetchedBatches } from './fetched-batches.js';
 import { Heartbeat } from './heartbeat.js';
+import { brokerFault } from './kafka-client.js';
 import type { KafkaEventLog } from './kafka-event-log.js';
 import './stopped-runner.js';
 import type { TopicProgress } from './topic-progress.js';
@@ -45,6 +46,13 @@ export interface GroupConsumerOptions {
   readonly logger: EventsLogger;
 }
 
+/** Events as they were fetched, and what they say. */
+interface Parsed extends ReturnType<typeof parseEvents> {
+  readonly fetched: readonly LoggedEvent[];
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /**
  * Reads one topic for one group, beside the group's other processes: each has some of the partitions, so each key is
  * handled by one of them, in order. An offset is committed after the handler has returned.
@@ -63,6 +71,10 @@ export class GroupConsumer implements Consumer {
   #handled = 0;
   #dead = 0;
   #failures = 0;
+  /** Since when the group's coordinator has left commits unanswered. */
+  #unansweredSinceMs: number | undefined;
+  /** Gives the present consumer up. */
+  #giveUp: (reason: Error) => void = () => undefined;
 
   constructor(options: GroupConsumerOptions) {
     this.#options = options;
@@ -136,6 +148,8 @@ export class GroupConsumer implements Consumer {
     const ended = Promise.withResolvers<void>();
     const end = (): void => ended.resolve();
     this.#stop.signal.addEventListener('abort', end, { once: true });
+    this.#giveUp = ended.reject;
+    this.#unansweredSinceMs = undefined;
     consumer.on(consumer.events.CRASH, ({ payload }) => ended.reject(payload.error));
     try {
       await Promise.race([this.#begin(consumer), ended.promise]);
@@ -202,10 +216,12 @@ export class GroupConsumer implements Consumer {
     const batches = new FetchedBatches(payloads);
     try {
       for (let chunk = batches.next(batchMax); chunk.events.length > 0; chunk = batches.next(batchMax)) {
-        if (!(await this.#handle(chunk.events, heartbeat))) return;
-        await first.commitOffsetsIfNecessary({
-          topics: [{ topic: this.topic, partitions: chunk.committed }],
-        });
+        const { events, unreadable } = parseEvents(chunk.events, this.#options.subscription.event);
+        if (!(await this.#handle({ fetched: chunk.events, events, unreadable }, heartbeat))) return;
+        await this.#commit(first, chunk.committed);
+        this.#handled += events.length;
+        this.#dead += unreadable.length;
+        this.#failures = 0;
         // What could not be committed is fetched again: of a key that has nothing more to come, nobody else would commit it.
         for (const { payload, lastOffset } of chunk.ends) payload.resolveOffset(lastOffset);
         // The others wait for this member.
@@ -218,9 +234,8 @@ export class GroupConsumer implements Consumer {
   }
 
   /** Hands events to the handler until it takes them. False when they are no longer this member's to handle. */
-  async #handle(fetched: readonly LoggedEvent[], heartbeat: Heartbeat): Promise<boolean> {
-    const { send, log, subscription, logger } = this.#options;
-    const { events, unreadable } = parseEvents(fetched, subscription.event);
+  async #handle({ fetched, events, unreadable }: Parsed, heartbeat: Heartbeat): Promise<boolean> {
+    const { send, log, logger } = this.#options;
     for (let waitMs = BACKOFF_MS_MIN; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
       if (heartbeat.isLost) return false;
       try {
@@ -239,19 +254,36 @@ export class GroupConsumer implements Consumer {
       }
     }
     if (heartbeat.isLost && !this.#stop.signal.aborted) return false;
-    this.#handled += events.length;
-    this.#dead += unreadable.length;
-    this.#failures = 0;
     if (unreadable.length > 0)
       logger.error(`${unreadable.length} unreadable events went to ${deadTopic(this.topic)}`);
     return true;
   }
 
+  async #commit(first: EachBatchPayload, partitions: PartitionOffset[]): Promise<void> {
+    try {
+      await first.commitOffsetsIfNecessary({ topics: [{ topic: this.topic, partitions }] });
+      this.#unansweredSinceMs = undefined;
+    } catch (error) {
+      this.#failures += 1;
+      this.#options.logger.error(`${this.group} could not commit ${this.topic}: ${reasonOf(error)}`);
+      this.#noteUncommitted(error);
+      throw error;
+    }
+  }
+
+  /** kafkajs looks who coordinates the group only when it joins: of a broker that stays away it would ask on and on. */
+  #noteUncommitted(error: unknown): void {
+    const now = performance.now();
+    this.#unansweredSinceMs = brokerFault(error) === undefined ? (this.#unansweredSinceMs ?? now) : undefined;
+    if (this.#unansweredSinceMs === undefined || now - this.#unansweredSinceMs < this.#options.sessionMs)
+      return;
+    this.#giveUp(new Error(`the coordinator of ${this.#groupId} does not answer`, { cause: error }));
+  }
+
   #failed(error: unknown, waitMs: number): void {
     this.#failures += 1;
-    const reason = error instanceof Error ? error.message : String(error);
     this.#options.logger.error(
-      `${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reason}`,
+      `${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reasonOf(error)}`,
     );
   }
 
