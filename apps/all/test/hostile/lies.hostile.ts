@@ -100,6 +100,17 @@ describe('the limit of output', () => {
     expect(Number(told[0])).toBeGreaterThan(0);
     expect(Number(told[0])).toBeLessThanOrEqual(8_192);
   });
+
+  it.each(['n_predict', 'max_new_tokens', 'num_predict', 'max_length', 'n_cmpl', 'best_of'])(
+    'is not told to a backend as %s',
+    async (name) => {
+      const escaped = name.replace(/^./, (first) => `\\u00${first.charCodeAt(0).toString(16)}`);
+      const request = JSON.stringify({ model: 'able', ...said(user), max_tokens: 1 }).slice(0, -1);
+      for (const written of [name, escaped])
+        expect((await stage.ask(`${request},"${written}":4000}`)).status).toBe(200);
+      expect(sent.map((members) => members[name])).toEqual([undefined, undefined]);
+    },
+  );
 });
 
 /** Counts that no answer of ten words can have. */

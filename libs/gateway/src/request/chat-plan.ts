@@ -55,6 +55,22 @@ export interface ChatPlan {
 const OWN_MEMBERS = ['model', 'svc_parameters', 'user', 'store', 'include', 'metadata', 'fallbacks'];
 
 /**
+ * What backends take for another limit of the output, or for another number of choices, beside the names of OpenAI:
+ * llama.cpp lets `n_predict` and `n_cmpl` win, others have the rest. Nobody has paid for what they ask for.
+ */
+const OTHER_LIMITS = [
+  'n_predict',
+  'max_new_tokens',
+  'num_predict',
+  'max_length',
+  'max_gen_len',
+  'max_output_tokens',
+  'max_tokens_to_sample',
+  'n_cmpl',
+  'best_of',
+];
+
+/**
  * Reads what is asked. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED, NOT_AVAILABLE,
  * INVALID_REQUEST.
  */
@@ -159,7 +175,7 @@ function outputLimit(request: ChatRequest): number | undefined {
 function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: BackendRequest): string {
   const members = new Map(plan.members);
   if (messages) members.set('messages', messages);
-  for (const name of OWN_MEMBERS) members.delete(name);
+  for (const name of [...OWN_MEMBERS, ...OTHER_LIMITS]) members.delete(name);
   tellLimit(members, plan, promptTokens);
   tellTools(members, plan.request, offeredTool(plan));
   tellBackend(members, plan.thinking, plan.model);

@@ -20,8 +20,7 @@ const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{'
 function withoutEnding(address: string): string {
   // Each is counted once: an address may be nothing but brackets.
   const counts = new Map<string, number>();
-  const countOf = (character: string): number =>
-    counts.get(character) ?? address.split(character).length - 1;
+  const countOf = (character: string): number => counts.get(character) ?? address.split(character).length - 1;
   for (let end = address.length; end > 0; end -= 1) {
     const last = address.charAt(end - 1);
     const opening = OPENING[last];

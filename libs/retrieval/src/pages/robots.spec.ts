@@ -63,7 +63,9 @@ describe('RobotRules', () => {
   });
 
   it('a group of its own that forbids nothing is not for others to forbid', () => {
-    const rules = RobotRules.parse('User-agent: *\nDisallow: /\n\nUser-agent: svc-guarded-fetch\nDisallow:\n');
+    const rules = RobotRules.parse(
+      'User-agent: *\nDisallow: /\n\nUser-agent: svc-guarded-fetch\nDisallow:\n',
+    );
     expect(rules.allows('/x')).toBe(true);
   });
 });

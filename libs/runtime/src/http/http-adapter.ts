@@ -9,7 +9,7 @@ import type { Bodies } from './bodies.js';
 import type { CrossOrigin } from './cross-origin.js';
 import { methodsOf } from './known-paths.js';
 import { refuseMalformed } from './malformed.js';
-import { OpenRequests } from './open-requests.js';
+import { OpenRequests, endUnread } from './open-requests.js';
 import { newId } from './request-id.js';
 import { requestEnded, requestStarted } from './request-metrics.js';
 import { type RequestRecord, requestLine } from './request-record.js';
@@ -72,6 +72,8 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
     const route = begin(request, reply);
     requestStarted();
     open.begin(reply);
+    // A neighbour may read as slowly as the client for whom it asks.
+    if (route?.access !== 'internal') endUnread(reply.raw);
     if (options.isStopping()) {
       reply.header('connection', 'close');
       if (route?.access === 'internal') {

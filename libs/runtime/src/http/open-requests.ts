@@ -1,5 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
+
+/** A client may leave an answer unread for so long, as it may a stream. */
+const UNREAD_MS = 60_000;
+
+/** A connection takes as much in any case. */
+const SMALL_BYTES = 16_384;
 
 /**
  * The requests of each connection whose answers have not ended. Fastify tells of an answer that was written to its end,
@@ -34,4 +41,14 @@ export class OpenRequests {
     this.#of.delete(socket);
     open?.forEach(this.#left);
   }
+}
+
+/**
+ * Lets go of a client that does not read the rest of an answer which has ended: it would be kept in memory for as long as
+ * the client stays connected. One that reads slowly is waited for.
+ */
+export function endUnread(raw: ServerResponse, unreadMs = UNREAD_MS): void {
+  raw.once('prefinish', () => {
+    if (raw.writableLength > SMALL_BYTES) raw.setTimeout(unreadMs, () => raw.destroy());
+  });
 }

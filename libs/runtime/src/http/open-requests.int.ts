@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { endUnread } from './open-requests.js';
+
+const UNREAD_MS = 300;
+/** More than a kernel keeps for a connection. */
+const ANSWER = Buffer.alloc(32 * 1024 * 1024, 'a');
+
+let server: Server;
+let socket: Socket;
+let ended: Promise<unknown[]>;
+
+beforeEach(async () => {
+  const closed = Promise.withResolvers<unknown[]>();
+  ended = closed.promise;
+  server = createServer((_request, response) => {
+    endUnread(response, UNREAD_MS);
+    response.on('close', () => closed.resolve([response.writableFinished]));
+    // As one that a model took its time for.
+    setTimeout(() => response.end(ANSWER), 2 * UNREAD_MS);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+});
+
+afterEach(() => {
+  socket.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
+it('lets go of a client that does not read its answer', async () => {
+  expect(await ended).toEqual([false]);
+});
+
+it('waits for one that reads slowly', async () => {
+  let bytes = 0;
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    socket.pause();
+  });
+  socket.resume();
+  const reading = setInterval(() => socket.resume(), 2);
+  try {
+    expect(await ended).toEqual([true]);
+    while (bytes < ANSWER.length) await sleep(5);
+  } finally {
+    clearInterval(reading);
+  }
+});
