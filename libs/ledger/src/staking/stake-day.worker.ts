@@ -3,7 +3,11 @@ import { setStakedDiem } from '@svc/contracts';
 import { JobWorkers } from '@svc/jobs';
 import { Staking } from './staking.js';
 
-const MIDNIGHT = '0 0 * * *';
+/**
+ * At midnight in UTC, and again: the job of a midnight may be lost with its Redis, or fail for good. Where the day is set
+ * already, one question says so.
+ */
+const EVERY_TEN_MINUTES = '*/10 * * * *';
 
 /** Begins each day, and catches up at the start of a process. */
 @Injectable()
@@ -16,7 +20,7 @@ export class StakeDayWorker implements OnModuleInit {
   onModuleInit(): void {
     this.workers.work(setStakedDiem, (_payload, run) => this.staking.setDay(run), {
       payload: {},
-      cron: MIDNIGHT,
+      cron: EVERY_TEN_MINUTES,
       atStart: true,
     });
   }
