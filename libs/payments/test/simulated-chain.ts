@@ -56,6 +56,13 @@ export class View {
     }
     return undefined;
   }
+
+  /** Whether a transaction is in a block, and had no effect. */
+  isReverted(hash: string): boolean {
+    return this.chain
+      .blocksReverting(hash)
+      .some((block) => block.number <= this.head.number && this.block(block.number) === block);
+  }
 }
 
 /** Blocks, transactions that wait for one, and an authorization that is used once. */
@@ -65,6 +72,7 @@ export class SimulatedChain {
   ];
   private readonly waiting = new Map<string, Sent>();
   private readonly uses = new Map<string, Block[]>();
+  private readonly reverts = new Map<string, Block[]>();
   readonly now = new View(this);
 
   get head(): Block {
@@ -79,6 +87,10 @@ export class SimulatedChain {
 
   blocksWith(use: string): readonly Block[] {
     return this.uses.get(use) ?? [];
+  }
+
+  blocksReverting(hash: string): readonly Block[] {
+    return this.reverts.get(hash) ?? [];
   }
 
   /** What a node sees from now on that hears of no further block. */
@@ -158,6 +170,7 @@ export class SimulatedChain {
       nextNonce: this.head.nextNonce + own,
     };
     this.blocks.push(block);
+    for (const { hash } of block.reverted) this.reverts.set(hash, [...this.blocksReverting(hash), block]);
     for (const use of done.keys()) this.uses.set(use, [...this.blocksWith(use), block]);
   }
 }

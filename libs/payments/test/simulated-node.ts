@@ -105,6 +105,10 @@ export class SimulatedNode extends BaseChain {
     return (this.raws.get(raw)?.own?.nonce ?? -1) >= head.nextNonce;
   }
 
+  override async isReverted(transaction: string): Promise<boolean> {
+    return (await this.see()).isReverted(transaction);
+  }
+
   /** One that hangs has taken it all the same. */
   override async send(raw: Hex): Promise<void> {
     const sent = this.raws.get(raw);

@@ -2,7 +2,6 @@ import { BASE_USDC, type SignedText } from '@svc/contracts';
 import {
   type Address,
   BaseError,
-  ExecutionRevertedError,
   type Hash,
   type Hex,
   type PublicClient,
@@ -32,7 +31,9 @@ import {
   type Statement,
   type Trial,
 } from './chain.js';
+import { higher } from './fees.js';
 import { timedCall } from './node-calls.js';
+import { MOST_GAS, revertOf } from './reverts.js';
 
 const CHAIN_ID = 8_453;
 
@@ -44,6 +45,9 @@ const BLOCKS_AT_ONCE = 9_000n;
 
 /** The chain's clock may lag, and its last blocks may be replaced. */
 const EXPIRY_MARGIN_SECONDS = 120n;
+
+/** A payment that can be settled for longer is not taken: it could be kept under way. Clients sign for minutes. */
+const AHEAD_MOST_SECONDS = 3_600n;
 
 const USDC = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
@@ -103,8 +107,10 @@ export class BaseChain extends Chain {
   override try(authorization: Authorization): Promise<Trial> {
     return this.ask(async () => {
       try {
-        await this.client.call({ to: BASE_USDC, data: transferData(authorization) });
-        return 'good';
+        await this.client.call({ to: BASE_USDC, data: transferData(authorization), gas: MOST_GAS });
+        return (await this.isFarAhead(authorization))
+          ? { bad: 'validBefore is more than an hour ahead' }
+          : 'good';
       } catch (error) {
         const reason = revertOf(error);
         if (reason === undefined) throw error;
@@ -150,6 +156,18 @@ export class BaseChain extends Chain {
       if (await this.isSpent(authorization, head)) return this.moved(payment);
       return { kind: 'gone' };
     });
+  }
+
+  /** Whether the chain has a transaction that had no effect. */
+  isReverted(transaction: string): Promise<boolean> {
+    return this.ask(async () => (await this.receiptOf(transaction as Hash))?.status === 'reverted');
+  }
+
+  /** By the clock that is ahead: a chain may have had no block for long. */
+  private async isFarAhead({ validBefore }: Authorization): Promise<boolean> {
+    const { timestamp } = await this.client.getBlock();
+    const ours = BigInt(Math.floor(Date.now() / 1_000));
+    return validBefore > (ours > timestamp ? ours : timestamp) + AHEAD_MOST_SECONDS;
   }
 
   private async lastSure(): Promise<bigint> {
@@ -230,8 +248,9 @@ export class BaseChain extends Chain {
   }
 
   private async gasFor(account: Address, data: Hex): Promise<bigint> {
-    const gas = await this.client.estimateGas({ account, to: BASE_USDC, data });
-    return (gas * 12n) / 10n;
+    const gas = await this.client.estimateGas({ account, to: BASE_USDC, data, gas: MOST_GAS });
+    const ample = (gas * 12n) / 10n;
+    return ample < MOST_GAS ? ample : MOST_GAS;
   }
 
   /** Whether a transaction of this account can still be taken up: no other one of it has the same number. */
@@ -363,28 +382,4 @@ function transferData(authorization: Authorization): Hex {
     functionName: 'transferWithAuthorization',
     args: [from, to, value, validAfter, validBefore, nonce, signature],
   });
-}
-
-interface Fees {
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-}
-
-/** Nodes take a transaction in place of another for a tenth more. */
-function higher(now: Fees, before?: Partial<Fees>): Fees {
-  const raised = (nano = 0n, least = 0n): bigint => {
-    const more = (nano * 9n) / 8n + 1n;
-    return before && more > least ? more : least;
-  };
-  return {
-    maxFeePerGas: raised(before?.maxFeePerGas, now.maxFeePerGas),
-    maxPriorityFeePerGas: raised(before?.maxPriorityFeePerGas, now.maxPriorityFeePerGas),
-  };
-}
-
-/** Why the contract refused, where it was asked and did. */
-function revertOf(error: unknown): string | undefined {
-  if (!(error instanceof BaseError)) return undefined;
-  const reverted = error.walk((each) => each instanceof ExecutionRevertedError);
-  return reverted instanceof ExecutionRevertedError ? reverted.shortMessage.slice(0, 200) : undefined;
 }

@@ -185,6 +185,15 @@ export class PaymentStore {
     );
   }
 
+  /** Notes what has become of the transaction of a payment that goes on. */
+  async noted(id: string, reason: string): Promise<void> {
+    await this.database.query(
+      `UPDATE payments.payments SET reason = $2, updated_at = now()
+       WHERE id = $1 AND state IN ('SETTLING', 'BROADCAST', 'REVERSED')`,
+      [id, reason],
+    );
+  }
+
   async confirm(id: string, { transaction, units, block, blockHash }: Settled): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = 'CONFIRMED', transaction = $2, settled_units = $3, settled_block = $4,

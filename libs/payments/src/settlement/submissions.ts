@@ -6,6 +6,9 @@ import type { Authorization } from '../header/payment-header.js';
 import type { Payment, PaymentStore } from '../records/payment.store.js';
 import { Submission } from './rail.js';
 
+/** What is noted of a payment that goes on after its transaction was reverted. */
+const REVERTED = 'the chain has reverted ';
+
 /** Submits payments by a signer of our own, which pays for their gas. */
 export class OwnSubmission extends Submission {
   constructor(
@@ -31,11 +34,24 @@ export class OwnSubmission extends Submission {
     const isStuck = Date.now() - (broadcastAt?.getTime() ?? 0) > stuckMs;
     if (open) await this.chain.send(open);
     if (open && !isStuck) return;
+    if (!open && (await this.isGivenUp(payment))) return;
     await this.store.alone(signer.address, async () => {
       const { raw, hash } = await this.chain.prepare(authorization, signer, open);
       await this.store.broadcast(id, hash, raw);
       await this.chain.send(raw);
     });
+  }
+
+  /**
+   * Two transactions that were reverted are enough, since each has cost gas: a wallet that is a contract can say yes until it
+   * is asked in a block. The payment fails when its authorization has expired, unless somebody else settles it.
+   */
+  private async isGivenUp({ id, transaction, reason }: Payment): Promise<boolean> {
+    if (transaction === undefined || !(await this.chain.isReverted(transaction))) return false;
+    const note = `${REVERTED}${transaction}`;
+    if (reason?.startsWith(REVERTED) && reason !== note) return true;
+    await this.store.noted(id, note);
+    return false;
   }
 }
 
