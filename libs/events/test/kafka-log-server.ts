@@ -1,5 +1,5 @@
 import { type Server, temporaryBrokers, temporaryInfra } from '@svc/infra';
-import { Kafka, Partitioners, logLevel } from 'kafkajs';
+import { AssignerProtocol, Kafka, Partitioners, logLevel } from 'kafkajs';
 import { vi } from 'vitest';
 import { EventsModule } from '../src/index.js';
 import { KafkaEventLog } from '../src/kafka/kafka-event-log.js';
@@ -16,6 +16,10 @@ export interface KafkaLogServer extends LogServer {
   readonly broker: Server;
   /** The one that coordinates a group. */
   coordinatorOf(group: string, topic: string): Promise<Server>;
+  /** Gives a topic so many partitions. */
+  widen(topic: string, partitions: number): Promise<void>;
+  /** The partitions that the members of a group have. */
+  partitionsOf(group: string, topic: string): Promise<readonly number[]>;
 }
 
 /** The log on Kafka, with a broker of its own. */
@@ -54,6 +58,17 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
       const coordinator = servers[leader - 1];
       if (!coordinator) throw new Error(`nobody coordinates ${group}`);
       return coordinator;
+    },
+    widen: async (topic, count) => {
+      await admin.createPartitions({ topicPartitions: [{ topic, count }] });
+    },
+    partitionsOf: async (group, topic) => {
+      const { groups } = await admin.describeGroups([`${group}.${topic}`]);
+      const members = groups.flatMap((found) => found.members);
+      return members.flatMap(({ memberAssignment }) => {
+        const decoded = AssignerProtocol.MemberAssignment.decode(memberAssignment);
+        return decoded?.assignment[topic] ?? [];
+      });
     },
     createTopic: async (topic) => {
       const topics = [topic, `${topic}.dead`].map((name) => ({

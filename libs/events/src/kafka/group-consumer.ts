@@ -46,6 +46,14 @@ export interface GroupConsumerOptions {
   readonly logger: EventsLogger;
 }
 
+/** What one fetch has brought. */
+interface Fetched {
+  readonly payloads: readonly EachBatchPayload[];
+  readonly first: EachBatchPayload;
+  /** The joins of the group until then. */
+  readonly joins: number;
+}
+
 /** Events as they were fetched, and what they say. */
 interface Parsed extends ReturnType<typeof parseEvents> {
   readonly fetched: readonly LoggedEvent[];
@@ -71,6 +79,8 @@ export class GroupConsumer implements Consumer {
   #handled = 0;
   #dead = 0;
   #failures = 0;
+  /** How often the group was joined. */
+  #joins = 0;
   /** Since when the group's coordinator has left commits unanswered. */
   #unansweredSinceMs: number | undefined;
   /** Gives the present consumer up. */
@@ -150,6 +160,10 @@ export class GroupConsumer implements Consumer {
     this.#stop.signal.addEventListener('abort', end, { once: true });
     this.#giveUp = ended.reject;
     this.#unansweredSinceMs = undefined;
+    consumer.on(consumer.events.GROUP_JOIN, () => {
+      this.#joins += 1;
+      this.#unansweredSinceMs = undefined;
+    });
     consumer.on(consumer.events.CRASH, ({ payload }) => ended.reject(payload.error));
     try {
       await Promise.race([this.#begin(consumer), ended.promise]);
@@ -197,10 +211,11 @@ export class GroupConsumer implements Consumer {
   #gather(payload: EachBatchPayload): Promise<void> {
     if (!this.#arrived) {
       const payloads: EachBatchPayload[] = [];
+      const joins = this.#joins;
       const turn = new Promise<void>((resolve) => setImmediate(resolve));
       const taken = turn.then(() => {
         this.#arrived = undefined;
-        return this.#take(payloads, payload);
+        return this.#take({ payloads, first: payload, joins });
       });
       this.#arrived = { payloads, taken };
     }
@@ -209,7 +224,7 @@ export class GroupConsumer implements Consumer {
   }
 
   /** Handles what was fetched, or a part of it; what is left is fetched again. */
-  async #take(payloads: readonly EachBatchPayload[], first: EachBatchPayload): Promise<void> {
+  async #take({ payloads, first, joins }: Fetched): Promise<void> {
     const { batchMax } = this.#options;
     const hurry = (this.#hurry = Promise.withResolvers<void>());
     const heartbeat = (this.#heartbeat = new Heartbeat(first));
@@ -218,6 +233,8 @@ export class GroupConsumer implements Consumer {
       for (let chunk = batches.next(batchMax); chunk.events.length > 0; chunk = batches.next(batchMax)) {
         const { events, unreadable } = parseEvents(chunk.events, this.#options.subscription.event);
         if (!(await this.#handle({ fetched: chunk.events, events, unreadable }, heartbeat))) return;
+        // kafkajs would commit what it has from before under what it has joined since, where another may be further.
+        if (this.#joins !== joins) return;
         await this.#commit(first, chunk.committed);
         this.#handled += events.length;
         this.#dead += unreadable.length;
