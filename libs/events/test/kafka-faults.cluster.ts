@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PartitionReader } from '../src/kafka/partition-reader.js';
 import type { Counted } from '../src/testing.js';
 import { Collected, EventStage, eventually } from './event-stage.js';
 import { type KafkaLogServer, startKafkaLog, startReplicatedLog } from './kafka-log-server.js';
@@ -175,6 +176,25 @@ describe('of three brokers', () => {
     finish.resolve();
     await strategy.drained(stage.topic, 'first', 60_000);
     expect(handled.numbers).toEqual([1, 1]);
+  });
+
+  it('a reader that one of them fails asks none of the others once it is closed', async () => {
+    const reader = new PartitionReader(server.connection, stage.topic);
+    const { next } = await reader.open();
+    const asked: number[] = [];
+    const following = reader.follow(
+      (partition) => {
+        asked.push(partition);
+        if (partition === 0 && asked.length > 20) throw new Error('it fails');
+        return next.get(partition) ?? 0n;
+      },
+      () => Promise.resolve(),
+    );
+    await expect(following).rejects.toThrow('it fails');
+    await reader.close();
+    asked.length = 0;
+    await sleep(2_000);
+    expect(asked).toEqual([]);
   });
 
   it('one stays away that coordinated a group: events are handled and committed within a minute', async () => {

@@ -2,6 +2,7 @@ import { type Server, temporaryBrokers, temporaryInfra } from '@svc/infra';
 import { AssignerProtocol, Kafka, Partitioners, logLevel } from 'kafkajs';
 import { vi } from 'vitest';
 import { EventsModule } from '../src/index.js';
+import type { KafkaConnection } from '../src/kafka/kafka-client.js';
 import { KafkaEventLog } from '../src/kafka/kafka-event-log.js';
 import type { LogServer, StoredEvent } from './event-stage.js';
 
@@ -12,6 +13,7 @@ const PATIENT = { requestTimeout: 30_000, connectionTimeout: 10_000, retry: { re
 const ONCE_READY = { timeout: 30_000, interval: 20 };
 
 export interface KafkaLogServer extends LogServer {
+  readonly connection: KafkaConnection;
   /** One of its brokers, for those who do it harm. */
   readonly broker: Server;
   /** The one that coordinates a group. */
@@ -49,6 +51,7 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
     configEntries: [{ name: 'min.insync.replicas', value: String(Math.min(servers.length, 2)) }],
   };
   return {
+    connection: { brokers },
     broker,
     coordinatorOf: async (group, topic) => {
       const { topics } = await admin.fetchTopicMetadata({ topics: ['__consumer_offsets'] });

@@ -22,6 +22,7 @@ export class PartitionReader {
   readonly #topic: string;
   readonly #cluster: Cluster;
   #partitions: readonly number[] = [];
+  #closed = false;
 
   constructor(connection: KafkaConnection, topic: string) {
     this.#topic = topic;
@@ -54,7 +55,7 @@ export class PartitionReader {
   }
 
   /**
-   * Reads on from the offsets that `nextOffset` gives, for as long as nothing fails. `take` is called for one partition
+   * Reads on from the offsets that `nextOffset` gives, until something fails or it is closed. `take` is called for one partition
    * after the other, again and again.
    */
   async follow(
@@ -65,6 +66,7 @@ export class PartitionReader {
     const following = Object.entries(leaders).map(async ([nodeId, partitions]): Promise<never> => {
       const broker = await this.#cluster.findBroker({ nodeId });
       for (;;) {
+        await this.#stayOpen();
         const request = partitions.map((partition) => ({
           partition,
           fetchOffset: String(nextOffset(partition)),
@@ -83,6 +85,7 @@ export class PartitionReader {
         for (const { partition, messages } of responses.flatMap((response) => response.partitions)) {
           const last = messages.at(-1);
           if (last === undefined) continue;
+          await this.#stayOpen();
           // A broker gives whole batches, which may begin earlier, and its own marks.
           const wanted = messages.filter(
             ({ offset, isControlRecord }) =>
@@ -102,7 +105,16 @@ export class PartitionReader {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await within(GOODBYE_MS, this.#cluster.disconnect()).catch(() => undefined);
+  }
+
+  /** Ends those who read on for other brokers than the one that failed: kafkajs would connect again for them. */
+  async #stayOpen(): Promise<void> {
+    if (!this.#closed) return;
+    // A broker may have been connected meanwhile.
+    await this.close();
+    throw new Error(`the reader of ${this.#topic} is closed`);
   }
 
   async #open(): Promise<{ first: ReadonlyMap<number, bigint>; next: ReadonlyMap<number, bigint> }> {
