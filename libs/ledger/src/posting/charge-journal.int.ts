@@ -1,7 +1,7 @@
-import { appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chargeOf } from '../testing.js';
 import { FileJournal, type JournalEntry } from './charge-journal.js';
 
@@ -16,6 +16,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await running?.onApplicationShutdown();
   running = undefined;
+  vi.restoreAllMocks();
   await rm(folder, { recursive: true });
 });
 
@@ -34,6 +35,13 @@ async function afterCrash(): Promise<readonly JournalEntry[]> {
   const journal = await FileJournal.open(folder, BYTES);
   await journal.onApplicationShutdown();
   return journal.earlier;
+}
+
+/** What all open files have in common. */
+async function openFiles(): Promise<FileHandle> {
+  const handle = await open(folder);
+  await handle.close();
+  return Object.getPrototypeOf(handle) as FileHandle;
 }
 
 describe('a journal', () => {
@@ -60,6 +68,41 @@ describe('a journal', () => {
     if (!first) throw new Error('there are ten');
     await journal.append(first);
     expect(await afterCrash()).toEqual([first]);
+  });
+
+  it('keeps what comes after a flush that failed while it began anew', async () => {
+    const journal = await start();
+    const [first, second] = entries(2) as [JournalEntry, JournalEntry];
+    await journal.append(first);
+    const flush = vi.spyOn(await openFiles(), 'datasync').mockRejectedValueOnce(new Error('EIO'));
+    journal.done(1);
+    await expect.poll(() => flush.mock.calls.length).toBe(1);
+    await journal.append(second);
+    expect(await afterCrash()).toEqual([second]);
+  });
+
+  it('keeps an entry of which the file took only a part at first', async () => {
+    const journal = await start();
+    const files = await openFiles();
+    const write = Reflect.get(files, 'write') as () => Promise<never>;
+    const writes = vi.spyOn(files, 'write').mockImplementationOnce(function part(this: FileHandle, ...args) {
+      const [buffer, from, length, position] = args as unknown as [Buffer, number, number, number];
+      return Reflect.apply(write, this, [buffer, from, Math.floor(length / 2), position]);
+    });
+    const kept = entries(2);
+    await Promise.all(kept.map((entry) => journal.append(entry)));
+    expect(writes).toHaveBeenCalledTimes(2);
+    expect(await afterCrash()).toEqual(kept);
+  });
+
+  it('refuses an entry of which the file takes nothing', async () => {
+    const journal = await start();
+    const nothing = { bytesWritten: 0, buffer: Buffer.alloc(0) };
+    vi.spyOn(await openFiles(), 'write').mockResolvedValueOnce(nothing as never);
+    const [first, second] = entries(2) as [JournalEntry, JournalEntry];
+    await expect(journal.append(first)).rejects.toThrow('takes no more');
+    await journal.append(second);
+    expect(await afterCrash()).toEqual([second]);
   });
 
   it('takes no charge beyond its size, keeps room for what is never charged, and stays within its file', async () => {

@@ -94,7 +94,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = await open(join(folder, FILE), constants.O_RDWR | constants.O_CREAT, 0o600);
       const { size } = await file.stat();
-      if (size < bytes) await file.write(Buffer.alloc(bytes - size), 0, bytes - size, size);
+      if (size < bytes) await writeWhole(file, Buffer.alloc(bytes - size), size);
       await file.sync();
       const content = Buffer.alloc(Math.max(size, bytes));
       await file.read(content, 0, content.length, 0);
@@ -157,11 +157,11 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     const buffer = Buffer.concat([...parts, NO_HEADER]);
     try {
       await this.stayInPlace();
-      await this.file.write(buffer, 0, buffer.length, this.offset);
+      await writeWhole(this.file, buffer, this.offset);
       await this.file.datasync();
     } catch (error) {
       // What was refused must not be read by the next run.
-      await this.file.write(NO_HEADER, 0, HEADER_BYTES, this.offset).catch(() => undefined);
+      await writeWhole(this.file, NO_HEADER, this.offset).catch(() => undefined);
       for (const { written } of fitting) written.reject(error);
       return;
     }
@@ -181,7 +181,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     try {
       const content = Buffer.alloc(this.place.bytes);
       await this.file.read(content, 0, this.offset, 0);
-      await again.write(content, 0, content.length, 0);
+      await writeWhole(again, content, 0);
       await again.sync();
       await rename(aside, path);
     } catch (error) {
@@ -194,10 +194,20 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
   }
 
   private async beginAnew(): Promise<void> {
-    await this.file.write(NO_HEADER, 0, HEADER_BYTES, 0);
-    await this.file.datasync();
+    // Also where the rest fails: nothing in the file is needed, and behind an end at its beginning nothing would be read.
     this.offset = 0;
     this.generation += 1;
+    await writeWhole(this.file, NO_HEADER, 0);
+    await this.file.datasync();
+  }
+}
+
+/** A file may take less than it is given. */
+async function writeWhole(file: FileHandle, content: Buffer, position: number): Promise<void> {
+  for (let from = 0; from < content.length;) {
+    const { bytesWritten } = await file.write(content, from, content.length - from, position + from);
+    if (bytesWritten === 0) throw new Error('the file takes no more');
+    from += bytesWritten;
   }
 }
 
