@@ -145,7 +145,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   /** Keeps a payment that could be settled. What could not is refused, and leaves nothing. */
   private async receive(authorization: SignedPayment, { chain }: Rail): Promise<Payment> {
     const seenBlock = await chain.head();
-    const trial = await chain.try(authorization);
+    const trial = await chain.try(authorization, seenBlock);
     if (typeof trial === 'object') {
       // It can fail because it has been settled just now: whoever did has kept it before.
       const known = await stored(this.parts.store.find(paymentKey(authorization)));

@@ -58,7 +58,9 @@ export class SimulatedNode extends BaseChain {
   override async try(authorization: Authorization): Promise<Trial> {
     const view = await this.see();
     if (authorization.signature.startsWith(FORGED)) return { bad: 'invalid signature' };
-    if (view.used(authorization)) return 'spent';
+    const used = view.used(authorization);
+    const word = used && this.wordOn(view, used);
+    if (word) return word.kind === 'never' ? { bad: word.reason } : 'spent';
     return view.head.time >= authorization.validBefore ? { bad: 'expired' } : 'good';
   }
 

@@ -139,12 +139,29 @@ describe('the audit of payments', () => {
 });
 
 describe('a payment that was spent, and no node says where', () => {
+  it('and that comes only then is not kept, and is credited when it is sent again', async () => {
+    const one = await buyer(chain, 10);
+    const header = await headerOf(one);
+    await submit(chain, header);
+    await proxy.whileForgetful(async () => {
+      expect(await send(header)).toBe(503);
+    });
+    expect(await paymentBy(one)).toEqual({});
+    await sent(header);
+    expect(await balanceOf(platform, one)).toBe(5);
+    await proved();
+  });
+
   it('waits for the operator, who finds it, and is credited where the chain has it', async () => {
     const one = await buyer(chain, 10);
     const header = await headerOf(one);
-    const transaction = await submit(chain, header);
+    await chain.call('evm_setAutomine', [false]);
+    expect(await send(header)).toBe(409);
+    let transaction = '';
     await proxy.whileForgetful(async () => {
-      expect(await send(header)).toBe(409);
+      await chain.call('anvil_dropAllTransactions', []);
+      await chain.call('evm_setAutomine', [true]);
+      transaction = await submit(chain, header);
       await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'UNKNOWN' });
     });
     const { id } = await paymentBy(one);

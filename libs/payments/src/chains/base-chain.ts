@@ -9,11 +9,8 @@ import {
   TransactionReceiptNotFoundError,
   createPublicClient,
   defineChain,
-  encodeFunctionData,
   http,
   keccak256,
-  parseAbi,
-  parseAbiItem,
   parseEventLogs,
   parseTransaction,
   zeroHash,
@@ -34,6 +31,7 @@ import {
 import { higher } from './fees.js';
 import { timedCall } from './node-calls.js';
 import { MOST_GAS, revertOf } from './reverts.js';
+import { CANCELED, TRANSFER, USDC, USED, isSame, isUsdc, transferData } from './usdc.js';
 
 const CHAIN_ID = 8_453;
 
@@ -43,26 +41,19 @@ const ANSWER_MS = 5_000;
 /** Blocks that nodes search for events at once, and how far back a payment may have been settled by others: some hours. */
 const BLOCKS_AT_ONCE = 9_000n;
 
+/** What is no older than this is in the state that every node keeps. Source: 128 blocks, of geth. */
+const YOUNG_BLOCKS = 64n;
+
 /** The chain's clock may lag, and its last blocks may be replaced. */
 const EXPIRY_MARGIN_SECONDS = 120n;
 
 /** A payment that can be settled for longer is not taken: it could be kept under way. Clients sign for minutes. */
 const AHEAD_MOST_SECONDS = 3_600n;
 
-const USDC = parseAbi([
-  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
-  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-  'event Transfer(address indexed from, address indexed to, uint256 value)',
-]);
-
-const TRANSFER = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)');
-const USED = parseAbiItem('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)');
-const CANCELED = parseAbiItem(
-  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
-);
-
 /** What the signature of a wallet that is not deployed yet ends with. Source: EIP-6492. */
 const UNDEPLOYED = '6492'.repeat(16);
+
+type Sought = Pick<Payment<Authorization>, 'authorization' | 'seenBlock'>;
 
 export interface Prepared {
   readonly raw: Hex;
@@ -104,7 +95,7 @@ export class BaseChain extends Chain {
     return this.ask(() => this.client.getBlockNumber());
   }
 
-  override try(authorization: Authorization): Promise<Trial> {
+  override try(authorization: Authorization, seenBlock: bigint): Promise<Trial> {
     return this.ask(async () => {
       try {
         await this.client.call({ to: BASE_USDC, data: transferData(authorization), gas: MOST_GAS });
@@ -114,9 +105,24 @@ export class BaseChain extends Chain {
       } catch (error) {
         const reason = revertOf(error);
         if (reason === undefined) throw error;
-        return (await this.isSpent(authorization)) ? 'spent' : { bad: reason };
+        return (await this.isSpent(authorization))
+          ? this.trialOfSpent({ authorization, seenBlock })
+          : { bad: reason };
       }
     });
+  }
+
+  /** Whoever likes can name an authorization that somebody has spent: it counts where it has paid us, or may have. */
+  private async trialOfSpent(spent: Sought): Promise<Trial> {
+    const head = await this.client.getBlockNumber();
+    const word = await this.spending(spent, head);
+    if (word.kind === 'never') return { bad: word.reason };
+    if (word.kind !== 'unknown') return 'spent';
+    const before = head > YOUNG_BLOCKS ? head - YOUNG_BLOCKS : 0n;
+    // What was spent a moment ago is in blocks that every node searches: this one has not come so far.
+    if (!(await this.isSpent(spent.authorization, before)))
+      throw new ChainAway('the node does not show by what an authorization was spent');
+    return { bad: word.reason };
   }
 
   override wordOf(payment: Payment<Authorization>): Promise<ChainWord> {
@@ -298,10 +304,7 @@ export class BaseChain extends Chain {
     });
   }
 
-  private async spending(
-    { authorization, seenBlock }: Payment<Authorization>,
-    head: bigint,
-  ): Promise<ChainWord> {
+  private async spending({ authorization, seenBlock }: Sought, head: bigint): Promise<ChainWord> {
     const { from, nonce } = authorization;
     const first = seenBlock > BLOCKS_AT_ONCE ? seenBlock - BLOCKS_AT_ONCE : 0n;
     for (let toBlock = head; toBlock >= first; toBlock -= BLOCKS_AT_ONCE) {
@@ -365,21 +368,9 @@ export class BaseChain extends Chain {
   }
 }
 
-const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-const isUsdc = (address: string): boolean => isSame(address, BASE_USDC);
-
 /** A key in hex. Refuses what is none, without telling it. */
 export function signerOf(key: string): PrivateKeyAccount {
   const hex = key.trim().replace(/^0x/, '');
   if (!/^[0-9a-fA-F]{64}$/.test(hex)) throw new Error('the signer key has to be 64 digits of hex');
   return privateKeyToAccount(`0x${hex}`);
-}
-
-function transferData(authorization: Authorization): Hex {
-  const { from, to, value, validAfter, validBefore, nonce, signature } = authorization;
-  return encodeFunctionData({
-    abi: USDC,
-    functionName: 'transferWithAuthorization',
-    args: [from, to, value, validAfter, validBefore, nonce, signature],
-  });
 }

@@ -57,8 +57,11 @@ export abstract class Chain {
   /** The number of the last block. */
   abstract head(): Promise<bigint>;
 
-  /** Whether a payment could be settled now, found out without settling it. */
-  abstract try(authorization: SignedPayment): Promise<Trial>;
+  /**
+   * Whether a payment could be settled now, found out without settling it. It is `spent` where it has been settled already, or
+   * that is too young to tell.
+   */
+  abstract try(authorization: SignedPayment, seenBlock: bigint): Promise<Trial>;
 
   /** What has become of a payment. */
   abstract wordOf(payment: Payment): Promise<ChainWord>;
