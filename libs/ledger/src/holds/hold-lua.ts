@@ -2,12 +2,16 @@
  * What the scripts of the hold book have in common: amounts, an account with its holds, and what may be taken of it.
  * What is kept of an account, all keys with the hash tag of its bucket:
  *   …:account  hash: v version, u and d posted balances, hu and hd what is held of them, dc the request that changes
- *              its DIEM, t until when the keys are kept (Unix ms; 0 for always)
+ *              its DIEM, t until when the keys are kept (Unix ms; 0 for always), m the mark of its bucket
  *   …:holds    hash by request id: a record, see `place`
  *   …:leases   sorted set of request ids by the end of their lease (Unix ms). Settled holds are not in it.
  *   …:posted   sorted set of request ids that were posted before they were settled, by when that was (Unix ms)
  *   …:budgets  hash by key id: what a key with a limit has spent and holds
- * and of a bucket the mark that says that nothing of it was lost since it was made.
+ * and of a bucket the mark that says that nothing of it was lost since it was made. It begins with the id of the server's
+ * process: another one, a replica or itself from its file, may know what was before and nothing of the end. What belongs
+ * to another mark is not known.
+ *
+ * KEYS of each  those five, and the mark.
  *
  * Amounts are decimal strings of nano-dollars. Numbers of Lua are exact to 2^53 only, so an amount is counted as a pair:
  * whole dollars and what is left of one.
@@ -52,6 +56,7 @@ end
 
 const ACCOUNT = `
 local accountKey, holdsKey, leasesKey, postedKey, budgetsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local mark = redis.call('GET', KEYS[6])
 local now, leaseMs, today = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 if now < 0 then
   local time = redis.call('TIME')
@@ -62,11 +67,18 @@ local version, usd, diem, heldUsd, heldDiem, changing, keptUntil
 local isChanged = false
 
 local function open()
-  local stored = redis.call('HMGET', accountKey, 'v', 'u', 'd', 'hu', 'hd', 'dc', 't')
-  if not stored[1] then return false end
+  local stored = redis.call('HMGET', accountKey, 'v', 'u', 'd', 'hu', 'hd', 'dc', 't', 'm')
+  if not stored[1] or stored[8] ~= mark then return false end
   version, changing, keptUntil = tonumber(stored[1]), stored[6], tonumber(stored[7] or -1)
   usd, diem, heldUsd, heldDiem = nano(stored[2]), nano(stored[3]), nano(stored[4]), nano(stored[5])
   return true
+end
+
+-- Begins anew with what the books have.
+local function begin(postedVersion, postedUsd, postedDiem, keptMs)
+  redis.call('DEL', accountKey, holdsKey, leasesKey, budgetsKey)
+  redis.call('HSET', accountKey, 'v', postedVersion, 'u', postedUsd, 'd', postedDiem, 'hu', '0', 'hd', '0', 'm', mark)
+  redis.call('PEXPIRE', accountKey, keptMs)
 end
 
 local known = {}

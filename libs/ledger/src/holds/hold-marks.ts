@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contracts';
 import type { RootLogger } from '@svc/runtime';
 import { money } from '@svc/telemetry';
-import type { HoldSteps } from './hold-steps.js';
+import { type HoldSteps, bucketOf } from './hold-steps.js';
 
 /** One line in so long tells of marks that were missing: there are hundreds. */
 const QUIET_MS = 5_000;
 
 /**
  * Marks in Redis that say that what it knew of a bucket of accounts it still knows. A bucket without one is new, or was
- * lost: charges that were settled and not posted were in its holds, so its accounts are known again only once all that
+ * lost, and so was what came last where another server has taken over, or the same one has begun again from its file: charges that were settled and not posted were in its holds, so its accounts are known again only once all that
  * was recorded is posted.
  */
 export class HoldMarks {
-  /** Buckets whose mark is looked for, by its key. */
-  private readonly sought = new Map<string, Promise<string>>();
+  /** Buckets whose mark is looked for. */
+  private readonly sought = new Map<number, Promise<string>>();
   private nextRound: Promise<void> | undefined;
   private quietUntilMs = 0;
   /** How often a mark was missing since the start. */
@@ -29,27 +29,23 @@ export class HoldMarks {
 
   /** The mark of an account's bucket, once it has one. Refuses with UNAVAILABLE. */
   of(accountId: string): Promise<string> {
-    const key = this.steps.markKey(accountId);
-    const known = this.sought.get(key);
+    const bucket = bucketOf(accountId);
+    const known = this.sought.get(bucket);
     if (known) return known;
-    const seeking = this.seek(key).finally(() => this.sought.delete(key));
-    this.sought.set(key, seeking);
+    const seeking = this.seek(bucket).finally(() => this.sought.delete(bucket));
+    this.sought.set(bucket, seeking);
     return seeking;
   }
 
-  private async seek(key: string): Promise<string> {
-    const { redis } = this.steps;
+  private async seek(bucket: number): Promise<string> {
     try {
-      const there = await redis.get(key);
-      if (there !== null) return there;
+      const there = await this.steps.mark(bucket);
+      if (there !== undefined) return there;
       this.missing += 1;
       money.marksMissing.add(1);
       this.tell();
       await this.round();
-      await redis.set(key, randomUUID(), 'NX');
-      const mark = await redis.get(key);
-      if (mark !== null) return mark;
-      throw new Error('the mark was lost again');
+      return await this.steps.marked(bucket, randomUUID());
     } catch (error) {
       throw error instanceof Problem ? error : new Problem('UNAVAILABLE', { cause: error });
     }

@@ -170,7 +170,6 @@ end
 /**
  * Sets the balances of an account where they are newer, and ends the holds of posted requests.
  *
- * KEYS  6: the mark of the bucket.
  * ARGV  4: version. 5: usd. 6: diem. 7: requests, as many as they are, then they. Then as many spendings, -1 where they
  *       are not known, then four each: key, day, usd, diem.
  * Result  { done }
@@ -196,11 +195,9 @@ if isKnown then
       end
     end
   end
-elseif postedVersion >= 0 and redis.call('EXISTS', KEYS[6]) == 1 then
+elseif postedVersion >= 0 and mark then
   -- A read that is under way may have missed it.
-  redis.call('DEL', holdsKey, leasesKey, budgetsKey)
-  redis.call('HSET', accountKey, 'v', ARGV[4], 'u', ARGV[5], 'd', ARGV[6], 'hu', '0', 'hd', '0')
-  redis.call('PEXPIRE', accountKey, ${NEWS_MS})
+  begin(ARGV[4], ARGV[5], ARGV[6], ${NEWS_MS})
 end
 for i = 8, 7 + ids do
   local record = isKnown and recordOf(ARGV[i])
@@ -214,17 +211,14 @@ return { 'done' }
 /**
  * Makes an account known as the books have it.
  *
- * KEYS  6: the mark of the bucket.
  * ARGV  4: version. 5: usd. 6: diem. 7: the mark, as it was before the books were read.
  * Result  { done }, or { lost } where the bucket's mark is another
  */
 export const LOAD = `${STEP}
 if open() then return { 'done' } end
-if redis.call('GET', KEYS[6]) ~= ARGV[7] then return { 'lost' } end
+if mark ~= ARGV[7] then return { 'lost' } end
 -- What outlived the account by a moment is as old as it.
-redis.call('DEL', holdsKey, leasesKey, budgetsKey)
-redis.call('HSET', accountKey, 'v', ARGV[4], 'u', ARGV[5], 'd', ARGV[6], 'hu', '0', 'hd', '0')
-redis.call('PEXPIRE', accountKey, ${NEWS_MS})
+begin(ARGV[4], ARGV[5], ARGV[6], ${NEWS_MS})
 return { 'done' }
 `;
 
@@ -245,4 +239,35 @@ local of = {
 if budget then of.hu, of.hd = budget.of.hu, budget.of.hd end
 known[ARGV[4]] = { of = of, isChanged = true }
 return closed({ 'done' })
+`;
+
+const SERVER = `
+-- One that does not say who it is has always been the same.
+local function server()
+  local told = redis.pcall('INFO', 'server')
+  return type(told) == 'string' and string.match(told, 'run_id:(%x+)') or ''
+end
+`;
+
+/**
+ * The mark of a bucket, where the server is the one that made it: another's is removed.
+ *
+ * KEYS  1: the mark. Result  the mark, or nothing
+ */
+export const MARK_OF = `${SERVER}
+local mark, id = redis.call('GET', KEYS[1]), server()
+if not mark then return '' end
+if string.sub(mark, 1, #id) == id then return mark end
+redis.call('DEL', KEYS[1])
+return ''
+`;
+
+/**
+ * Makes the mark of a bucket, where there is none.
+ *
+ * KEYS  1: the mark. ARGV  1: what no mark has had. Result  the mark
+ */
+export const MAKE_MARK = `${SERVER}
+redis.call('SET', KEYS[1], server() .. ' ' .. ARGV[1], 'NX')
+return redis.call('GET', KEYS[1])
 `;

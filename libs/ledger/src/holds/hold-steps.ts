@@ -7,6 +7,8 @@ import {
   HOLD,
   HOLD_REST,
   LOAD,
+  MAKE_MARK,
+  MARK_OF,
   POST,
   RELEASE,
   RENEW,
@@ -31,7 +33,7 @@ export type StepName = keyof typeof SCRIPTS;
 export type StepReply = readonly string[];
 
 /** Accounts share a mark, and a node of a cluster, by their bucket. */
-const BUCKETS = 256;
+export const BUCKETS = 256;
 /** The parts of an account, in the order of the scripts. */
 const PARTS = ['account', 'holds', 'leases', 'posted', 'budgets'] as const;
 /** The clock of the server. */
@@ -47,6 +49,8 @@ export interface HoldStepsOptions {
 /** The scripts of the hold book, on one Redis server or on the node of a cluster that has the account. */
 export class HoldSteps {
   private readonly scripts: ReadonlyMap<StepName, RedisScript>;
+  private readonly markOf: RedisScript;
+  private readonly makeMark: RedisScript;
 
   private readonly prefix: string;
   private readonly nowMs: () => number;
@@ -59,13 +63,16 @@ export class HoldSteps {
     this.nowMs = nowMs;
     const names = Object.keys(SCRIPTS) as StepName[];
     this.scripts = new Map(names.map((name) => [name, new RedisScript(redis, SCRIPTS[name])]));
+    this.markOf = new RedisScript(redis, MARK_OF);
+    this.makeMark = new RedisScript(redis, MAKE_MARK);
   }
 
   async take(name: StepName, accountId: string, args: readonly (string | number)[]): Promise<StepReply> {
     const script = this.scripts.get(name);
     assert(script, 'every step has its script');
-    const tag = `${this.prefix}{${bucketOf(accountId)}}:${accountId}:`;
-    const keys = [...PARTS.map((part) => tag + part), this.markKey(accountId)];
+    const bucket = bucketOf(accountId);
+    const tag = `${this.prefix}{${bucket}}:${accountId}:`;
+    const keys = [...PARTS.map((part) => tag + part), this.markKey(bucket)];
     const reply = await script.run({ keys, args: [this.nowMs(), ...args] });
     assert(
       Array.isArray(reply) && reply.every((item) => typeof item === 'string'),
@@ -74,14 +81,24 @@ export class HoldSteps {
     return reply;
   }
 
-  /** The mark that the memory of an account's bucket is whole. */
-  markKey(accountId: string): string {
-    return `${this.prefix}{${bucketOf(accountId)}}:mark`;
+  /** The mark that the memory of a bucket is whole; none where it was made by another server, whose memory ended earlier. */
+  async mark(bucket: number): Promise<string | undefined> {
+    const mark = String(await this.markOf.run({ keys: [this.markKey(bucket)], args: [] }));
+    return mark === '' ? undefined : mark;
+  }
+
+  /** Makes the mark of a bucket, where there is none, and gives it. */
+  async marked(bucket: number, name: string): Promise<string> {
+    return String(await this.makeMark.run({ keys: [this.markKey(bucket)], args: [name] }));
+  }
+
+  private markKey(bucket: number): string {
+    return `${this.prefix}{${bucket}}:mark`;
   }
 }
 
-/** FNV-1a. */
-function bucketOf(accountId: string): number {
+/** The bucket of an account, by FNV-1a. */
+export function bucketOf(accountId: string): number {
   let hash = 2_166_136_261;
   for (let index = 0; index < accountId.length; index += 1)
     hash = Math.imul(hash ^ accountId.charCodeAt(index), 16_777_619);

@@ -6,7 +6,7 @@ import { money } from '@svc/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PostedBalances } from '../accounts/accounts.js';
 import { HoldMarks } from './hold-marks.js';
-import { HoldSteps } from './hold-steps.js';
+import { HoldSteps, bucketOf } from './hold-steps.js';
 import { RedisHoldBook } from './redis-hold-book.js';
 import { readsOf } from '../testing.js';
 
@@ -127,5 +127,38 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
     waits = 0;
     await openBook().available(ACCOUNT);
     expect(waits).toBe(0);
+  });
+
+  describe('that came back with what it knew earlier', () => {
+    /** Its memory is what it was, as of a replica that takes over. */
+    async function loseTheLast(meanwhile: () => Promise<void>): Promise<void> {
+      await redis.save();
+      await meanwhile();
+      await lose();
+    }
+
+    it('holds nothing for charges that were posted since', async () => {
+      await book.settle(await hold('r', 60n), { usdNano: 60n, diemNano: 0n });
+      await loseTheLast(async () => {
+        posted = { ...posted, balances: { usdNano: 40n, diemNano: 0n }, version: 2n };
+        await book.post([{ ...posted, requestIds: ['r'], spends: [] }]);
+      });
+      await new HoldSteps(redis).mark(bucketOf(ACCOUNT));
+      posted = { ...posted, balances: { usdNano: 90n, diemNano: 0n }, version: 3n };
+      await book.post([{ ...posted, requestIds: [], spends: [] }]);
+      await expect(book.available(ACCOUNT)).resolves.toMatchObject({ usdNano: 90n });
+    });
+
+    it('lets live holds come back, and gives out no older balance', async () => {
+      const live = await hold('r', 30n);
+      await loseTheLast(async () => {
+        posted = { ...posted, balances: { usdNano: 50n, diemNano: 0n }, version: 2n };
+        await book.post([{ ...posted, requestIds: [], spends: [] }]);
+      });
+      await new HoldSteps(redis).mark(bucketOf(ACCOUNT));
+      await book.renew([live]);
+      await expect(book.available(ACCOUNT)).resolves.toMatchObject({ usdNano: 20n });
+      expect(book.gone).toEqual({ holds: 0, nano: 0n });
+    });
   });
 });
