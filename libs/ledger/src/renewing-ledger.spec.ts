@@ -1,4 +1,11 @@
-import { type Balances, type Extension, type Hold, type HoldRequest, Ledger } from '@svc/contracts';
+import {
+  type Balances,
+  type Extension,
+  HOLDS_PER_RENEWAL,
+  type Hold,
+  type HoldRequest,
+  Ledger,
+} from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { MemoryHoldBook } from './holds/memory-hold-book.js';
 import { RenewingLedger } from './renewing-ledger.js';
@@ -14,7 +21,7 @@ class LateRenewals extends Ledger {
       balances: () => Promise.resolve({ accountId: ACCOUNT, version: 1n, balances: ALL }),
       keySpent: () => Promise.reject(new Error('no key has a limit')),
     },
-    { leaseMs: 1_000, maxAccounts: 10, maxHolds: 10 },
+    { leaseMs: 1_000, maxAccounts: 10, maxHolds: 10_000 },
   );
   arrive: () => void = () => undefined;
 
@@ -41,6 +48,17 @@ class LateRenewals extends Ledger {
 
   override release(hold: Hold): Promise<void> {
     return this.book.release(hold);
+  }
+}
+
+/** A ledger that has lost what it needs for one hold. */
+class PartAway extends LateRenewals {
+  readonly renewed: string[] = [];
+
+  override renew(holds: readonly Hold[]): Promise<void> {
+    if (holds.some(({ requestId }) => requestId === 'away')) return Promise.reject(new Error('it is away'));
+    this.renewed.push(...holds.map(({ requestId }) => requestId));
+    return Promise.resolve();
   }
 }
 
@@ -81,4 +99,16 @@ describe('a renewal that arrives after its hold has ended', () => {
     expect(await ledger.available(ACCOUNT)).toEqual({ ...ALL, usdNano: 90n });
     expect(ledger.size).toBe(1);
   });
+});
+
+it('a renewal that fails keeps none of the others from being renewed, and is told once', async () => {
+  const part = new PartAway();
+  const warnings: unknown[] = [];
+  const warn = (...told: unknown[]): void => void warnings.push(told);
+  const ledger = new RenewingLedger(part, { leaseMs: 1_000, maxMs: 60_000 }, { ...log, warn });
+  const others = Array.from({ length: 2 * HOLDS_PER_RENEWAL }, (_, index) => `r${index}`);
+  for (const requestId of ['away', ...others]) await ledger.hold({ ...REQUEST, requestId, amountNano: 0n });
+  await ledger.renewAll();
+  expect(part.renewed).toEqual(others.slice(HOLDS_PER_RENEWAL - 1));
+  expect(warnings).toHaveLength(1);
 });

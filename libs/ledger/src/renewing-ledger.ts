@@ -115,16 +115,16 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     if (this.isRenewing) return;
     this.isRenewing = true;
     this.forgetOld();
-    try {
-      const all = [...this.live.keys()];
-      for (let from = 0; from < all.length; from += HOLDS_PER_RENEWAL)
-        await this.renewLive(all.slice(from, from + HOLDS_PER_RENEWAL));
-    } catch (error) {
-      this.log.warn({ error: String(error) }, 'holds could not be renewed');
-    } finally {
-      this.isRenewing = false;
-      this.endedMeanwhile.clear();
-    }
+    const faults: unknown[] = [];
+    const all = [...this.live.keys()];
+    // Where a part of the ledger is away, what the others have is renewed all the same.
+    for (let from = 0; from < all.length; from += HOLDS_PER_RENEWAL)
+      await this.renewLive(all.slice(from, from + HOLDS_PER_RENEWAL)).catch((error: unknown) =>
+        faults.push(error),
+      );
+    if (faults.length > 0) this.log.warn({ error: String(faults[0]) }, 'holds could not be renewed');
+    this.isRenewing = false;
+    this.endedMeanwhile.clear();
   }
 
   /** Those that have ended meanwhile are left out: renewed, they would be taken again. */

@@ -109,7 +109,10 @@ export class RedisHoldBook extends HoldBook {
 
   override async renew(holds: readonly Hold[]): Promise<void> {
     const byAccount = Map.groupBy(holds, ({ accountId }) => accountId);
-    await Promise.all(Array.from(byAccount, ([accountId, of]) => this.renewOf(accountId, of)));
+    const renewals = Array.from(byAccount, ([accountId, of]) => this.renewOf(accountId, of));
+    // Whoever waits for this has to know that none is on its way any more.
+    const fault = (await Promise.allSettled(renewals)).find(({ status }) => status === 'rejected');
+    if (fault?.status === 'rejected') throw fault.reason;
   }
 
   override async post(postings: readonly AccountPosting[]): Promise<void> {
