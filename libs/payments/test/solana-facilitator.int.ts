@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { SOLANA_NETWORK } from '@svc/contracts';
-import { LocalSolana } from '@svc/infra';
+import { LocalSolana, NodeRefusal } from '@svc/infra';
 import { type RunningLedger, startLedger } from '@svc/ledger/testing';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -17,6 +18,8 @@ import { type SolanaPayer, SolanaWorld } from './solana-world.js';
 
 const fault = await LocalSolana.fault();
 if (fault !== undefined) process.emitWarning(`Facilitators on Solana are not tested. ${fault}`);
+
+const nameless = (): string => base58.encode(randomBytes(64));
 
 const PRICE_NANO = 5_000_000_000n;
 
@@ -80,6 +83,7 @@ afterAll(async () => {
 });
 afterEach(() => {
   if (facilitator) facilitator.mood = 'works';
+  if (world) world.chain.interference = () => undefined;
 });
 
 interface Sent {
@@ -105,6 +109,28 @@ async function goOn(): Promise<void> {
   await times.pass(1);
   await service.goOn();
 }
+
+/** Has so many transactions follow those that whoever pays has. */
+function followed(count: number): void {
+  const { chain } = world;
+  const slot = Number(chain.ledger.slot);
+  const later = Array.from({ length: count }, () => ({ signature: nameless(), slot }));
+  chain.interference = (method, [of, options]) => {
+    if (method !== 'getSignaturesForAddress') return undefined;
+    const { limit, before } = options as { limit: number; before?: string };
+    const own = chain.ledger.transactionsOf(String(of)).map((each) => ({ ...each, slot: Number(each.slot) }));
+    const all = [...later, ...own].map(({ signature, slot: at }) => ({ signature, slot: at }));
+    const first = before === undefined ? 0 : all.findIndex(({ signature }) => signature === before) + 1;
+    return all.slice(first, first + limit);
+  };
+}
+
+/** A node that does not answer this, or not with these parameters. */
+const refusing =
+  (refused: string, of = '') =>
+  (method: string, params: readonly unknown[]): undefined => {
+    if (method === refused && JSON.stringify(params).includes(of)) throw new NodeRefusal(-32_005, 'no');
+  };
 
 /** What answer, books, chain and audit say of a payment. */
 async function saidOf(sent: Sent): Promise<object> {
@@ -182,6 +208,50 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
+  it('that named nothing is not needed where the payer has many transactions since', async () => {
+    facilitator.mood = 'denies';
+    const sent = await signed();
+    await paid(sent);
+    followed(1_200);
+    await goOn();
+    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+  });
+
+  it('that named the transaction spares the search for it', async () => {
+    const sent = await signed();
+    await paid(sent);
+    world.chain.interference = refusing('getSignaturesForAddress');
+    await goOn();
+    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+  });
+
+  it('that named nothing is not needed where the operator names the transaction', async () => {
+    facilitator.mood = 'denies';
+    const sent = await signed();
+    await paid(sent);
+    const [landed] = world.chain.ledger.transactionsOf(sent.payer.address);
+    world.chain.interference = refusing('getSignaturesForAddress');
+    const { id, state } = await rowOf(sent);
+    expect(state).toBe('SETTLING');
+    const { signature: transaction = '' } = landed ?? {};
+    await times.pass(1);
+    await service.payments.resolve(id, { decision: 'credit', transaction, reason: 'found by hand' });
+    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+  });
+
+  it('that named nothing fails no payment while there is more than can be looked through', async () => {
+    facilitator.mood = 'down';
+    const sent = await signed();
+    await paid(sent);
+    world.chain.pass(151);
+    followed(500);
+    await goOn();
+    expect(await rowOf(sent)).toMatchObject({ state: 'SETTLING' });
+    world.chain.interference = () => undefined;
+    await goOn();
+    await expect(paid(sent)).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' });
+  });
+
   it('that never said who pays the fees takes Solana with it, and nothing is kept', async () => {
     facilitator.mood = 'down';
     const sent = await signed();
@@ -191,5 +261,28 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     facilitator.mood = 'works';
     expect(await payments.rails()).toHaveLength(1);
     expect(await payments.list({ limit: 100, wallet: sent.payer.address })).toEqual([]);
+  });
+});
+
+describe.skipIf(fault !== undefined)('the audit of payments on Solana', () => {
+  it('tells of a payment that the node does not answer about, and goes on with the others', async () => {
+    const [one, other] = [await signed(), await signed()];
+    for (const sent of [one, other]) await paid(sent);
+    await goOn();
+    const before = await service.payments.audit('whole');
+    expect(before).toMatchObject({ ok: true });
+    const { id, transaction = '' } = await rowOf(one);
+    world.chain.interference = refusing('getSignatureStatuses', transaction);
+    const report = await service.payments.audit('whole');
+    expect(report.mismatches).toEqual([expect.stringContaining(id)]);
+    expect(report.rails[0]?.payments).toBe(before.rails[0]?.payments);
+    expect(report.rails[0]?.onChainNano).toBe((before.rails[0]?.onChainNano ?? 0n) - PRICE_NANO);
+  });
+
+  it('proves nothing of a node that is away', async () => {
+    world.chain.interference = () => {
+      throw new NodeRefusal(-32_005, 'no');
+    };
+    await expect(service.payments.audit('whole')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });

@@ -1,5 +1,13 @@
 import type { PaymentRailName } from '@svc/contracts';
-import type { Arrival, Blocks, Chain, Statement } from '../chains/chain.js';
+import {
+  type Arrival,
+  type Blocks,
+  type Chain,
+  ChainAway,
+  type ChainWord,
+  type Statement,
+} from '../chains/chain.js';
+import type { Payment } from '../records/payment.store.js';
 import type { AuditStore, AuditedPayment } from './audit.store.js';
 import type { Findings } from './findings.js';
 
@@ -7,6 +15,9 @@ import type { Findings } from './findings.js';
 const PLACED_AT_ONCE = 1_000;
 
 const EACH_AT_ONCE = 100;
+
+/** A payment that can not be asked about so often, by a chain that is there, is told. */
+const ASKED_TIMES = 2;
 
 export interface AuditedRail {
   readonly name: PaymentRailName;
@@ -22,9 +33,10 @@ export async function auditStatement(
   findings: Findings,
 ): Promise<void> {
   for (const payment of await store.unplaced(network, PLACED_AT_ONCE)) {
-    const word = await chain.wordOf(payment);
-    if (word.kind === 'paid') await store.place(payment.id, word);
-    else findings.wrong(`Payment ${payment.id} is credited, and the chain says that it is ${word.kind}.`);
+    const word = await wordOf(payment, chain, findings);
+    if (word?.kind === 'paid') await store.place(payment.id, word);
+    else if (word)
+      findings.wrong(`Payment ${payment.id} is credited, and the chain says that it is ${word.kind}.`);
   }
   for (let from = blocks.from; from <= blocks.to; from += statement.blocksAtOnce) {
     const last = from + statement.blocksAtOnce - 1n;
@@ -56,16 +68,30 @@ export async function auditEach(
   for (;;) {
     const page = await store.creditedSince(network, { after, limit: EACH_AT_ONCE, ...(since && { since }) });
     for (const payment of page) {
-      const word = await chain.wordOf(payment);
+      const word = await wordOf(payment, chain, findings);
       const { id, settledUnits = 0n } = payment;
       findings.payments += 1;
       findings.creditedUnits += settledUnits;
-      if (word.kind === 'paid' && word.units === settledUnits) findings.onChainUnits += settledUnits;
-      else findings.wrong(`Payment ${id} is credited, and the chain says that it is ${word.kind}.`);
+      if (word?.kind === 'paid' && word.units === settledUnits) findings.onChainUnits += settledUnits;
+      else if (word) findings.wrong(`Payment ${id} is credited, and the chain says that it is ${word.kind}.`);
       after = payment.number;
     }
     if (page.length < EACH_AT_ONCE) return;
   }
+}
+
+/** What the chain says of a payment. One that it does not answer about is found wrong; a chain that is away ends the audit. */
+async function wordOf(payment: Payment, chain: Chain, findings: Findings): Promise<ChainWord | undefined> {
+  for (let asked = 1; ; asked += 1)
+    try {
+      return await chain.wordOf(payment);
+    } catch (error) {
+      if (!(error instanceof ChainAway)) throw error;
+      await chain.head();
+      if (asked < ASKED_TIMES) continue;
+      findings.wrong(`Payment ${payment.id} is credited, and the chain can't be asked: ${error.message}.`);
+      return undefined;
+    }
 }
 
 /** Has each payment claim its own arrival, which it can claim once. Gives the arrivals that nobody claims. */

@@ -21,8 +21,13 @@ const OPERATORS_FAULTS = [
   'InsufficientFundsForRent',
 ];
 
-/** How many transactions of a payer are looked through for one that a facilitator has sent. */
-const LOOKED_THROUGH = 40;
+/** How many names of a payer's transactions are read back to when a payment came: pages that a node's answer has room for. */
+const PAGE = 500;
+const PAGES_MOST = 20;
+
+/** How many of those that came since are looked through for one that a facilitator has sent, and how many at once. */
+const LOOKED_THROUGH = 400;
+const LOOKED_AT_ONCE = 10;
 
 /** A blockhash is used for so many slots, and more where some are empty. */
 const BEFORE_SEEN = 1_000n;
@@ -114,6 +119,11 @@ export class SolanaChain extends Chain {
     return isSure ? this.arrival(signature, payment.authorization) : { kind: 'young' };
   }
 
+  /** Looks at that transaction before others. */
+  override wordIn(payment: Payment<SolanaTransfer>, transaction: string): Promise<ChainWord> {
+    return this.wordOf({ ...payment, transaction });
+  }
+
   /** A payment that was dropped with its block is gone once it can not be taken up any more; until then it is sent again. */
   override async standingOf(payment: Payment<SolanaTransfer>): Promise<Standing> {
     const word = await this.wordOf(payment);
@@ -156,7 +166,7 @@ export class SolanaChain extends Chain {
     if ((await this.rpc.call('getFirstAvailableBlock', [], Slot)) > seenBlock)
       return { kind: 'unknown', reason: 'the node has forgotten the blocks that it could be in' };
     // Only what is asked after it was too late is certain, and of a node that has come as far.
-    const late = signature ?? (await this.search(authorization, seenBlock));
+    const late = signature ?? (await this.search({ authorization, seenBlock }));
     if (late === undefined) return { kind: 'never', reason: 'its blockhash has expired' };
     const { slot, status } = await this.status(late);
     if (slot < final.context.slot) throw new ChainAway('the node is behind itself');
@@ -164,31 +174,53 @@ export class SolanaChain extends Chain {
     return { kind: 'never', reason: 'its blockhash has expired' };
   }
 
-  /** What the chain calls a payment, where that is known. */
-  private async signatureOf({
-    authorization,
-    seenBlock,
-  }: Payment<SolanaTransfer>): Promise<string | undefined> {
+  /** What the chain calls a payment, where that is known. What a facilitator has named is looked at before others are. */
+  private async signatureOf(payment: Payment<SolanaTransfer>): Promise<string | undefined> {
+    const { authorization, transaction } = payment;
     const wire = taken(authorization.wire);
-    return this.feePayer && wire.compiled.staticAccounts[0] === this.feePayer.address
-      ? this.feePayer.cosign(wire).signature
-      : this.search(authorization, seenBlock);
+    if (this.feePayer && wire.compiled.staticAccounts[0] === this.feePayer.address)
+      return this.feePayer.cosign(wire).signature;
+    // A name that the node takes for none is a lie like any other.
+    const isIt =
+      transaction !== undefined &&
+      (await this.hasMessage(transaction, authorization.nonce).catch(() => false));
+    return isIt ? transaction : this.search(payment);
   }
 
-  /** Looks through the last transactions of who pays for one with the same message. */
-  private async search(transfer: SolanaTransfer, seenBlock: bigint): Promise<string | undefined> {
-    const source = await usdcAccount(transfer.from);
-    const options = { limit: LOOKED_THROUGH, commitment: 'confirmed' };
-    const found = await this.rpc.call('getSignaturesForAddress', [source, options], Signatures);
-    const recent = found.filter(({ slot }) => slot + BEFORE_SEEN >= seenBlock);
-    for (const { signature } of recent) {
-      const landed = await this.landed(signature, 'confirmed');
-      const wire = landed && decodeWire(landed.transaction[0]);
-      if (wire && messageHash(wire) === transfer.nonce) return signature;
+  /** Looks through the transactions of who pays, the oldest that can be it first, for one with the same message. */
+  private async search({
+    authorization: { from, nonce },
+    seenBlock,
+  }: Pick<Payment<SolanaTransfer>, 'authorization' | 'seenBlock'>): Promise<string | undefined> {
+    const signatures = await this.signaturesSince(seenBlock - BEFORE_SEEN, await usdcAccount(from));
+    for (let at = 0; at < signatures.length; at += LOOKED_AT_ONCE) {
+      if (at >= LOOKED_THROUGH) throw new ChainAway('the payer has too many transactions to look through');
+      const part = signatures.slice(at, at + LOOKED_AT_ONCE);
+      const are = await Promise.all(part.map((signature) => this.hasMessage(signature, nonce)));
+      const found = part[are.indexOf(true)];
+      if (found !== undefined) return found;
     }
-    if (recent.length === LOOKED_THROUGH)
-      throw new ChainAway('the payer has too many transactions to look through');
     return undefined;
+  }
+
+  /** The names of an account's transactions from a slot on, the oldest first. */
+  private async signaturesSince(slot: bigint, account: string): Promise<string[]> {
+    const since: string[] = [];
+    for (let page = 0; page < PAGES_MOST; page += 1) {
+      const last = since.at(-1);
+      const options = { limit: PAGE, commitment: 'confirmed', ...(last !== undefined && { before: last }) };
+      const found = await this.rpc.call('getSignaturesForAddress', [account, options], Signatures);
+      const young = found.filter((each) => each.slot >= slot);
+      since.push(...young.map(({ signature }) => signature));
+      if (found.length < PAGE || young.length < found.length) return since.toReversed();
+    }
+    throw new ChainAway('the payer has too many transactions since its payment came');
+  }
+
+  private async hasMessage(signature: string, hash: string): Promise<boolean> {
+    const landed = await this.landed(signature, 'confirmed');
+    const wire = landed && decodeWire(landed.transaction[0]);
+    return wire ? messageHash(wire) === hash : false;
   }
 
   private async status(signature: string): Promise<{ slot: bigint; status: z.infer<typeof Status> | null }> {
