@@ -1,10 +1,12 @@
 import { within } from '@svc/runtime';
 import { SteadyClient, exactTypes } from '@svc/storage';
-import { type Client, DatabaseError } from 'pg';
+import { type Client, type ClientConfig, DatabaseError } from 'pg';
 
 const CLOSE_MS = 2_000;
 /** The client gives up this much later than the server, which can tell why it did. */
 const CLIENT_PATIENCE = 1.2;
+/** A network that was lost ends the session at the server within half a minute, and not after hours, with what it locks. */
+const SERVER_OPTIONS = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
 
 export interface ConsumerSessionOptions {
   readonly url: string;
@@ -52,7 +54,7 @@ export class ConsumerSession {
   #open(): Promise<SteadyClient> {
     const { url, name, connectMs, statementMs } = this.#options;
     const client = new SteadyClient({
-      connectionString: url,
+      ...placeOf(url),
       application_name: name,
       connectionTimeoutMillis: connectMs,
       statement_timeout: statementMs,
@@ -79,4 +81,13 @@ export class ConsumerSession {
     const destroy = (): void => void opened.then((client) => client.destroy()).catch(() => undefined);
     await within(CLOSE_MS, end).catch(destroy);
   }
+}
+
+/** Where to connect, and what the server is asked for. What the URL itself asks for counts more. */
+function placeOf(url: string): Pick<ClientConfig, 'connectionString' | 'options'> {
+  const own = URL.parse(url)?.searchParams.get('options') ?? undefined;
+  if (own === undefined) return { connectionString: url, options: SERVER_OPTIONS };
+  const place = new URL(url);
+  place.searchParams.set('options', `${SERVER_OPTIONS} ${own}`);
+  return { connectionString: place.href };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Catch, Controller, type ExceptionFilter } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -5,6 +6,7 @@ import { EventLog } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { EventStrategy } from '../delivery/event-strategy.js';
+import type { EventsLogger } from '../delivery/logger.js';
 import { EventsModule } from '../events.module.js';
 import { type EventBatch, OnEvents } from '../delivery/on-events.js';
 import { PostgresEventLog } from './postgres-event-log.js';
@@ -58,7 +60,7 @@ interface Consuming {
 }
 
 async function consume(
-  config: { pollMs?: number; batchMax?: number; stopMs?: number } = {},
+  config: { pollMs?: number; batchMax?: number; stopMs?: number; logger?: EventsLogger } = {},
 ): Promise<Consuming> {
   const root = {
     module: class Root {},
@@ -149,6 +151,32 @@ it('has one consumer of a group at a time, and the next when that one ends', asy
   await publishAll(two.log, 51, 60);
   await two.strategy.drained('counted.v1', 'first');
   expect(first.seen).toEqual(upTo(60));
+});
+
+it('says once that a group waits long for the one that has it, and takes over', async () => {
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined };
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    const one = await consume({ pollMs: 20 });
+    await publishAll(one.log, 1, 1);
+    for (const group of ['first', 'second']) await one.strategy.drained('counted.v1', group);
+    const two = await consume({ pollMs: 20, logger });
+    await sleep(200);
+    expect(warnings).toEqual([]);
+    vi.setSystemTime(Date.now() + 31_000);
+    await vi.waitFor(() => expect(warnings).toHaveLength(2));
+    await sleep(200);
+    expect(warnings.toSorted()).toEqual([
+      'first has waited 30 s for counted.v1, which another session of the database has',
+      'second has waited 30 s for counted.v1, which another session of the database has',
+    ]);
+    await apps.shift()?.close();
+    await publishAll(two.log, 2, 2);
+    await two.strategy.drained('counted.v1', 'first');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('rejects when called directly and the method throws, as any method', async () => {

@@ -22,6 +22,8 @@ const BACKOFF_MS_MAX = 3_000;
 const DRAIN_POLL_MS = 20;
 /** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
 const GATHER_MS = 100;
+/** Who has waited so long for another session to let the group go says so. */
+const REFUSED_MS = 30_000;
 
 export interface TopicConsumerOptions {
   readonly subscription: Subscription;
@@ -44,6 +46,8 @@ export class TopicConsumer implements Consumer {
   readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
   /** The connection on which this consumer is the only one; it has to be won again on the next. */
   #claimedOn: Client | undefined;
+  /** Since when another session has the group, and whether that was told. */
+  #refused: { readonly sinceMs: number; told: boolean } | undefined;
   #lastId = 0n;
   #handled = 0;
   #dead = 0;
@@ -124,10 +128,24 @@ export class TopicConsumer implements Consumer {
   async #claim(client: Client): Promise<boolean> {
     if (this.#claimedOn === client) return true;
     const offset = await claimConsumer(client, this);
-    if (offset === undefined) return false;
+    if (offset === undefined) {
+      this.#noteRefusal();
+      return false;
+    }
+    this.#refused = undefined;
     this.#claimedOn = client;
     this.#lastId = offset;
     return true;
+  }
+
+  /** Another process may have the group, or a session that the server has not missed yet. */
+  #noteRefusal(): void {
+    const refused = (this.#refused ??= { sinceMs: Date.now(), told: false });
+    if (refused.told || Date.now() - refused.sinceMs < REFUSED_MS) return;
+    refused.told = true;
+    this.#options.logger.warn(
+      `${this.group} has waited ${REFUSED_MS / 1_000} s for ${this.topic}, which another session of the database has`,
+    );
   }
 
   /** Lets the same events come again, later and later. */

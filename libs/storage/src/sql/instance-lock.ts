@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeadlineExceeded, within } from '@svc/runtime';
+import type { ClientConfig } from 'pg';
 import { SteadyClient } from './steady-client.js';
 
 /** The backend of a process that was just killed takes a moment to let its lock go. */
@@ -14,6 +15,10 @@ const ANSWER_MS = 3_000;
 /** A connection that is silent for so long is given up. Until then a server that stands still keeps the lock. */
 const SILENCE_MS = 30_000;
 const CLOSE_MS = 2_000;
+/** A network that was lost ends the session at the server within half a minute, and not after hours, with what it locks. */
+const SERVER_OPTIONS = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
+/** Who has waited so long for a lock that was its own says so. */
+const REFUSED_MS = 30_000;
 
 /** Another process holds the lock. */
 export class InstanceRunning extends Error {
@@ -85,11 +90,20 @@ export async function holdInstanceLock(
 
 function clientOf({ url, name }: Place): SteadyClient {
   return new SteadyClient({
-    connectionString: url,
+    ...placeOf(url),
     application_name: `${name} (instance lock)`,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
   });
+}
+
+/** Where to connect, and what the server is asked for. What the URL itself asks for counts more. */
+function placeOf(url: string): Pick<ClientConfig, 'connectionString' | 'options'> {
+  const own = URL.parse(url)?.searchParams.get('options') ?? undefined;
+  if (own === undefined) return { connectionString: url, options: SERVER_OPTIONS };
+  const place = new URL(url);
+  place.searchParams.set('options', `${SERVER_OPTIONS} ${own}`);
+  return { connectionString: place.href };
 }
 
 async function tryLock(client: SteadyClient, { name, mode }: Place): Promise<boolean> {
@@ -141,7 +155,7 @@ class HeldLock implements InstanceLock {
         if (this.#stop.signal.aborted) return;
         this.#tellAway(watch, error instanceof Error ? error.message : String(error));
       }
-      const client = await this.#takeAgain();
+      const client = await this.#takeAgain(watch);
       if (client === 'taken') return watch.onTaken();
       if (!client) return;
       this.#client = client;
@@ -167,8 +181,10 @@ class HeldLock implements InstanceLock {
   }
 
   /** Tries until the lock is this process's again. Gives `taken` when another has had it meanwhile. */
-  async #takeAgain(): Promise<SteadyClient | 'taken' | undefined> {
+  async #takeAgain(watch: LockWatch): Promise<SteadyClient | 'taken' | undefined> {
     const place = this.#place;
+    let refusedSinceMs: number | undefined;
+    let isTold = false;
     for (let waitMs = 0; ; waitMs = Math.min(waitMs * 2 || RETRY_MS, RETRY_MS_MAX)) {
       await this.#pause(waitMs);
       if (this.#stop.signal.aborted) return undefined;
@@ -181,7 +197,12 @@ class HeldLock implements InstanceLock {
         if (holder === this.#holder && isHeld && !this.#stop.signal.aborted) return client;
         client.destroy();
         if (holder !== this.#holder) return 'taken';
+        refusedSinceMs ??= Date.now();
+        if (isTold || Date.now() - refusedSinceMs < REFUSED_MS) continue;
+        isTold = true;
+        watch.onAway(`another session has had the lock for ${REFUSED_MS / 1_000} s`);
       } catch {
+        refusedSinceMs = undefined;
         client.destroy();
       }
     }

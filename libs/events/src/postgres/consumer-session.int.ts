@@ -1,0 +1,36 @@
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ConsumerSession } from './consumer-session.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database.stop());
+
+/** Settings of the server, as a session to this URL has them. */
+async function settings(url: string): Promise<Record<string, string>> {
+  const session = new ConsumerSession({ url });
+  try {
+    return await session.use(async (client) => {
+      const { rows } = await client.query<{ name: string; setting: string }>(
+        `SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp_keepalives%' OR name = 'work_mem'`,
+      );
+      return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+    });
+  } finally {
+    await session.close();
+  }
+}
+
+const NOTICED = { tcp_keepalives_idle: '10', tcp_keepalives_interval: '5', tcp_keepalives_count: '3' };
+
+it('a session is one whose lost network the server notices within half a minute', async () => {
+  expect(await settings(database.url)).toMatchObject(NOTICED);
+});
+
+it('what the URL asks of the server counts too, and more', async () => {
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c work_mem=8MB -c tcp_keepalives_count=4');
+  expect(await settings(url.href)).toEqual({ ...NOTICED, tcp_keepalives_count: '4', work_mem: '8192' });
+});
