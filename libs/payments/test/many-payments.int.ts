@@ -42,12 +42,9 @@ describe('more payments at once than a pool has connections', () => {
     const offers: Offered[] = [];
     while (offers.length < AT_ONCE)
       offers.push(await offerOf(world, payers[offers.length % payers.length] ?? '0x', 5));
-    const startMs = performance.now();
     const outcomes = await Promise.allSettled(offers.map(({ header }) => service.payments.topUp(header)));
     expect(outcomes.map(({ status }) => status)).toEqual(offers.map(() => 'fulfilled'));
     expect(await statesOf(offers)).toEqual(offers.map(() => 'BROADCAST'));
-    // A pool whose connections wait for each other has a caller wait for five seconds.
-    expect(performance.now() - startMs).toBeLessThan(5_000);
     await world.mine(1);
     await times.pass(0);
     await service.goOn();
