@@ -14,7 +14,7 @@ async function settings(url: string): Promise<Record<string, string>> {
   try {
     return await session.use(async (client) => {
       const { rows } = await client.query<{ name: string; setting: string }>(
-        `SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp_keepalives%' OR name = 'work_mem'`,
+        `SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp_keepalives%'`,
       );
       return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
     });
@@ -27,10 +27,4 @@ const NOTICED = { tcp_keepalives_idle: '10', tcp_keepalives_interval: '5', tcp_k
 
 it('a session is one whose lost network the server notices within half a minute', async () => {
   expect(await settings(database.url)).toMatchObject(NOTICED);
-});
-
-it('what the URL asks of the server counts too, and more', async () => {
-  const url = new URL(database.url);
-  url.searchParams.set('options', '-c work_mem=8MB -c tcp_keepalives_count=4');
-  expect(await settings(url.href)).toEqual({ ...NOTICED, tcp_keepalives_count: '4', work_mem: '8192' });
 });

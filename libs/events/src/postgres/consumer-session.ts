@@ -1,12 +1,10 @@
 import { within } from '@svc/runtime';
 import { SteadyClient, exactTypes } from '@svc/storage';
-import { type Client, type ClientConfig, DatabaseError } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 
 const CLOSE_MS = 2_000;
 /** The client gives up this much later than the server, which can tell why it did. */
 const CLIENT_PATIENCE = 1.2;
-/** A network that was lost ends the session at the server within half a minute, and not after hours, with what it locks. */
-const SERVER_OPTIONS = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
 
 export interface ConsumerSessionOptions {
   readonly url: string;
@@ -54,7 +52,7 @@ export class ConsumerSession {
   #open(): Promise<SteadyClient> {
     const { url, name, connectMs, statementMs } = this.#options;
     const client = new SteadyClient({
-      ...placeOf(url),
+      connectionString: url,
       application_name: name,
       connectionTimeoutMillis: connectMs,
       statement_timeout: statementMs,
@@ -62,7 +60,10 @@ export class ConsumerSession {
       keepAlive: true,
       types: exactTypes,
     });
-    const opened = client.connect().then(() => client);
+    const opened = client
+      .connect()
+      .then(() => client.beMissed())
+      .then(() => client);
     const forget = (): void => {
       if (this.#client === opened) this.#client = undefined;
     };
@@ -81,13 +82,4 @@ export class ConsumerSession {
     const destroy = (): void => void opened.then((client) => client.destroy()).catch(() => undefined);
     await within(CLOSE_MS, end).catch(destroy);
   }
-}
-
-/** Where to connect, and what the server is asked for. What the URL itself asks for counts more. */
-function placeOf(url: string): Pick<ClientConfig, 'connectionString' | 'options'> {
-  const own = URL.parse(url)?.searchParams.get('options') ?? undefined;
-  if (own === undefined) return { connectionString: url, options: SERVER_OPTIONS };
-  const place = new URL(url);
-  place.searchParams.set('options', `${SERVER_OPTIONS} ${own}`);
-  return { connectionString: place.href };
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeadlineExceeded, within } from '@svc/runtime';
-import type { ClientConfig } from 'pg';
 import { SteadyClient } from './steady-client.js';
 
 /** The backend of a process that was just killed takes a moment to let its lock go. */
@@ -15,8 +14,6 @@ const ANSWER_MS = 3_000;
 /** A connection that is silent for so long is given up. Until then a server that stands still keeps the lock. */
 const SILENCE_MS = 30_000;
 const CLOSE_MS = 2_000;
-/** A network that was lost ends the session at the server within half a minute, and not after hours, with what it locks. */
-const SERVER_OPTIONS = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
 /** Who has waited so long for a lock that was its own says so. */
 const REFUSED_MS = 30_000;
 
@@ -75,6 +72,7 @@ export async function holdInstanceLock(
   const client = clientOf(place);
   try {
     await client.connect();
+    await within(CONNECT_MS, client.beMissed());
     const deadline = Date.now() + RETRY_FOR_MS;
     while (!(await tryLock(client, place))) {
       if (Date.now() > deadline)
@@ -90,20 +88,11 @@ export async function holdInstanceLock(
 
 function clientOf({ url, name }: Place): SteadyClient {
   return new SteadyClient({
-    ...placeOf(url),
+    connectionString: url,
     application_name: `${name} (instance lock)`,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
   });
-}
-
-/** Where to connect, and what the server is asked for. What the URL itself asks for counts more. */
-function placeOf(url: string): Pick<ClientConfig, 'connectionString' | 'options'> {
-  const own = URL.parse(url)?.searchParams.get('options') ?? undefined;
-  if (own === undefined) return { connectionString: url, options: SERVER_OPTIONS };
-  const place = new URL(url);
-  place.searchParams.set('options', `${SERVER_OPTIONS} ${own}`);
-  return { connectionString: place.href };
 }
 
 async function tryLock(client: SteadyClient, { name, mode }: Place): Promise<boolean> {
@@ -191,6 +180,7 @@ class HeldLock implements InstanceLock {
       const client = clientOf(place);
       try {
         await client.connect();
+        await within(CONNECT_MS, client.beMissed());
         const isHeld = await tryLock(client, place);
         // Whoever had the lock has signed with it in hand, so that is seen by who has it next.
         const holder = await holderOf(client, place.name);
