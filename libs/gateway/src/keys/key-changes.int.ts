@@ -131,6 +131,18 @@ const codeOf = (identified: Promise<Caller>): Promise<string> =>
 const eventually = (holds: () => Promise<void>): Promise<void> => vi.waitFor(holds, { timeout: 20_000 });
 const asks = ({ gate }: Gateway): Promise<string> => codeOf(gate.identify(key.authorization));
 
+/** Waits until a process hears of changes: as it begins to, it remembers nothing that is being looked up. */
+async function hears({ gate }: Gateway): Promise<void> {
+  const forget = vi.spyOn(gate, 'forget');
+  const { id } = await one.app.get(AccountStore).create({ name: 'Bob', tier: 'standard', paid: false });
+  await eventually(async () => {
+    const made = await one.keys.create(id, NewApiKey.parse({ apiKeyType: 'INFERENCE', description: '' }));
+    await one.keys.revoke(id, made.key.id);
+    await vi.waitFor(() => expect(forget).toHaveBeenCalledWith(id), { timeout: 2_000 });
+  });
+  forget.mockRestore();
+}
+
 beforeAll(async () => {
   database = await startTestDatabase();
 });
@@ -203,6 +215,8 @@ it('a process that is cut off from the log looks keys up again, and hears again 
 });
 
 it('while the database does not answer, known keys count on and nobody else is let in on a guess', async () => {
+  await hears(two);
+  expect(await asks(two)).toBe('known');
   two.data.cut();
   two.log.cut();
   for (let count = 0; count < 3; count += 1) {
