@@ -61,7 +61,7 @@ export {
 } from './http/augment/augment.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
 export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
-export { ChatRequest, SvcParameters } from './http/chat/chat-request.js';
+export { ChatRequest, NOT_INT64, SvcParameters } from './http/chat/chat-request.js';
 export { type Tool, type ToolChoice } from './http/chat/chat-tools.js';
 export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './http/chat/chat-response.js';
 export { walletAccountId, walletName } from './ports/wallet-account.js';
@@ -150,6 +150,7 @@ export {
   type DepositsWanted,
   type LimitPeriod,
   type Page,
+  type PostedCharge,
   type PaymentRailName,
   type Refund,
   type Reversal,
@@ -250,6 +251,15 @@ export {
   TransferQuery,
   TransferView,
 } from './http/operator/operator.js';
+export { type AccountList, AccountQuery, NewSuspension } from './http/operator/operator-accounts.js';
+export {
+  type OperatorKeyList,
+  OperatorKeyQuery,
+  type OperatorKeyView,
+} from './http/operator/operator-keys.js';
+export { OPERATOR_SCOPES, type OperatorScope } from './http/route/route-definition.js';
+export { type ActionList, ActionQuery, type ActionView } from './http/operator/operator-actions.js';
+export { type ChargeView } from './http/operator/operator-charges.js';
 export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';
 export {
   NewPaymentDecision,

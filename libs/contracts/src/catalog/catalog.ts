@@ -26,7 +26,7 @@ export const Backend = z
     /** The environment variable that holds the key for it. */
     apiKeyEnv: EnvName.optional(),
     weight: z.number().positive().default(1),
-    /** Requests that may run there at once; more are refused or go elsewhere. */
+    /** Requests that each router process may run there at once; more go elsewhere, or wait and share places by account. */
     maxInFlight: PositiveCount.default(256),
   })
   .refine((backend) => backend.url !== undefined || backend.kind === 'simulator', {

@@ -10,6 +10,10 @@ import { keyRoutes } from './keys/key-routes.js';
 import { limiterRoutes } from './limits/limiter-routes.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
 import { portRoutes } from './internal/port-routes.js';
+import { accountRoutes } from './operator/operator-accounts.js';
+import { operatorKeyRoutes } from './operator/operator-keys.js';
+import { actionRoutes } from './operator/operator-actions.js';
+import { chargeRoutes } from './operator/operator-charges.js';
 import { operatorRoutes } from './operator/operator-routes.js';
 import { paymentRoutes } from './operator/operator-payments.js';
 import { stakeRoutes } from './operator/operator-stake.js';
@@ -158,6 +162,17 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     replyType: 'application/yaml',
     refusals: [],
   },
+  root: {
+    method: 'GET',
+    path: '/',
+    operationId: 'getRoot',
+    tag: 'Description',
+    summary: 'Names the API and its description',
+    access: 'public',
+    status: 200,
+    reply: z.object({ api: z.string(), docs: z.string(), openapi: z.string() }),
+    refusals: [],
+  },
   docs: {
     method: 'GET',
     path: '/docs',
@@ -196,6 +211,10 @@ export const routes = {
   ...billingRoutes,
   ...walletRoutes,
   ...operatorRoutes,
+  ...accountRoutes,
+  ...chargeRoutes,
+  ...actionRoutes,
+  ...operatorKeyRoutes,
   ...stakeRoutes,
   ...paymentRoutes,
   ...portRoutes,

@@ -41,7 +41,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is at fault. Faulty fields are named in `details` and `issues`.',
   401: 'The credentials are wrong, or the model is for paid accounts only.',
   402: 'Payment is needed: more credit, or any credentials at all.',
-  403: 'The credentials do not allow this.',
+  403: 'The credentials do not allow this, or their account is suspended.',
   404: 'There is no such thing.',
   405: 'The route takes other methods, which `Allow` names.',
   408: 'The request was not received in time.',
@@ -59,10 +59,15 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
 /** What every route may refuse with. */
 const ANY: readonly ProblemCode[] = ['HEADERS_TOO_LARGE', 'UNKNOWN_ERROR', 'UNAVAILABLE'];
 
-/** What every route of clients may refuse with: wrong credentials, and one who failed too often. */
-const CLIENT_REFUSALS: readonly ProblemCode[] = ['AUTHENTICATION_FAILED', 'RATE_LIMIT_EXCEEDED', ...ANY];
+/** What every route of clients may refuse with: wrong credentials, a suspended account, and too many failures. */
+const CLIENT_REFUSALS: readonly ProblemCode[] = [
+  'AUTHENTICATION_FAILED',
+  'ACCOUNT_SUSPENDED',
+  'RATE_LIMIT_EXCEEDED',
+  ...ANY,
+];
 
-/** What a route that wallets may use may refuse with, beside those. */
+/** What a route that reads sign-ins of wallets may refuse with, beside those. */
 const WALLET_REFUSALS = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
   (code) => code.startsWith('X402_SIGN_IN_') || code === 'X402_NOT_CONFIGURED',
 );
@@ -70,14 +75,14 @@ const WALLET_REFUSALS = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
 /** What every route of a kind of access may refuse with. */
 const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
   probe: ANY,
-  public: CLIENT_REFUSALS,
+  public: [...CLIENT_REFUSALS, ...WALLET_REFUSALS],
   'key-or-wallet': [...CLIENT_REFUSALS, ...WALLET_REFUSALS, 'PAYMENT_REQUIRED'],
   key: CLIENT_REFUSALS,
   admin: CLIENT_REFUSALS,
-  operator: ['AUTHENTICATION_FAILED', ...ANY],
+  operator: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],
   internal: ['AUTHENTICATION_FAILED', ...ANY],
-  metrics: ['AUTHENTICATION_FAILED', ...ANY],
-  process: ['AUTHENTICATION_FAILED', ...ANY],
+  metrics: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],
+  process: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],
 };
 
 /** The codes that a route may refuse with, by status. */

@@ -228,7 +228,16 @@ const character = {
 const only = (summary: string, value: unknown): NamedExamples => ({ default: { summary, value } });
 
 const ACCOUNT_ID = '7f0c0a52-6c53-4a5e-9a55-0d2f6f0f7c11';
-const account = { id: ACCOUNT_ID, name: 'Example', tier: 'standard', paid: false };
+const account = {
+  id: ACCOUNT_ID,
+  name: 'Example',
+  tier: 'standard',
+  paid: false,
+  wallet: null,
+  createdAt: '2026-11-21T10:15:00.000Z',
+  state: 'active',
+  suspension: null,
+};
 const transfer = {
   id: '42',
   kind: 'credit',

@@ -222,9 +222,12 @@ function nullAsType(schema: JsonObject): JsonObject {
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
   const [first, second] = anyOf as JsonObject[];
   if (first === undefined || second?.['type'] !== 'null' || typeof first['type'] !== 'string') return schema;
-  const { type, enum: values, ...others } = first;
+  const { type, enum: several, const: only, ...others } = first;
+  // Generators of clients know no enumeration of booleans.
+  if (typeof only === 'boolean') return schema;
   const merged = { ...others, ...rest, type: [type, 'null'] };
-  return Array.isArray(values) ? { ...merged, enum: [...(values as unknown[]), null] } : merged;
+  const values = Array.isArray(several) ? (several as unknown[]) : only === undefined ? undefined : [only];
+  return values ? { ...merged, enum: [...values, null] } : merged;
 }
 
 function isEmpty(value: unknown): boolean {

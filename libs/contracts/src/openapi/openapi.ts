@@ -45,7 +45,7 @@ const SECURITY_SCHEMES = {
       'Base64 of JSON that a wallet signed: EIP-4361 for EVM, the Solana sign-in message for Solana. The name ' +
       '`X-Sign-In-With-X` is accepted as well.',
   },
-  operatorToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
+  operatorToken: { type: 'http', scheme: 'bearer', description: "An operator's token." },
 } as const;
 
 const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
@@ -118,7 +118,8 @@ function pathOf({ path, params }: RouteDefinition, audience: OpenApiAudience): s
 }
 
 function operation(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
-  const { operationId, tag, summary, description, access, body, bodyType = 'application/json' } = route;
+  const { operationId, tag, summary, access, body, bodyType = 'application/json' } = route;
+  const description = descriptionOf(route);
   const parameters = parametersOf(route, schemas);
   return {
     operationId,
@@ -135,6 +136,12 @@ function operation(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject 
     }),
     responses: responsesOf(route, schemas),
   };
+}
+
+/** Scopes of tokens are part of the text: OpenAPI has scopes for OAuth only. */
+function descriptionOf({ access, description, scope = 'read' }: RouteDefinition): string | undefined {
+  if (access === 'probe' || !OF_OPERATORS.has(access)) return description;
+  return `${description === undefined ? '' : `${description}\n\n`}Needs a token with the scope \`${scope}\`.`;
 }
 
 function parametersOf({ params, query, headers }: RouteDefinition, schemas: OpenApiSchemas): JsonObject[] {

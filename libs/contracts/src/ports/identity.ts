@@ -35,6 +35,8 @@ export interface Caller {
   readonly accountLimits?: readonly AccountLimit[];
   /** Requests that the account may have under way at once, where the operator has set it. */
   readonly concurrent?: number;
+  /** Whether an operator has suspended the account. */
+  readonly isSuspended?: true;
 }
 
 /** What the secret of a key starts with. */

@@ -9,7 +9,7 @@ import {
   encodeProblemTrailer,
 } from './inference-router-wire.js';
 
-const CALL = { requestId: 'r-1', model: 'm', body: [Buffer.from('{"a":1}')] };
+const CALL = { requestId: 'r-1', accountId: 'ä 1', model: 'm', body: [Buffer.from('{"a":1}')] };
 
 const problemOf = (act: () => unknown): unknown => {
   try {

@@ -14,6 +14,7 @@ export const INFERENCE_PATH = '/internal/v1/inference';
  */
 const CALL_HEADERS = {
   requestId: 'x-request-id',
+  accountId: 'x-svc-account',
   model: 'x-svc-model',
   cacheKey: 'x-svc-cache-key',
   stream: 'x-svc-stream',
@@ -42,6 +43,8 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 
 const CallHead = z.object({
   [CALL_HEADERS.requestId]: Name.min(1),
+  // A gateway of an older version does not send it; all its calls share one share.
+  [CALL_HEADERS.accountId]: Encoded.default(''),
   [CALL_HEADERS.model]: Encoded,
   [CALL_HEADERS.cacheKey]: Encoded.optional(),
   [CALL_HEADERS.stream]: z.enum(['true', 'false']),
@@ -58,6 +61,7 @@ interface InferenceCallOnWire {
 export function encodeInferenceCall(call: InferenceCall, stream: boolean): InferenceCallOnWire {
   const headers = {
     [CALL_HEADERS.requestId]: call.requestId,
+    [CALL_HEADERS.accountId]: encoded(call.accountId),
     [CALL_HEADERS.model]: encoded(call.model),
     [CALL_HEADERS.stream]: stream ? 'true' : 'false',
     ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
@@ -77,6 +81,7 @@ export function decodeInferenceCall(
   return {
     call: {
       requestId: head[CALL_HEADERS.requestId],
+      accountId: head[CALL_HEADERS.accountId],
       model: head[CALL_HEADERS.model],
       body,
       ...(cacheKey !== undefined && { cacheKey }),

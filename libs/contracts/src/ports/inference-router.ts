@@ -1,5 +1,7 @@
 export interface InferenceCall {
   readonly requestId: string;
+  /** Whose share of a full backend it takes. */
+  readonly accountId: string;
   /** The catalogue's id. */
   readonly model: string;
   /**

@@ -92,6 +92,42 @@ const TransferOnWire = z.object({
   at: Time,
 });
 
+const PostedChargeOnWire = z.object({
+  requestId: Name,
+  accountId: Name,
+  keyId: Name,
+  model: z.string(),
+  backend: z.string(),
+  at: Time,
+  usage: z.object({
+    promptTokens: Count,
+    completionTokens: Count,
+    cachedTokens: Count,
+    cacheWriteTokens: Count,
+    reasoningTokens: Count,
+  }),
+  cost: BalancesOnWire,
+  writeOffNano: Whole,
+  durationMs: Count,
+  lines: z.array(
+    z.object({
+      sku: z.string(),
+      units: Count,
+      priceNanoPerMillion: Whole,
+      amountNano: Whole,
+      paid: BalancesOnWire,
+    }),
+  ),
+  refunds: z.array(
+    z.object({
+      reference: Name,
+      amount: BalancesOnWire,
+      cause: z.enum(['operator', 'failed_request']),
+      at: Time,
+    }),
+  ),
+});
+
 const StakeOnWire = z.object({ accountId: Name, tokensNano: Whole, grantedOn: z.iso.date().optional() });
 
 const scope = z.enum(['whole', 'new']);
@@ -141,6 +177,7 @@ export const BOOKS_WIRE: PortWire<Books> = {
     ]),
     result: z.array(TransferOnWire),
   },
+  charge: { arguments: z.tuple([Name]), result: PostedChargeOnWire },
   stake: { arguments: z.tuple([Name]), result: StakeOnWire },
   setStake: { arguments: z.tuple([Name, Whole]), result: StakeOnWire },
   transfers: {

@@ -191,6 +191,31 @@ export interface Refund {
   readonly amount?: Balances;
 }
 
+/** A line of a posted charge, and what was paid of its amount; the rest was written off. */
+interface PostedLine {
+  readonly sku: string;
+  readonly units: number;
+  readonly priceNanoPerMillion: bigint;
+  readonly amountNano: bigint;
+  readonly paid: Balances;
+}
+
+/** What was given back of a charge: by an operator, or by itself since its request ended with an error. */
+interface PostedRefund {
+  readonly reference: string;
+  readonly amount: Balances;
+  readonly cause: 'operator' | 'failed_request';
+  readonly at: Date;
+}
+
+/** A charge as it is in the books. */
+export interface PostedCharge extends Omit<Charge, 'at' | 'lines'> {
+  readonly at: Date;
+  readonly lines: readonly PostedLine[];
+  /** The first one first. */
+  readonly refunds: readonly PostedRefund[];
+}
+
 /** What an account has staked: 1 token is worth 1 DIEM a day. */
 export interface Stake {
   readonly accountId: string;
@@ -234,6 +259,9 @@ export abstract class Books {
    * Refuses: CHARGE_NOT_FOUND; REFUND_TOO_LARGE; REFERENCE_REUSED when request or amount differ.
    */
   abstract refund(refund: Refund): Promise<readonly Transfer[]>;
+
+  /** A charge by its request. Refuses: CHARGE_NOT_FOUND, saying why where its charge could not be posted. */
+  abstract charge(requestId: string): Promise<PostedCharge>;
 
   /** What the account has staked; nothing for one that never did. */
   abstract stake(accountId: string): Promise<Stake>;

@@ -24,6 +24,7 @@ const AdmitRequestOnWire = z.object({
   subject: name,
   concurrent: count.optional(),
   tokens: count,
+  bookedResetAtMs: count.optional(),
 });
 
 const AdmissionOnWire = z.object({

@@ -23,6 +23,12 @@ export interface AdmitRequest {
   readonly concurrent?: number;
   /** Prompt plus completion, estimated. Corrected by `settle`. */
   readonly tokens: number;
+  /**
+   * Set when a process has already admitted the request from its local share: the end of that window, in Unix
+   * milliseconds. Such a request is booked: never refused, counted only while that window is open, and counted once
+   * however often it is booked while it is under way.
+   */
+  readonly bookedResetAtMs?: number;
 }
 
 /** A window's state just after a request was admitted or refused: of several, the one with the least left. */
@@ -49,7 +55,7 @@ export interface Admission {
   readonly type: LimitType;
   /** How much longer the caller is blocked for its failures, in whole milliseconds; absent while it is not. */
   readonly blockedForMs?: number;
-  /** The process that counted it alone, because the shared count was out of reach; absent otherwise. */
+  /** The process that admitted or refused it from its local share; absent when the shared count did. */
   readonly countedBy?: string;
 }
 

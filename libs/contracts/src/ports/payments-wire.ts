@@ -21,6 +21,7 @@ const Credited = z.object({
   usdNano: Whole,
   network: Name,
   transaction: Name,
+  isFromPayer: z.boolean().optional(),
 });
 
 const Open = z.object({ state: z.literal('open'), paymentId: Name, retryAfterSeconds: Count });

@@ -5,7 +5,7 @@ import type { AuditScope, PaymentRailName } from './ledger.js';
  * - BROADCAST: its transaction is known, and may be on its way
  * - CONFIRMED: the money has arrived; CREDITED: the wallet has it
  * - REVERSING: the chain no longer has it, and its credit is to be taken back; REVERSED: that is done, and it goes on
- * - FAILED: it is certain that it never will; UNKNOWN: only the operator can tell
+ * - FAILED: it is certain that it never will; UNKNOWN: spent, the chain does not show by what, and is asked again
  */
 export const PAYMENT_STATES = [
   'RECEIVED',
@@ -123,6 +123,8 @@ export interface CreditedPayment {
   readonly network: string;
   /** Where it is on the chain. */
   readonly transaction: string;
+  /** Whether this call brought the payment before the chain had it. Later anybody can read its header from the chain. */
+  readonly isFromPayer?: boolean;
 }
 
 /** A payment of which it is not known yet what becomes of it. The same header is to be sent again. */

@@ -28,6 +28,7 @@ export class Problem extends Error {
   readonly param: string | null;
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isRepeatWanted: boolean;
   readonly body: object | undefined;
 
   constructor(
@@ -42,6 +43,7 @@ export class Problem extends Error {
     this.param = details.param ?? null;
     this.issues = details.issues;
     this.retryAfterSeconds = details.retryAfterSeconds ?? row.retryAfterSeconds;
+    this.isRepeatWanted = row.isRepeatWanted === true;
     this.body = details.body;
   }
 

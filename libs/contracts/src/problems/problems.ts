@@ -16,6 +16,8 @@ export interface ProblemRow {
   readonly message: string;
   /** Seconds, sent as `Retry-After` where the problem says no better. */
   readonly retryAfterSeconds?: number;
+  /** The client is asked to send the same request again, so abuse protection does not count it as a failure. */
+  readonly isRepeatWanted?: boolean;
   /** What OpenAI's API calls it, where clients act on that name: their `error.code`. */
   readonly openaiCode?: string;
 }
@@ -31,7 +33,7 @@ const payment = (message: string): ProblemRow => row(400, 'invalid_request_error
 /** The catalogue of errors: every code that a client can see, with its status, type and default message. */
 export const PROBLEMS = {
   INVALID_REQUEST: row(400, 'invalid_request_error', 'Invalid request parameters'),
-  MALFORMED_REQUEST: row(400, 'invalid_request_error', 'That is not a request of HTTP/1.1.'),
+  MALFORMED_REQUEST: row(400, 'invalid_request_error', 'The request is not valid HTTP/1.1.'),
   INVALID_JSON: row(400, 'invalid_request_error', 'Invalid JSON request'),
   TOO_MANY_TOKENS: {
     ...row(
@@ -50,40 +52,48 @@ export const PROBLEMS = {
   PAYMENT_HEADER_NOT_ACCEPTED: row(
     400,
     'invalid_request_error',
-    'Payments are not taken here. Top up at /api/v1/x402/top-up, then ask again with a sign-in.',
+    'This route does not accept payments. Top up at /api/v1/x402/top-up, then retry with a SIGN-IN-WITH-X header.',
   ),
-  INVALID_PAYMENT_FORMAT: payment('The payment header is not base64 of the JSON of a payment.'),
-  INVALID_PAYMENT: payment('The payload is not a signed authorization to transfer USDC.'),
-  UNSUPPORTED_NETWORK: payment('Payments are taken on the networks of `accepts` only.'),
-  INVALID_PAYMENT_RECIPIENT: payment('The payment is for somebody else.'),
-  UNSUPPORTED_TOKEN: payment('Payments are taken in USDC only.'),
-  UNSUPPORTED_SCHEME: payment('Payments are taken by the scheme `exact` only.'),
-  INVALID_AMOUNT: payment('The amount is not one.'),
-  INVALID_PAYMENT_PAYER: payment('The payer is no wallet.'),
-  AMOUNT_TOO_LOW: payment('A payment is at least 5 USDC.'),
-  AMOUNT_TOO_HIGH: payment('A payment is at most 10,000 USDC.'),
-  PAYMENT_VERIFICATION_FAILED: payment('The payment can not be settled.'),
+  INVALID_PAYMENT_FORMAT: payment('The payment header must be a payment as JSON, encoded in base64.'),
+  INVALID_PAYMENT: payment('The payload must be a signed authorization to transfer USDC.'),
+  UNSUPPORTED_NETWORK: payment('The payment must be on a network listed in `accepts`.'),
+  INVALID_PAYMENT_RECIPIENT: payment('The payment must go to the `payTo` address listed in `accepts`.'),
+  UNSUPPORTED_TOKEN: payment('The payment must be in USDC.'),
+  UNSUPPORTED_SCHEME: payment('The payment must use the scheme `exact`.'),
+  INVALID_AMOUNT: payment('The amount must be between 5 and 10,000 USDC.'),
+  INVALID_PAYMENT_PAYER: payment('The payer must be the address of a wallet.'),
+  AMOUNT_TOO_LOW: payment('The amount must be at least 5 USDC.'),
+  AMOUNT_TOO_HIGH: payment('The amount must be at most 10,000 USDC.'),
+  PAYMENT_VERIFICATION_FAILED: payment('The payment cannot be settled.'),
   NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer that.'),
   AUTHENTICATION_FAILED: row(401, 'authentication_error', 'Authentication failed'),
   X402_SIGN_IN_INVALID_PAYLOAD: signIn(
-    'The sign-in header is not base64 of a JSON object with the fields of a sign-in.',
+    'The sign-in header must be a JSON object with the fields of a sign-in, encoded in base64.',
   ),
-  X402_SIGN_IN_PARSE_ERROR: signIn('The sign-in header is not base64 of JSON.'),
-  X402_SIGN_IN_INVALID_MESSAGE: signIn('The sign-in message is not of the form that wallets sign.'),
-  X402_SIGN_IN_ADDRESS_MISMATCH: signIn('The sign-in message names another address than its payload.'),
-  X402_SIGN_IN_INVALID_CHAIN_ID: signIn('The chain id of the sign-in is not one.'),
-  X402_SIGN_IN_CHAIN_MISMATCH: signIn('The sign-in message names another chain than its payload.'),
+  X402_SIGN_IN_PARSE_ERROR: signIn('The sign-in header must be JSON, encoded in base64.'),
+  X402_SIGN_IN_INVALID_MESSAGE: signIn('The sign-in message does not have the format of Sign-In with X.'),
+  X402_SIGN_IN_ADDRESS_MISMATCH: signIn(
+    'The address in the sign-in message differs from the address in the payload.',
+  ),
+  X402_SIGN_IN_INVALID_CHAIN_ID: signIn(
+    'The chain id of the sign-in must name a chain, such as `eip155:8453`.',
+  ),
+  X402_SIGN_IN_CHAIN_MISMATCH: signIn(
+    'The chain in the sign-in message differs from the chain in the payload.',
+  ),
   X402_SIGN_IN_UNSUPPORTED_CHAIN: signIn('Wallets sign in on Base (eip155:8453) or Solana mainnet.'),
   X402_SIGN_IN_MISSING_NONCE: signIn('The sign-in message has no nonce.'),
   X402_SIGN_IN_DOMAIN_MISMATCH: signIn('The sign-in message is for another service.'),
-  X402_SIGN_IN_TIMESTAMP_MISMATCH: signIn('The timestamp is not that of the sign-in message.'),
+  X402_SIGN_IN_TIMESTAMP_MISMATCH: signIn(
+    'The timestamp in the payload differs from the one in the sign-in message.',
+  ),
   X402_SIGN_IN_EXPIRED: signIn('The sign-in has expired. Sign a new message.'),
   X402_SIGN_IN_FUTURE_TIMESTAMP: signIn('The sign-in message was issued in the future.'),
   X402_SIGN_IN_NOT_BEFORE: signIn('The sign-in message is not valid yet.'),
-  X402_SIGN_IN_INVALID_SIGNATURE: signIn('The signature is not that of the wallet for this message.'),
-  X402_SIGN_IN_INVALID_WALLET: signIn('The address is not that of a wallet.'),
+  X402_SIGN_IN_INVALID_SIGNATURE: signIn('The signature does not match this message and this wallet.'),
+  X402_SIGN_IN_INVALID_WALLET: signIn('The address is not a valid wallet address.'),
   X402_SIGN_IN_NONCE_REUSED: signIn(
-    'This sign-in was used before. Sign a new message with a nonce of its own.',
+    'This sign-in has already been used. Sign a new message with a new nonce.',
   ),
   PRO_ONLY_MODEL: row(401, 'authentication_error', 'This model is only available to Pro users'),
   INSUFFICIENT_BALANCE: row(
@@ -103,6 +113,11 @@ export const PROBLEMS = {
     'insufficient_balance',
     'API key DIEM spend limit exceeded. Your account may still have DIEM balance, but this API key has reached its configured DIEM spending limit.',
   ),
+  ACCOUNT_SUSPENDED: row(
+    403,
+    'permission_error',
+    'This account is suspended. Contact the operator of this service to have it resumed.',
+  ),
   X402_WALLET_MISMATCH: row(403, 'permission_error', 'You can only access resources for your own wallet'),
   UNAUTHORIZED: row(403, 'permission_error', 'Unauthorized access'),
   NOT_FOUND: row(404, 'not_found_error', 'No such route'),
@@ -112,11 +127,11 @@ export const PROBLEMS = {
     'not_found_error',
     'No character could be found from the provided character_slug',
   ),
-  PAYMENT_NOT_FOUND: row(404, 'not_found_error', 'There is no such payment.'),
+  PAYMENT_NOT_FOUND: row(404, 'not_found_error', 'No such payment'),
   CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),
-  METHOD_NOT_ALLOWED: row(405, 'invalid_request_error', 'This route does not take that method.'),
+  METHOD_NOT_ALLOWED: row(405, 'invalid_request_error', 'This route does not support that method.'),
   REQUEST_INCOMPLETE: row(408, 'timeout_error', 'The request was not received in time.'),
   PAYMENT_IN_PROGRESS: {
     ...row(
@@ -125,10 +140,19 @@ export const PROBLEMS = {
       'The payment is on its way. Send the same header again, and sign no other payment.',
     ),
     retryAfterSeconds: 5,
+    isRepeatWanted: true,
   },
-  PAYMENT_DECISION_REFUSED: row(409, 'invalid_request_error', 'The chain says otherwise.'),
-  REFERENCE_REUSED: row(409, 'invalid_request_error', 'This reference was used before with another amount.'),
-  REFUND_TOO_LARGE: row(409, 'invalid_request_error', 'That is more than is left of the charge.'),
+  PAYMENT_DECISION_REFUSED: row(409, 'invalid_request_error', 'The chain contradicts this decision.'),
+  REFERENCE_REUSED: row(
+    409,
+    'invalid_request_error',
+    'This reference has already been used with a different amount.',
+  ),
+  REFUND_TOO_LARGE: row(
+    409,
+    'invalid_request_error',
+    'The refund is larger than what is left of the charge.',
+  ),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
   PAYLOAD_TOO_LARGE: row(
     413,
@@ -144,7 +168,7 @@ export const PROBLEMS = {
   TOO_MUCH_AT_ONCE: row(
     429,
     'rate_limit_error',
-    'Too much is being received from this caller at once. Please wait until requests under way have arrived.',
+    'This caller is sending too much data at once. Please wait until its current requests have been received.',
   ),
   HEADERS_TOO_LARGE: row(431, 'invalid_request_error', 'The headers of the request are too large.'),
   RATE_LIMIT_EXCEEDED: row(429, 'rate_limit_error', 'Rate limit exceeded'),

@@ -24,18 +24,22 @@ export const SvcParameters = z.object({
 
 const ResponseFormat = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('json_schema'), json_schema: z.looseObject({}) }),
-  z.strictObject({ type: z.literal('json_object') }),
+  // llama.cpp, Together and others take a schema here.
+  z.strictObject({ type: z.literal('json_object'), schema: z.looseObject({}).nullish() }),
   z.strictObject({ type: z.literal('text') }),
 ]);
 
 const between = (least: number, most: number) => z.number().min(least).max(most).nullish();
 
-/** Any integer of 64 bits, signed or not. JSON numbers beyond double travel on as they are written. */
+export const NOT_INT64 = 'Invalid input: expected an integer from -2^63 to 2^63 - 1';
+
+/**
+ * A signed integer of 64 bits, which is passed on as it is written. Its value here is a double, in which the largest one equals
+ * 2^63, so the gateway checks the written form as well.
+ */
 const Int64 = z
   .number()
-  .refine((value) => Number.isInteger(value) && value >= -(2 ** 63) && value <= 2 ** 64, {
-    error: 'Invalid input: expected an integer of 64 bits',
-  })
+  .refine((value) => Number.isInteger(value) && value >= -(2 ** 63) && value <= 2 ** 63, { error: NOT_INT64 })
   .meta({ type: 'integer', format: 'int64' });
 
 /** For what older or other services know and this one does not: silence would look like consent. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PAYMENT_RAILS } from '../../ports/ledger.js';
 import { PAYMENT_STATES } from '../../ports/payments.js';
 import type { RouteDefinition } from '../route/route-definition.js';
-import { Label } from './operator.js';
+import { Label, WalletAddress } from './operator.js';
 import { AuditQuery } from './operator-refund.js';
 
 const Money = z.string().meta({ example: '25.00' });
@@ -19,10 +19,7 @@ export const PaymentQuery = z.strictObject({
   state: state.optional(),
   rail: rail.optional(),
   /** The address of the wallet that paid. */
-  wallet: z
-    .string()
-    .regex(/^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/, 'must be the address of a wallet')
-    .optional(),
+  wallet: WalletAddress.optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   before: z
     .string()
@@ -180,6 +177,7 @@ unclaimed. With \`scope=new\` it looks at what came since the last audit that fo
     description: `Asks the chain anew, also of a payment that is FAILED or UNKNOWN, and takes the next step. A payment that is credited
 stays so.`,
     access: 'operator',
+    scope: 'money',
     status: 200,
     params: paymentParams,
     reply: PaymentView,
@@ -194,6 +192,7 @@ stays so.`,
     description: `\`credit\` names the transaction that paid: the chain has to have it, with this payment's authorization and amount.
 \`fail\` is taken where the payment can never be paid any more. The reason is kept with the payment.`,
     access: 'operator',
+    scope: 'money',
     status: 200,
     params: paymentParams,
     body: NewPaymentDecision,

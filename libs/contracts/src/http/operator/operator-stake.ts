@@ -71,6 +71,7 @@ export const stakeRoutes = {
     description: `An epoch is a UTC day. As it begins, the DIEM of the account is set to its stake: what is left of the day before
 expires, but for what requests under way hold. An account whose DIEM was not set today has it set at once.`,
     access: 'operator',
+    scope: 'money',
     status: 200,
     params: accountParams,
     body: NewStake,

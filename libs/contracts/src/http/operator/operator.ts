@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseUsd } from '../../money/money.js';
+import { storableText } from '../route/storable-text.js';
 
 /** A decimal string above zero, such as `"10.00"`, of at most nine decimals. */
 export const PositiveUsd = z
@@ -7,16 +8,17 @@ export const PositiveUsd = z
   .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be a decimal string above zero, such as "10.00"')
   .meta({ example: '10.00', pattern: String.raw`^(?=.*[1-9])\d{1,12}(\.\d{1,9})?$` });
 
-/** Anything but blanks. */
-export const Label = z
-  .string()
+/** Text with at least one character that is not a space. */
+export const Label = storableText()
   .trim()
   .min(1)
   .max(200)
-  .meta({ pattern: String.raw`\S` });
+  .meta({ pattern: String.raw`^[^\u0000]*[^\s\u0000][^\u0000]*$` });
 
 /** The address of a wallet on Base or Solana. */
-const WalletAddress = z.string().regex(/^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/);
+export const WalletAddress = z
+  .string()
+  .regex(/^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/, 'must be the address of a wallet');
 
 export const NewAccount = z.strictObject({
   name: Label,
@@ -26,6 +28,9 @@ export const NewAccount = z.strictObject({
   /** The address of the wallet whose account it is. Opened again, it is as it was. */
   wallet: WalletAddress.optional(),
 });
+
+/** Requests of a suspended account are refused. */
+export const ACCOUNT_STATES = ['active', 'suspended'] as const;
 
 export const NewCredit = z.strictObject({
   usd: PositiveUsd,
@@ -38,6 +43,10 @@ export const Account = z.object({
   name: z.string(),
   tier: z.enum(['standard', 'partner']),
   paid: z.boolean(),
+  wallet: z.string().nullable().describe('The address of the wallet whose account it is.'),
+  createdAt: z.iso.datetime().nullable().describe('Null for a wallet that no operator has opened.'),
+  state: z.enum(ACCOUNT_STATES),
+  suspension: z.object({ at: z.iso.datetime(), reason: z.string() }).nullable(),
 });
 
 const Money = z.string().meta({ example: '9.999988' });

@@ -14,6 +14,10 @@ import type { ProblemCode } from '../../problems/problems.js';
 export type Access =
   'probe' | 'public' | 'key' | 'admin' | 'key-or-wallet' | 'operator' | 'internal' | 'process' | 'metrics';
 
+/** What a token of an operator may do: look, move money, or manage accounts and their keys. */
+export const OPERATOR_SCOPES = ['read', 'money', 'keys'] as const;
+export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
+
 /** The groups that the published description is divided into, in its order. */
 export const TAGS = {
   Chat: 'Conversations, answered whole or as a stream.',
@@ -47,6 +51,8 @@ export interface RouteDefinition {
   /** Markdown. */
   readonly description?: string;
   readonly access: Access;
+  /** What an operator's token needs for it; default: `read`, which suits only what changes nothing. */
+  readonly scope?: OperatorScope;
   readonly status: number;
   /** Whether its requests ask the limits, which tell then whether their caller is blocked. */
   readonly admitted?: true;

@@ -31,7 +31,12 @@ export const TopUpReply = z.object({
   data: z.object({
     walletAddress: z.string(),
     amountCredited: z.number().describe('US dollars: exactly what has arrived.'),
-    newBalance: z.number().optional().describe('US dollars. Left out where it could not be told.'),
+    newBalance: z
+      .number()
+      .optional()
+      .describe(
+        'US dollars. Only in the response to the request that brought the payment, and left out if it is not known in time; otherwise ask for the balance with a sign-in.',
+      ),
     paymentId: z.string(),
   }),
 });
@@ -124,7 +129,8 @@ export const walletRoutes = {
     summary: 'Sells credit for USDC',
     description: `Without a payment it answers 402 with the ways to pay. A client of x402 signs one of them and sends the request again
 with the payment in \`PAYMENT-SIGNATURE\` (or \`X-402-Payment\`, \`X-PAYMENT\`). The credit is exactly what has arrived on the
-chain, and belongs to the wallet that paid. On 409 the same header is to be sent again, never a new payment.`,
+chain, and belongs to the wallet that paid. On 409 send the same header again, never a new payment. A payment that came
+before with another signature or amount is refused.`,
     access: 'public',
     status: 200,
     query: TopUpQuery,

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { RouteDefinition } from '../route/route-definition.js';
+import { Label } from './operator.js';
+
+const Instant = z.iso.datetime({ offset: true });
+
+export const ActionQuery = z.strictObject({
+  token: Label.optional().describe('The name of a token.'),
+  action: Label.optional()
+    .describe('An `operationId` of this description.')
+    .meta({ example: 'refundCharge' }),
+  target: Label.optional().describe(
+    'What the path names: the id of an account, key or payment, or a wallet.',
+  ),
+  requestId: Label.optional().describe('As in the header `x-request-id` of the response.'),
+  from: Instant.optional(),
+  until: Instant.optional().describe('Not included.'),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be `nextBefore` of the page before')
+    .optional(),
+});
+
+export const ActionView = z.object({
+  id: z.string(),
+  at: z.iso.datetime(),
+  token: z.string().describe('The name of the token: `operator` for that of SVC_OPERATOR_TOKEN.'),
+  action: z.string().describe('The `operationId` of the route.').meta({ example: 'refundCharge' }),
+  target: z.string().nullable().describe('What the path names: an account, key, payment or wallet.'),
+  input: z.unknown().describe('The body of the request; null without one.'),
+  requestId: z.string(),
+  status: z
+    .int()
+    .nullable()
+    .describe(
+      'The HTTP status of the response. Null while the action goes on, or where the process ended before it could note the status: the books then tell whether it happened.',
+    ),
+  code: z.string().nullable().describe('The code of a refusal.'),
+});
+
+export const ActionList = z.object({
+  object: z.literal('list'),
+  data: z.array(ActionView),
+  nextBefore: z.string().nullable().describe('Pass it as `before` for the next page.'),
+});
+
+export type ActionQuery = z.infer<typeof ActionQuery>;
+export type ActionView = z.infer<typeof ActionView>;
+export type ActionList = z.infer<typeof ActionList>;
+
+export const actionRoutes = {
+  listActions: {
+    method: 'GET',
+    path: '/operator/v1/actions',
+    operationId: 'listActions',
+    tag: 'Accounts',
+    summary: 'Lists what operators did, newest first',
+    description: `Every request that may change something is noted before it begins, and its result when it ends. Requests that
+are refused for their token or their form are not actions.`,
+    access: 'operator',
+    status: 200,
+    query: ActionQuery,
+    reply: ActionList,
+    refusals: ['INVALID_REQUEST'],
+  },
+} as const satisfies Record<string, RouteDefinition>;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { RouteDefinition } from '../route/route-definition.js';
+import { Label } from './operator.js';
+
+const Money = z.string().meta({ example: '0.000012' });
+const Amounts = z.object({ usd: Money, diem: Money });
+
+export const ChargeView = z.object({
+  requestId: z.string(),
+  accountId: z.uuid(),
+  keyId: z.string().describe('The id of the API key, or `wallet:` and the address.'),
+  model: z.string(),
+  backend: z.string(),
+  at: z.iso.datetime().describe('When the response ended.'),
+  durationMs: z.int(),
+  state: z
+    .enum(['charged', 'partly_refunded', 'refunded', 'failed_request'])
+    .describe('`failed_request`: all of it was given back by itself, since the request ended with an error.'),
+  usage: z.object({
+    promptTokens: z.int(),
+    completionTokens: z.int(),
+    cachedTokens: z.int(),
+    cacheWriteTokens: z.int(),
+    reasoningTokens: z.int(),
+  }),
+  cost: Amounts.describe('What the account paid.'),
+  writeOff: Money.describe('What the lines cost beyond what could be held of the account. Nobody pays it.'),
+  lines: z.array(
+    z.object({
+      sku: z.string(),
+      units: z.int(),
+      pricePerMillion: Money.describe('For a million units.'),
+      amount: Money,
+      paid: Amounts.describe('The rest of the amount was written off.'),
+    }),
+  ),
+  refunds: z.array(
+    z.object({
+      reference: z.string().describe("The operator's own name for the refund."),
+      cause: z.enum(['operator', 'failed_request']),
+      at: z.iso.datetime(),
+      amount: Amounts,
+    }),
+  ),
+});
+export type ChargeView = z.infer<typeof ChargeView>;
+
+export const chargeRoutes = {
+  getCharge: {
+    method: 'GET',
+    path: '/operator/v1/charges/:requestId',
+    operationId: 'getCharge',
+    tag: 'Ledger',
+    summary: 'Shows what a request cost, line by line, and what was given back of it',
+    description: `The id is that of the header \`x-request-id\`, or of the completion. A charge is shown as soon as its response
+has ended.`,
+    access: 'operator',
+    status: 200,
+    params: z.object({ requestId: Label.meta({ example: 'chatcmpl-0199f3a1c2d37b8e' }) }),
+    reply: ChargeView,
+    refusals: ['INVALID_REQUEST', 'CHARGE_NOT_FOUND'],
+  },
+} as const satisfies Record<string, RouteDefinition>;
