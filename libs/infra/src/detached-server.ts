@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { birthOf, familyOf, signal, until } from './processes.js';
 import { freePort } from './ports.js';
-import type { Server } from './server.js';
+import { privateFolder } from './private-files.js';
+import type { Environment, Server } from './server.js';
 
 const READY_MS = 120_000;
 const STOP_MS = 15_000;
@@ -30,13 +31,21 @@ export abstract class DetachedServer implements Server {
   /** How many ports it listens on. */
   protected abstract readonly portCount: number;
 
-  constructor(protected readonly folder: string) {}
+  /** @param env Says where programs are. */
+  constructor(
+    protected readonly folder: string,
+    protected readonly env: Environment,
+  ) {}
 
   /** Writes what it needs and says how it is run. */
   protected abstract program(ports: readonly number[]): Promise<Program>;
-  protected abstract addressOf(ports: readonly number[]): string;
+  protected abstract addressOf(ports: readonly number[]): string | Promise<string>;
   /** Whether it does its work. `log` is what this process of it has written. */
   protected abstract isReady(ports: readonly number[], log: string): Promise<boolean>;
+
+  credentials(): Promise<Readonly<Record<string, string>>> {
+    return Promise.resolve({});
+  }
 
   /** Without it, it listens where it did before, or where there is room. */
   protected get fixedPorts(): readonly number[] | undefined {
@@ -59,7 +68,7 @@ export abstract class DetachedServer implements Server {
       if (await until(() => this.#looksReady(running.ports), READY_MS)) return this.addressOf(running.ports);
       await this.kill();
     }
-    await mkdir(this.folder, { recursive: true });
+    await privateFolder(this.folder);
     for (let attempt = 1; ; attempt += 1) {
       const ports = await this.#choosePorts();
       if (await this.#launch(ports)) return this.addressOf(ports);
@@ -129,6 +138,8 @@ export abstract class DetachedServer implements Server {
     try {
       const child = spawn(command, args, {
         cwd: this.folder,
+        // Nothing else of this process's environment, which may hold secrets.
+        env: { PATH: this.env['PATH'], HOME: this.env['HOME'] },
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
       });
@@ -180,7 +191,7 @@ export abstract class DetachedServer implements Server {
 
   async #write(written: Written): Promise<void> {
     const path = join(this.folder, 'server.json');
-    await writeFile(`${path}.new`, JSON.stringify(written));
+    await writeFile(`${path}.new`, JSON.stringify(written), { mode: 0o600 });
     await rename(`${path}.new`, path);
   }
 }

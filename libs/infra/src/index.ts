@@ -1,4 +1,4 @@
-export { Infra } from './infra.js';
+export { Infra, type InfraVariables } from './infra.js';
 export { LocalChain } from './local-chain.js';
 export { type Commitment, LocalSolana, NodeRefusal, silence } from './local-solana.js';
 export { type PostgresTools, findPostgresTools } from './postgres-tools.js';

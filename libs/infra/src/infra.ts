@@ -4,6 +4,9 @@ import { PostgresServer } from './postgres-server.js';
 import { RedisServer } from './redis-server.js';
 import { type Environment, GivenServer, type Server } from './server.js';
 
+/** The variables that lead to the servers, those of a login included. */
+export type InfraVariables = Readonly<Record<Server['variable'], string> & Record<string, string>>;
+
 /** What a deployment of several processes stands on. */
 export class Infra {
   readonly kafka: Server;
@@ -14,12 +17,17 @@ export class Infra {
    * Servers in a folder, started or not. One that has its variable in the environment (`KAFKA_BROKERS`, `REDIS_URL`,
    * `DATABASE_URL`) is not this machine's, and is left alone.
    */
-  constructor(folder: string, env: Environment = {}) {
+  constructor(
+    readonly folder: string,
+    env: Environment = {},
+  ) {
     const { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl, DATABASE_URL: databaseUrl } = env;
     this.kafka = brokers
       ? new GivenServer('KAFKA_BROKERS', brokers)
       : new KafkaServer(join(folder, 'kafka'), env);
-    this.redis = redisUrl ? new GivenServer('REDIS_URL', redisUrl) : new RedisServer(join(folder, 'redis'));
+    this.redis = redisUrl
+      ? new GivenServer('REDIS_URL', redisUrl)
+      : new RedisServer(join(folder, 'redis'), env);
     this.postgres = databaseUrl
       ? new GivenServer('DATABASE_URL', databaseUrl)
       : new PostgresServer(join(folder, 'postgres'));
@@ -30,7 +38,7 @@ export class Infra {
   }
 
   /** Starts what does not run yet and gives the variables. What could not be started is told after the others are up. */
-  async up(): Promise<Record<Server['variable'], string>> {
+  async up(): Promise<InfraVariables> {
     const [kafka, redis, postgres] = await Promise.allSettled([
       this.kafka.start(),
       this.redis.start(),
@@ -44,7 +52,8 @@ export class Infra {
       );
       throw new Error(reasons.join('\n'));
     }
-    return { KAFKA_BROKERS: kafka.value, REDIS_URL: redis.value, DATABASE_URL: postgres.value };
+    const addresses = { KAFKA_BROKERS: kafka.value, REDIS_URL: redis.value, DATABASE_URL: postgres.value };
+    return { ...addresses, ...(await this.kafka.credentials()) };
   }
 
   async down(): Promise<void> {

@@ -5,7 +5,11 @@ import { DetachedServer, type Program } from './detached-server.js';
 import { findJava } from './java.js';
 import { findKafka } from './kafka-download.js';
 import { answers, freePort } from './ports.js';
+import { ownPassword } from './private-files.js';
 import type { Environment } from './server.js';
+
+/** The one user of a broker that asks for a password. */
+const USER = 'svc';
 
 /** Identifiers of Kafka are 16 bytes as base64url. */
 const identifier = (): string => randomBytes(16).toString('base64url');
@@ -47,19 +51,17 @@ export interface KafkaPlace {
 export class KafkaServer extends DetachedServer {
   readonly variable = 'KAFKA_BROKERS';
   protected readonly portCount = 2;
-  readonly #env: Environment;
   readonly #member: KafkaMember | undefined;
   readonly #identity: KafkaIdentity | undefined;
 
   constructor(folder: string, env: Environment, { member, identity }: KafkaPlace = {}) {
-    super(folder);
-    this.#env = env;
+    super(folder, env);
     this.#member = member;
     this.#identity = identity;
   }
 
   protected async program(ports: readonly number[]): Promise<Program> {
-    const [java, jars] = await Promise.all([findJava(this.#env), findKafka(this.#env)]);
+    const [java, jars] = await Promise.all([findJava(this.env), findKafka(this.env)]);
     const data = join(this.folder, 'data');
     const properties = join(this.folder, 'server.properties');
     const member = this.#member ?? {
@@ -68,9 +70,13 @@ export class KafkaServer extends DetachedServer {
       ports: [[ports[0] ?? 0, ports[1] ?? 0]],
     };
     await this.#format(data, member);
-    const settings = { ...propertiesOf(member, data), ...(await this.#tls(member)) };
+    const settings = {
+      ...propertiesOf(member, data),
+      ...(await this.#login(member)),
+      ...(await this.#tls(member)),
+    };
     const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-    await writeFile(properties, lines.join(''));
+    await writeFile(properties, lines.join(''), { mode: 0o600 });
     return { command: java, args: [...JVM, '-cp', `${jars}/*`, 'kafka.Kafka', properties] };
   }
 
@@ -85,6 +91,36 @@ export class KafkaServer extends DetachedServer {
   /** Members know each other by ports that are chosen beforehand. */
   protected override get fixedPorts(): readonly number[] | undefined {
     return this.#member?.ports[this.#member.id - 1];
+  }
+
+  override async credentials(): Promise<Readonly<Record<string, string>>> {
+    if (!this.#asksPassword) return {};
+    return { KAFKA_USERNAME: USER, KAFKA_PASSWORD: await ownPassword(this.folder), KAFKA_SASL: 'plain' };
+  }
+
+  /** Tests have brokers of several members, and of TLS alone, that anybody on this machine may use. */
+  get #asksPassword(): boolean {
+    return !this.#member && !this.#identity;
+  }
+
+  /** What makes both ports ask for a password. */
+  async #login({ id, ports }: KafkaMember): Promise<Record<string, string>> {
+    if (!this.#asksPassword) return {};
+    const [port, controllerPort] = ports[id - 1] ?? [];
+    const password = await ownPassword(this.folder);
+    const module = 'org.apache.kafka.common.security.plain.PlainLoginModule';
+    const login = `${module} required username="${USER}" password="${password}" user_${USER}="${password}";`;
+    return {
+      listeners: `CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+      'advertised.listeners': `CLIENT://127.0.0.1:${port}`,
+      'listener.security.protocol.map': 'CLIENT:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT',
+      'inter.broker.listener.name': 'CLIENT',
+      'sasl.enabled.mechanisms': 'PLAIN',
+      'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+      'sasl.mechanism.controller.protocol': 'PLAIN',
+      'listener.name.client.plain.sasl.jaas.config': login,
+      'listener.name.controller.plain.sasl.jaas.config': login,
+    };
   }
 
   /** What makes the port of the clients one for TLS. */

@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPostmaster, startEmbeddedPostgres, stopPostmaster } from '@svc/storage';
 import { freePort } from './ports.js';
+import { privateFolder } from './private-files.js';
 import { birthOf, familyOf, signal, until } from './processes.js';
 import type { Server } from './server.js';
 
@@ -22,7 +23,8 @@ export class PostgresServer implements Server {
   async start(): Promise<string> {
     const running = await this.#pid();
     if (running !== undefined) await this.resume();
-    await mkdir(this.folder, { recursive: true });
+    // Entered, and not listed, by the user that PostgreSQL runs as where that is another one.
+    await privateFolder(this.folder, 0o711);
     const portPath = join(this.folder, 'port');
     const had = Number(await readFile(portPath, 'utf8').catch(() => '')) || undefined;
     const port = running === undefined ? await freePort(had) : undefined;
@@ -33,6 +35,10 @@ export class PostgresServer implements Server {
     });
     await writeFile(portPath, new URL(url).port);
     return url;
+  }
+
+  credentials(): Promise<Readonly<Record<string, string>>> {
+    return Promise.resolve({});
   }
 
   async pids(): Promise<readonly number[]> {

@@ -10,6 +10,9 @@ const READY_MS = 60_000;
 const STOP_MS = 10_000;
 const RULES = fileURLToPath(new URL('../../../deploy/alerts/svc.rules.yml', import.meta.url));
 
+/** What the rules tell the series of this deployment from others by. */
+const SERIES_LABELS = { release: 'svc' };
+
 /** A process that tells metrics. */
 export interface ScrapedProcess {
   /** The name of its service. */
@@ -101,7 +104,7 @@ function configOf({ processes, token, everySeconds, rules = RULES }: PrometheusO
     scrape_configs: Array.from(jobs, ([job, of]) => ({
       job_name: job,
       authorization: { credentials: token },
-      static_configs: [{ targets: of.map(({ address }) => address) }],
+      static_configs: [{ targets: of.map(({ address }) => address), labels: SERIES_LABELS }],
     })),
   };
 }

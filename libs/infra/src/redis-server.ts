@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DetachedServer, type Program } from './detached-server.js';
 import { answers } from './ports.js';
+import { ownPassword } from './private-files.js';
 
 const PROGRAM = 'redis-server';
 const MISSING = `${PROGRAM} is not on the PATH. Install it (Debian and Ubuntu: apt-get install -y redis-server; macOS: brew install redis), or set REDIS_URL to a server that runs elsewhere.`;
@@ -10,18 +13,29 @@ export class RedisServer extends DetachedServer {
   readonly variable = 'REDIS_URL';
   protected readonly portCount = 1;
 
-  protected program([port]: readonly number[]): Promise<Program> {
-    if (spawnSync(PROGRAM, ['--version'], { timeout: 10_000 }).status !== 0)
-      return Promise.reject(new Error(MISSING));
-    const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-    return Promise.resolve({ command: PROGRAM, args: settings });
+  protected async program([port]: readonly number[]): Promise<Program> {
+    if (spawnSync(PROGRAM, ['--version'], { timeout: 10_000 }).status !== 0) throw new Error(MISSING);
+    const password = await ownPassword(this.folder);
+    const lines = [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `requirepass ${password}`,
+      'save ""',
+      'appendonly no',
+      '',
+    ];
+    const path = join(this.folder, 'redis.conf');
+    // Arguments are shown to everybody.
+    await writeFile(path, lines.join('\n'), { mode: 0o600 });
+    return { command: PROGRAM, args: [path] };
   }
 
-  protected addressOf([port]: readonly number[]): string {
-    return `redis://127.0.0.1:${port}`;
+  protected async addressOf([port]: readonly number[]): Promise<string> {
+    return `redis://:${await ownPassword(this.folder)}@127.0.0.1:${port}`;
   }
 
-  protected isReady([port]: readonly number[]): Promise<boolean> {
-    return answers(port ?? 0, { text: 'PING\r\n', answer: '+PONG' });
+  protected async isReady([port]: readonly number[]): Promise<boolean> {
+    const text = `AUTH ${await ownPassword(this.folder)}\r\nPING\r\n`;
+    return answers(port ?? 0, { text, answer: '+PONG' });
   }
 }

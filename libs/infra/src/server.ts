@@ -12,6 +12,8 @@ export interface Server {
    * wherever the port is still free.
    */
   start(): Promise<string>;
+  /** Further variables: the user that the platform's processes are at it, where the address does not say so. */
+  credentials(): Promise<Readonly<Record<string, string>>>;
   /** The numbers of its processes; none where it does not run or belongs to somebody else. */
   pids(): Promise<readonly number[]>;
   /** Stops it politely, and otherwise after some seconds. What it keeps on disk is there at the next start. */
@@ -38,6 +40,10 @@ export class GivenServer implements Server {
 
   start(): Promise<string> {
     return Promise.resolve(this.given);
+  }
+
+  credentials(): Promise<Readonly<Record<string, string>>> {
+    return Promise.resolve({});
   }
 
   pids(): Promise<readonly number[]> {

@@ -9,10 +9,12 @@ export {
   loadConfig,
   neighbourUrl,
   port,
+  databaseStartWaitMs,
   databaseUrl,
   redisUrl,
   whole,
 } from './process/config.js';
+export { type LocalServer, offerLocalModels } from './catalog/local-models.js';
 export { catalogConfig, charactersConfig, openCatalog, openCharacters } from './catalog/open.js';
 export { closedAtEnd } from './process/closed-at-end.js';
 export { HealthModule, Readiness } from './process/health.js';
@@ -23,10 +25,10 @@ export { sendProblem } from './http/send-problem.js';
 export { type Logger, createLogger, flushLog } from './logging/logging.js';
 export { LoggerModule, RootLogger } from './logging/logger.module.js';
 export { type RequestRecord } from './http/request-record.js';
-export { newId } from './http/request-id.js';
+export { newId, uuidOf } from './http/request-id.js';
 export { whileAsked } from './http/while-asked.js';
 export { Answers, routeOf } from './http/route.js';
-export { InternalToken, SECRET_LENGTH, SharedSecret, bearer } from './http/secrets.js';
+export { InternalToken, SECRET_LENGTH, bearer } from './http/secrets.js';
 export {
   type Environment,
   type ProcessOptions,
@@ -38,7 +40,7 @@ export { type Listener, type Running, type ServeOptions, serve } from './process
 export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';
-export { redacted } from './redacted.js';
+export { presentable, redacted } from './redacted.js';
 export { JsonBounds, type JsonLimits } from './json/json-bounds.js';
 export { type JsonText, LongStrings } from './json/long-strings.js';
 export {

@@ -13,7 +13,7 @@ export function prepare(mainFolder: string): void {
   const [major] = process.versions.node.split('.');
   if (Number(major) < NODE_MAJOR) {
     process.stderr.write(
-      `This needs Node ${NODE_MAJOR}, and here is ${process.version}. npm installs the right one: use "npm start" or node_modules/.bin/node.\n`,
+      `This program needs Node ${NODE_MAJOR} or newer, but runs on ${process.version}. "npm ci" installs it as node_modules/.bin/node, and npm scripts use it.\n`,
     );
     process.exit(1);
   }

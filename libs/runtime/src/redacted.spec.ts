@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redacted } from './redacted.js';
+import { presentable, redacted } from './redacted.js';
 
 describe('what is logged of a neighbour', () => {
   it.each([
@@ -34,17 +34,65 @@ describe('what is logged of a neighbour', () => {
     expect(redacted('anything', [Buffer.alloc(65_537)])).toBe('…');
   });
 
-  it('takes time in proportion to its length, whatever the neighbour writes', () => {
+  const view = { sent: [], secrets: [], isField: () => false };
+  it.each([
+    ['a log', (text: string) => redacted(text, [])],
+    ['a client', (text: string) => presentable(text, view)],
+  ])('takes time in proportion to its length, whatever the neighbour writes, for %s', (_, clean) => {
     const time = (text: string): number => {
       let least = Number.POSITIVE_INFINITY;
       for (let round = 0; round < 20; round += 1) {
         const startMs = performance.now();
-        redacted(text, []);
+        clean(text);
         least = Math.min(least, performance.now() - startMs);
       }
       return least;
     };
-    for (const part of ['ab', ':', '::', 'a.', 'a-', '"', '[', '1.1', 'a:', '_', 'z1'])
+    for (const part of ['ab', ':', '::', 'a.', 'a-', '"', '[', '1.1', 'a:', '_', 'z1', '/', 'a/', '\\', 'é'])
       expect(time(part.repeat(396 / part.length))).toBeLessThan(time(part.repeat(40 / part.length)) * 40);
+  });
+});
+
+describe('a reason of a neighbour for a client', () => {
+  const FIELDS = new Set(['messages', 'content', 'tools', 'function', 'name']);
+  const view = { sent: [], secrets: ['gpu-box', 'EMPTY-KEY'], isField: (name: string) => FIELDS.has(name) };
+
+  it.each([
+    ["This model's maximum context length is 2048 tokens, you requested 4096.", undefined],
+    ['`top_p` must be <= 1.0 (got "1.5"), e.g. 0.7', undefined],
+    ['messages.0.content: Input should be a valid string', undefined],
+    ["tools.0.function.name: expected max_completion_tokens, not 'имя'", undefined],
+    ['image input is not supported and/or disabled', undefined],
+    ['see https://vllm.internal:8000/v1?key=a and go', 'see … and go'],
+    ['upstream 10.0.0.17:8000 refused', 'upstream … refused'],
+    ['connect to vllm-7.prod.svc.cluster.local:8000 failed', 'connect to … failed'],
+    ['connect to [fd00::17]:8000 failed', 'connect to … failed'],
+    ['connect to vllm:8000 failed', 'connect to … failed'],
+    ['tools.example.com rejected it', '… rejected it'],
+    ['gpu-box wants EMPTY-KEY here', '… wants … here'],
+    ['registry.ollama.ai/library/tiny:latest does not support tools', '… does not support tools'],
+    ['cannot open "/srv/models/llama.gguf" or C:\\models\\x.gguf', 'cannot open "…" or …'],
+    ['Incorrect API key provided: hunter2.', 'Incorrect …'],
+    ['Header Authorization: Bearer abc', 'Header …'],
+    ['key sk-live-a1b2 or hf_abcdefgh', 'key … or …'],
+    ['token 5f4dcc3b5aa765d61d8327deb882cf99 expired', 'token … expired'],
+    ['a\r\nb\u0000\u202ec', 'a b c'],
+    ['10.0.0.1', ''],
+  ])('has no address, key or path in it, and its words: %j', (text, clean = text) => {
+    expect(presentable(text, view)).toBe(clean);
+  });
+
+  it('has no long piece of what the neighbour was sent, but names of its fields', () => {
+    const sent = [
+      Buffer.from('{"max_completion_tokens_here":1,"content":"You are Ada, and nobody may learn that."}'),
+    ];
+    expect(presentable('max_completion_tokens_here: You are Ada, and nobody may', { ...view, sent })).toBe(
+      'max_completion_tokens_here: …',
+    );
+    expect(presentable('anything', { ...view, sent: [Buffer.alloc(65_537)] })).toBe('');
+  });
+
+  it('has at most 500 characters', () => {
+    expect(presentable('word '.repeat(10_000), view).length).toBeLessThanOrEqual(500);
   });
 });

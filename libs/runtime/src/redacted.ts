@@ -1,61 +1,133 @@
-/** The most characters of a foreign text in a log line. */
-const LIMIT = 160;
-
-/** A text is looked at up to here. Each of its characters is looked for in all that was said. */
-const READ_LIMIT = 400;
-
-/** What somebody said is taken out where so many characters of it follow each other. */
-const SHARED_LENGTH = 12;
-
-/** What somebody said is searched up to so many bytes; of longer texts nothing is believed to be foreign. */
-const SAID_LIMIT = 65_536;
-
 const GONE = '…';
 
-/** What does not belong in a log, whoever wrote it: addresses, what may be a key, what is quoted, other scripts. */
-const SECRETS: readonly RegExp[] = [
-  /\b[a-z][a-z0-9+.-]{1,20}:\/\/\S+/gi,
-  /\bbearer\s+\S+/gi,
+/** What a neighbour repeats of the bytes that it was sent is removed from this number of characters on. */
+const SHARED_IN_LOGS = 12;
+/** For a client more may stay: most of it is the client's own, and names of fields and tools are that long. */
+const SHARED_WITH_CLIENTS = 24;
+
+/** A text is compared with at most this number of sent bytes; with more nothing of it is kept. */
+const SENT_LIMIT_BYTES = 65_536;
+
+/** Shorter ones are parts of many words. */
+const SHORTEST_SECRET = 3;
+
+interface Bounds {
+  /** The most characters that are read; each of them is looked for in what was sent. */
+  readonly read: number;
+  /** The most characters that are kept. */
+  readonly kept: number;
+}
+
+const IN_LOGS: Bounds = { read: 400, kept: 160 };
+const FOR_CLIENTS: Bounds = { read: 1_000, kept: 500 };
+
+const URLS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/\S+/gi;
+const BEARERS = /\bbearer\s+\S+/gi;
+const IPV4 = /\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g;
+const IPV6 = /\[?\b[0-9a-f]{0,4}::?[0-9a-f]{0,4}:[0-9a-f:.]{0,40}\]?(:\d+)?/gi;
+const PORTS = /\b[a-z][\w-]{0,62}:\d{2,5}\b/gi;
+
+/** What does not belong in a log, no matter who wrote it: addresses, possible keys, quotations, other scripts. */
+const UNFIT_FOR_LOGS: readonly RegExp[] = [
+  URLS,
+  BEARERS,
   /(["'`])[^"'`]*(\1|$)/g,
   /[^\s\u0020-\u007e]+/g,
-  /\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g,
-  /\[?\b[0-9a-f]{0,4}::?[0-9a-f]{0,4}:[0-9a-f:.]{0,40}\]?(:\d+)?/gi,
+  IPV4,
+  IPV6,
   /\b[\w-]{1,63}(\.[\w-]{1,63})+(:\d+)?\b/g,
-  /\b[a-z][\w-]{0,62}:\d{2,5}\b/gi,
+  PORTS,
   /\b\w{1,32}[-_][\w-]{12,}/g,
   /\b(?=\w*\d)(?=\w*[a-z])\w{12,}\b/gi,
   /\w{32,}/g,
 ];
+
+/** URLs, paths of files and names with several slashes. */
+const PATHS: readonly RegExp[] = [
+  URLS,
+  /(?<![\w<])([a-z]:)?([\\/][\w.@+~-]{1,100})+/gi,
+  /\b[\w.@+-]{1,100}(\/[\w.@+-]{1,100}){2,}(:[\w.-]{1,64})?/g,
+];
+
+/** What a client must not learn of the servers behind the service, beside paths and names: addresses, possible keys. */
+const UNFIT_FOR_CLIENTS: readonly RegExp[] = [
+  BEARERS,
+  /\b(api[-_ ]?key|password|secret|authorization|(access|auth|api)[-_ ]?token)\b["']?( \w{1,20})?\s*[:=]\s*\S+/gi,
+  /\b(sk|pk|rk|gsk|hf|xai|ghp|gho|glpat|nvapi)[-_][\w-]{4,}/gi,
+  /\b(AIza|AKIA|eyJ)[\w-]{8,}/g,
+  IPV4,
+  IPV6,
+  PORTS,
+  /\b(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[a-z])[\w-]{16,}/gi,
+  /[\w+/=-]{40,}/g,
+];
+
+/** Steps joined by dots: the name of a host, of a file, or the place of a field. */
+const DOTTED = /\b[a-z_][\w-]{0,62}(\.[\w-]{1,63})+(:\d+)?/gi;
 
 /**
  * A text of a neighbour for a log line: short, on one line, without addresses, keys, quotations, or anything that the
  * neighbour repeats of the bytes that it was sent.
  */
 export function redacted(text: string, sent: readonly Uint8Array[]): string {
-  const sentBytes = sent.reduce((sum, { length }) => sum + length, 0);
-  if (sentBytes > SAID_LIMIT) return GONE;
-  let clean = withoutShared(text.slice(0, READ_LIMIT), Buffer.concat(sent).toString());
-  for (const secret of SECRETS) clean = clean.replace(secret, GONE);
-  clean = clean
+  let clean = withoutSent(text.slice(0, IN_LOGS.read), sent, SHARED_IN_LOGS);
+  for (const unfit of UNFIT_FOR_LOGS) clean = clean.replace(unfit, GONE);
+  return shortened(clean, IN_LOGS.kept);
+}
+
+interface ClientView {
+  /** What the neighbour was sent, which may hold more than what the client wrote. */
+  readonly sent: readonly Uint8Array[];
+  /** What must not be shown in particular: the neighbour's host, its key. */
+  readonly secrets: readonly string[];
+  /** Whether a name is of a field of the request. Places such as `messages.0.content` are no host names. */
+  readonly isField: (name: string) => boolean;
+}
+
+/**
+ * A neighbour's text for a client: at most 500 characters on one line, without addresses, keys, paths of files, or long
+ * pieces of what the neighbour was sent. Empty where no words are left.
+ */
+export function presentable(text: string, { sent, secrets, isField }: ClientView): string {
+  let clean = text.slice(0, FOR_CLIENTS.read).replace(/\p{C}+/gu, ' ');
+  for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, GONE);
+  clean = withoutSent(clean, sent, SHARED_WITH_CLIENTS);
+  for (const unfit of PATHS) clean = clean.replace(unfit, GONE);
+  const isPlace = (place: string): boolean =>
+    place.split('.').every((step) => /^(\d+|\w)$/.test(step) || isField(step));
+  clean = clean.replace(DOTTED, (place) => (isPlace(place) ? place : GONE));
+  for (const unfit of UNFIT_FOR_CLIENTS) clean = clean.replace(unfit, GONE);
+  clean = shortened(clean, FOR_CLIENTS.kept);
+  return /\p{L}/u.test(clean) ? clean : '';
+}
+
+/** One line of at most this number of characters. */
+function shortened(text: string, most: number): string {
+  const line = text
     .replace(/\s+/g, ' ')
     .replace(/…( ?…)+/g, GONE)
     .trim();
-  return clean.length > LIMIT ? `${clean.slice(0, LIMIT - 1).trimEnd()}${GONE}` : clean;
+  return line.length > most ? `${line.slice(0, most - 1).trimEnd()}${GONE}` : line;
 }
 
-/** The text without its parts that occur in the other one. */
-function withoutShared(text: string, sent: string): string {
+/** The names of members of a JSON object, which are no secret. */
+const MEMBER_NAMES = /"\w{1,64}":/g;
+
+/** The text without its parts of at least `length` characters that were sent. */
+function withoutSent(text: string, sent: readonly Uint8Array[], length: number): string {
+  if (sent.reduce((sum, part) => sum + part.length, 0) > SENT_LIMIT_BYTES) return GONE;
+  const said = Buffer.concat(sent).toString().replace(MEMBER_NAMES, '":');
   let kept = '';
   let at = 0;
   while (at < text.length) {
-    const isShared = at + SHARED_LENGTH <= text.length && sent.includes(text.slice(at, at + SHARED_LENGTH));
+    const isShared = at + length <= text.length && said.includes(text.slice(at, at + length));
     if (!isShared) {
       kept += text[at] ?? '';
       at += 1;
       continue;
     }
-    let end = at + SHARED_LENGTH;
-    while (end < text.length && sent.includes(text.slice(end - SHARED_LENGTH + 1, end + 1))) end += 1;
+    let end = at + length;
+    while (end < text.length && said.includes(text.slice(end - length + 1, end + 1))) end += 1;
     kept += GONE;
     at = end;
   }

@@ -4,7 +4,8 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './server/embedded-postgres.js';
-export { keepDatabase, takeDatabase } from './sql/database-owner.js';
+export { ownDatabase } from './sql/database-owner.js';
+export { whenReachable } from './sql/reachable.js';
 export type { StorageLogger } from './logger.js';
 export { type Postmaster, findPostmaster, stopPostmaster } from './server/postmaster.js';
 export { MIGRATIONS_DIR, MigrationError, checkMigrated, migrate, migrationsConfig } from './sql/migrate.js';

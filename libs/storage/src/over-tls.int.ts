@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalIdentity, localIdentity } from '@svc/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import type { Pool } from 'pg';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestRedis } from './redis-server.js';
 import { connectRedis } from './redis/redis.js';
 import { RedisScript } from './redis/redis-script.js';
@@ -44,11 +45,18 @@ describe('over TLS', () => {
     },
   );
 
-  it('PostgreSQL is reached with sslmode=verify-full, where its certificate is believed', async () => {
+  it('PostgreSQL is reached with sslmode=verify-full or PGSSLMODE, where its certificate is trusted by Node or sslrootcert', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-over-tls-'));
     const server = await startEmbeddedPostgres({ dataDir });
     const plain = createPool(server.url, { name: 'plain' });
     const secure = createPool(`${server.url}?sslmode=verify-full`, { name: 'secure', max: 1 });
+    const authority = join(dataDir, 'authority.crt');
+    await writeFile(authority, identity.cert);
+    const byFile = createPool(`${server.url}?sslmode=verify-full&sslrootcert=${authority}`, {
+      name: 'by file',
+      max: 1,
+    });
+    const byVariable = createPool(server.url, { name: 'by variable', max: 1 });
     try {
       const { rows } = await plain.query<{ folder: string }>(`SELECT setting AS folder FROM pg_settings
         WHERE name = 'data_directory'`);
@@ -60,16 +68,24 @@ describe('over TLS', () => {
         return shown[0]?.ssl === 'on';
       };
       while (!(await hasTls())) await sleep(20);
+      const isSecure = async (pool: Pool): Promise<void> => {
+        const found = await pool.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+        expect(found.rows).toEqual([{ ssl: true }]);
+      };
       await expect(secure.query('SELECT 1')).rejects.toThrow(/certificate/);
+      await isSecure(byFile);
+      vi.stubEnv('PGSSLMODE', 'verify-full');
+      await expect(byVariable.query('SELECT 1')).rejects.toThrow(/certificate/);
       const distrust = identity.trust();
       try {
-        const found = await secure.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
-        expect(found.rows).toEqual([{ ssl: true }]);
+        await isSecure(secure);
+        await isSecure(byVariable);
       } finally {
         distrust();
+        vi.unstubAllEnvs();
       }
     } finally {
-      await Promise.all([plain.end(), secure.end()]);
+      await Promise.all([plain, secure, byFile, byVariable].map((pool) => pool.end()));
       await server.stop();
       await rm(dataDir, { recursive: true, force: true });
     }

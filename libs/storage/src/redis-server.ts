@@ -139,7 +139,8 @@ async function startNode(): Promise<Node> {
   const dir = await mkdtemp(join(tmpdir(), `svc-test-redis-${process.pid}-`));
   const [port, busPort] = [await freePort(), await freePort()];
   const bus = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)];
-  const view = ['--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '2000'];
+  // A node that gets no processor for this long counts as failed, and the others then refuse its slots.
+  const view = ['--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '15000'];
   const child = await launch(dir, port, [...bus, ...view, '--cluster-announce-ip', '127.0.0.1']);
   const abandon = (): void => void child.kill('SIGKILL');
   process.once('exit', abandon);

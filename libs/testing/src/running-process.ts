@@ -36,17 +36,7 @@ export class RunningProcess {
     ready: RegExp,
   ): Promise<{ service: RunningProcess; match: RegExpExecArray }> {
     const service = RunningProcess.spawn(options);
-    const deadline = Date.now() + DEADLINE_MS;
-    for (;;) {
-      const match = ready.exec(service.output);
-      if (match) return { service, match };
-      if (service.exitCode !== null) throw new Error(`it ended with ${service.exitCode}:\n${service.output}`);
-      if (Date.now() > deadline) {
-        service.signal('SIGKILL');
-        throw new Error(`it was not ready in time:\n${service.output}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    return { service, match: await service.matching(ready) };
   }
 
   static spawn({ main, env, uid, ownGroup = false }: ProcessOptions): RunningProcess {
@@ -66,6 +56,21 @@ export class RunningProcess {
   /** `null` while it runs; 128 + 9 and the like when a signal ended it. */
   get exitCode(): number | null {
     return this.child.signalCode === null ? this.child.exitCode : 128;
+  }
+
+  /** Resolves once its output matches, with the match; rejects with its output when it ends before. */
+  async matching(pattern: RegExp): Promise<RegExpExecArray> {
+    const deadline = Date.now() + DEADLINE_MS;
+    for (;;) {
+      const match = pattern.exec(this.output);
+      if (match) return match;
+      if (this.exitCode !== null) throw new Error(`it ended with ${this.exitCode}:\n${this.output}`);
+      if (Date.now() > deadline) {
+        this.signal('SIGKILL');
+        throw new Error(`it was not ready in time:\n${this.output}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ThreadBounds, ThreadPool } from './thread-pool.js';
 
 interface Command {
-  readonly what: 'echo' | 'spin' | 'heap' | 'buffers' | 'exit' | 'throw' | 'env' | 'refuse';
+  readonly what: 'echo' | 'spin' | 'heap' | 'buffers' | 'exit' | 'throw' | 'env' | 'refuse' | 'keep';
   readonly bytes: Uint8Array;
 }
 
@@ -15,6 +16,7 @@ const entry = new URL(
       if (what === 'spin') for (;;);
       if (what === 'heap') for (;;) kept.push({ text: String(kept.length) });
       if (what === 'buffers') for (;;) kept.push(new Uint8Array(1_000_000).fill(1));
+      if (what === 'keep') kept.push(new Uint8Array(128 * 1_048_576).fill(1));
       if (what === 'exit') process.exit(0);
       if (what === 'throw') throw new Error('broken');
       if (what === 'env') parentPort.postMessage({ value: Object.keys(process.env) });
@@ -176,6 +178,17 @@ describe('ThreadPool', () => {
     await expect(
       pool.run(command('echo'), { ...me, signal: AbortSignal.abort(new Error('gone')) }),
     ).rejects.toThrow('gone');
+  });
+
+  it('ends an idle thread that keeps much memory, and keeps one that does not', async () => {
+    const pool = poolOf({ buffersLimitMb: 512 });
+    const threadOf = async (what: Command['what']): Promise<number> =>
+      ((await pool.run(command(what), me)) as { threadId: number }).threadId;
+    const first = await threadOf('keep');
+    await expect.poll(() => threadOf('echo'), { timeout: 20_000, interval: 100 }).not.toBe(first);
+    const second = await threadOf('echo');
+    await sleep(3_000);
+    expect(await threadOf('echo')).toBe(second);
   });
 
   it('shows a thread none of the process environment', async () => {

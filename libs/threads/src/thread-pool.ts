@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Answer } from './answer-jobs.js';
 import { FairQueue } from './fair-queue.js';
+import { returnFreedMemory } from './freed-memory.js';
 import { JobFailed } from './job-failed.js';
 
 export interface ThreadBounds {
@@ -36,6 +37,12 @@ interface Task<Job, Value> {
 const megabyte = 1_048_576;
 const memoryCheckMs = 50;
 
+/** After a job, garbage is left to the next one for this long. */
+const settleMs = 2_000;
+
+/** An idle thread that keeps more than this is ended: its heap is only collected while it works. */
+const idleLimitBytes = 96 * megabyte;
+
 /**
  * Runs each job alone in a thread, those of several accounts in turns. A thread that misses the deadline, takes too much
  * memory or breaks is ended and replaced; only its job fails. The thread's module calls `answerJobs`.
@@ -45,6 +52,7 @@ export class ThreadPool<Job extends object, Value> {
   readonly #threads = new Map<Worker, Promise<void>>();
   readonly #queue = new FairQueue<Task<Job, Value>>();
   readonly #running = new Set<Task<Job, Value>>();
+  #settling: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(
@@ -78,10 +86,30 @@ export class ThreadPool<Job extends object, Value> {
   /** Ends every thread; jobs that wait or run fail. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#settling);
     for (const task of this.#queue.drain()) task.reject(new JobFailed('closed'));
     for (const task of this.#running) task.stop?.(new JobFailed('closed'));
     for (const worker of this.#idle.splice(0)) void worker.terminate(); // awaited through its exit below
     await Promise.all(this.#threads.values());
+  }
+
+  /** Gives memory back in a while, to which jobs until then belong too. */
+  #settleLater(): void {
+    if (this.#closed) return;
+    // It never rejects, and nobody waits for it.
+    this.#settling ??= setTimeout(() => void this.#settle(), settleMs).unref();
+  }
+
+  async #settle(): Promise<void> {
+    for (const worker of this.#idle.slice()) {
+      const bytes = await keptBytes(worker);
+      const position = this.#idle.indexOf(worker);
+      if (bytes <= idleLimitBytes || position === -1) continue;
+      this.#idle.splice(position, 1);
+      await worker.terminate();
+    }
+    this.#settling = undefined;
+    await returnFreedMemory();
   }
 
   #abort(task: Task<Job, Value>, reason: unknown): void {
@@ -137,6 +165,7 @@ export class ThreadPool<Job extends object, Value> {
       this.#running.delete(task);
       this.#queue.done(task);
       delete task.stop;
+      this.#settleLater();
     };
     const onMessage = (answer: Answer<Value>): void => {
       done();
@@ -170,6 +199,16 @@ export class ThreadPool<Job extends object, Value> {
     this.#running.add(task);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     post(worker, task);
+  }
+}
+
+/** The heap and the buffers of a thread, garbage included; 0 for one that has ended. */
+async function keptBytes(worker: Worker): Promise<number> {
+  try {
+    const { total_heap_size: heapBytes, external_memory: buffersBytes } = await worker.getHeapStatistics();
+    return heapBytes + buffersBytes;
+  } catch {
+    return 0;
   }
 }
 

@@ -52,11 +52,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly onEnd: (failure: Error | undefined) => void,
   ) {}
 
-  /** Sends the request and resolves when the head of the answer is there. `onEnd` is called once, at the end. */
+  /**
+   * Sends the request and resolves when the response head is there; until then it is in `unanswered`. `onEnd` is called once,
+   * at the end.
+   */
   static async start(
     dispatcher: Dispatcher,
     request: ExchangeRequest,
-    { signal, onEnd }: { signal: AbortSignal | undefined; onEnd: (failure: Error | undefined) => void },
+    {
+      signal,
+      onEnd,
+      unanswered,
+    }: {
+      readonly signal: AbortSignal | undefined;
+      readonly onEnd: (failure: Error | undefined) => void;
+      readonly unanswered?: Set<Exchange> | undefined;
+    },
   ): Promise<Exchange> {
     const exchange = new Exchange(signal, onEnd);
     if (signal?.aborted) {
@@ -66,7 +77,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       exchange.endWithin(request.deadlineMs);
       exchange.dispatch(dispatcher, request);
     }
-    await exchange.head.promise;
+    unanswered?.add(exchange);
+    try {
+      await exchange.head.promise;
+    } finally {
+      unanswered?.delete(exchange);
+    }
     return exchange;
   }
 

@@ -1,6 +1,6 @@
 import { currentStep, neighbours } from '@svc/telemetry';
 import { type AnswerHeaders, Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
-import { type PoolOptions, type Replica, Replicas } from './replicas.js';
+import { HeartbeatMissed, type PoolOptions, type Replica, Replicas } from './replicas.js';
 
 /** A second address is asked where the first one fails; after that it is likely to be the call. */
 const ATTEMPTS = 2;
@@ -26,8 +26,6 @@ export interface InternalCall {
   readonly body?: string | Uint8Array | readonly Uint8Array[];
   /** All attempts together take no longer. */
   readonly deadlineMs: number;
-  /** After this time another address is asked, where there is one and the call is idempotent; default: the deadline. */
-  readonly attemptMs?: number;
   /** How long an answer may pause once it has begun; default: the deadline. */
   readonly pauseMs?: number;
   /** Whether it is asked again where it may have been done. Without it, only where it was certainly not. */
@@ -58,9 +56,9 @@ export class NeighbourAway extends Error {
 type Take<Value> = (exchange: Exchange, broken: number) => Promise<Value> | Value;
 
 /**
- * Asks another process of the deployment over kept-alive connections, with its token. Of several addresses the least
- * busy is asked; one that refuses, breaks or says nothing is left out for a while, and another one is asked as far as
- * the call allows.
+ * Calls another process of the deployment over kept-alive connections, with its token. Of several addresses the least
+ * busy is called; one that refuses, breaks, is late or misses a heartbeat is left out for a while, and another one is
+ * called as far as the call allows.
  */
 export class InternalClient {
   private readonly replicas: Replicas;
@@ -96,7 +94,8 @@ export class InternalClient {
       let failure: Error | undefined;
       try {
         const exchange = await this.start(replica, call, {
-          deadlineMs: this.attemptMs(call, endMs, isLast),
+          deadlineMs: Math.max(1, endMs - performance.now()),
+          mayMove: !isLast && call.idempotent === true,
           onFailure: (error) => {
             failure = error;
           },
@@ -121,7 +120,12 @@ export class InternalClient {
   private start(
     replica: Replica,
     call: InternalCall,
-    attempt: { readonly deadlineMs: number; readonly onFailure: (error: Error) => void },
+    attempt: {
+      readonly deadlineMs: number;
+      /** Whether it may be made elsewhere when this address misses a heartbeat. */
+      readonly mayMove: boolean;
+      readonly onFailure: (error: Error) => void;
+    },
   ): Promise<Exchange> {
     const { signal, pauseMs = call.deadlineMs, method = 'POST', path, headers, body } = call;
     const step = currentStep();
@@ -143,26 +147,24 @@ export class InternalClient {
     const startMs = performance.now();
     const onEnd = (failure: Error | undefined): void => {
       neighbours.calls.record((performance.now() - startMs) / 1_000, path, outcomeOf(failure));
-      done(failure !== undefined && !(failure instanceof ExchangeAborted));
+      done(isFault(failure));
       if (failure) attempt.onFailure(failure);
     };
-    return Exchange.start(replica.pool, request, { signal, onEnd });
+    const unanswered = attempt.mayMove ? replica.unanswered : undefined;
+    return Exchange.start(replica.pool, request, { signal, onEnd, unanswered });
   }
+}
 
-  private attemptMs(
-    { attemptMs = Number.POSITIVE_INFINITY }: InternalCall,
-    endMs: number,
-    isLast: boolean,
-  ): number {
-    const leftMs = Math.max(1, endMs - performance.now());
-    return isLast || this.replicas.count === 1 ? leftMs : Math.min(leftMs, attemptMs);
-  }
+/** Whether the address should rest. One that missed a heartbeat is back as soon as it answers one. */
+function isFault(failure: Error | undefined): boolean {
+  return failure !== undefined && !(failure instanceof ExchangeAborted || failure instanceof HeartbeatMissed);
 }
 
 /** How a call ended, for metrics. */
 function outcomeOf(failure: Error | undefined): string {
   if (!failure) return '';
   if (failure instanceof ExchangeAborted) return 'aborted';
+  if (failure instanceof HeartbeatMissed) return 'moved';
   return failure instanceof ExchangeTimedOut ? 'timeout' : 'broken';
 }
 

@@ -1,5 +1,7 @@
 import { neighbours } from '@svc/telemetry';
 import { Pool } from 'undici';
+import type { Exchange } from './exchange.js';
+import { Heartbeat, TICK_MS } from './heartbeat.js';
 
 /** Requests at once to one address; what is more waits for one of these to end. */
 const CONNECTIONS = 128;
@@ -27,6 +29,9 @@ export class Replica {
   /** Host and port. */
   readonly address: string;
   readonly pool: Pool;
+  readonly heartbeat: Heartbeat;
+  /** Calls that may be made elsewhere as long as they have no response. */
+  readonly unanswered = new Set<Exchange>();
   inFlight = 0;
   private failures = 0;
   private restsUntilMs = 0;
@@ -34,6 +39,7 @@ export class Replica {
 
   constructor(url: string, { connections = CONNECTIONS }: PoolOptions) {
     ({ origin: this.origin, host: this.address } = new URL(url));
+    this.heartbeat = new Heartbeat(this.origin);
     this.pool = new Pool(this.origin, {
       connections,
       pipelining: 1,
@@ -43,9 +49,14 @@ export class Replica {
     });
   }
 
-  /** Whether it may be asked: it did not fail lately, or its rest is over and nobody is trying it yet. */
+  /** Whether it may be called: its heart beats, and it did not fail lately or its rest is over and no call is trying it yet. */
   isFit(nowMs: number): boolean {
+    if (!this.isBeating) return false;
     return this.failures === 0 || (nowMs >= this.restsUntilMs && !this.isTried);
+  }
+
+  get isBeating(): boolean {
+    return this.heartbeat.pulse === 'beating';
   }
 
   get restsUntil(): number {
@@ -64,21 +75,45 @@ export class Replica {
     };
   }
 
+  /** Ends the calls that wait for a response in vain, so that they are made elsewhere. */
+  failOver(): void {
+    for (const exchange of this.unanswered) exchange.abort(new HeartbeatMissed(this.address));
+  }
+
+  async close(): Promise<void> {
+    this.heartbeat.close();
+    await this.pool.destroy();
+  }
+
   private rest(): void {
     this.restsUntilMs = performance.now() + Math.min(REST_MS * 2 ** this.failures, MAX_REST_MS);
     this.failures = Math.min(this.failures + 1, 10);
   }
 }
 
-/** The addresses of a neighbour: the least busy is asked, and those that failed are left out for a while. */
+export class HeartbeatMissed extends Error {
+  override readonly name = 'HeartbeatMissed';
+
+  constructor(address: string) {
+    super(`${address} did not answer a heartbeat`);
+  }
+}
+
+/**
+ * The addresses of a neighbour: the least busy is called, and those that failed are left out for a while. Where there are
+ * several, each gets heartbeats, and one that misses them is left out until it answers one. Those of a single address could
+ * only say what its calls say, and behind a name they need not reach the process that the calls reach.
+ */
 export class Replicas {
   private readonly all: readonly Replica[];
   private turn = 0;
+  private readonly ticking: NodeJS.Timeout | undefined;
   private readonly ends: readonly (() => void)[];
 
   /** @param urls Addresses without a path, by commas. */
   constructor(urls: string, options: PoolOptions = {}) {
     this.all = urls.split(',').map((url) => new Replica(url.trim(), options));
+    if (this.all.length > 1) this.ticking = setInterval(() => this.tick(), TICK_MS).unref();
     this.ends = [
       neighbours.resting.observe(() => {
         const nowMs = performance.now();
@@ -97,7 +132,10 @@ export class Replicas {
     return this.all.length;
   }
 
-  /** The one to ask next, not one of those that were asked. Where all of them rest, the one whose rest ends first. */
+  /**
+   * The one to call next, not one of those that were called. Where none is fit, one whose heart beats comes first, then the
+   * one whose rest ends first.
+   */
   next(asked: ReadonlySet<Replica>): Replica | undefined {
     const nowMs = performance.now();
     let best: Replica | undefined;
@@ -110,13 +148,21 @@ export class Replicas {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.ticking);
     for (const end of this.ends) end();
-    await Promise.all(this.all.map(({ pool }) => pool.destroy()));
+    await Promise.all(this.all.map((one) => one.close()));
+  }
+
+  private tick(): void {
+    for (const { heartbeat } of this.all) heartbeat.tick();
+    if (!this.all.some(({ isBeating }) => isBeating)) return;
+    for (const one of this.all) if (one.heartbeat.pulse === 'silent') one.failOver();
   }
 }
 
 function isBetter(one: Replica, other: Replica, nowMs: number): boolean {
   const isFit = one.isFit(nowMs);
   if (isFit !== other.isFit(nowMs)) return isFit;
+  if (one.isBeating !== other.isBeating) return one.isBeating;
   return isFit ? one.inFlight < other.inFlight : one.restsUntil < other.restsUntil;
 }

@@ -192,6 +192,13 @@ export async function readCatalog(path: string, extraPath?: string): Promise<Cat
   if (file === undefined) throw new FileError(`${path}: there is no such file`);
   const extra = extraPath === undefined ? undefined : await readYaml(extraPath, ExtraModels);
   if (!extra) return file;
-  const known = new Set(file.models.flatMap((model) => [model.id, ...model.aliases]));
-  return { ...file, models: [...file.models, ...extra.models.filter((model) => !known.has(model.id))] };
+  const known = new Set(
+    file.models.flatMap(({ id, aliases }) => [id, ...aliases].map((name) => name.toLowerCase())),
+  );
+  const isNew = (name: string): boolean => !known.has(name.toLowerCase());
+  const added = extra.models.filter(({ id }) => isNew(id));
+  return {
+    ...file,
+    models: [...file.models, ...added.map((model) => ({ ...model, aliases: model.aliases.filter(isNew) }))],
+  };
 }

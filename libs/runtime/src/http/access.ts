@@ -28,6 +28,12 @@ export interface AccessKeys {
   readonly metricsToken?: SharedSecret | undefined;
 }
 
+interface Entering {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly next: HookHandlerDoneFunction;
+}
+
 const WRONG_TOKEN = 'The internal token is missing or wrong.';
 const WRONG_METRICS_TOKEN = 'The token for metrics is missing or wrong.';
 
@@ -61,16 +67,27 @@ export class AccessControl {
   }
 
   /** Calls `next` when the request may go on, with a problem when it may not, and not at all when it was answered. */
-  enter(
-    route: RouteDefinition,
-    { request, reply, next }: { request: FastifyRequest; reply: FastifyReply; next: HookHandlerDoneFunction },
-  ): void {
+  enter(route: RouteDefinition, { request, reply, next }: Entering): void {
     try {
       const passed = this.pass(route.access, request, reply);
       if (passed === true) next();
       else if (passed !== false) void goOn(passed, next);
     } catch (error) {
       next(error as Error);
+    }
+  }
+
+  /**
+   * Refuses a request that has no route. A client is identified first, so that the failure counts for its key or wallet and
+   * not for its address.
+   */
+  async refuse(problem: Problem, { request, reply, next }: Entering): Promise<void> {
+    try {
+      if (!request.operatorSide) await this.keys.gates?.enter('public', request, reply);
+      next(problem);
+    } catch (error) {
+      // Wrong credentials change nothing about a path that is not there.
+      next(Problem.from(error).code === 'RATE_LIMIT_EXCEEDED' ? (error as Error) : problem);
     }
   }
 

@@ -218,6 +218,8 @@ describe('what is no request', () => {
     { what: 'no host', bytes: 'GET /api/things HTTP/1.1\r\nConnection: close\r\n\r\n' },
     { what: 'another protocol', bytes: 'SSH-2.0-x\r\n\r\n' },
     { what: 'a method that nobody knows', bytes: 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n' },
+    { what: 'an unknown expectation', bytes: get('/api/things', 'Expect: nonsense\r\n') },
+    { what: 'CONNECT', bytes: 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n' },
     { what: 'two lengths', bytes: get('/api/things', 'Content-Length: 1\r\nContent-Length: 2\r\n') },
     {
       what: 'headers without an end',

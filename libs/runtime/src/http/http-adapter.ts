@@ -8,7 +8,7 @@ import { type AccessControl, isForClients } from './access.js';
 import type { Bodies } from './bodies.js';
 import type { CrossOrigin } from './cross-origin.js';
 import { methodsOf } from './known-paths.js';
-import { refuseMalformed } from './malformed.js';
+import { headerFault, refuseMalformed, refuseUnsupportedOn } from './malformed.js';
 import { OpenRequests, endUnread } from './open-requests.js';
 import { newId } from './request-id.js';
 import { requestEnded, requestStarted } from './request-metrics.js';
@@ -53,6 +53,11 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     },
   });
   const fastify: FastifyInstance = adapter.getInstance();
+  refuseUnsupportedOn(
+    fastify.server,
+    (request, response) => fastify.routing(request, response),
+    options.logger,
+  );
   fastify.decorateRequest('operatorSide', false);
   fastify.decorateRequest('matchedRoute', undefined);
   fastify.decorateRequest('traced', undefined);
@@ -83,10 +88,12 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
       }
     }
     request.operatorSide = options.isOperatorPort(request.socket.localPort);
-    if (!request.headers.host && request.raw.httpVersion === '1.1') next(new Problem('MALFORMED_REQUEST'));
+    const fault = headerFault(request);
+    if (fault) next(fault);
     else if (!route || !access.serves(route.access, request.operatorSide)) {
       const problem = turnAway(request, reply, options);
-      if (problem) next(problem);
+      // It never rejects: it passes every error to `next`.
+      if (problem) void access.refuse(problem, { request, reply, next });
     } else {
       if (isForClients(route)) crossOrigin.allow(request, reply);
       const enter = (entered: HookHandlerDoneFunction): void =>
@@ -94,9 +101,16 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
       enterTraced(request, route, { enter, next });
     }
   });
-  fastify.addHook('preHandler', (request, reply, next) =>
-    goOnTraced(request, () => validateRequest(request, reply, next)),
-  );
+  fastify.addHook('preHandler', (request, reply, next) => {
+    const { record }: { record: RequestRecord | null } = request;
+    if (record) goOnTraced(request, () => validateRequest(request, reply, next));
+    else {
+      // Fastify runs no earlier hook for a target that is neither a path nor a URL, such as `*`.
+      begin(request, reply);
+      next(new Problem('MALFORMED_REQUEST'));
+      logger.info(requestLine(request, 400), 'request');
+    }
+  });
   fastify.addHook('onResponse', (request, reply, next) => {
     if (open.end(reply)) end(request, reply.raw.statusCode, logger);
     next();

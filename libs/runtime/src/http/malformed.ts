@@ -1,6 +1,7 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem, type ProblemCode, errorBody } from '@svc/contracts';
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../logging/logging.js';
 import { VERSION } from '../version.js';
 import { newId } from './request-id.js';
@@ -44,6 +45,26 @@ export function refuseMalformed(logger: Logger): Refuse {
 export function refuseMalformedOn(server: Server, logger: Logger): void {
   const refuse = refuseMalformed(logger);
   server.on('clientError', (error, socket) => refuse(error, socket as Socket));
+}
+
+/** Refuses in the same envelope what Node would refuse with an empty response, or by closing the connection. */
+export function refuseUnsupportedOn(server: Server, handle: RequestListener, logger: Logger): void {
+  // The first hook refuses it.
+  server.on('checkExpectation', handle);
+  server.on('connect', (_request, stream) => {
+    const socket = stream as Socket;
+    // Nobody else listens to a socket that was handed over for a tunnel.
+    socket.on('error', () => socket.destroy());
+    refuseMalformed(logger)(new Error('CONNECT'), socket);
+    socket.destroySoon();
+  });
+}
+
+/** What is wrong with the headers that every request must have, or may not have. */
+export function headerFault({ headers, raw }: FastifyRequest): Problem | undefined {
+  if (!headers.host && raw.httpVersion === '1.1') return new Problem('MALFORMED_REQUEST');
+  if (headers.expect === undefined || /^100-continue$/i.test(headers.expect)) return undefined;
+  return new Problem('MALFORMED_REQUEST', { message: 'The only supported expectation is `100-continue`.' });
 }
 
 /** Whether no answer is under way on a connection that what is written would be a part of. */

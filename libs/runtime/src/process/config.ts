@@ -34,6 +34,11 @@ export const redisUrl = z
 /** A duration in milliseconds, up to a day. */
 export const durationMs = whole(1, 86_400_000);
 
+/** How long a start may wait for PostgreSQL. */
+export const databaseStartWaitMs = durationMs
+  .default(60_000)
+  .describe('How long a start waits for a PostgreSQL server that does not answer yet');
+
 const address = z.url({ protocol: /^https?$/ });
 
 /** Where a neighbour listens: a URL without a path, or several by commas. */
@@ -61,6 +66,11 @@ export function loadConfig<Shape extends z.ZodRawShape>(
   const given = Object.fromEntries(Object.keys(shape).map((name) => [name, env[name] || undefined]));
   const result = z.object(shape).safeParse(given);
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const faults = result.error.issues.map(({ path, message }) => {
+    const name = path.join('.');
+    if (given[name] !== undefined) return `${name}: ${message}`;
+    const { description } = (shape[name] as z.ZodType | undefined) ?? {};
+    return description === undefined ? `${name} is not set` : `${name} is not set. ${description}`;
+  });
   throw new ConfigError(faults.join('\n'));
 }

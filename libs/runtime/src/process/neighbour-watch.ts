@@ -14,8 +14,11 @@ export class NeighbourWatch {
 
   constructor(private readonly readiness: Readiness) {}
 
-  /** From now on asks a neighbour, which is away until it has answered. `probe` rejects when it can't serve. */
-  add(name: string, probe: () => Promise<unknown>): void {
+  /**
+   * Probes a neighbour from now on. The process is not ready before the first success, nor while the probe fails. One that is
+   * needed for the start only is not probed after its first success.
+   */
+  add(name: string, probe: () => Promise<unknown>, { forStartOnly = false } = {}): void {
     this.readiness.report(name, 'it has not answered yet');
     let failures = 0;
     let isAsking = false;
@@ -26,6 +29,7 @@ export class NeighbourWatch {
         await within(ANSWER_MS, probe());
         failures = 0;
         this.readiness.report(name);
+        if (forStartOnly) clearInterval(timer);
       } catch (error) {
         failures += 1;
         if (failures >= FAILURES)
@@ -35,7 +39,8 @@ export class NeighbourWatch {
       }
     };
     // It never rejects.
-    this.timers.push(setInterval(() => void ask(), ASK_EVERY_MS));
+    const timer = setInterval(() => void ask(), ASK_EVERY_MS);
+    this.timers.push(timer);
     void ask();
   }
 

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { lstat, unlink } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, ListenOptions } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Abstract, type DynamicModule, Module, type Type } from '@nestjs/common';
@@ -12,12 +13,13 @@ import { Bodies } from '../http/bodies.js';
 import type { BodyBounds } from '../http/body-budget.js';
 import { CrossOrigin } from '../http/cross-origin.js';
 import { createHttpAdapter } from '../http/http-adapter.js';
-import { refuseMalformedOn } from '../http/malformed.js';
+import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
 import { ProblemFilter } from '../http/problem-filter.js';
 import { InternalToken, SharedSecret } from '../http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
 import { LogLevelController } from './log-level.controller.js';
 import { MetricsController } from './metrics.controller.js';
+import { requireProxyHeader } from './proxied-server.js';
 import { LoggerModule } from '../logging/logger.module.js';
 import { type Logger, nestLogger } from '../logging/logging.js';
 import { within } from '../within.js';
@@ -48,8 +50,10 @@ export interface ServeOptions {
   /** What brings events to this process. */
   readonly events?: (app: NestFastifyApplication) => CustomTransportStrategy;
   readonly drainMs?: number;
-  /** Addresses of proxies, by commas, as IP, CIDR or `loopback`, that are believed about who the client is. */
+  /** Comma-separated addresses, as IP, CIDR or `loopback`, of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: string;
+  /** A second place for the public API, a port or the path of a Unix socket, where connections begin with a PROXY header. */
+  readonly proxyListen?: string | undefined;
   /** Origins by commas, or `*`, whose pages may ask what clients may; default: none. */
   readonly corsOrigins?: string;
   /** What all that is being received may come to; default: `BODY_BOUNDS`. */
@@ -107,7 +111,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   });
   app.useGlobalFilters(new ProblemFilter());
   if (options.events) app.connectMicroservice({ strategy: options.events(app) }, { inheritAppConfig: true });
-  let operator: Server | undefined;
+  const others: Others = {};
   try {
     await app.startAllMicroservices();
     await app.init();
@@ -119,17 +123,13 @@ export async function serve(options: ServeOptions): Promise<Running> {
     });
     const fastify = app.getHttpAdapter().getInstance();
     await fastify.ready();
-    if (options.operator) {
-      const limits = { headersTimeout: 20_000, requestTimeout: 300_000, requireHostHeader: false };
-      operator = createServer(limits, (request, response) => fastify.routing(request, response));
-      refuseMalformedOn(operator, options.logger);
-      await listen(operator, options.operator);
-      state.operatorPort = (operator.address() as AddressInfo).port;
-    }
+    await openOthers(others, options, (request, response) => fastify.routing(request, response));
+    const { operator } = others;
+    if (operator) state.operatorPort = (operator.address() as AddressInfo).port;
     // Not through Nest, which would log a port that is taken before the caller can tell it.
     await fastify.listen(options.api);
   } catch (error) {
-    operator?.close();
+    for (const server of Object.values<Server>({ ...others })) server.close();
     await app.close();
     throw error;
   }
@@ -137,11 +137,11 @@ export async function serve(options: ServeOptions): Promise<Running> {
   return {
     app,
     apiUrl: urlOf(api),
-    operatorUrl: operator && urlOf(operator),
+    operatorUrl: others.operator && urlOf(others.operator),
     stop: async () => {
       state.stopping = true;
       readiness.report('process', 'stopping');
-      const servers = [api, ...(operator ? [operator] : [])];
+      const servers = [api, ...Object.values<Server>({ ...others })];
       const { drainMs = DRAIN_MS } = options;
       const lingerMs = Math.min(LINGER_MS, drainMs);
       await linger(servers, lingerMs);
@@ -162,10 +162,43 @@ function provided<Value>(app: NestFastifyApplication, token: Abstract<Value>): V
   }
 }
 
-function listen(server: Server, { host, port }: Listener): Promise<void> {
+/** The servers beside that of the public API. */
+interface Others {
+  operator?: Server;
+  proxied?: Server;
+}
+
+async function openOthers(others: Others, options: ServeOptions, handle: RequestListener): Promise<void> {
+  const create = (): Server => {
+    const limits = { headersTimeout: 20_000, requestTimeout: 300_000, requireHostHeader: false };
+    const server = createServer(limits, handle);
+    refuseMalformedOn(server, options.logger);
+    refuseUnsupportedOn(server, handle, options.logger);
+    return server;
+  };
+  if (options.operator) {
+    others.operator = create();
+    await listen(others.operator, options.operator);
+  }
+  if (options.proxyListen !== undefined) {
+    others.proxied = create();
+    requireProxyHeader(others.proxied);
+    await listen(others.proxied, await placeOf(options.proxyListen, options.api.host));
+  }
+}
+
+/** A port, or the path of a Unix socket, which a killed process may have left behind. */
+async function placeOf(place: string, host: string): Promise<ListenOptions> {
+  if (/^\d+$/.test(place)) return { host, port: Number(place) };
+  const found = await lstat(place).catch(() => undefined);
+  if (found?.isSocket()) await unlink(place);
+  return { path: place };
+}
+
+function listen(server: Server, place: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(place, () => {
       server.off('error', reject);
       resolve();
     });

@@ -50,7 +50,7 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
   let isTold = false;
   // Each attempt that fails is an error of its own; once an outage is enough.
   redis.on('error', (error: Error) => {
-    if (!isTold) logger.warn(`${name}: no Redis: ${error.message}`);
+    if (!isTold) logger.warn(`${name}: Redis can't be reached and is tried again (${error.message})`);
     isTold = true;
   });
   redis.on('ready', () => {

@@ -12,6 +12,7 @@ import { findPostmaster, isPostmaster } from './postmaster.js';
 const POLL_MS = 15;
 /** Long enough for a crash recovery of `max_wal_size`. */
 const READY_MS = 120_000;
+const LOG_EVERY_MS = 5_000;
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
 const SETTINGS = {
@@ -56,14 +57,14 @@ export async function adopt({ data, logger }: Launch): Promise<Launched | undefi
   const running = await findPostmaster(data.folder);
   if (!running) return undefined;
   const isGone = async (): Promise<boolean> => !(await isPostmaster(data.folder, running.pid));
-  if (!(await becomesReady(data, running.pid, isGone))) return undefined;
+  if (!(await becomesReady({ data, logger }, running.pid, isGone))) return undefined;
   logger.info(`Took over the PostgreSQL server that runs on ${data.folder} (process ${running.pid})`);
   return { pid: running.pid, port: running.port, adopted: true };
 }
 
 /** Starts a server at a port, and gives it once it answers; nothing when it has ended instead. */
 export async function launch(
-  { data, user, binary, logPath, settings: own }: Launch,
+  { data, user, binary, logPath, logger, settings: own }: Launch,
   port: number,
 ): Promise<Launched | undefined> {
   await giveTo(user, data.folder);
@@ -84,22 +85,27 @@ export async function launch(
   }
   child.unref();
   const { pid } = child;
-  if (pid === undefined || !(await becomesReady(data, pid, () => ended))) return undefined;
+  if (pid === undefined || !(await becomesReady({ data, logger }, pid, () => ended))) return undefined;
   return { pid, port, adopted: false };
 }
 
 /** Waits until the server with this pid answers; false when it ended instead. */
 async function becomesReady(
-  data: PostgresData,
+  { data, logger }: Pick<Launch, 'data' | 'logger'>,
   pid: number,
   isGone: () => boolean | Promise<boolean>,
 ): Promise<boolean> {
   const deadline = Date.now() + READY_MS;
+  let logAtMs = Date.now() + LOG_EVERY_MS;
   while (Date.now() < deadline) {
     const postmaster = await findPostmaster(data.folder);
     if (postmaster?.pid === pid && postmaster.ready && (await answers(urlOf(data, postmaster.port))))
       return true;
     if (await isGone()) return false;
+    if (Date.now() >= logAtMs) {
+      logger.warn(`PostgreSQL (process ${pid}) does not answer yet; it may be recovering from a crash`);
+      logAtMs += LOG_EVERY_MS;
+    }
     await sleep(POLL_MS);
   }
   throw new StartFault(`PostgreSQL (process ${pid}) was not ready within ${READY_MS / 1000} s`);

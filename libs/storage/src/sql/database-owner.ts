@@ -6,6 +6,7 @@ import {
   type LockWatch,
   holdInstanceLock,
 } from './instance-lock.js';
+import { isOutOfReach, whenReachable } from './reachable.js';
 
 /** Names the lock of whoever keeps balances on a database. */
 const INSTANCE = 'svc-all';
@@ -15,43 +16,67 @@ const REFUSED: Readonly<Record<LockMode, string>> = {
   together: 'belongs to a running instance of one process, which keeps balances in its memory.',
 };
 
-/**
- * Takes the database for a process that keeps balances in its memory, alone, or for the ledgers of a cluster, together. It is let
- * go of as the process ends. Refuses, where the others are there already: StartFault, which says whose `owned` is.
- */
-export async function takeDatabase(
-  { url, mode, owned }: { readonly url: string; readonly mode: LockMode; readonly owned?: string },
-  starting: Pick<StartingProcess, 'undo'>,
-): Promise<InstanceLock> {
-  const { host } = new URL(url);
-  try {
-    const lock = await holdInstanceLock(url, INSTANCE, mode);
-    starting.undo(() => lock.release());
-    return lock;
-  } catch (error) {
-    const fault =
-      error instanceof InstanceRunning
-        ? `${owned ?? `The database at ${host}`} ${REFUSED[mode]}`
-        : `The database at ${host} can not be used: ${error instanceof Error ? error.message : String(error)}`;
-    throw new StartFault(fault, { cause: error });
-  }
+interface OwnedDatabase {
+  readonly url: string;
+  readonly mode: LockMode;
+  /** What a refusal says belongs to others; default: the database. */
+  readonly owned?: string;
+  /** How long a database that does not answer is waited for. */
+  readonly waitMs: number;
+  /** Makes sure of the tables, while the lock is held. */
+  readonly prepare: (url: string) => Promise<unknown>;
 }
 
-/** Keeps a database that was taken over any outage; the log says what becomes of it. */
-export function keepDatabase(
-  lock: InstanceLock,
-  { logger }: Pick<StartingProcess, 'logger'>,
-  { onAway, onBack, onTaken }: Partial<LockWatch> & Pick<LockWatch, 'onTaken'>,
+interface OwnerWatch extends Partial<Omit<LockWatch, 'onTaken'>>, Pick<LockWatch, 'onTaken'> {
+  /** Whether the lock is held: it is taken again where the start has to begin again. */
+  onHeld?(isHeld: boolean): void;
+}
+
+/**
+ * Takes the database for a process that keeps balances in its memory, alone, or for the ledgers of a cluster, together, and
+ * keeps it over any outage until the process ends; the log says what becomes of it. Throws StartFault where others have it,
+ * and where it can not be reached.
+ */
+export async function ownDatabase(
+  database: OwnedDatabase,
+  { undo, logger }: Pick<StartingProcess, 'undo' | 'logger'>,
+  watch: OwnerWatch,
 ): Promise<void> {
-  return lock.keep({
+  const { onTaken } = watch;
+  const logged: LockWatch = {
     onAway: (reason) => {
-      onAway?.(reason);
+      watch.onAway?.(reason);
       logger.error({ reason }, 'the database is away');
     },
     onBack: () => {
-      onBack?.();
+      watch.onBack?.();
       logger.warn('the database is back, and nobody else has had it');
     },
     onTaken,
+  };
+  let lock: InstanceLock | undefined;
+  undo(() => lock?.release());
+  await whenReachable({ url: database.url, waitMs: database.waitMs, logger }, async () => {
+    // Of an attempt that failed after it had the lock.
+    await lock?.release();
+    watch.onHeld?.(false);
+    lock = await heldLock(database);
+    watch.onHeld?.(true);
+    await database.prepare(database.url);
+    await lock.keep(logged);
   });
+}
+
+async function heldLock({ url, mode, owned }: OwnedDatabase): Promise<InstanceLock> {
+  try {
+    return await holdInstanceLock(url, INSTANCE, mode);
+  } catch (error) {
+    if (isOutOfReach(error)) throw error;
+    const place = `The database at ${new URL(url).host}`;
+    const fault =
+      error instanceof InstanceRunning
+        ? `${owned ?? place} ${REFUSED[mode]}`
+        : `${place} can not be used: ${error instanceof Error ? error.message : String(error)}`;
+    throw new StartFault(fault, { cause: error });
+  }
 }

@@ -1,4 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { Problem } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import { neighbours } from '@svc/telemetry';
 import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from 'pg';
@@ -50,14 +51,20 @@ function watchPool(pool: Pool): readonly (() => void)[] {
   ];
 }
 
-/** Counts a call however it ends, by the class of what the server refused with, or by the name of the error. */
+/** The class of what the server refused with; none where the work itself refused, since PostgreSQL responded. */
+function faultOf(error: unknown): string {
+  if (error instanceof DatabaseError) return `sqlstate ${error.code?.slice(0, 2)}`;
+  return error instanceof Problem ? '' : 'connection';
+}
+
+/** Counts a call however it ends. */
 async function timed<Result>(operation: string, call: Promise<Result>): Promise<Result> {
   const startMs = performance.now();
   let fault = '';
   try {
     return await call;
   } catch (error) {
-    fault = error instanceof DatabaseError ? `sqlstate ${error.code?.slice(0, 2)}` : 'connection';
+    fault = faultOf(error);
     throw error;
   } finally {
     neighbours.database.record((performance.now() - startMs) / 1_000, POOL, operation, fault);

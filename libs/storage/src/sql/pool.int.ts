@@ -1,4 +1,6 @@
 import { NestFactory } from '@nestjs/core';
+import { Problem } from '@svc/contracts';
+import { neighbours } from '@svc/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from './database.js';
 import { createPool } from './pool.js';
@@ -134,6 +136,25 @@ describe('withTransaction', () => {
     );
     expect(pool.totalCount).toBeLessThanOrEqual(4);
     expect(pool.waitingCount).toBe(0);
+  });
+});
+
+describe('Database', () => {
+  it('counts lost connections as such, and not what the work itself refuses', async () => {
+    const lost = (): number =>
+      neighbours.database
+        .points()
+        .filter(({ values }) => values[0] === 'postgresql' && values[2] === 'connection')
+        .reduce((sum, { cell }) => sum + cell.count, 0);
+    const sql = new Database(pool);
+    const before = lost();
+    const refused = sql.transaction(() => Promise.reject(new Problem('CHARGE_NOT_FOUND')));
+    await expect(refused).rejects.toThrow(Problem);
+    expect(lost()).toBe(before);
+    const ended = createPool(database.url, { name: 'ended', max: 1 });
+    await ended.end();
+    await expect(new Database(ended).query('SELECT 1')).rejects.toThrow('end');
+    expect(lost()).toBe(before + 1);
   });
 });
 

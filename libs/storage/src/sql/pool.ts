@@ -56,6 +56,9 @@ export function createPool(url: string, options: PoolOptions): Pool {
     Client: SteadyClient,
   });
   // Without a listener a lost idle connection would end the process. The pool replaces it by itself.
-  pool.on('error', (error) => logger.warn(`Lost an idle connection to the database: ${error.message}`));
+  pool.on('error', (error) => {
+    // At the end of a process the server may be gone before every connection is closed.
+    if (!pool.ending) logger.warn(`Lost an idle connection to the database: ${error.message}`);
+  });
   return pool;
 }

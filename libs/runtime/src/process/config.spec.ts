@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { loadConfig, port } from './config.js';
+
+const shape = {
+  PORT: port,
+  LEDGER_URL: z.string().describe('Where the ledger listens'),
+  PLAIN: z.string(),
+};
+
+describe('loadConfig', () => {
+  it('reports every setting that is missing or wrong, in one line each, with what it is for', () => {
+    expect(() => loadConfig(shape, { PORT: '70000', LEDGER_URL: '' })).toThrow(
+      [
+        'PORT: Too big: expected number to be <=65535',
+        'LEDGER_URL is not set. Where the ledger listens',
+        'PLAIN is not set',
+      ].join('\n'),
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+/** Growth that is worth a call. */
+const WORTH_BYTES = 32 * 1_048_576;
+
+/**
+ * Only glibc has `malloc_trim`, and only Node's FFI can call it. Elsewhere this thread fails and nothing happens. The
+ * flag holds for this thread alone: those that read hostile files can't load FFI.
+ */
+const TRIM = `
+  const { dlopen } = require('node:ffi');
+  const { functions } = dlopen(null, { malloc_trim: { return: 'int32', arguments: ['uint64'] } });
+  functions.malloc_trim(0n);
+`;
+const EXEC_ARGV = ['--experimental-ffi', '--disable-warning=ExperimentalWarning'];
+
+/** No call takes nearly as long. */
+const DEADLINE_MS = 10_000;
+
+/** Of the process, after the last call. */
+let residentBytes = 0;
+
+/**
+ * Returns freed memory to the system, where the process has grown. By itself glibc returns only what is free at the end
+ * of a heap, and a few small blocks of other threads keep hundreds of megabytes in the heaps of threads that have ended.
+ */
+export async function returnFreedMemory(): Promise<void> {
+  if (process.memoryUsage.rss() - residentBytes < WORTH_BYTES) return;
+  try {
+    const worker = new Worker(TRIM, { eval: true, env: {}, execArgv: EXEC_ARGV, stdout: true, stderr: true });
+    worker.unref();
+    await once(worker, 'exit', { signal: AbortSignal.timeout(DEADLINE_MS) });
+  } catch {
+    // There is no FFI or no glibc: the allocator keeps what it keeps.
+  }
+  residentBytes = process.memoryUsage.rss();
+}
