@@ -42,6 +42,12 @@ export const inference = {
     help: 'Tokens of answers that were charged.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
+  doubted: new Counter({
+    name: 'svc.gateway.counts_doubted',
+    unit: '{count}',
+    help: 'Counts of backends that can not be true, too high or too low for what was sent or delivered, and were not charged.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.doubt'],
+  }),
   streams: new Gauge({
     name: 'svc.gateway.streams',
     unit: '{stream}',

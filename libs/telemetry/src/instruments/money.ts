@@ -111,10 +111,10 @@ export const money = {
       ['whole', 'failed'],
     ],
   ),
-  auditOk: new Gauge({
-    name: 'svc.ledger.audit.ok',
-    unit: '1',
-    help: 'Whether the last audit of this process proved the books: 1, or 0.',
+  wrong: new Gauge({
+    name: 'svc.ledger.audit.wrong_time',
+    unit: 's',
+    help: 'When an audit of this process last found a fault, since 1970.',
     labels: ['svc.audit.scope'],
   }),
   proved: new Gauge({

@@ -48,7 +48,7 @@ export const neighbours = {
   resting: new Gauge({
     name: 'svc.neighbour.resting',
     unit: '1',
-    help: 'Whether an address is left out, since it failed: 1, or 0.',
+    help: 'Whether an address is left out, since it failed or missed a heartbeat: 1, or 0.',
     labels: ['server.address'],
   }),
   callsInFlight: new Gauge({

@@ -6,13 +6,13 @@ export const payments = {
   open: new Gauge({
     name: 'svc.payments.open',
     unit: '{payment}',
-    help: 'Payments that have not ended, by rail and state, and those of which only the operator can tell; all processes tell the same.',
+    help: 'Payments that have not ended, by rail and state; all processes report the same. UNKNOWN: the chain does not show what became of it.',
     labels: ['svc.payments.rail', 'svc.payments.state'],
   }),
   oldest: new Gauge({
     name: 'svc.payments.oldest_open.age',
     unit: 's',
-    help: 'The age of the oldest payment that goes on, and is neither credited nor failed; all processes tell the same.',
+    help: 'The age of the oldest payment that is neither credited nor failed, UNKNOWN included; all processes report the same.',
     labels: ['svc.payments.rail'],
   }),
   ended: new Counter(
@@ -25,10 +25,8 @@ export const payments = {
     [
       ['base', 'CREDITED'],
       ['base', 'FAILED'],
-      ['base', 'UNKNOWN'],
       ['solana', 'CREDITED'],
       ['solana', 'FAILED'],
-      ['solana', 'UNKNOWN'],
     ],
   ),
   credited: new Counter(
@@ -65,10 +63,10 @@ export const payments = {
       ['whole', 'failed'],
     ],
   ),
-  auditOk: new Gauge({
-    name: 'svc.payments.audit.ok',
-    unit: '1',
-    help: 'Whether the last audit of payments of this process proved them: 1, or 0.',
+  wrong: new Gauge({
+    name: 'svc.payments.audit.wrong_time',
+    unit: 's',
+    help: 'When an audit of this process last found a fault, since 1970.',
     labels: ['svc.audit.scope'],
   }),
   proved: new Gauge({

@@ -9,6 +9,12 @@ export const router = {
     help: 'Requests to backends by what became of them: answered, refused, failed, aborted, full.',
     labels: ['gen_ai.request.model', 'svc.backend', 'svc.router.outcome'],
   }),
+  errors: new Counter({
+    name: 'svc.router.errors',
+    unit: '{error}',
+    help: 'Error responses of backends by HTTP status, in place of a response or inside one of status 200.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'http.response.status_code'],
+  }),
   retries: new Counter({
     name: 'svc.router.retries',
     unit: '{retry}',
