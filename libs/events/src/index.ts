@@ -1,4 +1,6 @@
 export { type TopicTerms, createTopics } from './kafka/create-topics.js';
+export { type DeadLetters } from './dead-letters/dead-letters.js';
+export { deadLettersConfig, openDeadLetters } from './open-dead-letters.js';
 export { kafkaConfig, kafkaConnection, topicTerms, topicsConfig } from './events.config.js';
 export { EventStrategy, type ConsumerState } from './delivery/event-strategy.js';
 export { EventsModule, type KafkaEventsConfig, type PostgresEventsConfig } from './events.module.js';

@@ -4,6 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type EventDefinition, EventLog, defineEvent } from '@svc/contracts';
 import { vi } from 'vitest';
 import { type Broadcast, type EventBatch, EventStrategy, OnEvents, OnEveryProcess } from '../src/index.js';
+import type { DeadLetters } from '../src/dead-letters/dead-letters.js';
 import { type Counted, counted } from '../src/testing.js';
 
 /** An event as its log has it. */
@@ -33,6 +34,7 @@ export interface LogServer {
   store(topic: string, event: StoredEvent): Promise<void>;
   /** How many of a topic's events a group has handled for good. */
   handledBy(group: string, topic: string): Promise<number>;
+  deadLetters(): DeadLetters;
   /** It does not answer until it is resumed. */
   pause(): Promise<void>;
   resume(): Promise<void>;

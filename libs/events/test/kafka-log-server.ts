@@ -1,14 +1,21 @@
 import { type Server, temporaryBrokers, temporaryInfra } from '@svc/infra';
+import { loadConfig } from '@svc/runtime';
 import { AssignerProtocol, Kafka, Partitioners, logLevel } from 'kafkajs';
 import { vi } from 'vitest';
-import { EventsModule } from '../src/index.js';
+import { KafkaDeadLetters } from '../src/dead-letters/kafka-dead-letters.js';
+import { EventsModule, kafkaConfig, kafkaConnection } from '../src/index.js';
 import type { KafkaConnection } from '../src/kafka/kafka-client.js';
 import { KafkaEventLog } from '../src/kafka/kafka-event-log.js';
 import type { LogServer, StoredEvent } from './event-stage.js';
 
 const PARTITIONS = 4;
 /** For looking at the broker, which answers when this is used. */
-const PATIENT = { requestTimeout: 30_000, connectionTimeout: 10_000, retry: { retries: 20 } };
+const PATIENT = {
+  logLevel: logLevel.NOTHING,
+  requestTimeout: 30_000,
+  connectionTimeout: 10_000,
+  retry: { retries: 20 },
+};
 
 const ONCE_READY = { timeout: 30_000, interval: 20 };
 
@@ -42,7 +49,9 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
   const [broker] = servers;
   if (!broker) throw new Error('a log needs a broker');
   const brokers = await Promise.all(servers.map((server) => server.start()));
-  const kafka = new Kafka({ clientId: 'test', brokers, logLevel: logLevel.NOTHING, ...PATIENT });
+  const variables = { KAFKA_BROKERS: brokers.join(), ...(await broker.credentials()) };
+  const connection = kafkaConnection(loadConfig(kafkaConfig, variables));
+  const kafka = new Kafka({ clientId: 'test', ...connection, brokers, ...PATIENT });
   const admin = kafka.admin();
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await Promise.all([admin.connect(), producer.connect()]);
@@ -51,7 +60,7 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
     configEntries: [{ name: 'min.insync.replicas', value: String(Math.min(servers.length, 2)) }],
   };
   return {
-    connection: { brokers },
+    connection,
     broker,
     coordinatorOf: async (group, topic) => {
       const { topics } = await admin.fetchTopicMetadata({ topics: ['__consumer_offsets'] });
@@ -82,8 +91,9 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
       await admin.createTopics({ waitForLeaders: false, topics });
       for (const { topic: name } of topics) await vi.waitFor(() => admin.fetchTopicOffsets(name), ONCE_READY);
     },
-    openLog: (config) => new KafkaEventLog({ brokers, ...config }),
-    module: (config) => EventsModule.kafka({ brokers, ...config }),
+    deadLetters: () => new KafkaDeadLetters(connection),
+    openLog: (config) => new KafkaEventLog({ ...connection, ...config }),
+    module: (config) => EventsModule.kafka({ ...connection, ...config }),
     stored: (topic) => readAll(kafka, topic),
     store: async (topic, { key, payload }) => {
       await producer.send({ topic, messages: [{ key, value: payload }] });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineEvent } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type Counted, upTo } from '../src/testing.js';
 import { Collected, EventStage, Heard, type LogServer, eventually } from './event-stage.js';
 
@@ -102,6 +103,33 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       expect(dead.map(({ payload }) => payload).toSorted()).toEqual(
         [...unreadable, ...unreadable].toSorted(),
       );
+    });
+
+    it('replays dead events once a version can read them, and keeps the others dead', async () => {
+      const first = new Collected();
+      const older = defineEvent({
+        ...stage.event,
+        payload: z.object({ owner: z.string(), n: z.literal(1) }),
+      });
+      const dead = `${stage.topic}.dead`;
+      for (const payload of ['{"owner":"ada","n":1}', '{"owner":"ada","n":2}', 'no JSON'])
+        await server.store(dead, { key: 'ada', payload });
+      const { strategy } = await stage.start({ first: first.handle });
+      const letters = server.deadLetters();
+      try {
+        const found = await letters.list(older);
+        expect([found.readable.length, found.unreadable.length]).toEqual([1, 2]);
+        expect(await letters.replay(older)).toEqual({ topic: dead, published: 1, unreadable: 2 });
+        expect(await letters.replay(stage.event)).toEqual({ topic: dead, published: 1, unreadable: 1 });
+        expect(await letters.replay(stage.event)).toEqual({ topic: dead, published: 0, unreadable: 1 });
+        await strategy.drained(stage.topic, 'first');
+        expect(first.numbers).toEqual([1, 2]);
+        expect((await letters.list(stage.event)).unreadable.map(({ payload }) => payload)).toEqual([
+          'no JSON',
+        ]);
+      } finally {
+        await letters.close();
+      }
     });
 
     it('goes on where the group stopped', async () => {

@@ -1,4 +1,5 @@
 import { startTestDatabase } from '@svc/storage/testing';
+import { PostgresDeadLetters } from '../src/dead-letters/postgres-dead-letters.js';
 import { EventsModule } from '../src/index.js';
 import { PostgresEventLog } from '../src/postgres/postgres-event-log.js';
 import { Probe } from '../src/testing.js';
@@ -36,6 +37,7 @@ export async function startPostgresLog(): Promise<LogServer> {
       );
       return rows[0]?.handled ?? 0;
     },
+    deadLetters: () => new PostgresDeadLetters(database.url),
     pause: async () => {
       await locker.query('BEGIN');
       await locker.query('LOCK TABLE events.log IN ACCESS EXCLUSIVE MODE');

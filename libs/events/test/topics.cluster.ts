@@ -2,23 +2,42 @@ import { Kafka, logLevel } from 'kafkajs';
 import { EVENTS } from '@svc/contracts';
 import { temporaryInfra } from '@svc/infra';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTopics } from '../src/index.js';
+import { loadConfig } from '@svc/runtime';
+import { createTopics, kafkaConfig, kafkaConnection } from '../src/index.js';
+import { type KafkaConnection, kafkaClient } from '../src/kafka/kafka-client.js';
 
 const infra = await temporaryInfra();
 const terms = { partitions: 5, replicas: 1, minInSyncReplicas: 1, retentionDays: 3 };
-let brokers: string[];
+let connection: KafkaConnection;
 
 beforeAll(async () => {
-  brokers = [await infra.kafka.start()];
+  const variables = { KAFKA_BROKERS: await infra.kafka.start(), ...(await infra.kafka.credentials()) };
+  connection = kafkaConnection(loadConfig(kafkaConfig, variables));
 });
 
 afterAll(() => infra.wipe());
 
+it('takes nobody without its password', async () => {
+  const { brokers } = connection;
+  const sasl = { mechanism: 'plain', username: 'svc', password: 'another' } as const;
+  for (const stranger of [{ brokers }, { brokers, sasl }]) {
+    const admin = kafkaClient(stranger, { requestTimeoutMs: 20_000, retry: { retries: 0 } }).admin();
+    await expect(admin.connect().then(() => admin.listTopics())).rejects.toThrow(
+      /closed connection|authentication failed/i,
+    );
+    await admin.disconnect();
+  }
+});
+
 it('makes the topic of each event and the one of its dead events, once', async () => {
   const names = EVENTS.flatMap(({ topic }) => [topic, `${topic}.dead`]);
-  expect(await createTopics({ brokers }, EVENTS, terms)).toEqual(names);
-  expect(await createTopics({ brokers }, EVENTS, { ...terms, partitions: 7 })).toEqual([]);
-  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+  expect(await createTopics(connection, EVENTS, terms)).toEqual(names);
+  expect(await createTopics(connection, EVENTS, { ...terms, partitions: 7 })).toEqual([]);
+  const admin = new Kafka({
+    ...connection,
+    brokers: [...connection.brokers],
+    logLevel: logLevel.NOTHING,
+  }).admin();
   await admin.connect();
   const { topics } = await admin.fetchTopicMetadata({ topics: ['usage.recorded.v1', 'key.changed.v1'] });
   const parts = Object.fromEntries(topics.map(({ name, partitions }) => [name, partitions.length]));

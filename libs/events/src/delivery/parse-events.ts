@@ -13,7 +13,7 @@ export interface LoggedEvent {
 /** Rows of the log as events, apart from those that can't be read. */
 export function parseEvents(
   rows: readonly LoggedEvent[],
-  { payload }: EventDefinition,
+  { payload }: Pick<EventDefinition, 'payload'>,
 ): { events: DeliveredEvent<unknown>[]; unreadable: LoggedEvent[] } {
   const events: DeliveredEvent<unknown>[] = [];
   const unreadable: LoggedEvent[] = [];

@@ -24,6 +24,8 @@ const GATHER_MS = 100;
 const BEAT_MS = 1_000;
 /** How long others wait for a member that has a batch in hand. A handler's own waits have to be over by then. */
 const REBALANCE_MS = 30_000;
+/** A join usually waits for one session of a member that died, or for a batch in hand. */
+const SESSIONS_UNTIL_LATE = 2;
 /** A leader that hangs is asked for so long, until it is looked who leads. */
 const METADATA_MS = 3_000;
 const FETCH_WAIT_MS = 500;
@@ -160,7 +162,10 @@ export class GroupConsumer implements Consumer {
     this.#stop.signal.addEventListener('abort', end, { once: true });
     this.#giveUp = ended.reject;
     this.#unansweredSinceMs = undefined;
+    // kafkajs tries to connect for minutes without a word.
+    const late = setTimeout(() => this.#warnOfLateJoin(), SESSIONS_UNTIL_LATE * this.#options.sessionMs);
     consumer.on(consumer.events.GROUP_JOIN, () => {
+      clearTimeout(late);
       this.#joins += 1;
       this.#unansweredSinceMs = undefined;
     });
@@ -169,9 +174,19 @@ export class GroupConsumer implements Consumer {
       await Promise.race([this.#begin(consumer), ended.promise]);
       await ended.promise;
     } finally {
+      clearTimeout(late);
       this.#stop.signal.removeEventListener('abort', end);
       await within(this.#options.stopMs, consumer.disconnect()).catch(() => undefined);
     }
+  }
+
+  #warnOfLateJoin(): void {
+    const { sessionMs, logger } = this.#options;
+    const lateMs = SESSIONS_UNTIL_LATE * sessionMs;
+    logger.warn(
+      `${this.group} has not joined its Kafka group within ${lateMs} ms and handles no ${this.topic} until it has: ` +
+        'are the brokers of KAFKA_BROKERS up, and does the topic exist?',
+    );
   }
 
   #open(): KafkaJSConsumer {

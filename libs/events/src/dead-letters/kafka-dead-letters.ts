@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventOf } from '../kafka/fetched-batches.js';
+import { type KafkaConnection, brokerFault, kafkaClient } from '../kafka/kafka-client.js';
+import { KafkaEventLog } from '../kafka/kafka-event-log.js';
+import { PartitionReader } from '../kafka/partition-reader.js';
+import { type LoggedEvent, deadTopic } from '../delivery/parse-events.js';
+import {
+  BATCH,
+  type DeadEvents,
+  type DeadLetters,
+  type ReplayableEvent,
+  type Replayed,
+  divide,
+} from './dead-letters.js';
+
+/** Its offsets say up to where the dead events were published again. */
+const GROUP = 'dead-letters';
+const REQUEST_MS = 10_000;
+/** A group's coordinator reads its offsets first, which takes seconds after a start of the broker. */
+const COORDINATOR_MS = 30_000;
+const COORDINATOR_RETRY_MS = 200;
+const NO_COORDINATOR = new Set([
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+]);
+const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000 };
+
+interface Walked {
+  readonly events: readonly LoggedEvent[];
+  /** Where the next walk begins, by partition. */
+  readonly ends: ReadonlyMap<number, bigint>;
+}
+
+/** Dead events in topics of Kafka, which keep them for 90 days. A group remembers which were published again. */
+export class KafkaDeadLetters implements DeadLetters {
+  readonly #connection: KafkaConnection;
+  readonly #log: KafkaEventLog;
+  readonly #admin;
+  #connected: Promise<void> | undefined;
+
+  constructor(connection: KafkaConnection) {
+    this.#connection = connection;
+    this.#log = new KafkaEventLog(connection);
+    this.#admin = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry: RETRY }).admin();
+  }
+
+  async list(event: ReplayableEvent): Promise<DeadEvents> {
+    const { events } = await this.#walk(deadTopic(event.topic));
+    return divide(events, event);
+  }
+
+  async replay(event: ReplayableEvent): Promise<Replayed> {
+    const topic = deadTopic(event.topic);
+    const { events, ends } = await this.#walk(topic);
+    const { readable, unreadable } = divide(events, event);
+    await this.#append(event.topic, readable);
+    // The group's offset moves past the unreadable ones, so they go back to the end of the dead topic.
+    await this.#append(topic, unreadable);
+    const partitions = [...ends].map(([partition, end]) => ({ partition, offset: String(end) }));
+    await coordinated(() => this.#admin.setOffsets({ groupId: GROUP, topic, partitions }));
+    return { topic, published: readable.length, unreadable: unreadable.length };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#log.onApplicationShutdown(), this.#connected && this.#admin.disconnect()]);
+  }
+
+  async #append(topic: string, events: readonly LoggedEvent[]): Promise<void> {
+    for (let from = 0; from < events.length; from += BATCH) {
+      const batch = events.slice(from, from + BATCH);
+      await Promise.all(batch.map(({ key, payload }) => this.#log.append({ topic, key, payload })));
+    }
+  }
+
+  /** Everything between the group's offsets and the end of the topic as it is now. */
+  async #walk(topic: string): Promise<Walked> {
+    const reader = new PartitionReader(this.#connection, topic);
+    const events: LoggedEvent[] = [];
+    try {
+      const { first, next: ends } = await reader.open();
+      const committed = await this.#committed(topic);
+      const at = new Map([...ends].map(([partition]) => [partition, largest(first, committed, partition)]));
+      const isDone = (): boolean => [...ends].every(([partition, end]) => (at.get(partition) ?? end) >= end);
+      if (isDone()) return { events, ends };
+      const done = Promise.withResolvers<void>();
+      const following = reader.follow(
+        (partition) => at.get(partition) ?? 0n,
+        (partition, messages, next) => {
+          const end = ends.get(partition) ?? 0n;
+          events.push(...messages.filter(({ offset }) => BigInt(offset) < end).map(eventOf));
+          at.set(partition, next);
+          if (isDone()) done.resolve();
+          return Promise.resolve();
+        },
+      );
+      await Promise.race([following, done.promise]);
+      return { events, ends };
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async #committed(topic: string): Promise<ReadonlyMap<number, bigint>> {
+    this.#connected ??= this.#admin.connect();
+    await this.#connected;
+    const [offsets] = await coordinated(() => this.#admin.fetchOffsets({ groupId: GROUP, topics: [topic] }));
+    return new Map(offsets?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  }
+}
+
+/** Retention may have removed events that nobody replayed; a group that is new has the offset -1. */
+function largest(
+  first: ReadonlyMap<number, bigint>,
+  committed: ReadonlyMap<number, bigint>,
+  partition: number,
+): bigint {
+  const [beginning, offset] = [first.get(partition) ?? 0n, committed.get(partition) ?? 0n];
+  return offset > beginning ? offset : beginning;
+}
+
+/** kafkajs does not try these calls again while the group has no coordinator. */
+async function coordinated<Result>(call: () => Promise<Result>): Promise<Result> {
+  const endMs = performance.now() + COORDINATOR_MS;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!NO_COORDINATOR.has(brokerFault(error) ?? '') || performance.now() > endMs) throw error;
+      await sleep(COORDINATOR_RETRY_MS);
+    }
+  }
+}
