@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Books, EVENTS, type Hold, Ledger, Problem, totalNano } from '@svc/contracts';
-import { EventsModule, createTopics } from '@svc/events';
+import { EventsModule, createTopics, kafkaConfig, kafkaConnection } from '@svc/events';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { LedgerClientModule, ledgerClientConfig } from '@svc/ledger';
 import { chargeOf, requestOf, usd } from '@svc/ledger/testing';
@@ -52,7 +52,7 @@ function startClient(): Promise<Client> {
   const config = loadConfig(ledgerClientConfig, { LEDGER_URL, LEDGER_SETTLE_WAIT_MS: '30000' });
   const imports = [
     LoggerModule.of(createLogger('silent')),
-    EventsModule.kafka({ brokers: [env['KAFKA_BROKERS'] ?? ''] }),
+    EventsModule.kafka(kafkaConnection(loadConfig(kafkaConfig, env))),
     LedgerClientModule.at({ config, token: TOKEN }),
   ];
   return NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
@@ -141,7 +141,7 @@ const exactly = (nano: bigint) => ({ nano, ok: true, mismatches: [] });
 beforeAll(async () => {
   infra = await temporaryInfra();
   env = { ...(await infra.up()), SVC_INTERNAL_TOKEN: TOKEN };
-  await createTopics({ brokers: [env['KAFKA_BROKERS'] ?? ''] }, EVENTS, TERMS);
+  await createTopics(kafkaConnection(loadConfig(kafkaConfig, env)), EVENTS, TERMS);
   ledgers = await Promise.all([startLedger(), startLedger()]);
   clients = await Promise.all([startClient(), startClient(), startClient()]);
   for (const ledger of ledgers) await untilReady(ledger, true);

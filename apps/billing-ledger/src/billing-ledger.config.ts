@@ -1,6 +1,6 @@
 import { kafkaConfig } from '@svc/events';
 import { sharedLedgerConfig } from '@svc/ledger';
-import { databaseUrl, internalToken, processConfig } from '@svc/runtime';
+import { databaseStartWaitMs, databaseUrl, internalToken, processConfig } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the process that owns every balance. Each call belongs to a request that its gateway logs. */
@@ -9,6 +9,7 @@ export const billingLedgerConfig = {
   ...kafkaConfig,
   ...processConfig({ name: 'billing-ledger', port: 3005, logLevel: 'warn' }),
   DATABASE_URL: databaseUrl.describe('The PostgreSQL server with the books'),
+  DATABASE_START_WAIT_MS: databaseStartWaitMs,
   LEDGER_MIGRATE: z
     .stringbool()
     .default(true)

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { EventStrategy } from '@svc/events';
 import { type Environment, runProcess } from '@svc/runtime';
-import { checkMigrated, keepDatabase, migrate, takeDatabase } from '@svc/storage';
+import { checkMigrated, migrate, ownDatabase } from '@svc/storage';
 import { billingLedgerConfig } from './billing-ledger.config.js';
 import { BillingLedgerModule } from './billing-ledger.module.js';
 
@@ -11,9 +11,9 @@ export const run = (env: Environment): Promise<void> =>
     settings: billingLedgerConfig,
     start: async (starting) => {
       const { config, logger, serve } = starting;
-      const lock = await takeDatabase({ url: config.DATABASE_URL, mode: 'together' }, starting);
-      await (config.LEDGER_MIGRATE ? migrate : checkMigrated)(config.DATABASE_URL);
-      await keepDatabase(lock, starting, {
+      const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
+      const prepare = config.LEDGER_MIGRATE ? migrate : checkMigrated;
+      await ownDatabase({ url, mode: 'together', waitMs, prepare }, starting, {
         onTaken: () =>
           starting.fail('a process that keeps balances in its memory has had the database meanwhile'),
       });

@@ -30,7 +30,7 @@ import {
   type SharedLedgerConfig,
 } from './ledger.config.js';
 import { LocalBooks } from './local-books.js';
-import { LocalCharges } from './local-charges.js';
+import { LocalCharges, RefusedCharges } from './local-charges.js';
 import { LocalLedger } from './local-ledger.js';
 import { LocalUsageHistory } from './local-usage-history.js';
 import { ChargeJournal, FileJournal, NoJournal } from './posting/charge-journal.js';
@@ -157,6 +157,25 @@ export function holdingOnRedis(config: SharedLedgerConfig): Provider[] {
           },
         ),
       inject: [HoldReadsStore, HoldConnection, HoldMarks],
+    },
+  ];
+}
+
+/**
+ * In place of a hold book on Redis while a restore gives credits again: every hold and every charge is refused, and reads
+ * do not wait for the charges in the event log.
+ */
+export function refusingCharges(config: SharedLedgerConfig): Provider[] {
+  const done = (): Promise<void> => Promise.resolve();
+  return [
+    ...holdingInMemory({ ...config, LEDGER_MAX_HOLDS: 0 }),
+    { provide: Charges, useClass: RefusedCharges },
+    {
+      provide: PostingProgress,
+      useValue: { caughtUp: done, beforeRead: done } satisfies Pick<
+        PostingProgress,
+        'caughtUp' | 'beforeRead'
+      >,
     },
   ];
 }

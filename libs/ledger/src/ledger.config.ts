@@ -12,7 +12,7 @@ const settlementConfig = {
   LEDGER_SETTLE_WAIT_MS: durationMs
     .default(3_000)
     .describe(
-      'A charge that the event log does not take waits this long to be posted directly, before it goes into the journal.',
+      'A charge that the event log does not take waits this long to be posted directly, before it goes into the journal. The log has 5 s before that and the journal 2 s after it.',
     ),
   LEDGER_MAX_UNPOSTED: whole(1, 1_000_000)
     .default(10_000)
@@ -69,6 +69,12 @@ export const sharedLedgerConfig = {
   LEDGER_REDIS_WAIT_MS: durationMs
     .default(2_000)
     .describe('A step of the hold book that Redis does not answer in this time is refused.'),
+  LEDGER_POSTING: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      '`off` during a restore: the ledger takes credits, stakes and refunds, but posts no charge and refuses every hold.',
+    ),
 };
 
 export type SharedLedgerConfig = Readonly<z.infer<z.ZodObject<typeof sharedLedgerConfig>>>;

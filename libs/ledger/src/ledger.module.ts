@@ -1,7 +1,13 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
 import type { LedgerConfig, SharedLedgerConfig } from './ledger.config.js';
-import { holdingInMemory, holdingOnRedis, keepingBooks, settling } from './ledger-providers.js';
+import {
+  holdingInMemory,
+  holdingOnRedis,
+  keepingBooks,
+  refusingCharges,
+  settling,
+} from './ledger-providers.js';
 import { ChargesConsumer } from './posting/charges.consumer.js';
 
 /** The ledger itself. Needs the global modules of storage, events, jobs, logging and health. */
@@ -12,15 +18,17 @@ export class LedgerModule {
     return LedgerModule.of([...settling(config), ...keepingBooks(config), ...holdingInMemory(config)]);
   }
 
-  /** With holds on Redis: one of any number of processes, which divide what is recorded among themselves. */
+  /** With holds on Redis: one of any number of processes, which divide the recorded charges among themselves. */
   static shared(config: SharedLedgerConfig): DynamicModule {
-    return LedgerModule.of([...settling(config), ...keepingBooks(config), ...holdingOnRedis(config)]);
+    const books = [...settling(config), ...keepingBooks(config)];
+    if (config.LEDGER_POSTING === 'off') return LedgerModule.of([...books, ...refusingCharges(config)], []);
+    return LedgerModule.of([...books, ...holdingOnRedis(config)]);
   }
 
-  private static of(providers: Provider[]): DynamicModule {
+  private static of(providers: Provider[], controllers = [ChargesConsumer]): DynamicModule {
     return {
       module: LedgerModule,
-      controllers: [ChargesConsumer],
+      controllers,
       providers,
       exports: [Ledger, Books, UsageHistory, Holds, Charges],
     };

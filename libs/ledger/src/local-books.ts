@@ -7,6 +7,7 @@ import {
   type Credit,
   type DepositsWanted,
   type Page,
+  type PostedCharge,
   type Refund,
   type Reversal,
   type Stake,
@@ -45,6 +46,10 @@ export class LocalBooks extends Books {
 
   override refund(refund: Refund): Promise<readonly Transfer[]> {
     return this.adjustments.refund(refund);
+  }
+
+  override charge(requestId: string): Promise<PostedCharge> {
+    return this.settled.charge(requestId);
   }
 
   override stake(accountId: string): Promise<Stake> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, Charges } from '@svc/contracts';
+import { type Charge, Charges, Problem } from '@svc/contracts';
 import { ReturnedCharges } from './books/returned-charges.js';
 import { Poster } from './posting/poster.js';
 
@@ -19,5 +19,16 @@ export class LocalCharges extends Charges {
 
   override giveBack(charge: Charge): Promise<void> {
     return this.returned.giveBack(charge);
+  }
+}
+
+/** The books while no charge may be posted: callers keep their charges and try again. */
+export class RefusedCharges extends Charges {
+  override post(): Promise<void> {
+    return Promise.reject(new Problem('UNAVAILABLE'));
+  }
+
+  override giveBack(): Promise<void> {
+    return Promise.reject(new Problem('UNAVAILABLE'));
   }
 }

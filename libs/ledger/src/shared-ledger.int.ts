@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { Charges, encodeCharge, usageRecorded } from '@svc/contracts';
 import { type TestRedis, startTestDatabase, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetHolds, startOverHttp, startShared } from '../test/shared-ledgers.js';
 import { booksConformance } from './books/books.conformance.js';
 import { ledgerConformance } from './holds/ledger.conformance.js';
+import { chargeOf, requestOf, usd } from './testing.js';
 import { stakingConformance } from './staking/staking.conformance.js';
 import { usageHistoryConformance } from './usage/usage-history.conformance.js';
 
@@ -46,6 +48,36 @@ describe.skipIf(skipped)(`the ledger of several processes${note}`, () => {
     (history) => history,
     (options) => startOverHttp(redis, options),
   );
+
+  it('takes credits with posting off, and posts the charges that waited once it is on', async () => {
+    await forgetHolds(redis.url);
+    const database = await startTestDatabase();
+    const accountId = randomUUID();
+    try {
+      const paused = await startShared(redis, { url: database.url, config: { LEDGER_POSTING: 'off' } });
+      const charge = chargeOf(accountId, usd(3));
+      await paused.log.publish(usageRecorded, encodeCharge(charge));
+      await paused.books.credit({ accountId, usdNano: usd(5), reference: 'again' });
+      expect(await paused.books.balances(accountId)).toEqual({ usdNano: usd(5), diemNano: 0n });
+      await paused.books.setStake(accountId, usd(2));
+      const unavailable = { code: 'UNAVAILABLE' };
+      await expect(paused.ledger.hold(requestOf(accountId, 1n))).rejects.toMatchObject(unavailable);
+      const charges = paused.app.get(Charges, { strict: false });
+      await expect(charges.post([charge])).rejects.toMatchObject(unavailable);
+      await expect(charges.giveBack(charge)).rejects.toMatchObject(unavailable);
+      expect(await paused.books.audit('whole')).toMatchObject({ ok: true, charges: 0 });
+      await paused.stop();
+
+      const running = await startShared(redis, { url: database.url });
+      const hold = await running.ledger.hold(requestOf(accountId, 1n));
+      expect(hold.before).toEqual({ usdNano: usd(2), diemNano: usd(2) });
+      expect(await running.books.balances(accountId)).toEqual({ usdNano: usd(2), diemNano: usd(2) });
+      expect(await running.books.audit('whole')).toMatchObject({ ok: true, charges: 1 });
+      await running.stop();
+    } finally {
+      await database.stop();
+    }
+  });
 
   it('has Redis once it has started, however slowly a connection is made', async () => {
     const database = await startTestDatabase();

@@ -20,7 +20,7 @@ import { Database, StorageModule } from '@svc/storage';
 import type { BookReads } from './holds/hold-accounts.js';
 import { Clock } from './clock.js';
 import { HoldBook } from './holds/hold-book.js';
-import { type LedgerConfig, ledgerConfig } from './ledger.config.js';
+import { type SharedLedgerConfig, ledgerConfig } from './ledger.config.js';
 import { LedgerModule } from './ledger.module.js';
 import { RenewingLedger } from './renewing-ledger.js';
 import type { MemoryHoldBook } from './holds/memory-hold-book.js';
@@ -29,14 +29,15 @@ import { Staking } from './staking/staking.js';
 
 /** An event log that can be made to fail. */
 export class FailingLog extends EventLog {
-  /** `refuse` stores nothing; `lose` stores the event and says that it could not. */
-  mode: 'work' | 'refuse' | 'lose' = 'work';
+  /** `refuse` stores nothing; `lose` stores the event and says that it could not; `hang` never ends. */
+  mode: 'work' | 'refuse' | 'lose' | 'hang' = 'work';
 
   constructor(private readonly log: EventLog) {
     super();
   }
 
   override async publish<Payload>(event: EventDefinition<Payload>, payload: Payload): Promise<void> {
+    if (this.mode === 'hang') return new Promise(() => undefined);
     if (this.mode !== 'refuse') await this.log.publish(event, payload);
     if (this.mode !== 'work') throw new Error('the event log is down');
   }
@@ -97,7 +98,7 @@ export interface RunningLedger {
 
 export interface LedgerOptions {
   readonly url: string;
-  readonly config?: Partial<LedgerConfig>;
+  readonly config?: Partial<SharedLedgerConfig>;
   /** Without consumers nothing that is recorded gets posted. */
   readonly consume?: boolean;
   /** Tells days of stakes; default: the real one. */

@@ -15,12 +15,14 @@ import {
 import type { EventStrategy } from '@svc/events';
 import { Readiness, type RootLogger } from '@svc/runtime';
 import { overWire } from '@svc/testing';
-import type { SettlementFallback } from '../src/posting/settlement-fallback.js';
+import { SettlementFallback } from '../src/posting/settlement-fallback.js';
+import { SettlementTime } from '../src/posting/settlement-time.js';
 import type { HoldsModel, HistoryTime, Outcome } from './history-holds.js';
 import { LEASE_MS, dayOf } from './history-holds.js';
 import type { BookReads } from '../src/holds/hold-accounts.js';
 import type { AccountPosting } from '../src/holds/hold-book.js';
 import { ChargeLog } from '../src/posting/charge-log.js';
+import { DiemHolds } from '../src/holds/diem-holds.js';
 import { EndedHolds } from '../src/holds/ended-holds.js';
 import type { KeySpent } from '../src/holds/key-budget.js';
 import type { LedgerSettings } from '../src/ledger.config.js';
@@ -30,6 +32,9 @@ import { EarlierCharges } from '../src/posting/earlier-charges.js';
 import { RenewingLedger } from '../src/renewing-ledger.js';
 import { Settlement } from '../src/posting/settlement.js';
 import { PostingProgress } from '../src/posting/posting-progress.js';
+
+/** Longer than any run of the histories. */
+const ENDLESS_MS = 86_400_000;
 
 /** Reads the books, and keeps the answers back while it is slow. */
 class SlowReads implements BookReads {
@@ -73,6 +78,8 @@ interface WatchedOptions {
 
 /** The hold book, each of whose operations is compared with what the model says. */
 class WatchedBook extends MemoryHoldBook {
+  protected override readonly diemChangeWaitMs = ENDLESS_MS;
+
   constructor(
     reads: BookReads,
     private readonly watched: WatchedOptions,
@@ -223,6 +230,31 @@ export interface ProcessOptions {
   readonly log: HistoryLog;
   readonly model: HoldsModel;
   readonly fail: (error: unknown) => void;
+}
+
+class EndlessTime extends SettlementTime {
+  constructor() {
+    super(ENDLESS_MS);
+  }
+
+  override get forLog(): number {
+    return ENDLESS_MS;
+  }
+}
+
+/**
+ * Gives a settlement all the time it needs. Otherwise, on a slow machine, a charge whose log answers in a later step is
+ * posted meanwhile, at a moment that no history expects.
+ */
+export class PatientFallback extends SettlementFallback {
+  override time(): SettlementTime {
+    return new EndlessTime();
+  }
+}
+
+/** Sets DIEM aside however long the database takes. */
+export class PatientDiemHolds extends DiemHolds {
+  protected override readonly takeMs = ENDLESS_MS;
 }
 
 /** Waits for the log whatever it did before, so that a history's step says by itself which way a charge goes. */

@@ -6,15 +6,13 @@ import { Database } from '@svc/storage';
 import { Adjustments } from '../src/books/adjustments.js';
 import { AuditStore } from '../src/audit/audit.store.js';
 import { BooksStore } from '../src/books/books.store.js';
-import { DiemHolds } from '../src/holds/diem-holds.js';
 import { NoJournal } from '../src/posting/charge-journal.js';
 import { NeverCharged } from '../src/posting/never-charged.js';
-import { SettlementFallback } from '../src/posting/settlement-fallback.js';
 import { DirectPosting } from '../src/posting/direct-posting.js';
 import { DiesAtLock, DiesBeforeCommit, Died } from './history-crashes.store.js';
 import { History, type HistoryParts } from './history.js';
 import { dayOf } from './history-holds.js';
-import { ManualProgress } from './history-process.js';
+import { ManualProgress, PatientDiemHolds, PatientFallback } from './history-process.js';
 import { RoutingBook } from './history-routing.js';
 import { type ChargeRow, HistoryRows, type UsageRow } from './history-rows.store.js';
 import type { Midnight } from './history-stakes.js';
@@ -86,8 +84,8 @@ export class HistoryWorld {
     const earlier = new EarlierCharges(progress, settings, new Readiness());
     earlier.onApplicationBootstrap();
     const stakes = part(StakesStore);
-    const diemHolds = new DiemHolds(arriving, settings, logger);
-    const died = new DiemHolds(new RoutingBook(this.histories, 'died'), settings, logger);
+    const diemHolds = new PatientDiemHolds(arriving, settings, logger);
+    const died = new PatientDiemHolds(new RoutingBook(this.histories, 'died'), settings, logger);
     this.stakeDays = {
       works: new StakeDays(stakes, diemHolds, earlier),
       fails: new StakeDays(new StakesStore(new DiesAtLock(database.pool), months), diemHolds, earlier),
@@ -96,7 +94,7 @@ export class HistoryWorld {
     const charges = new LocalCharges(this.poster, part(ReturnedCharges));
     this.parts = {
       reads: part(HoldReadsStore),
-      fallback: new SettlementFallback(
+      fallback: new PatientFallback(
         new DirectPosting(charges, settings, logger),
         new NoJournal(),
         new NeverCharged(charges, logger),

@@ -4,7 +4,7 @@ import type { AuditReport, AuditScope } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { isLong } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockAccounts } from '../accounts/accounts.store.js';
+import { BOOKS_LOCK, lockAccounts } from '../accounts/accounts.store.js';
 import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
 
 let test: TestDatabase;
@@ -108,6 +108,28 @@ async function openWriter(accountId: string): Promise<{ commit: () => Promise<vo
   };
 }
 
+/** The process ids of sessions that wait for the lock of the books, or hold it, alone. */
+async function exclusiveBooksLocks(state: 'waiting' | 'held'): Promise<number[]> {
+  const rows = await running.database.query<{ pid: number }>(
+    `SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+     WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted = $1 AND datname = current_database()
+       AND (classid::bigint << 32 | objid::bigint) = ${BOOKS_LOCK}`,
+    [state === 'held'],
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+/** Stops the server process of an audit that waits for the lock of the books, and gives its id. */
+async function stopWaitingAudit(): Promise<number> {
+  for (;;) {
+    const [pid] = await exclusiveBooksLocks('waiting');
+    if (pid === undefined) continue;
+    process.kill(pid, 'SIGSTOP');
+    if ((await exclusiveBooksLocks('waiting')).includes(pid)) return pid;
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
 describe('transactions that are under way', () => {
   it('are waited for: their ids are lower than those of others that are seen', async () => {
     const [slow, quick] = [await account(), await account()];
@@ -120,6 +142,24 @@ describe('transactions that are under way', () => {
     await writer.commit();
     await expect(audited).resolves.toMatchObject({ ok: true, mismatches: [], transfers: 2, charges: 1 });
     await expect(audit('new')).resolves.toMatchObject({ ok: true, transfers: 0, charges: 0 });
+  });
+
+  it('leave no lock behind that is granted to an audit just as its wait times out', async () => {
+    const [slow, quick] = [await account(), await account()];
+    const writer = await openWriter(slow);
+    const audited = audit('whole');
+    const pid = await stopWaitingAudit();
+    try {
+      // When its server process goes on, the timeout of 800 ms at most has passed and the lock is granted.
+      await sleep(1_000);
+      await writer.commit();
+      expect(await exclusiveBooksLocks('held')).toEqual([pid]);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await expect(audited).resolves.toMatchObject({ ok: true, mismatches: [] });
+    await expect.poll(() => exclusiveBooksLocks('held'), { timeout: 10_000 }).toEqual([]);
+    await running.poster.post([chargeOf(quick, 5n)]);
   });
 
   it('that take too long are not waited for, and what came meanwhile is looked at again', async () => {

@@ -33,41 +33,52 @@ export class AuditStore {
    * nobody was writing. The first is a whole one.
    */
   async audit(scope: AuditScope): Promise<AuditReport> {
-    const client = await this.database.pool.connect();
+    const { client, isMark } = await this.begin();
     let isClean = false;
     try {
-      const isMark = await begin(client);
       const audited = await auditBooks(client, scope);
       await end(client, audited, isMark);
       isClean = true;
       return audited.report;
     } finally {
-      // A connection that is thrown away takes its lock and its transaction with it.
+      // The server ends the transaction of a connection that is closed.
       client.release(!isClean);
     }
   }
-}
 
-/**
- * Begins a transaction, if it can at a moment when no other one is writing to the books: no id that is lower than one
- * that it sees can come later. Says whether it could. In one message, so that the lock is held no longer than the
- * server needs.
- */
-async function begin(client: PoolClient): Promise<boolean> {
-  for (const waitMs of LOCK_TRIES_MS) {
+  /**
+   * Begins a transaction, if possible at a moment when no other one is writing to the books: then no lower id than those
+   * it sees can come later. `isMark` says whether that was possible.
+   */
+  private async begin(): Promise<{ client: PoolClient; isMark: boolean }> {
+    for (const waitMs of LOCK_TRIES_MS)
+      try {
+        // In one message, so that the lock is held no longer than the server needs.
+        const client = await this.clientAfter(`
+          BEGIN; SET LOCAL lock_timeout = ${waitMs}; SELECT pg_advisory_lock(${BOOKS_LOCK}); COMMIT;
+          BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_advisory_unlock(${BOOKS_LOCK})`);
+        return { client, isMark: true };
+      } catch (error) {
+        if (!(error instanceof DatabaseError && error.code === LOCK_NOT_AVAILABLE)) throw error;
+        await sleep(GIVE_WAY_MS);
+      }
+    return { client: await this.clientAfter('BEGIN ISOLATION LEVEL REPEATABLE READ'), isMark: false };
+  }
+
+  /**
+   * A connection that has run `statements`. On failure it is closed: PostgreSQL may report a lock timeout and grant the
+   * lock all the same, and then frees it only when the session ends.
+   */
+  private async clientAfter(statements: string): Promise<PoolClient> {
+    const client = await this.database.pool.connect();
     try {
-      await client.query(`
-        BEGIN; SET LOCAL lock_timeout = ${waitMs}; SELECT pg_advisory_lock(${BOOKS_LOCK}); COMMIT;
-        BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_advisory_unlock(${BOOKS_LOCK})`);
-      return true;
+      await client.query(statements);
+      return client;
     } catch (error) {
-      if (!(error instanceof DatabaseError && error.code === LOCK_NOT_AVAILABLE)) throw error;
-      await client.query('ROLLBACK');
-      await sleep(GIVE_WAY_MS);
+      client.release(true);
+      throw error;
     }
   }
-  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-  return false;
 }
 
 /** Keeps the mark of an audit that found nothing, where it can be one and unless another one was quicker. */

@@ -5,6 +5,7 @@ import { money } from '@svc/telemetry';
 import { BooksStore } from './books.store.js';
 import { HoldBook } from '../holds/hold-book.js';
 import { SettledCharges } from './settled-charges.js';
+import type { Credited } from './transfers.store.js';
 
 /** What an operator does to a balance: in the books first, then in what may be spent. */
 @Injectable()
@@ -17,23 +18,28 @@ export class Adjustments {
 
   async credit(credit: Credit): Promise<Transfer> {
     assert(credit.usdNano > 0n, 'a credit is above zero');
-    const { transfer, balances } = await this.books.credit(credit);
-    await this.holdBook.post([{ ...balances, requestIds: [] }]);
+    const { transfer, ...change } = await this.books.credit(credit);
+    await this.post(change);
     return transfer;
   }
 
   /** What a request under way holds of it is no longer covered: what it costs is written off. */
   async reverse(reversal: Reversal): Promise<Transfer> {
-    const { transfer, balances } = await this.charges.reverse(reversal);
-    await this.holdBook.post([{ ...balances, requestIds: [] }]);
+    const { transfer, ...change } = await this.charges.reverse(reversal);
+    await this.post(change);
     return transfer;
   }
 
   async refund(refund: Refund): Promise<readonly Transfer[]> {
-    const { transfers, isNew, balances } = await this.charges.refund(refund);
-    for (const { amountNano, currency } of isNew ? transfers : [])
+    const { transfers, ...change } = await this.charges.refund(refund);
+    for (const { amountNano, currency } of change.isNew ? transfers : [])
       money.refunded.add(usdNumber(amountNano), currency);
-    await this.holdBook.post([{ ...balances, requestIds: [] }]);
+    await this.post(change);
     return transfers;
+  }
+
+  /** No key spends anything by a new change. What made the version that a repeated one finds is not known. */
+  private post({ isNew, balances }: Pick<Credited, 'isNew' | 'balances'>): Promise<void> {
+    return this.holdBook.post([{ ...balances, requestIds: [], ...(isNew && { spends: [] }) }]);
   }
 }

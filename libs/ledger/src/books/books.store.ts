@@ -5,11 +5,13 @@ import {
   DEPOSITS_AT_ONCE,
   type DepositsWanted,
   type Page,
+  type PostedCharge,
   Problem,
   type Transfer,
 } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
+import { findPostedCharge } from './posted-charges.store.js';
 import { lockAccounts, readAccount } from '../accounts/accounts.store.js';
 import { MAX_NANO } from '../posting/charge-fault.js';
 import {
@@ -48,7 +50,7 @@ export class BooksStore {
       if (!earlier) return insertCredit(client, credit, { before, at });
       if (earlier.amountNano !== credit.usdNano)
         throw new Problem('REFERENCE_REUSED', { param: 'reference' });
-      return { transfer: earlier, balances: before };
+      return { transfer: earlier, isNew: false, balances: before };
     });
   }
 
@@ -59,6 +61,11 @@ export class BooksStore {
       [accountId, before ?? MAX_NANO, limit],
     );
     return rows.map(transferOf);
+  }
+
+  /** Refuses: CHARGE_NOT_FOUND. */
+  charge(requestId: string): Promise<PostedCharge> {
+    return findPostedCharge(this.database, requestId);
   }
 
   /** Deposits and reversals, in the order of their ids. */

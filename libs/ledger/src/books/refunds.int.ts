@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Charge, type Refund, encodeCharge, totalNano, usageRecorded } from '@svc/contracts';
+import { type Charge, Charges, type Refund, encodeCharge, totalNano, usageRecorded } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { money } from '@svc/telemetry';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -44,6 +44,30 @@ const refundOf = ({ accountId, requestId }: Charge, more: Partial<Refund> = {}):
   requestId,
   reference: 'r',
   ...more,
+});
+
+describe('a charge by its request', () => {
+  it('has its lines, what was paid of each, and what was given back, and why', async () => {
+    const charge = await charged({ usdNano: 700n, diemNano: 200n }, { writeOffNano: 50n });
+    const { requestId, lines } = charge;
+    const found = await running.books.charge(requestId);
+    const { at, lines: _, ...rest } = charge;
+    expect(found).toMatchObject({ ...rest, at: new Date(at), refunds: [] });
+    expect(found.lines.map(({ paid: _paid, ...line }) => line)).toEqual(lines);
+    const paidNano = found.lines.reduce((sum, { paid }) => sum + totalNano(paid), 0n);
+    expect(paidNano).toBe(900n);
+    await running.books.refund(refundOf(charge, { amount: { usdNano: 1n, diemNano: 0n } }));
+    await expect(running.books.charge(requestId)).resolves.toMatchObject({
+      refunds: [{ reference: 'r', amount: { usdNano: 1n, diemNano: 0n }, cause: 'operator' }],
+    });
+  });
+
+  it('is not there before it is posted', async () => {
+    await expect(running.books.charge(randomUUID())).rejects.toMatchObject({
+      code: 'CHARGE_NOT_FOUND',
+      param: 'requestId',
+    });
+  });
 });
 
 describe('a refund', () => {
@@ -226,5 +250,41 @@ describe('refunds at once', () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => running.books.refund(refundOf(charge))));
     expect(new Set(all.map(([transfer]) => transfer?.id)).size).toBe(1);
     await expect(balances(charge.accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+  });
+});
+
+describe('requests that were refused and given back', () => {
+  const chargeAt = (accountId: string, at: string): Charge =>
+    chargeOf(accountId, 0n, { at, keyId: 'k', cost: { usdNano: 30n, diemNano: 20n } });
+
+  it('are in no usage: neither in entries nor in sums of days and keys', async () => {
+    const { accountId, requestId } = await charged(
+      { usdNano: 30n, diemNano: 20n },
+      { at: '2026-01-20T10:00:00.000Z', keyId: 'k' },
+    );
+    const taken = [
+      chargeAt(accountId, '2026-01-20T11:00:00.000Z'),
+      chargeAt(accountId, '2026-01-21T10:00:00.000Z'),
+    ];
+    await running.poster.post(taken);
+    const charges = running.app.get(Charges, { strict: false });
+    for (const charge of taken) await charges.giveBack(charge);
+
+    const { history } = running;
+    const wanted = { limit: 10, page: 1, order: 'asc' } as const;
+    const { entries, total } = await history.page({ accountId }, wanted);
+    expect(entries.map((entry) => [entry.requestId, entry.currency])).toEqual([
+      [requestId, 'DIEM'],
+      [requestId, 'USD'],
+    ]);
+    expect(total).toBe(2);
+    expect((await history.walk({ accountId }, { limit: 10 })).entries).toEqual(entries);
+    const [from, until] = [new Date('2026-01-20T10:30:00Z'), new Date('2026-01-21T12:00:00Z')];
+    expect(await history.page({ accountId, from, until }, wanted)).toEqual({ entries: [], total: 0 });
+    const spent = { usdNano: 30n, diemNano: 20n };
+    expect(await history.days(accountId, '2026-01-01', '2026-01-31')).toEqual([
+      expect.objectContaining({ day: '2026-01-20', units: 20n, ...spent }),
+    ]);
+    expect(await history.keys(accountId, ['k'])).toEqual([expect.objectContaining({ lifetime: spent })]);
   });
 });

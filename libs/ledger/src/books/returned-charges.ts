@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Charge } from '@svc/contracts';
+import { NEVER_CHARGED } from '../accounts/given-back.store.js';
 import { HoldBook } from '../holds/hold-book.js';
 import { RefundsStore } from './refunds.store.js';
 
@@ -13,7 +14,7 @@ export class ReturnedCharges {
 
   /** All that is left of a posted charge, once, however often it is asked. Refuses where nothing is left. */
   async giveBack({ accountId, requestId }: Charge): Promise<void> {
-    const refund = { accountId, requestId, reference: `never charged: ${requestId}` };
+    const refund = { accountId, requestId, reference: `${NEVER_CHARGED}${requestId}` };
     const { balances } = await this.refunds.refund(refund);
     await this.holdBook.post([{ ...balances, requestIds: [] }]);
   }

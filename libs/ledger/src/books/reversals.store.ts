@@ -28,7 +28,7 @@ export class ReversalsStore {
       const before = accounts.get(reversal.accountId);
       assert(before, 'the account is locked');
       const earlier = await findTransfer(client, 'reversal', reversal);
-      if (earlier) return { transfer: earlier, balances: before };
+      if (earlier) return { transfer: earlier, isNew: false, balances: before };
       const deposit = await findTransfer(client, 'deposit', reversal);
       if (!deposit || deposit.debitAccount !== railDeposits(reversal.rail))
         throw new Problem('INVALID_REQUEST', { param: 'reference', message: 'There is no such deposit.' });

@@ -6,6 +6,8 @@ import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-row
 
 export interface Credited {
   readonly transfer: Transfer;
+  /** Whether it is the first time. */
+  readonly isNew: boolean;
   /** What the account has now. */
   readonly balances: PostedBalances;
 }
@@ -86,5 +88,5 @@ export async function insertTransfers(
   const row = rows.find((each) => each.kind === kind);
   assert(row, 'the transfer is stored');
   const balances = { usdNano, diemNano: before.balances.diemNano };
-  return { transfer: transferOf(row), balances: { accountId, balances, version } };
+  return { transfer: transferOf(row), isNew: true, balances: { accountId, balances, version } };
 }

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { RootLogger, within } from '@svc/runtime';
-import type { PostedBalances } from '../accounts/accounts.js';
-import { HoldBook } from './hold-book.js';
+import { type AccountChange, HoldBook } from './hold-book.js';
 import { LedgerSettings } from '../ledger.config.js';
 
 /** Accounts that are asked for at once: more would keep the connections from requests. */
 const LANES = 4;
-/** While an account's DIEM is set aside, whoever wants to hold waits. */
-const ASIDE_MS = 5_000;
 
 const holdId = (accountId: string, day: string): string => `stake:${accountId}:${day}`;
 
 /** DIEM that is set aside in the hold book while the books set it anew. */
 @Injectable()
 export class DiemHolds {
+  /** For setting DIEM aside: meanwhile every request of these accounts waits. */
+  protected readonly takeMs: number = 5_000;
+
   constructor(
     private readonly book: HoldBook,
     private readonly settings: LedgerSettings,
@@ -40,7 +40,7 @@ export class DiemHolds {
       }
     };
     try {
-      await within(ASIDE_MS, Promise.all(Array.from({ length: LANES }, lane)));
+      await within(this.takeMs, Promise.all(Array.from({ length: LANES }, lane)));
     } catch (error) {
       this.logger.log.warn({ error: String(error) }, 'setting DIEM aside takes too long');
     }
@@ -49,7 +49,7 @@ export class DiemHolds {
   }
 
   /** Tells what accounts have now, and ends what was set aside of theirs. */
-  async post(day: string, accounts: readonly PostedBalances[]): Promise<void> {
+  async post(day: string, accounts: readonly AccountChange[]): Promise<void> {
     await this.book.post(
       accounts.map((account) => ({ ...account, requestIds: [holdId(account.accountId, day)] })),
     );

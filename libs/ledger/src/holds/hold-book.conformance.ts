@@ -10,6 +10,7 @@ interface TestedBookOptions {
   readonly leaseMs: number;
   readonly maxHolds: number;
   readonly nowMs?: () => number;
+  readonly readMs?: number;
   readonly today?: () => string;
 }
 

@@ -10,12 +10,16 @@ export interface KeySpending {
   readonly diemNano: bigint;
 }
 
+/** The balances of an account, and what its keys spent to make them so. */
+export interface AccountChange extends PostedBalances {
+  /** By what made this version; nothing for a credit, a refund or a stake. Absent where it is not known what made it. */
+  readonly spends?: readonly KeySpending[];
+}
+
 /** The balances of an account once the charges of these requests were posted. */
-export interface AccountPosting extends PostedBalances {
+export interface AccountPosting extends AccountChange {
   /** All of them, those that had been posted before included. */
   readonly requestIds: readonly string[];
-  /** By the charges that made this version. Absent where it is not known what made it. */
-  readonly spends?: readonly KeySpending[];
 }
 
 /**

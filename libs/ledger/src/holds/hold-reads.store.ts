@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Balances } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import { readAccount } from '../accounts/accounts.store.js';
+import { USAGE_DAYS } from '../accounts/given-back.store.js';
 import type { PostedBalances } from '../accounts/accounts.js';
 import type { BookReads } from './hold-accounts.js';
 import type { KeySpent } from './key-budget.js';
@@ -19,7 +20,7 @@ interface SpentRow {
 /** One snapshot, so that the sums are those of the version. */
 const KEY_SPENT = `
   WITH spent AS (
-    SELECT day, usd_nano, diem_nano FROM ledger.usage_days WHERE account_id = $1 AND key_id = $2
+    SELECT day, usd_nano, diem_nano FROM ${USAGE_DAYS} WHERE key_id = $2
   )
   SELECT coalesce((SELECT version FROM ledger.accounts WHERE id = $1), 0) AS version,
     coalesce(sum(usd_nano) FILTER (WHERE day = $3::date), 0)::text AS epoch_usd,

@@ -5,6 +5,9 @@ import { STEP } from './hold-lua.js';
 /** A balance that was posted before anybody asked for it is kept until a read that is under way has ended, ms. */
 const NEWS_MS = 60_000;
 
+/** Postings that may be missing before one that is counted; with more the spending of a key is read again. */
+const MAX_AHEAD = 16;
+
 /**
  * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or nothing. 9: limit of the key as JSON or nothing.
  *       10: holds that an account may have.
@@ -146,14 +149,22 @@ return closed(result)
 `;
 
 const SPENDING = `
--- Adds what a posting says. One that does not say, or is missing in between, makes what is known stale.
+-- Whether a posting is to be counted, in whatever order they come: until a missing one comes its charges are held. One
+-- that does not say what was spent ends such holds, so the spending has to be read again.
 local function post(of, postedVersion, spends)
-  if postedVersion <= of.v then return false end
-  if not spends or postedVersion ~= of.v + 1 then
+  if of.stale or postedVersion <= of.v then return false end
+  if not spends then
     of.stale = true
     return true
   end
-  of.v = postedVersion
+  local ahead = of.ahead or {}
+  for _, counted in ipairs(ahead) do
+    if counted == postedVersion then return false end
+  end
+  ahead[#ahead + 1] = postedVersion
+  table.sort(ahead)
+  while ahead[1] == of.v + 1 do of.v = table.remove(ahead, 1) end
+  of.ahead, of.stale = ahead, #ahead > ${MAX_AHEAD}
   return true
 end
 
@@ -181,16 +192,16 @@ local isKnown = open()
 if isKnown then
   if postedVersion > version then
     redis.call('HSET', accountKey, 'v', ARGV[4], 'u', ARGV[5], 'd', ARGV[6])
-    local at = 8 + ids
-    local count = tonumber(ARGV[at])
-    for _, keyId in ipairs(redis.call('HKEYS', budgetsKey)) do
-      local budget = budgetOf(keyId)
-      if post(budget.of, postedVersion, count >= 0) then
-        budget.isChanged = true
-        for i = at + 1, at + 4 * count, 4 do
-          if not budget.of.stale and ARGV[i] == keyId then
-            spend(budget.of, ARGV[i + 1], nano(ARGV[i + 2]), nano(ARGV[i + 3]))
-          end
+  end
+  local at = 8 + ids
+  local count = tonumber(ARGV[at])
+  for _, keyId in ipairs(redis.call('HKEYS', budgetsKey)) do
+    local budget = budgetOf(keyId)
+    if post(budget.of, postedVersion, count >= 0) then
+      budget.isChanged = true
+      for i = at + 1, at + 4 * count, 4 do
+        if not budget.of.stale and ARGV[i] == keyId then
+          spend(budget.of, ARGV[i + 1], nano(ARGV[i + 2]), nano(ARGV[i + 3]))
         end
       end
     end

@@ -18,6 +18,9 @@ interface Period {
   readonly spent: Balances;
 }
 
+/** Postings that may be missing before one that is counted; with more the spending is read again. */
+const MAX_AHEAD = 16;
+
 /** More than any account has. */
 const NO_LIMIT = 2n ** 64n;
 
@@ -26,7 +29,10 @@ export class KeyBudget {
   /** Whether what it has spent must be read before it can be trusted. */
   isStale = true;
   private held = NOTHING;
+  /** All postings up to this version are counted. */
   private version = -1n;
+  /** Later versions that are counted: those of several ledgers arrive in any order. */
+  private readonly ahead = new Set<bigint>();
   private epoch: Period = { start: '', spent: NOTHING };
   private month: Period = { start: '', spent: NOTHING };
   private lifetime = NOTHING;
@@ -35,20 +41,28 @@ export class KeyBudget {
 
   set(spent: KeySpent): void {
     this.version = spent.version;
+    // A read includes every posting that was reported before it.
+    this.ahead.clear();
     this.epoch = { start: spent.day, spent: spent.epoch };
     this.month = { start: monthOf(spent.day), spent: spent.month };
     this.lifetime = spent.lifetime;
     this.isStale = false;
   }
 
-  /** Adds what a posting of its account says. One that does not say, or is missing in between, makes it stale. */
+  /**
+   * Adds what a posting of its account says, in whatever order they come: until a missing one comes its charges are held.
+   * One that does not say what was spent ends such holds, so the spending has to be read again.
+   */
   post({ version, spends }: AccountPosting): void {
-    if (version <= this.version) return;
-    if (!spends || version !== this.version + 1n) {
+    if (this.isStale || version <= this.version) return;
+    if (!spends) {
       this.isStale = true;
       return;
     }
-    this.version = version;
+    if (this.ahead.has(version)) return;
+    this.ahead.add(version);
+    while (this.ahead.delete(this.version + 1n)) this.version += 1n;
+    this.isStale = this.ahead.size > MAX_AHEAD;
     for (const spending of spends) {
       if (spending.keyId !== this.keyId) continue;
       this.lifetime = add(this.lifetime, spending);

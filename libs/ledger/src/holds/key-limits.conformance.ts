@@ -147,16 +147,63 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(2);
     });
 
-    it('is read again after a posting that was missed, and ignores one that comes late', async () => {
+    it('counts postings once each in whatever order they come, without another read', async () => {
       const book = createBook();
       await book.hold(request(1n, usdLimit(100n)));
-      const missed = charge({ usdNano: 30n });
-      const seen = charge({ usdNano: 30n });
-      await book.post(seen);
-      spent = { ...spent, version: 9n, epoch: { usdNano: 60n, diemNano: 0n } };
-      await book.post(missed);
+      const [first, second, third] = [10n, 20n, 30n].map((usdNano) => charge({ usdNano }));
+      for (const posting of [third, first, third, second, first, second]) await book.post(posting ?? []);
       await expect(book.hold(request(40n, usdLimit(100n)))).rejects.toBeDefined();
       await expect(book.hold(request(39n, usdLimit(100n)))).resolves.toBeDefined();
+      expect(keyReads).toBe(1);
+    });
+
+    it('counts a charge as held until its posting comes, even if a later one comes first', async () => {
+      const book = createBook();
+      const hold = await book.hold(request(60n, usdLimit(100n)));
+      await book.settle(hold, { usdNano: 60n, diemNano: 0n });
+      const late = charge({ usdNano: 60n }, [hold.requestId]);
+      await book.post(charge({ usdNano: 30n }));
+      await expect(book.hold(request(11n, usdLimit(100n)))).rejects.toBeDefined();
+      await book.post(late);
+      await expect(book.hold(request(11n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(10n, usdLimit(100n)))).resolves.toBeDefined();
+      expect(keyReads).toBe(1);
+    });
+
+    it('is not read again after changes of the balance by which no key spends anything', async () => {
+      const book = createBook();
+      await book.hold(request(1n, usdLimit(100n)));
+      for (let change = 1; change <= 3; change += 1) {
+        const version = posted.version + 1n;
+        posted = { ...posted, balances: { usdNano: 1_000n + version, diemNano: 0n }, version };
+        await book.post([{ ...posted, requestIds: [], spends: [] }]);
+      }
+      await expect(book.hold(request(100n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(99n, usdLimit(100n)))).resolves.toBeDefined();
+      expect(keyReads).toBe(1);
+    });
+
+    it('is read again when a posting stays away', async () => {
+      const book = createBook();
+      await book.hold(request(1n, usdLimit(100n)));
+      charge({ usdNano: 30n });
+      for (let later = 1; later <= 17; later += 1) await book.post(charge({ usdNano: 1n }));
+      spent = { ...spent, version: posted.version, epoch: { usdNano: 47n, diemNano: 0n } };
+      await expect(book.hold(request(53n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(52n, usdLimit(100n)))).resolves.toBeDefined();
+      expect(keyReads).toBe(2);
+    });
+
+    it('is read again when a posting that had been counted does not say what an earlier one spent', async () => {
+      const book = createBook();
+      const hold = await book.hold(request(60n, usdLimit(100n)));
+      await book.settle(hold, { usdNano: 60n, diemNano: 0n });
+      charge({ usdNano: 60n });
+      await book.post(charge({ usdNano: 30n }));
+      await book.post([{ ...posted, requestIds: [hold.requestId] }]);
+      spent = { ...spent, version: 9n, epoch: { usdNano: 90n, diemNano: 0n } };
+      await expect(book.hold(request(11n, usdLimit(100n)))).rejects.toBeDefined();
+      await expect(book.hold(request(10n, usdLimit(100n)))).resolves.toBeDefined();
       expect(keyReads).toBe(2);
     });
 

@@ -35,11 +35,11 @@ interface PlacedHold extends Leased {
 const MAX_POSTED_IDS = 100_000;
 /** Loads that may each be undone before they are used, by others that need the room. */
 const READY_ATTEMPTS = 6;
-/** Setting an account's DIEM takes one transaction. */
-const DIEM_CHANGE_WAIT_MS = 2_000;
 
 /** The hold book of a single process: every step is one turn of the event loop, so it is atomic. */
 export class MemoryHoldBook extends HoldBook {
+  /** A request waits this long while an account's DIEM is set, which takes one transaction. */
+  protected readonly diemChangeWaitMs: number = 2_000;
   private readonly accounts: HoldAccounts;
   private readonly placed = new Map<string, PlacedHold>();
   private readonly leases: LeaseList<PlacedHold>;
@@ -219,7 +219,7 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   private async diemChanged(account: HoldAccount, change: PromiseWithResolvers<void>): Promise<void> {
-    await within(DIEM_CHANGE_WAIT_MS, change.promise).catch(() => undefined);
+    await within(this.diemChangeWaitMs, change.promise).catch(() => undefined);
     this.sweep();
     if (account.diemChange)
       throw new Problem('UNAVAILABLE', { cause: new Error("an account's DIEM is being set") });

@@ -3,7 +3,11 @@ import { startTestRedis, startTestRedisCluster, withRedis } from '@svc/storage/t
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdHistories, seed } from '../../test/hold-world.js';
 import { type RedisBooks, startRedisBooks } from '../../test/redis-books.js';
+import type { PostedBalances } from '../accounts/accounts.js';
+import { readsOf } from '../testing.js';
 import { type HoldBookSubject, holdBookConformance } from './hold-book.conformance.js';
+
+const POLL = { timeout: 30_000 };
 
 const { skipped, note } = withRedis();
 
@@ -24,6 +28,19 @@ describe.skipIf(skipped).each([
   };
 
   holdBookConformance(subject);
+
+  it('refuses a hold while the books do not respond, and does not take it once they do', async () => {
+    const accountId = 'a';
+    const balances = { usdNano: 100n, diemNano: 0n };
+    const read = Promise.withResolvers<PostedBalances>();
+    const reads = readsOf(() => read.promise);
+    const book = books.subject.make(reads, { leaseMs: 60_000, maxHolds: 10, readMs: 20 });
+    const hold = book.hold({ requestId: 'r', accountId, keyId: 'k', amountNano: 60n });
+    await expect(hold).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 });
+    read.resolve({ accountId, balances, version: 1n });
+    await expect.poll(() => book.available(accountId).catch(String), POLL).toEqual(balances);
+    expect(await books.subject.size(book)).toBe(0);
+  });
 
   it(`random histories hold no more than there is and lose nothing that is owed (seed ${seed})`, async () => {
     await expect(holdHistories(repeats('REDIS_HOLD_HISTORIES'), subject)).resolves.toBeUndefined();

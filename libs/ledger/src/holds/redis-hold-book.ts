@@ -25,6 +25,8 @@ export interface RedisHoldBookOptions {
   readonly maxHolds: number;
   /** A step that Redis does not answer in this time is refused. */
   readonly waitMs: number;
+  /** A step waits this long for what has to be read from the books first; default: 4 s. */
+  readonly readMs?: number;
   /** The UTC day, such as `2026-11-21`. */
   readonly today?: () => string;
 }
@@ -36,6 +38,8 @@ type Loads = Map<string, Promise<void>>;
 
 /** What has to come before a step may each be undone before it, by others. */
 const READY_ATTEMPTS = 6;
+/** Less than callers in other processes wait: a hold that is taken after they have given up is held for nobody. */
+const READ_MS = 4_000;
 /** Reads of a key's spending that may each be overtaken by a posting. */
 const KEY_READS = 5;
 /** Setting an account's DIEM takes one transaction. */
@@ -172,15 +176,20 @@ export class RedisHoldBook extends HoldBook {
     args: readonly (string | number)[],
   ): Promise<StepReply> {
     const { accountId, keyId } = asker;
-    const waitUntilMs = performance.now() + DIEM_CHANGE_WAIT_MS;
+    const startMs = performance.now();
+    const waitUntilMs = startMs + DIEM_CHANGE_WAIT_MS;
+    const readUntilMs = startMs + (this.options.readMs ?? READ_MS);
     for (let attempt = 1; attempt <= READY_ATTEMPTS; attempt += 1) {
       const reply = await this.ask(name, accountId, args);
       switch (reply[0]) {
         case 'miss':
-          await once(this.loads, accountId, () => this.load(accountId));
+          await before(
+            readUntilMs,
+            once(this.loads, accountId, () => this.load(accountId)),
+          );
           continue;
         case 'stale':
-          await this.loadBudget(accountId, keyId);
+          await before(readUntilMs, this.loadBudget(accountId, keyId));
           continue;
         case 'wait':
           if (performance.now() > waitUntilMs) throw unavailable("an account's DIEM is being set");
@@ -254,6 +263,12 @@ export class RedisHoldBook extends HoldBook {
 type Asker = Pick<HoldRequest, 'accountId' | 'keyId'>;
 
 const unavailable = (reason: string): Problem => new Problem('UNAVAILABLE', { cause: new Error(reason) });
+
+/** Waits for a read, which goes on for others. */
+function before(untilMs: number, reading: Promise<void>): Promise<void> {
+  const waitMs = Math.max(0, untilMs - performance.now());
+  return within(waitMs, reading, () => unavailable('the books do not respond'));
+}
 
 /** Runs what is under way once for all who wait for it. */
 function once(under: Loads, name: string, begin: () => Promise<void>): Promise<void> {

@@ -5,9 +5,7 @@ import { money } from '@svc/telemetry';
 import { ChargeJournal } from './charge-journal.js';
 import { type Attempt, DirectPosting } from './direct-posting.js';
 import { NeverCharged, RefusalNote } from './never-charged.js';
-
-/** A disk that takes longer to keep an entry does not answer. */
-const JOURNAL_MS = 2_000;
+import { SettlementTime } from './settlement-time.js';
 
 /**
  * The ways of a charge that the event log did not take: into the books at once, or else into the journal, from which it
@@ -36,16 +34,22 @@ export class SettlementFallback implements OnModuleInit {
     }
   }
 
+  /** The time of a settlement that begins now. */
+  time(): SettlementTime {
+    return new SettlementTime(this.direct.waitMs);
+  }
+
   /** Resolves once the charge is durable. Refuses with UNAVAILABLE, and it is then never charged. */
-  async take(charge: Charge): Promise<void> {
-    if (this.direct.isFull) throw await this.refusal(charge, new Error('too many charges wait to be posted'));
+  async take(charge: Charge, time: SettlementTime): Promise<void> {
+    if (this.direct.isFull)
+      throw await this.refusal(charge, time, new Error('too many charges wait to be posted'));
     const attempt = this.direct.begin(charge);
-    if (await this.isPosted(attempt)) return money.settlements.add(1, 'direct');
+    if (await this.isPosted(attempt, time)) return money.settlements.add(1, 'direct');
     try {
-      await this.keep(charge);
+      await this.keep(charge, time);
     } catch (error) {
       this.direct.withdraw(attempt);
-      throw await this.refusal(charge, error);
+      throw await this.refusal(charge, time, error);
     }
     money.settlements.add(1, 'journal');
     this.postLater(attempt);
@@ -56,19 +60,19 @@ export class SettlementFallback implements OnModuleInit {
     await Promise.all(this.unposted);
   }
 
-  private async isPosted({ posted }: Attempt): Promise<boolean> {
+  private async isPosted({ posted }: Attempt, time: SettlementTime): Promise<boolean> {
     // There is no point in waiting for books that take nothing, where another way is left.
     if (this.direct.isFailing && this.journal.isThere) return false;
-    return within(this.direct.waitMs, posted).then(
+    return within(time.forPosting, posted).then(
       () => true,
       () => false,
     );
   }
 
-  private async keep(charge: Charge): Promise<void> {
+  private async keep(charge: Charge, time: SettlementTime): Promise<void> {
     const kept = this.journal.append({ kind: 'charge', charge });
     try {
-      await within(JOURNAL_MS, kept);
+      await within(time.forJournal, kept);
     } catch (error) {
       // An entry that is late is one that nobody waits for.
       void kept.then(
@@ -89,11 +93,11 @@ export class SettlementFallback implements OnModuleInit {
     );
   }
 
-  private async refusal(charge: Charge, cause: unknown): Promise<Problem> {
+  private async refusal(charge: Charge, time: SettlementTime, cause: unknown): Promise<Problem> {
     money.settlements.add(1, 'refused');
     const note = new RefusalNote(this.journal, charge);
     // Where the journal takes it, it does before the client is told. Otherwise this process has to live until either knows.
-    await within(JOURNAL_MS, note.keep()).catch(() => undefined);
+    await within(time.forRefusal, note.keep()).catch(() => undefined);
     void this.never.add(charge, note);
     return new Problem('UNAVAILABLE', { cause });
   }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import { type Charge, type Hold, usdNumber } from '@svc/contracts';
+import { within } from '@svc/runtime';
 import { money, traced } from '@svc/telemetry';
 import { EndedHolds } from '../holds/ended-holds.js';
 import { chargeFault } from './charge-fault.js';
 import { ChargeLog } from './charge-log.js';
 import { SettlementFallback } from './settlement-fallback.js';
+import type { SettlementTime } from './settlement-time.js';
 
 /** Turns holds into charges that are durable: in the event log, or else in the books or in the journal. */
 @Injectable()
@@ -17,27 +19,28 @@ export class Settlement {
   ) {}
 
   /**
-   * Resolves when the charge is durable. Refuses with UNAVAILABLE when nothing takes it in time; it is then never
-   * charged. A charge that can not be one of this hold is thrown out. A refusal leaves no hold.
+   * Resolves when the charge is durable. Refuses with UNAVAILABLE when nothing takes it in its `SettlementTime`; it is
+   * then never charged. A charge that can not be one of this hold is thrown out. A refusal leaves no hold.
    */
   async settle(hold: Hold, charge: Charge): Promise<void> {
+    const time = this.fallback.time();
     try {
       assertFits(hold, charge);
-      await this.record(charge);
+      await this.record(charge, time);
     } catch (error) {
-      await this.ended.release(hold);
+      await within(time.forRefusal, this.ended.release(hold)).catch(() => undefined);
       throw error;
     }
     tell(charge);
     void this.ended.shrink(hold, charge.cost);
   }
 
-  private async record(charge: Charge): Promise<void> {
+  private async record(charge: Charge, time: SettlementTime): Promise<void> {
     try {
-      await this.log.record(charge);
+      await within(time.forLog, this.log.record(charge));
       money.settlements.add(1, 'log');
     } catch {
-      await traced('settle without the log', () => this.fallback.take(charge));
+      await traced('settle without the log', () => this.fallback.take(charge, time));
     }
   }
 }

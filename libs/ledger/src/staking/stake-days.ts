@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DiemHolds } from '../holds/diem-holds.js';
-import type { PostedBalances } from '../accounts/accounts.js';
+import type { AccountChange } from '../holds/hold-book.js';
 import { EarlierCharges } from '../posting/earlier-charges.js';
 import { CommitInDoubt, type DayToSet, StakesStore } from './stakes.store.js';
 
@@ -48,7 +48,7 @@ export class StakeDays {
         performance.now() - (sinceMs ?? Infinity) < this.diemHolds.holdsForMs,
         'it takes less than a lease',
       );
-    let accounts: PostedBalances[];
+    let accounts: AccountChange[];
     try {
       accounts = await this.stored({ day, at, accountIds, setAside, assertAside });
     } catch (error) {
@@ -67,7 +67,7 @@ export class StakeDays {
   }
 
   /** What became of a commit in doubt is found the next time, since that waits until the stakes are free. */
-  private async stored(set: DayToSet): Promise<PostedBalances[]> {
+  private async stored(set: DayToSet): Promise<AccountChange[]> {
     let inDoubt: CommitInDoubt | undefined;
     for (const waitMs of [...DOUBT_WAITS_MS, 0]) {
       try {

@@ -4,7 +4,7 @@ import type { Stake } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts } from '../accounts/accounts.store.js';
-import type { PostedBalances } from '../accounts/accounts.js';
+import type { AccountChange } from '../holds/hold-book.js';
 import { balanceColumns, transferColumns } from '../posting/columns.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import type { NewTransfer } from '../posting/posting.js';
@@ -88,7 +88,7 @@ export class StakesStore {
    * Sets the DIEM of those of the accounts for which that was not done for the day, all of them or none. Returns what
    * they have now; also for those that had been set and never confirmed. Throws CommitInDoubt.
    */
-  async setDay(set: DayToSet): Promise<PostedBalances[]> {
+  async setDay(set: DayToSet): Promise<AccountChange[]> {
     await this.months.ensure([set.at]);
     let isWorkDone = false;
     try {
@@ -110,14 +110,15 @@ export class StakesStore {
   }
 }
 
-async function setInTransaction(client: PoolClient, set: DayToSet): Promise<PostedBalances[]> {
+async function setInTransaction(client: PoolClient, set: DayToSet): Promise<AccountChange[]> {
   const stakes = await lockDue(client, set);
   const known = await movedAlready(client, set.day, [...stakes.keys()]);
   const fresh = [...stakes.keys()].filter((accountId) => !known.has(accountId));
   const rests = fresh.length > 0 ? await set.setAside(fresh) : new Map<string, bigint>();
-  const accounts = await lockAccounts(client, new Set([...known, ...rests.keys()]));
+  const wanted = new Set([...known, ...rests.keys()]);
+  const accounts: Map<string, AccountChange> = await lockAccounts(client, wanted);
   const transfers: NewTransfer[] = [];
-  const changed: PostedBalances[] = [];
+  const changed: AccountChange[] = [];
   const unchanged: string[] = [];
   for (const [accountId, restNano] of rests) {
     const before = accounts.get(accountId);
@@ -126,9 +127,11 @@ async function setInTransaction(client: PoolClient, set: DayToSet): Promise<Post
     const { day, at } = set;
     const { transfers: more, after } = setStakeDay({ day, at, tokensNano, restNano, before });
     transfers.push(...more);
-    accounts.set(accountId, after);
-    if (more.length > 0) changed.push(after);
-    else unchanged.push(accountId);
+    if (more.length === 0) unchanged.push(accountId);
+    else {
+      accounts.set(accountId, { ...after, spends: [] });
+      changed.push(after);
+    }
   }
   if (changed.length > 0) {
     await client.query({ ...INSERT_TRANSFERS, values: transferColumns(transfers) });

@@ -1,5 +1,6 @@
 import type { Currency } from '@svc/contracts';
 import type { PoolClient } from 'pg';
+import { STANDS, USAGE_DAYS } from '../accounts/given-back.store.js';
 
 /** How many entries a day (UTC) has. */
 export interface DayCount {
@@ -52,8 +53,8 @@ interface Span {
 async function countDays(client: PoolClient, accountId: string, { from, until }: Span): Promise<CountRow[]> {
   const { rows } = await client.query<CountRow>(
     `SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(usd_entries)::bigint AS usd, sum(diem_entries)::bigint AS diem
-     FROM ledger.usage_days AS known WHERE account_id = $1 AND day >= $2::date AND day < $3::date
-     GROUP BY known.day ORDER BY known.day`,
+     FROM ${USAGE_DAYS} WHERE day >= $2::date AND day < $3::date
+     GROUP BY usage_day.day ORDER BY usage_day.day`,
     [accountId, from.toISOString(), until.toISOString()],
   );
   return rows;
@@ -67,6 +68,7 @@ async function countLines(client: PoolClient, accountId: string, { from, until }
        count(*) FILTER (WHERE line.diem_nano > 0) AS diem
      FROM ledger.charges AS charge JOIN ledger.charge_lines AS line USING (request_id, at)
      WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND line.at >= $2 AND line.at < $3
+       AND ${STANDS}
      GROUP BY day ORDER BY day`,
     [accountId, from, until],
   );

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type KeySpend, Problem, type UsageDay } from '@svc/contracts';
+import { USAGE_DAYS } from '../accounts/given-back.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';
 
@@ -40,9 +41,11 @@ export class UsageDaysStore {
   async days(accountId: string, from: string, until: string): Promise<UsageDay[]> {
     const { rows } = await this.snapshots.read((client) =>
       client.query<DayRow>(
-        `SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, model, sku, units, usd_nano, diem_nano
-         FROM ledger.usage_days WHERE account_id = $1 AND day BETWEEN $2::date AND $3::date
-         ORDER BY account_id, ledger.usage_days.day, key_id, model, sku LIMIT $4`,
+        `SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, model, sku, sum(units)::bigint AS units,
+           sum(usd_nano)::bigint AS usd_nano, sum(diem_nano)::bigint AS diem_nano
+         FROM ${USAGE_DAYS} WHERE day BETWEEN $2::date AND $3::date
+         GROUP BY usage_day.day, key_id, model, sku HAVING sum(usd_entries + diem_entries) > 0
+         ORDER BY usage_day.day, key_id, model, sku LIMIT $4`,
         [accountId, from, until, MOST_SUMS + 1],
       ),
     );
@@ -86,7 +89,7 @@ const spent = (name: string, where: string): string =>
 
 const KEYS = `SELECT key_id, ${spent('week', 'day BETWEEN $3::date AND $4::date')}, ${spent('epoch', 'day = $4::date')},
     ${spent('month', 'day BETWEEN $5::date AND $4::date')}, ${spent('lifetime', 'true')}
-  FROM ledger.usage_days WHERE account_id = $1 AND key_id = ANY($2::text[]) GROUP BY key_id`;
+  FROM ${USAGE_DAYS} WHERE key_id = ANY($2::text[]) GROUP BY key_id`;
 
 function keySpend(keyId: string, row: SpendRow | undefined): KeySpend {
   return {

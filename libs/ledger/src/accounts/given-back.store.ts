@@ -1,0 +1,22 @@
+/** Begins the reference of a refund that gives back all that a refused request cost. */
+export const NEVER_CHARGED = 'never charged: ';
+
+/** Whether `charge` is of a request that was not refused, or not given back yet. */
+export const STANDS = `NOT EXISTS (
+  SELECT FROM ledger.refunds AS given_back WHERE given_back.account_id = charge.account_id
+    AND given_back.reference = '${NEVER_CHARGED}' || charge.request_id
+)`;
+
+/** The sums of days of the account `$1`, less what refused requests were given back: to be added up. */
+export const USAGE_DAYS = `(
+  SELECT day, key_id, model, sku, units, usd_nano, diem_nano, usd_entries, diem_entries
+  FROM ledger.usage_days WHERE account_id = $1
+  UNION ALL
+  SELECT (charge.at AT TIME ZONE 'UTC')::date, key_id, model, sku, -units, -line.usd_nano, -line.diem_nano,
+    -(line.usd_nano > 0 OR line.diem_nano = 0)::int, -(line.diem_nano > 0)::int
+  FROM ledger.refunds AS given_back
+  JOIN ledger.charges AS charge USING (account_id, request_id)
+  JOIN ledger.charge_lines AS line ON line.request_id = charge.request_id AND line.at = charge.at
+  WHERE account_id = $1 AND given_back.reference = '${NEVER_CHARGED}' || charge.request_id
+    AND given_back.reference LIKE '${NEVER_CHARGED}%'
+) AS usage_day`;
