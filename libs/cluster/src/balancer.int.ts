@@ -1,10 +1,14 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Balancer, type Target } from './balancer.js';
+import { Balancer } from './balancer.js';
 
-class Process implements Target {
+class Process {
   isReady = true;
   asked = 0;
   /** Answers whose client went away. */
@@ -51,7 +55,7 @@ async function given(...made: readonly Process[]): Promise<void> {
   const targets = processes.map((each) => {
     const { port } = each;
     return {
-      port,
+      place: { port },
       get isReady() {
         return each.isReady;
       },
@@ -92,6 +96,28 @@ describe('Balancer', () => {
     await expect.poll(() => processes.map(({ cut }) => cut)).toEqual([3, 3, 3]);
   });
 
+  it('cuts the connection to a Unix socket of a client that has gone', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-balancer-'));
+    const path = join(folder, 'a.sock');
+    const left = new Promise<void>((resolve) => {
+      const server = createServer((_request, response) => {
+        response.write('begun');
+        response.once('close', () => {
+          server.close();
+          resolve();
+        });
+      }).listen(path);
+    });
+    await expect.poll(() => existsSync(path)).toBe(true);
+    balancer = await Balancer.listen([{ place: { path }, isReady: true }], { host: '127.0.0.1', port: 0 });
+    const client = new AbortController();
+    const response = await fetch(balancer.url, { signal: client.signal });
+    await response.body?.getReader().read();
+    client.abort();
+    await left;
+    await rm(folder, { recursive: true });
+  });
+
   it('passes on bodies and answers of any size', async () => {
     await given(new Process((response, request) => void request.pipe(response)));
     const body = 'é🙂'.repeat(2_000_000);
@@ -125,6 +151,25 @@ describe('Balancer', () => {
     const posted = Array.from({ length: 10 }, () => ask('once').catch(() => 'lost'));
     const lost = (await Promise.all(posted)).filter((text) => text === 'lost').length;
     expect(lost).toBe(dying.asked - asked);
+  });
+
+  it('names the client of each connection in a PROXY header if it is set to', async () => {
+    const received: string[] = [];
+    const server = createTcpServer((socket) =>
+      socket.on('error', () => undefined).on('data', (bytes) => received.push(bytes.toString())),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const target = { place: { port }, isReady: true };
+    balancer = await Balancer.listen([target], { host: '127.0.0.1', port: 0, namesClients: true });
+    const to = Number(new URL(balancer.url).port);
+    const client = connect(to, '127.0.0.1').on('error', () => undefined);
+    await once(client, 'connect');
+    client.write('PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n');
+    const own = `PROXY TCP4 127.0.0.1 127.0.0.1 ${client.localPort} ${to}\r\n`;
+    await expect.poll(() => received.join('')).toBe(`${own}PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n`);
+    client.destroy();
+    server.close();
   });
 
   it('closes the connection of a client whose process has died', async () => {

@@ -1,4 +1,11 @@
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import {
+  type AddressInfo,
+  type IpcSocketConnectOpts,
+  type Server,
+  type Socket,
+  connect,
+  createServer,
+} from 'node:net';
 
 /** A connection to a process of this machine is there at once, or never. */
 const CONNECT_MS = 1_000;
@@ -9,10 +16,17 @@ const KEPT_BYTES = 65_536;
 /** Requests that may be made twice. */
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS) /;
 
-/** Where a connection can go. */
+/** Where a connection can go: a port of this machine, or a Unix socket. */
 export interface Target {
-  readonly port: number;
+  readonly place: { readonly port: number } | IpcSocketConnectOpts;
   readonly isReady: boolean;
+}
+
+export interface BalancerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Whether each connection begins with a header of the PROXY protocol that names its client; default: no. */
+  readonly namesClients?: boolean;
 }
 
 /**
@@ -30,11 +44,11 @@ export class Balancer {
 
   static async listen(
     targets: readonly Target[],
-    { host, port }: { readonly host: string; readonly port: number },
+    { host, port, namesClients = false }: BalancerOptions,
   ): Promise<Balancer> {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
     const balancer = new Balancer(server, targets);
-    server.on('connection', (client) => balancer.serve(new Client(client), new Set()));
+    server.on('connection', (client) => balancer.serve(new Client(client, namesClients), new Set()));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, resolve);
@@ -68,7 +82,7 @@ export class Balancer {
     tried.add(target);
     const sockets = this.open.get(target) ?? new Set();
     this.open.set(target, sockets.add(socket));
-    const upstream = connect({ port: target.port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    const upstream = connect({ host: '127.0.0.1', allowHalfOpen: true, noDelay: true, ...target.place });
     upstream.setTimeout(CONNECT_MS, () => upstream.destroy());
     upstream.once('connect', () => upstream.setTimeout(0));
     socket.once('close', () => sockets.delete(socket));
@@ -92,8 +106,14 @@ class Client {
   private kept: Buffer[] = [];
   private keptBytes = 0;
   private hasAnswer = false;
+  private readonly header: string;
 
-  constructor(readonly socket: Socket) {
+  constructor(
+    readonly socket: Socket,
+    isNamed: boolean,
+  ) {
+    // Read now: a socket forgets its addresses when it is destroyed.
+    this.header = isNamed ? proxyHeader(socket) : '';
     socket.on('error', () => undefined);
   }
 
@@ -101,6 +121,7 @@ class Client {
   join(upstream: Socket, again: () => void): void {
     const { socket } = this;
     const keep = (bytes: Buffer): void => this.keep(bytes);
+    if (this.header !== '') upstream.write(this.header);
     for (const bytes of this.kept) upstream.write(bytes);
     socket.on('data', keep).pipe(upstream);
     upstream.once('data', () => {
@@ -117,7 +138,9 @@ class Client {
     });
     const onClose = (): void => {
       if (upstream.writableEnded) return;
-      upstream.resetAndDestroy();
+      // Only TCP connections can be reset.
+      if (upstream.remoteFamily === undefined) upstream.destroy();
+      else upstream.resetAndDestroy();
     };
     socket.once('close', onClose);
     upstream.once('close', () => {
@@ -138,4 +161,11 @@ class Client {
     if (this.hasAnswer || destroyed || readableEnded || this.keptBytes > KEPT_BYTES) return false;
     return this.keptBytes === 0 || IDEMPOTENT.test(Buffer.concat(this.kept).toString('latin1', 0, 16));
   }
+}
+
+/** Names the client of a connection. Source: haproxy.org, "The PROXY protocol", version 1. */
+function proxyHeader({ remoteAddress, remotePort, localAddress, localPort, remoteFamily }: Socket): string {
+  if (remoteAddress === undefined) return 'PROXY UNKNOWN\r\n';
+  const family = remoteFamily === 'IPv6' ? 'TCP6' : 'TCP4';
+  return `PROXY ${family} ${remoteAddress} ${localAddress} ${remotePort} ${localPort}\r\n`;
 }

@@ -1,17 +1,19 @@
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { type Environment, loadConfig } from '@svc/runtime';
 import { MIGRATIONS_DIR, migrate } from '@svc/storage';
-import { Balancer } from './balancer.js';
+import { Balancer, type Target } from './balancer.js';
+import { environments } from './environment.js';
 import { freePorts } from './free-ports.js';
 import { KINDS, type Kind, type Replicas, type SharedSettings, kinds, mainOf } from './kinds.js';
 import { ReplicaProcess } from './replica-process.js';
 
 export interface ClusterOptions {
   readonly shared: SharedSettings;
-  /** Further settings, told to every process. */
+  /** Further settings. Each process gets those that it reads. */
   readonly env?: Environment;
   /** Default: one of each. */
   readonly replicas?: Replicas;
@@ -45,8 +47,10 @@ export class Cluster {
     private readonly processes: ReadonlyMap<Kind, readonly ReplicaProcess[]>,
     private readonly balancers: { readonly api: Balancer; readonly operator: Balancer },
     private readonly told: {
-      readonly envOf: (name: string, env: Environment) => Environment;
+      readonly envOf: (process: Planned, env: Environment) => Promise<Environment>;
+      readonly planned: readonly Planned[];
       readonly metrics: readonly ScrapedProcess[];
+      readonly sockets: string;
     },
   ) {}
 
@@ -54,30 +58,45 @@ export class Cluster {
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { shared, env = {}, folder, host = '127.0.0.1' } = options;
     await mkdir(folder, { recursive: true });
+    // Journals have balances, and logs what a fault may let slip.
+    await chmod(folder, 0o700);
     await migrate(shared.DATABASE_URL, MIGRATIONS_DIR);
     const topics = loadConfig(topicsConfig, { ...env, ...shared });
     await createTopics(kafkaConnection(topics), EVENTS, topicTerms(topics));
     const planned = await plan(options);
     const told = addresses(planned);
-    const envOf = (name: string, given: Environment): Environment => {
-      const ports = planned.find((one) => one.name === name)?.ports ?? [];
-      const own = { ...portsOf(ports), LEDGER_JOURNAL_DIR: join(folder, 'journals', name) };
-      return { HOST: '127.0.0.1', ...told, ...given, ...shared, ...own };
+    // Only this user can enter it, and its path is short enough for a socket.
+    const sockets = await mkdtemp(join(tmpdir(), 'svc-gateways-'));
+    const socketOf = (name: string): string => join(sockets, `${name}.sock`);
+    const ownOf = await environments();
+    const envOf = ({ kind, name, ports }: Planned, given: Environment): Promise<Environment> => {
+      const own = {
+        ...portsOf(ports),
+        LEDGER_JOURNAL_DIR: join(folder, 'journals', name),
+        GATEWAY_PROXY_LISTEN: socketOf(name),
+      };
+      return ownOf(kind, { HOST: '127.0.0.1', ...told, ...given, ...shared, ...own });
     };
     const processes = new Map<Kind, ReplicaProcess[]>(kinds.map((kind) => [kind, []]));
     try {
       for (const one of planned)
-        processes.get(one.kind)?.push(startOne(one, { ...options, env: envOf(one.name, env) }));
+        processes.get(one.kind)?.push(startOne(one, { ...options, env: await envOf(one, env) }));
       await Promise.all([...processes.values()].flat().map((service) => service.ready()));
       const gateways = processes.get('gateway') ?? [];
-      const operatorTargets = planned
+      const apiSides = gateways.map((gateway) => new GatewaySide({ path: socketOf(gateway.name) }, gateway));
+      const operatorSides = planned
         .filter(({ kind }) => kind === 'gateway')
-        .map(({ ports }, at) => new OperatorSide(ports[1] ?? 0, gateways[at]));
-      const api = await Balancer.listen(gateways, { host, port: options.port ?? 0 });
-      const operator = await Balancer.listen(operatorTargets, { host, port: options.operatorPort ?? 0 });
-      return new Cluster(processes, { api, operator }, { envOf, metrics: metricsOf(planned) });
+        .map(({ ports }, at) => new GatewaySide({ port: ports[1] ?? 0 }, gateways[at]));
+      const api = await Balancer.listen(apiSides, { host, port: options.port ?? 0, namesClients: true });
+      const operator = await Balancer.listen(operatorSides, { host, port: options.operatorPort ?? 0 });
+      return new Cluster(
+        processes,
+        { api, operator },
+        { envOf, planned, metrics: metricsOf(planned), sockets },
+      );
     } catch (error) {
       await Promise.all([...processes.values()].flat().map((service) => service.stop()));
+      await rm(sockets, { recursive: true, force: true });
       throw error;
     }
   }
@@ -117,7 +136,12 @@ export class Cluster {
     const wanted = shared === this.arrangedFor ? (['router', 'gateway'] as const) : kinds;
     this.arrangedFor = shared;
     const services = wanted.flatMap((kind) => this.replicas(kind));
-    await Promise.all(services.map((service) => service.restart(this.told.envOf(service.name, env))));
+    await Promise.all(
+      services.map(async (service) => {
+        const planned = this.told.planned.find(({ name }) => name === service.name);
+        if (planned) await service.restart(await this.told.envOf(planned, env));
+      }),
+    );
   }
 
   /** Resolves when everything is ready. */
@@ -139,14 +163,15 @@ export class Cluster {
     }
     this.balancers.api.close();
     this.balancers.operator.close();
+    await rm(this.told.sockets, { recursive: true, force: true });
     return killed;
   }
 }
 
-/** A gateway's port for the operator, as ready as the gateway. */
-class OperatorSide {
+/** A place where a gateway listens, as ready as the gateway. */
+class GatewaySide implements Target {
   constructor(
-    readonly port: number,
+    readonly place: Target['place'],
     private readonly gateway: ReplicaProcess | undefined,
   ) {}
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** What is told to every process of the cluster. */
+/** What the processes of the cluster share. Each gets those of them that it reads. */
 export interface SharedSettings {
   readonly DATABASE_URL: string;
   readonly REDIS_URL: string;

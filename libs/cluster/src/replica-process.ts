@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@svc/runtime';
-import type { Target } from './balancer.js';
 
 /** The compiled module, also when this file runs from its TypeScript source: a child process loads plain JavaScript. */
 const FOLLOW_PARENT = new URL('../dist/follow-parent.js', import.meta.url).href;
@@ -36,7 +35,7 @@ export interface ServiceOptions {
 }
 
 /** A process of the cluster, which is started again when it ends by itself. */
-export class ReplicaProcess implements Target {
+export class ReplicaProcess {
   readonly name: string;
   readonly port: number;
   /** How often it was started. */

@@ -7,11 +7,11 @@ import { LeasingLimiter } from './counting/leasing-limiter.js';
 import { LEASE_MS } from './counting/memory-limiter.js';
 import { renewing } from './limiter.module.js';
 
-const WAIT_MS = 250;
+const WAIT_MS = 1_000;
 const LOCAL_SHARE = 0.25;
 
 export interface LimiterClientOptions extends LimiterAddress {
-  /** A call that the limiter does not answer in this time is decided here. */
+  /** A call that gets no response from the limiter in this time is decided from the local share. */
   readonly waitMs?: number;
   /** The part of each limit that is given out here while the limiter is out of reach. */
   readonly localShare?: number;

@@ -14,8 +14,10 @@ const localShare = z.coerce
 export const limiterConfig = {
   REDIS_URL: redisUrl,
   LIMITER_REDIS_WAIT_MS: durationMs
-    .default(50)
-    .describe('A call that Redis does not answer in this time is decided from the local share'),
+    .default(500)
+    .describe(
+      'A request is admitted from the local share when Redis is silent for this time, in which the process was not too busy to read',
+    ),
   LIMITER_LOCAL_SHARE: localShare,
   LIMITER_LEASE_MS: durationMs
     .default(LEASE_MS)
@@ -39,8 +41,10 @@ export type LimiterConfig = z.infer<z.ZodObject<typeof limiterConfig>>;
 export const limiterClientConfig = {
   LIMITER_URL: neighbourUrl.describe('Where the limiter listens: an address, or those of replicas by commas'),
   LIMITER_WAIT_MS: durationMs
-    .default(250)
-    .describe('A call that the limiter does not answer in this time is decided from the local share'),
+    .default(1_000)
+    .describe(
+      'A request is admitted from the local share when the limiter is silent for this time; longer than `LIMITER_REDIS_WAIT_MS`',
+    ),
   LIMITER_LOCAL_SHARE: localShare,
   LIMITER_LEASE_MS: limiterConfig.LIMITER_LEASE_MS,
 };

@@ -7,7 +7,7 @@ import type { LimiterConfig } from './limiter.config.js';
 import type { LimiterTimes } from './counting/memory-limiter.js';
 import { RedisLimiter } from './counting/redis-limiter.js';
 
-/** An answer that comes within this many waits is given back; a call that Redis comes to later takes nothing. */
+/** A call that Redis runs within this many waits is given back if its caller has gone; a later one takes nothing. */
 const FORGET_AFTER_WAITS = 2;
 
 /** The limiter on Redis, with the local share for when it is out of reach. */

@@ -11,14 +11,14 @@ import {
 import { InternalClient, PortClient } from '@svc/runtime';
 import { SharedLimiter } from '../counting/leasing-limiter.js';
 
-const GIVE_UP_MS = 2_000;
+const GIVE_UP_MS = 5_000;
 
 export interface LimiterAddress {
   /** Where the limiter listens, without a path; or its replicas by commas. */
   readonly url: string;
   /** The secret that the processes of a deployment share. */
   readonly token: string;
-  /** A call that has no answer after this time is given up, long after its caller did. Default: 2 s. */
+  /** A call without a response is closed after this time, long after its caller has gone. Default: 5 s. */
   readonly giveUpMs?: number;
 }
 

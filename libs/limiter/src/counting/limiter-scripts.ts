@@ -24,11 +24,13 @@ end
 `;
 
 /**
- * Takes a request from all of its windows or from none, and from none while its caller is blocked.
+ * Takes a request from all of its windows or from none, and from none while its caller is blocked. A request that is
+ * booked was admitted elsewhere: it is never refused, and not counted again while it is under way.
  *
  * KEYS  1: requests under way of the account. 2: the block of its subject. 3 and on: the windows.
  * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after which nobody
  *       waits for the answer, 0 for none. 6: how many requests may be under way, -1 for no limit. 7: length of a block, ms.
+ *       8: the end of the window in which the request was admitted elsewhere (Unix ms), 0 when it is asked for here.
  *       Then for each window what fits into it: requests, tokens; -1 for no limit.
  * Result  { verdict, now, ends, how much longer the caller is blocked (ms), then for each window after the step: requests,
  *       tokens }.
@@ -52,7 +54,9 @@ for i = 3, #KEYS do
   windows[i - 2] = window
 end
 
-local blocked = blockedFor(KEYS[2], tonumber(ARGV[7]))
+local bookedEnds = tonumber(ARGV[8])
+local isBooked = bookedEnds > 0
+local blocked = isBooked and 0 or blockedFor(KEYS[2], tonumber(ARGV[7]))
 local verdict = blocked > 0 and 2 * #windows + 2 or 0
 for i, window in ipairs(windows) do
   if window.ends ~= ends then
@@ -60,9 +64,9 @@ for i, window in ipairs(windows) do
     window.requests = 0
     window.tokens = 0
   end
-  if verdict == 0 then
-    local requestsFit = tonumber(ARGV[6 + 2 * i])
-    local tokensFit = tonumber(ARGV[7 + 2 * i])
+  if verdict == 0 and not isBooked then
+    local requestsFit = tonumber(ARGV[7 + 2 * i])
+    local tokensFit = tonumber(ARGV[8 + 2 * i])
     if requestsFit >= 0 and window.requests + 1 > requestsFit then
       verdict = 2 * i - 1
     elseif tokensFit >= 0 and window.tokens + tokens > tokensFit then
@@ -72,13 +76,14 @@ for i, window in ipairs(windows) do
 end
 
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local places = tonumber(ARGV[6])
+local places = isBooked and -1 or tonumber(ARGV[6])
 if verdict == 0 and places >= 0 and redis.call('ZCARD', KEYS[1]) >= places then
   verdict = 2 * #windows + 1
 end
 
+local isCounted = not isBooked or (bookedEnds >= ends and not redis.call('ZSCORE', KEYS[1], ARGV[1]))
 if verdict == 0 then
-  for i, window in ipairs(windows) do
+  for i, window in ipairs(isCounted and windows or {}) do
     window.requests = window.requests + 1
     window.tokens = window.tokens + tokens
     redis.call('HSET', KEYS[i + 2], 'ends', ends, 'requests', window.requests, 'tokens', window.tokens)
@@ -88,7 +93,7 @@ if verdict == 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
 
-local result = { verdict, now, ends, blocked }
+local result = { verdict, now, isCounted and ends or bookedEnds, blocked }
 for _, window in ipairs(windows) do
   result[#result + 1] = window.requests
   result[#result + 1] = window.tokens

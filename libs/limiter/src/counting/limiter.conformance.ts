@@ -244,6 +244,45 @@ function standardSuite(start: ConformanceOptions['start']): void {
     });
   });
 
+  describe('booking', () => {
+    it('counts a request that was admitted elsewhere once, though the limit is reached and its caller blocked', async () => {
+      const admissions = await inOneWindow(async () => {
+        const limits = { user: { requestsPerMinute: 1, tokensPerMinute: 10 } };
+        const [first, booked, next] = likes(3, { limits, tokens: 6, concurrent: 1 });
+        if (!first || !booked || !next) throw new Error('there are three');
+        const admitted = await limiter.admit(first);
+        for (let time = 0; time <= FAILURES_ALLOWED; time += 1) await limiter.failed(booked.subject);
+        const booking = { ...booked, bookedResetAtMs: admitted.resetAtMs };
+        const counted = await limiter.admit(booking);
+        const again = await limiter.admit(booking);
+        await limiter.release(first, admitted);
+        await limiter.settle(booked, counted, 1);
+        const ample = { user: { requestsPerMinute: 10, tokensPerMinute: 10 } };
+        return [admitted, counted, again, await limiter.admit({ ...next, limits: ample, subject: 'ip:9' })];
+      });
+      expect(admissions.map(({ admitted }) => admitted)).toEqual([true, true, true, true]);
+      expect(admissions[3]).toMatchObject({ requests: { remaining: 8 }, tokens: { remaining: 3 } });
+    });
+
+    it('counts nothing once the window is over, but keeps the place of the request', async () => {
+      const [refused, next] = await inOneWindow(async () => {
+        const [first, second, third] = likes(3, { tokens: 5, concurrent: 1 });
+        if (!first || !second || !third) throw new Error('there are three');
+        const before = (await limiter.admit(admitRequest())).resetAtMs - 60_000;
+        const admitted = await limiter.admit({ ...first, bookedResetAtMs: before });
+        expect(admitted.requests.remaining).toBe(AMPLE.requestsPerMinute);
+        const full = await limiter.admit(second);
+        await limiter.settle(first, admitted, 0);
+        return [full, await limiter.admit(third)];
+      });
+      expect(refused?.refusedBy?.of).toBe('concurrent');
+      expect(next).toMatchObject({
+        requests: { remaining: AMPLE.requestsPerMinute - 1 },
+        tokens: { remaining: AMPLE.tokensPerMinute - 5 },
+      });
+    });
+  });
+
   describe('failures', () => {
     failureSuite(() => started);
   });

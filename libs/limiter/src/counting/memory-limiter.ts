@@ -97,8 +97,9 @@ export class MemoryLimiter extends LeasingLimiter {
     this.turn(this.nowMs());
     const elapsedMs = this.elapsedMs();
     if (elapsedMs >= this.sweepsAtMs) this.sweep(elapsedMs);
-    const { tokens, subject } = request;
-    const blockedForMs = this.failures.blockedForMs(subject);
+    const { tokens, subject, bookedResetAtMs } = request;
+    const isBooked = bookedResetAtMs !== undefined;
+    const blockedForMs = isBooked ? 0 : this.failures.blockedForMs(subject);
     const counts: WindowCount[] = [];
     const windows: CountedWindow[] = [];
     for (const limit of windowLimits(request)) {
@@ -106,8 +107,12 @@ export class MemoryLimiter extends LeasingLimiter {
       counts.push(count);
       windows.push({ limit, count, room: this.room(limit, tokens) });
     }
-    const refusedBy = blockedForMs > 0 ? FAILURES_REFUSAL : this.refusal(request, windows, elapsedMs);
-    if (!refusedBy) this.take(request, counts, elapsedMs);
+    const refusal = blockedForMs > 0 ? FAILURES_REFUSAL : this.refusal(request, windows, elapsedMs);
+    const refusedBy = isBooked ? undefined : refusal;
+    const isOver = isBooked && bookedResetAtMs < this.endsAtMs;
+    if (isBooked) this.sweep(elapsedMs);
+    if (!refusedBy && !(isBooked && this.underWay.has(request.requestId)))
+      this.take(request, isOver ? [] : counts, elapsedMs);
     return Promise.resolve(admissionOf(windows, { refusedBy, blockedForMs, resetAtMs: this.endsAtMs }));
   }
 

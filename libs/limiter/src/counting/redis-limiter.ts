@@ -62,16 +62,17 @@ export class RedisLimiter extends SharedLimiter {
     };
   }
 
-  override async admit(request: AdmitRequest): Promise<Admission> {
-    const sentMs = performance.now();
+  override async admit(request: AdmitRequest, isAwaited = (): boolean => true): Promise<Admission> {
     const windows = windowLimits(request);
     const { forgetAfterMs } = this.options;
     const notAfterMs =
-      this.clockOffsetMs === undefined ? 0 : Math.ceil(sentMs + this.clockOffsetMs + forgetAfterMs);
+      this.clockOffsetMs === undefined
+        ? 0
+        : Math.ceil(performance.now() + this.clockOffsetMs + forgetAfterMs);
     const reply = await this.take(request, windows, notAfterMs);
     if (reply[0] !== TOO_LATE) return admission(windows, reply);
-    if (performance.now() - sentMs > forgetAfterMs) throw new Error('Redis came to it too late');
-    // It was in time, so the server's clock was set.
+    if (!isAwaited()) throw new Error('Redis ran it after its caller had gone');
+    // The server's clock was set, or this process was too busy to read its answers.
     return admission(windows, await this.take(request, windows, 0));
   }
 
@@ -127,12 +128,22 @@ export class RedisLimiter extends SharedLimiter {
     notAfterMs: number,
   ): Promise<readonly number[]> {
     const { windowMs, leaseMs, failureBlockMs } = this.options;
-    const { requestId, accountId, subject, tokens, concurrent = -1 } = request;
+    const { requestId, accountId, subject, tokens, concurrent = -1, bookedResetAtMs = 0 } = request;
     const fits = windows.flatMap((window) => [boundOf(window.requests), boundOf(window.tokens)]);
     const reply = numbers(
       await this.scripts.admit.run({
         keys: [openKey(accountId), blockKey(subject), ...keysOf(windows)],
-        args: [requestId, tokens, windowMs, leaseMs, notAfterMs, concurrent, failureBlockMs, ...fits],
+        args: [
+          requestId,
+          tokens,
+          windowMs,
+          leaseMs,
+          notAfterMs,
+          concurrent,
+          failureBlockMs,
+          bookedResetAtMs,
+          ...fits,
+        ],
       }),
     );
     this.clockOffsetMs = (reply[1] ?? 0) - performance.now();

@@ -1,43 +1,47 @@
 import { randomUUID } from 'node:crypto';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import type { Admission, AdmitRequest, FailureBlock, LimitsState, UnderWay } from '@svc/contracts';
+import { within } from '@svc/runtime';
 import { limits } from '@svc/telemetry';
 import { LeasingLimiter, type LimiterLog, type SharedLimiter } from '../counting/leasing-limiter.js';
 import { MemoryLimiter, type MemoryLimiterOptions } from '../counting/memory-limiter.js';
+import { Bookings } from './bookings.js';
 import { SharedLink } from './shared-link.js';
 
 /** A start waits this long for the shared count. */
 const OPEN_MS = 1_000;
 
-/** Corrections that wait for the shared count to come back. Those that are too many lapse by themselves. */
-const MAX_OWED = 10_000;
+/** Corrections that are kept until the shared count is back. Further ones are dropped, and lapse by themselves. */
+const MAX_PENDING = 10_000;
 
 export interface FallbackOptions {
   /** Where the shared count is, for the log. */
   readonly to: string;
-  /** Nobody waits longer for the shared count. */
+  /** No call waits longer for the shared count, not counting time in which this process was too busy to read. */
   readonly waitMs: number;
   readonly local: MemoryLimiterOptions;
   readonly leaseMs: number;
 }
 
-interface Owed {
+interface PendingCorrection {
   readonly run: () => Promise<void>;
   /** Later it is of no use: the lease has lapsed. */
   readonly untilMs: number;
 }
 
 /**
- * Asks the shared count, and where that gives no answer in time decides alone, from a share of each limit. Never
- * rejects. What was admitted alone is settled alone.
+ * Calls the shared count, and decides from a local share of each limit when that does not respond in time. Never
+ * rejects. A request that was admitted from the local share is counted there, and booked in the shared count as soon
+ * as that responds again.
  */
 export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnModuleDestroy {
-  /** Under this name other processes hand back what this one counted alone. */
+  /** Names this process in the admissions that it decided on its own. */
   private readonly id = randomUUID();
   private readonly link: SharedLink;
   private readonly local: MemoryLimiter;
-  private readonly owed: Owed[] = [];
-  private isPaying = false;
+  private readonly bookings: Bookings;
+  private readonly pending: PendingCorrection[] = [];
+  private isCorrecting = false;
   private localAdmits = 0;
   private localRefusals = 0;
   private ends: readonly (() => void)[] = [];
@@ -49,11 +53,23 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   ) {
     super();
     this.local = new MemoryLimiter(options.local);
+    // Before the link is back, bookings are all that uses it.
+    this.bookings = new Bookings(
+      async (request) =>
+        this.link.isShared
+          ? (await this.link.ask(() => shared.admit(request)))?.value
+          : within(options.waitMs, shared.admit(request)),
+      options.leaseMs,
+    );
     this.link = new SharedLink({
       ...options,
       log,
       probe: () => shared.probe(),
-      onBack: () => void this.payOwed(),
+      beforeBack: () => this.bookings.bookAll(),
+      onBack: () => {
+        this.bookOn();
+        void this.sendPending();
+      },
     });
   }
 
@@ -70,32 +86,39 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
 
   override async admit(request: AdmitRequest): Promise<Admission> {
     const answer = await this.link.ask(
-      () => this.shared.admit(request),
+      (isAwaited) => this.shared.admit(request, isAwaited),
       (late) => void this.giveBack(request, late),
     );
-    if (answer) return answer.value;
-    const admission = await this.local.admit(request);
-    if (admission.admitted) this.localAdmits += 1;
-    else this.localRefusals += 1;
-    return { ...admission, countedBy: this.id };
+    return answer ? answer.value : this.admitAlone(request);
   }
 
-  override settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
-    return this.isMine(admission)
-      ? this.local.settle(request, admission, tokensUsed)
-      : this.correct(() => this.shared.settle(request, admission, tokensUsed));
+  override async settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
+    const settleShared = (counted: Admission): Promise<void> =>
+      this.correct(() => this.shared.settle(request, counted, tokensUsed));
+    if (!this.isMine(admission)) return settleShared(admission);
+    await this.local.settle(request, admission, tokensUsed);
+    return this.bookings.end(request.requestId, settleShared);
   }
 
-  override release(request: AdmitRequest, admission: Admission): Promise<void> {
-    return this.isMine(admission)
-      ? this.local.release(request, admission)
-      : this.correct(() => this.shared.release(request, admission));
+  override async release(request: AdmitRequest, admission: Admission): Promise<void> {
+    const releaseShared = (counted: Admission): Promise<void> =>
+      this.correct(() => this.shared.release(request, counted));
+    if (!this.isMine(admission)) return releaseShared(admission);
+    await this.local.release(request, admission);
+    return this.bookings.end(request.requestId, releaseShared);
   }
 
   override async renew(live: readonly UnderWay[]): Promise<void> {
     const { mine = [], others = [] } = Object.groupBy(live, (one) => (this.isMine(one) ? 'mine' : 'others'));
     await this.local.renew(mine);
-    if (others.length > 0) await this.link.ask(() => this.shared.renew(others));
+    const booked = mine.flatMap(({ requestId, accountId }): UnderWay[] => {
+      const admission = this.bookings.renew(requestId);
+      if (!admission) return [];
+      const { countedBy } = admission;
+      return [{ requestId, accountId, ...(countedBy !== undefined && { countedBy }) }];
+    });
+    const shared = [...others, ...booked];
+    if (shared.length > 0) await this.link.ask(() => this.shared.renew(shared));
   }
 
   override async blocked(subject: string): Promise<FailureBlock> {
@@ -112,7 +135,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     return { ...this.link.state(), localAdmits: this.localAdmits, localRefusals: this.localRefusals };
   }
 
-  /** Tells how it counts while it lives. */
+  /** Reports how it counts while it lives. */
   private watch(): readonly (() => void)[] {
     return [
       limits.alone.observe(() => [[this.link.state().mode === 'local' ? 1 : 0]]),
@@ -128,24 +151,43 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     return countedBy === this.id;
   }
 
+  private async admitAlone(request: AdmitRequest): Promise<Admission> {
+    const admission = await this.local.admit(request);
+    if (admission.admitted) {
+      this.localAdmits += 1;
+      this.bookings.add(request, admission);
+      this.bookOn();
+    } else this.localRefusals += 1;
+    return { ...admission, countedBy: this.id };
+  }
+
+  private bookOn(): void {
+    // It never rejects: what fails is tried again until its window is over.
+    if (this.link.isShared) void this.bookings.bookOn(() => !this.link.isShared);
+  }
+
   private async correct(run: () => Promise<void>): Promise<void> {
-    if ((await this.link.ask(run)) || this.owed.length >= MAX_OWED) return;
-    this.owed.push({ run, untilMs: performance.now() + this.options.leaseMs });
+    if ((await this.link.ask(run)) || this.pending.length >= MAX_PENDING) return;
+    this.pending.push({ run, untilMs: performance.now() + this.options.leaseMs });
   }
 
-  /** Tells the shared count what it missed. A correction that it had heard changes nothing. */
-  private async payOwed(): Promise<void> {
-    if (this.isPaying) return;
-    this.isPaying = true;
-    for (let next = this.owed[0]; next; next = this.owed[0]) {
+  /** Sends the corrections that the shared count missed. One that it has already made changes nothing. */
+  private async sendPending(): Promise<void> {
+    if (this.isCorrecting) return;
+    this.isCorrecting = true;
+    for (let next = this.pending[0]; next; next = this.pending[0]) {
       if (next.untilMs > performance.now() && !(await this.link.ask(next.run))) break;
-      this.owed.shift();
+      this.pending.shift();
     }
-    this.isPaying = false;
+    this.isCorrecting = false;
   }
 
-  /** The shared count took a request that was meanwhile decided here. */
+  /**
+   * The shared count admitted a request that was meanwhile decided here. If it was admitted here too, it is now booked:
+   * the booking that follows finds it under way.
+   */
   private async giveBack(request: AdmitRequest, late: Admission): Promise<void> {
-    if (late.admitted) await this.correct(() => this.shared.release(request, late));
+    if (late.admitted && !this.bookings.has(request.requestId))
+      await this.correct(() => this.shared.release(request, late));
   }
 }

@@ -2,31 +2,47 @@ import { type LimitsState, Problem } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import type { LimiterLog } from '../counting/leasing-limiter.js';
 
-/** So many calls in a row that fail are more than a hiccup. */
+/** The link is down after this number of consecutive failed calls, even if other calls are still answered. */
 const FAULTS_IN_A_ROW = 5;
 
-/** How often it is looked whether the shared count is back. */
+/** How often a link that is down is probed. */
 const PROBE_EVERY_MS = 200;
 
-/** Calls that have no answer yet, late ones included. More are not begun. */
+/** Calls without a response, including those whose callers have gone. Beyond this, calls are not sent. */
 const MAX_WAITING = 10_000;
+
+/**
+ * A wait has this number of steps. Each is one timer, however late it fires, and sockets are read before it counts: a
+ * process that is too busy to read a response does not mistake that for a neighbour that is down.
+ */
+const STEPS = 10;
 
 export interface LinkOptions {
   /** What is at the other end, for the log. */
   readonly to: string;
-  /** Nobody waits longer for an answer. */
+  /** How long a call waits, not counting time in which this process did not get to read the response. */
   readonly waitMs: number;
   /** Resolves when the other end works. */
   readonly probe: () => Promise<void>;
+  /** Runs once the other end works, before it is used again. */
+  readonly beforeBack: () => Promise<void>;
   readonly onBack: () => void;
   readonly log: LimiterLog;
 }
 
 type LinkState = Omit<LimitsState, 'localAdmits' | 'localRefusals'>;
 
+interface WaitingCall {
+  /** The step, and the number of responses on this link, when the call was sent. */
+  readonly sinceStep: number;
+  readonly sinceAnswers: number;
+  readonly giveUp: () => void;
+}
+
 /**
- * The way to the shared count. It asks with a deadline, gives up asking after a few failures, and looks in the
- * background whether the other end works again.
+ * The connection to the shared count. A call that gets no response in time is given up. When nothing at all came back
+ * meanwhile, or after a few failures in a row, the link is down: calls are refused at once, and the other end is probed
+ * in the background until it works.
  */
 export class SharedLink {
   private mode: LimitsState['mode'] = 'shared';
@@ -35,10 +51,19 @@ export class SharedLink {
   private faults = 0;
   private faultsInARow = 0;
   private waiting = 0;
-  private timer: NodeJS.Timeout | undefined;
+  /** Calls whose callers wait, oldest first. */
+  private readonly calls = new Set<WaitingCall>();
+  private step = 0;
+  private answers = 0;
+  private stepTimer: NodeJS.Timeout | undefined;
+  private probeTimer: NodeJS.Timeout | undefined;
   private isProbing = false;
 
   constructor(private readonly options: LinkOptions) {}
+
+  get isShared(): boolean {
+    return this.mode === 'shared';
+  }
 
   state(): LinkState {
     const { mode, since, reason, faults, waiting } = this;
@@ -46,41 +71,34 @@ export class SharedLink {
   }
 
   /**
-   * The answer, or nothing when there is none in time. `late` gets an answer that comes after that: it has to undo what
-   * the call did.
+   * The response, or nothing when there is none in time. `late` gets a response that comes after that, and has to undo
+   * what the call did.
    */
   ask<Value>(
-    call: () => Promise<Value>,
+    call: (isAwaited: () => boolean) => Promise<Value>,
     late?: (value: Value) => void,
   ): Promise<{ readonly value: Value } | undefined> {
-    if (this.mode === 'local' || this.waiting >= MAX_WAITING) return Promise.resolve(undefined);
+    if (!this.isShared || this.waiting >= MAX_WAITING) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<{ readonly value: Value } | undefined>();
-    let isOver = false;
-    const giveUp = (reason: string): void => {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(timer);
-      this.failed(reason);
-      resolve(undefined);
+    const waiting: WaitingCall = {
+      sinceStep: this.step,
+      sinceAnswers: this.answers,
+      giveUp: () => resolve(undefined),
     };
-    // A busy process sees its timers before its sockets: what has arrived in time is read first.
-    const timer = setTimeout(
-      () => setImmediate(giveUp, `no answer in ${this.options.waitMs} ms`),
-      this.options.waitMs,
-    );
     this.waiting += 1;
-    call().then(
+    this.calls.add(waiting);
+    this.watch();
+    call(() => this.calls.has(waiting)).then(
       (value) => {
         this.waiting -= 1;
-        if (isOver) return late?.(value);
-        isOver = true;
-        clearTimeout(timer);
+        this.answers += 1;
+        if (!this.calls.delete(waiting)) return late?.(value);
         this.faultsInARow = 0;
         return resolve({ value });
       },
       (error: unknown) => {
         this.waiting -= 1;
-        giveUp(messageOf(error));
+        if (this.calls.delete(waiting)) this.failed(waiting, messageOf(error));
       },
     );
     return promise;
@@ -95,7 +113,7 @@ export class SharedLink {
         await within(Math.max(1, deadline - performance.now()), this.options.probe());
         return;
       } catch (error) {
-        // What an attempt said that ended by itself tells more than that time was up.
+        // An attempt that failed by itself says more than that time was up.
         if (reason === '' || performance.now() < deadline) reason = messageOf(error);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -104,23 +122,46 @@ export class SharedLink {
   }
 
   close(): void {
-    clearInterval(this.timer);
+    clearTimeout(this.stepTimer);
+    clearInterval(this.probeTimer);
   }
 
-  private failed(reason: string): void {
+  /** Counts steps while any caller waits. What arrived while this process was busy is read between timer and step. */
+  private watch(): void {
+    this.stepTimer ??= setTimeout(() => setImmediate(() => this.takeStep()), this.options.waitMs / STEPS);
+  }
+
+  private takeStep(): void {
+    this.stepTimer = undefined;
+    this.step += 1;
+    for (const waiting of this.calls) {
+      if (this.step - waiting.sinceStep <= STEPS) break;
+      this.calls.delete(waiting);
+      const reason = `no answer in ${this.options.waitMs} ms`;
+      this.failed(waiting, reason);
+      if (waiting.sinceAnswers === this.answers) this.goLocal(reason);
+    }
+    if (this.calls.size > 0) this.watch();
+  }
+
+  private failed({ giveUp }: WaitingCall, reason: string): void {
     this.faults += 1;
     this.faultsInARow += 1;
-    if (this.mode === 'shared' && this.faultsInARow >= FAULTS_IN_A_ROW) this.goLocal(reason);
+    if (this.faultsInARow >= FAULTS_IN_A_ROW) this.goLocal(reason);
+    giveUp();
   }
 
   private goLocal(reason: string): void {
+    if (!this.isShared) return;
     this.turn('local', reason);
     this.options.log.warn(
       { to: this.options.to, reason },
       'limits are local: the shared count is out of reach',
     );
-    // A probe ends by itself, and tells nobody of its failure.
-    this.timer = setInterval(() => void this.probe(), PROBE_EVERY_MS).unref();
+    for (const { giveUp } of this.calls) giveUp();
+    this.calls.clear();
+    // A failed probe rejects nothing: its reason is in the state.
+    this.probeTimer = setInterval(() => void this.probe(), PROBE_EVERY_MS).unref();
   }
 
   /** One probe at a time, for as long as it takes: a server that stands still is not sent more. */
@@ -130,7 +171,9 @@ export class SharedLink {
     try {
       const startMs = performance.now();
       await this.options.probe();
-      if (this.mode === 'local' && performance.now() - startMs <= this.options.waitMs) this.goShared();
+      if (this.isShared || performance.now() - startMs > this.options.waitMs) return;
+      await this.options.beforeBack();
+      this.goShared();
     } catch (error) {
       this.reason = messageOf(error);
     } finally {
@@ -139,7 +182,7 @@ export class SharedLink {
   }
 
   private goShared(): void {
-    clearInterval(this.timer);
+    clearInterval(this.probeTimer);
     const localMs = Date.now() - this.since.getTime();
     this.turn('shared', undefined);
     this.options.log.warn({ to: this.options.to, localMs }, 'limits are shared again');
@@ -155,6 +198,6 @@ export class SharedLink {
 }
 
 function messageOf(error: unknown): string {
-  const said = error instanceof Problem ? (error.cause ?? error) : error;
-  return said instanceof Error ? said.message : String(said);
+  const cause = error instanceof Problem ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { type Environment, readCatalog } from '@svc/runtime';
+import { KINDS, type Kind } from './kinds.js';
+
+/** The settings of each process, as the chart has them: generated from the schemas that read them. */
+const SETTINGS = new URL('../../../deploy/charts/platform/files/settings.json', import.meta.url);
+
+/** What any program may need of its surroundings. */
+const SYSTEM = ['PATH', 'HOME', 'TZ', 'LANG', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
+
+interface KnownSettings {
+  readonly needed: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/**
+ * What of these variables a process of each kind gets: the settings that it reads, and the keys that the catalogue names
+ * for it. So each has its own secrets and no others, as in the chart and in compose.yaml.
+ */
+export async function environments(): Promise<(kind: Kind, env: Environment) => Promise<Environment>> {
+  const settings = JSON.parse(await readFile(SETTINGS, 'utf8')) as Readonly<Record<string, KnownSettings>>;
+  return async (kind, env) => {
+    const { needed = [], optional = [] } = settings[KINDS[kind].app] ?? {};
+    const names = [...SYSTEM, ...needed, ...optional, ...(await keysOf(kind, env))];
+    return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  };
+}
+
+/** The variables that the catalogue names for the kind. One that can't be read is reported by the processes. */
+async function keysOf(kind: Kind, { SVC_CATALOG: path = 'catalog.yaml' }: Environment): Promise<string[]> {
+  if (kind !== 'router' && kind !== 'retrieval') return [];
+  const catalog = await readCatalog(path).catch(() => undefined);
+  return keyNames(kind === 'router' ? catalog?.models : catalog?.search);
+}
+
+function keyNames(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === 'apiKeyEnv' && typeof member === 'string' ? [member] : keyNames(member),
+  );
+}

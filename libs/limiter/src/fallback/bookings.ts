@@ -1,0 +1,114 @@
+import type { Admission, AdmitRequest } from '@svc/contracts';
+
+/** Requests that are remembered. Beyond this, what a process admits on its own is never booked. */
+const MAX_REMEMBERED = 10_000;
+
+/** Bookings that are sent together. */
+const AT_ONCE = 100;
+
+/** The pause after a booking that failed while the shared count works otherwise. */
+const RETRY_MS = 200;
+
+/** A request that this process admitted on its own, until the shared count has booked it and it has ended. */
+interface Booking {
+  readonly request: AdmitRequest;
+  /** After this it need not be booked: its window and its lease are over. */
+  lapsesAtMs: number;
+  /** What the shared count made of it. */
+  booked?: Admission;
+  /** Ends it in the shared count. */
+  end?: (booked: Admission) => Promise<void>;
+  isSent: boolean;
+}
+
+type Book = (request: AdmitRequest) => Promise<Admission | undefined>;
+
+/**
+ * Books in the shared count what this process admitted from its local share, so that a window's total is right again as
+ * soon as the shared count can be reached.
+ */
+export class Bookings {
+  private readonly open = new Map<string, Booking>();
+  private isBooking = false;
+
+  constructor(
+    private readonly book: Book,
+    private readonly leaseMs: number,
+  ) {}
+
+  add(request: AdmitRequest, { resetAtMs }: Admission): void {
+    if (this.open.size >= MAX_REMEMBERED) this.dropLapsed();
+    if (this.open.size >= MAX_REMEMBERED) return;
+    const { bookedResetAtMs = resetAtMs } = request;
+    const lapsesAtMs = performance.now() + this.leaseMs;
+    this.open.set(request.requestId, {
+      request: { ...request, bookedResetAtMs },
+      lapsesAtMs,
+      isSent: false,
+    });
+  }
+
+  has(requestId: string): boolean {
+    return this.open.has(requestId);
+  }
+
+  /** Renews a request that is under way. Returns what the shared count made of it, once that has booked it. */
+  renew(requestId: string): Admission | undefined {
+    const booking = this.open.get(requestId);
+    if (booking) booking.lapsesAtMs = performance.now() + this.leaseMs;
+    return booking?.booked;
+  }
+
+  /** Ends a request in the shared count too: now, or once it is booked. */
+  async end(requestId: string, end: (booked: Admission) => Promise<void>): Promise<void> {
+    const booking = this.open.get(requestId);
+    if (!booking || booking.end) return;
+    booking.end = end;
+    await this.finish(booking);
+  }
+
+  /** Books all that is not booked yet, as it is now. Rejects when the shared count does not answer. */
+  async bookAll(): Promise<void> {
+    this.dropLapsed();
+    const unbooked = this.unbooked();
+    for (let from = 0; from < unbooked.length; from += AT_ONCE)
+      await Promise.all(unbooked.slice(from, from + AT_ONCE).map((booking) => this.send(booking)));
+  }
+
+  /** Books in the background until nothing is left to book, or `isOver`. */
+  async bookOn(isOver: () => boolean): Promise<void> {
+    if (this.isBooking) return;
+    this.isBooking = true;
+    while (!isOver() && this.unbooked().length > 0) {
+      await this.bookAll().catch(() => new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref()));
+    }
+    this.isBooking = false;
+  }
+
+  private unbooked(): Booking[] {
+    return Array.from(this.open.values()).filter(({ booked, isSent }) => !booked && !isSent);
+  }
+
+  private async send(booking: Booking): Promise<void> {
+    booking.isSent = true;
+    try {
+      const booked = await this.book(booking.request);
+      if (!booked) throw new Error('the shared count does not answer');
+      booking.booked = booked;
+      await this.finish(booking);
+    } finally {
+      booking.isSent = false;
+    }
+  }
+
+  private async finish({ request, booked, end }: Booking): Promise<void> {
+    if (!booked || !end) return;
+    this.open.delete(request.requestId);
+    await end(booked);
+  }
+
+  private dropLapsed(): void {
+    const nowMs = performance.now();
+    for (const [requestId, { lapsesAtMs }] of this.open) if (lapsesAtMs <= nowMs) this.open.delete(requestId);
+  }
+}
