@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { type Environment, runProcess } from '@svc/runtime';
-import { checkMigrated } from '@svc/storage';
+import { checkMigrated, whenReachable } from '@svc/storage';
 import { x402PaymentsConfig } from './x402-payments.config.js';
 import { X402PaymentsModule } from './x402-payments.module.js';
 
@@ -9,7 +9,8 @@ export const run = (env: Environment): Promise<void> =>
   runProcess(env, {
     settings: x402PaymentsConfig,
     start: async ({ config, logger, serve }) => {
-      await checkMigrated(config.DATABASE_URL);
+      const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
+      await whenReachable({ url, waitMs, logger }, () => checkMigrated(url));
       const { apiUrl } = await serve({ module: X402PaymentsModule.with(config, logger) });
       return `x402-payments listening on ${apiUrl}`;
     },

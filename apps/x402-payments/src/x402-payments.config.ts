@@ -1,6 +1,6 @@
 import { booksClientConfig } from '@svc/ledger';
 import { paymentsConfig } from '@svc/payments';
-import { databaseUrl, internalToken, processConfig } from '@svc/runtime';
+import { databaseStartWaitMs, databaseUrl, internalToken, processConfig } from '@svc/runtime';
 import type { z } from 'zod';
 
 /** Settings of the process that sells credit. */
@@ -9,6 +9,7 @@ export const x402PaymentsConfig = {
   ...booksClientConfig,
   ...processConfig({ name: 'x402-payments', port: 3006 }),
   DATABASE_URL: databaseUrl.describe('The PostgreSQL server with the payments'),
+  DATABASE_START_WAIT_MS: databaseStartWaitMs,
   SVC_INTERNAL_TOKEN: internalToken,
 };
 

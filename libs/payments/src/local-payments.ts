@@ -1,7 +1,9 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   type AuditScope,
+  type CreditedPayment,
   type PaymentDecision,
   type PaymentOutcome,
   type PaymentRail,
@@ -24,9 +26,11 @@ import type { PaymentWatch } from './settlement/payment-watch.js';
 import type { Rail } from './settlement/rail.js';
 import type { Settlement } from './settlement/settlement.js';
 
-/** How often a payment that is waited for is looked at, and one that nobody waits for. */
+/** How often a payment that a client waits for is looked at, and how often those that nobody waits for are. */
 const LOOK_MS = 500;
 const LEFT_MS = 3_000;
+
+/** Payments of a rail that go on by themselves at the same time: one that the node keeps waiting holds up no other. */
 const LEFT_AT_ONCE = 20;
 
 /** Signatures that the chain is asked about at once: whoever likes can send a wrong one. */
@@ -49,6 +53,12 @@ export interface PaymentParts {
   readonly log: Logger;
 }
 
+/** A payment that is kept, and whether the call that brings it came before the chain could show it to others. */
+interface KnownPayment {
+  readonly payment: Payment;
+  readonly isFromPayer: boolean;
+}
+
 /** The payments within their own process. Goes on, by itself, with whatever was left half done. */
 export class LocalPayments extends Payments implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
@@ -61,7 +71,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
 
   onModuleInit(): void {
     void this.auditOn(); // It never rejects, and a stop does not wait for it.
-    this.going = Promise.all(this.parts.rails.map((rail) => this.goOn(rail)));
+    this.going = Promise.all(this.parts.rails.flatMap((rail) => [this.goOn(rail), this.watchOn(rail)]));
     this.parts.watch.start();
   }
 
@@ -84,9 +94,10 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     const rail = this.railOf(content.terms.network);
     try {
       const authorization = await rail.read(content);
-      const known = await stored(this.parts.store.find(paymentKey(authorization)));
-      const payment = known ?? (await this.receive(authorization, rail));
-      return await this.outcomeOf(payment);
+      const payment = await stored(this.parts.store.find(paymentKey(authorization)));
+      const known = payment ? { payment, isFromPayer: false } : await this.receive(authorization, rail);
+      checkSame(known.payment, authorization);
+      return await this.outcomeOf(known);
     } catch (error) {
       throw refusalOf(error);
     }
@@ -143,45 +154,61 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   }
 
   /** Keeps a payment that could be settled. What could not is refused, and leaves nothing. */
-  private async receive(authorization: SignedPayment, { chain }: Rail): Promise<Payment> {
+  private async receive(authorization: SignedPayment, { chain }: Rail): Promise<KnownPayment> {
     const seenBlock = await chain.head();
     const trial = await chain.try(authorization, seenBlock);
     if (typeof trial === 'object') {
       // It can fail because it has been settled just now: whoever did has kept it before.
       const known = await stored(this.parts.store.find(paymentKey(authorization)));
-      if (known) return known;
+      if (known) return { payment: known, isFromPayer: false };
       throw new Problem('PAYMENT_VERIFICATION_FAILED', {
-        message: `The payment can not be settled: ${trial.bad}`,
+        message: `The payment cannot be settled: ${trial.bad}`,
       });
     }
-    return stored(this.parts.store.receive(authorization, seenBlock));
+    const payment = await stored(this.parts.store.receive(authorization, seenBlock));
+    return { payment, isFromPayer: trial === 'good' };
   }
 
   /** Goes on with a payment until it ends, or as long as is waited for it. */
-  private async outcomeOf({ id, authorization }: Payment): Promise<PaymentOutcome> {
-    const { store, settlement, waitMs } = this.parts;
+  private async outcomeOf({
+    payment: { id, authorization },
+    isFromPayer,
+  }: KnownPayment): Promise<PaymentOutcome> {
+    const { store, waitMs } = this.parts;
     const endMs = performance.now() + waitMs;
     for (;;) {
-      await settlement.advance(id).catch((error: unknown) => this.tell(id, error));
+      await this.advance(id);
       const payment = await stored(store.find(paymentKey(authorization)));
       const ended = payment && endOf(payment);
-      if (ended) return ended;
+      if (ended) return { ...ended, isFromPayer };
       if (performance.now() + LOOK_MS > endMs || this.stopping.signal.aborted)
         return { state: 'open', paymentId: id, retryAfterSeconds: RETRY_SECONDS };
       await sleep(LOOK_MS);
     }
   }
 
-  private async goOn(rail: Rail): Promise<void> {
+  private async goOn({ network }: Rail): Promise<void> {
+    const { signal } = this.stopping;
+    const steps = new Set<Promise<void>>();
+    while (!signal.aborted) {
+      await sleep(LEFT_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) break;
+      // Those that go on at this moment are leased, and not among what is left.
+      const ids = await this.parts.store.left(network, LEFT_AT_ONCE - steps.size).catch(() => []);
+      for (const id of ids) {
+        const step = this.advance(id).finally(() => steps.delete(step));
+        steps.add(step);
+      }
+    }
+    await Promise.all(steps);
+  }
+
+  private async watchOn(rail: Rail): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       await sleep(LEFT_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      if (signal.aborted) return;
-      const ids = await this.parts.store.left(rail.network, LEFT_AT_ONCE).catch(() => []);
-      for (const id of ids)
-        await this.parts.settlement.advance(id).catch((error: unknown) => this.tell(id, error));
       // A node or books that are away are asked again the next time.
-      await this.parts.settlement.watch(rail).catch(() => undefined);
+      if (!signal.aborted) await this.parts.settlement.watch(rail).catch(() => undefined);
     }
   }
 
@@ -193,25 +220,38 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     }
   }
 
-  private tell(paymentId: string, error: unknown): void {
-    this.parts.log.warn(
-      { paymentId, reason: String(error) },
-      'a payment could not go on and will be tried again',
-    );
-    // What can't be noted is in the log.
-    void this.parts.store.failedStep(paymentId, String(error)).catch(() => undefined);
+  /** Never rejects. What fails is logged, noted and tried again. */
+  private async advance(paymentId: string): Promise<void> {
+    try {
+      await this.parts.settlement.advance(paymentId);
+    } catch (error) {
+      this.parts.log.warn(
+        { paymentId, reason: String(error) },
+        'a payment could not go on and will be tried again',
+      );
+      // What can't be noted is in the log.
+      await this.parts.store.failedStep(paymentId, String(error)).catch(() => undefined);
+    }
   }
 }
 
-/** Refuses: SETTLEMENT_FAILED. Nothing while it goes on, or the operator has to say. */
-function endOf(payment: Payment): PaymentOutcome | undefined {
+/** Anybody can read payer and nonce on the chain: who sends them has to send what was signed. Refuses: PAYMENT_VERIFICATION_FAILED. */
+function checkSame({ authorization: known }: Payment, { signature, value }: SignedPayment): void {
+  const digestOf = (text: string): Buffer => hash('sha256', text.toLowerCase(), 'buffer');
+  if (timingSafeEqual(digestOf(known.signature), digestOf(signature)) && known.value === value) return;
+  throw new Problem('PAYMENT_VERIFICATION_FAILED', {
+    message: 'A payment with this nonce was already received with a different signature or amount.',
+  });
+}
+
+/** Refuses: SETTLEMENT_FAILED. Nothing while it goes on. */
+function endOf(payment: Payment): CreditedPayment | undefined {
   const { state, id: paymentId, wallet, accountId, settledUnits = 0n, transaction = '', reason } = payment;
   const { network } = payment.authorization;
   if (state === 'FAILED')
     throw new Problem('SETTLEMENT_FAILED', {
       message: `The payment was not settled: ${reason ?? 'it failed'}.`,
     });
-  if (state === 'UNKNOWN') return { state: 'open', paymentId, retryAfterSeconds: 60 };
   if (state !== 'CREDITED') return undefined;
   return {
     state: 'credited',
@@ -236,7 +276,7 @@ async function stored<Value>(reading: Promise<Value>): Promise<Value> {
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof ChainAway)) return error;
   return new Problem('UNAVAILABLE', {
-    message: 'The chain can not be asked at the moment. Send the same header again.',
+    message: 'The blockchain node is not responding. Send the same header again.',
     retryAfterSeconds: RETRY_SECONDS,
     cause: error,
   });

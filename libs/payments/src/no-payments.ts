@@ -17,9 +17,7 @@ export class NoPayments extends Payments {
   override readonly audit = () => this.refuse();
 
   private refuse(): Promise<never> {
-    const what = `to be set: ${this.missing.join(', ')}`;
-    return Promise.reject(
-      new Problem('X402_NOT_CONFIGURED', { message: `No credit is sold here; ${what}.` }),
-    );
+    const message = `This deployment sells no credit: the operator has to set ${this.missing.join(', ')}.`;
+    return Promise.reject(new Problem('X402_NOT_CONFIGURED', { message }));
   }
 }

@@ -14,6 +14,8 @@ export interface AuditedPayment {
   readonly transaction: string;
   readonly units: bigint;
   readonly reversals: number;
+  /** Whether it came, or was sent, so lately that it may still be on its way to its credit. */
+  readonly isRecent: boolean;
 }
 
 interface AuditedRow {
@@ -26,10 +28,17 @@ interface AuditedRow {
   readonly transaction: string | null;
   readonly units: bigint;
   readonly reversals: number;
+  readonly is_recent: boolean;
 }
 
+/** What has arrived is credited within this time: as long as no alert about payments fires. */
+const RECENT = `greatest(created_at, broadcast_at) > now() - interval '15 minutes'`;
+
 const COLUMNS = `id, number, state, network, wallet, account_id, transaction,
-  coalesce(settled_units, amount_units) AS units, reversals`;
+  coalesce(settled_units, amount_units) AS units, reversals, ${RECENT} AS is_recent`;
+
+/** Undecided payments that one audit reads. */
+const UNDECIDED_MOST = 100;
 
 /** Where an audit of a rail goes on from: all before it was found right. */
 export interface PaymentsMark {
@@ -76,24 +85,33 @@ export class AuditStore {
     );
   }
 
-  /** Credited payments in their order: all, or those that changed since a time. */
-  async creditedSince(
+  /** Payments of which the chain does not show what became of them, the oldest first. */
+  undecided(network: string): Promise<AuditedPayment[]> {
+    return this.read('network = $1', `AND state = 'UNKNOWN' ORDER BY number LIMIT $2`, [
+      network,
+      UNDECIDED_MOST,
+    ]);
+  }
+
+  /** Payments that are credited, or should be by now, in their order: all, or those that changed since a time. */
+  async dueSince(
     network: string,
     { after, since, limit }: { after: bigint; since?: Date; limit: number },
   ): Promise<(Payment & { readonly number: bigint })[]> {
     const rows = await this.database.query<PaymentRow & { readonly number: bigint }>(
-      `SELECT * FROM payments.payments WHERE network = $1 AND number > $2 AND state = 'CREDITED'
+      `SELECT * FROM payments.payments WHERE network = $1 AND number > $2
+         AND (state = 'CREDITED' OR (state IN ${OPEN} AND state <> 'UNKNOWN' AND NOT ${RECENT}))
          AND ($3::timestamptz IS NULL OR updated_at > $3::timestamptz - ${OVERLAP}) ORDER BY number LIMIT $4`,
       [network, after, since, limit],
     );
     return rows.map((row) => ({ ...paymentOf(row), number: row.number }));
   }
 
-  /** Whether a payment of this wallet and amount has not ended: what arrived may be for it. */
+  /** Whether what arrived may be for a payment of this wallet and amount that is recent, or that the audit names anyway. */
   async isUnderWay(network: string, wallet: string, units: bigint): Promise<boolean> {
     const rows = await this.database.query(
       `SELECT FROM payments.payments WHERE network = $1 AND wallet = $2 AND amount_units = $3
-         AND (state IN ${OPEN} OR state = 'UNKNOWN') LIMIT 1`,
+         AND state IN ${OPEN} AND (${RECENT} OR state = 'UNKNOWN') LIMIT 1`,
       [network, wallet, units],
     );
     return rows.length > 0;
@@ -168,9 +186,10 @@ export class AuditStore {
       `SELECT ${COLUMNS} FROM payments.payments WHERE ${where} ${more}`,
       [...values],
     );
-    return rows.map(({ account_id: accountId, transaction, ...row }) => ({
+    return rows.map(({ account_id: accountId, transaction, is_recent: isRecent, ...row }) => ({
       ...row,
       accountId,
+      isRecent,
       transaction: transaction ?? '',
     }));
   }

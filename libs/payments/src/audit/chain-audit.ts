@@ -58,7 +58,19 @@ export async function auditStatement(
   }
 }
 
-/** On a chain that lists nothing, each credited payment has arrived. */
+/** Names each payment of which the chain does not show what became of it: its money was spent and is nobody's credit. */
+export async function auditUndecided(
+  { network }: AuditedRail,
+  store: AuditStore,
+  findings: Findings,
+): Promise<void> {
+  for (const { id, wallet, units } of await store.undecided(network))
+    findings.wrong(
+      `Payment ${id} of ${units} millionths of a USDC by ${wallet} is UNKNOWN: it was spent, and is not credited.`,
+    );
+}
+
+/** On a chain that lists nothing, each credited payment has arrived, and none that has arrived is left without its credit. */
 export async function auditEach(
   { network, chain }: AuditedRail,
   { store, since }: { readonly store: AuditStore; readonly since: Date | undefined },
@@ -66,15 +78,19 @@ export async function auditEach(
 ): Promise<void> {
   let after = 0n;
   for (;;) {
-    const page = await store.creditedSince(network, { after, limit: EACH_AT_ONCE, ...(since && { since }) });
+    const page = await store.dueSince(network, { after, limit: EACH_AT_ONCE, ...(since && { since }) });
     for (const payment of page) {
       const word = await wordOf(payment, chain, findings);
-      const { id, settledUnits = 0n } = payment;
+      const { id, state, settledUnits = 0n } = payment;
+      after = payment.number;
+      if (state !== 'CREDITED') {
+        if (word?.kind === 'paid') findings.wrong(uncredited({ ...payment, ...word }));
+        continue;
+      }
       findings.payments += 1;
       findings.creditedUnits += settledUnits;
       if (word?.kind === 'paid' && word.units === settledUnits) findings.onChainUnits += settledUnits;
       else if (word) findings.wrong(`Payment ${id} is credited, and the chain says that it is ${word.kind}.`);
-      after = payment.number;
     }
     if (page.length < EACH_AT_ONCE) return;
   }
@@ -89,7 +105,9 @@ async function wordOf(payment: Payment, chain: Chain, findings: Findings): Promi
       if (!(error instanceof ChainAway)) throw error;
       await chain.head();
       if (asked < ASKED_TIMES) continue;
-      findings.wrong(`Payment ${payment.id} is credited, and the chain can't be asked: ${error.message}.`);
+      findings.wrong(
+        `Payment ${payment.id} is ${payment.state}, and the chain can't be asked: ${error.message}.`,
+      );
       return undefined;
     }
 }
@@ -120,9 +138,37 @@ function claim(
       );
   }
   const seen = new Set(credited.map(({ id }) => id));
-  for (const payment of named) if (!seen.has(payment.id)) take(payment);
+  for (const payment of named)
+    if (!seen.has(payment.id) && take(payment) && !isAccountedFor(payment))
+      findings.wrong(uncredited(payment));
   return [...left.values()].flat();
 }
+
+/** Credited, recent and going on, or named by `auditUndecided`. */
+function isAccountedFor({ state, isRecent }: AuditedPayment): boolean {
+  switch (state) {
+    case 'CREDITED':
+    case 'UNKNOWN':
+      return true;
+    case 'FAILED':
+      return false;
+    case 'RECEIVED':
+    case 'SETTLING':
+    case 'BROADCAST':
+    case 'CONFIRMED':
+    case 'REVERSING':
+    case 'REVERSED':
+      return isRecent;
+  }
+}
+
+const uncredited = ({
+  id,
+  state,
+  units,
+  transaction,
+}: Pick<AuditedPayment, 'id' | 'state' | 'units' | 'transaction'>): string =>
+  `Payment ${id} is ${state} and not credited, and ${units} millionths of a USDC have arrived for it by ${transaction}.`;
 
 const keyOf = (transaction: string, payer: string, units: bigint): string =>
   `${transaction} ${payer} ${units}`;

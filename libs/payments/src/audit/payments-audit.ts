@@ -3,7 +3,7 @@ import type { AuditScope, Books, PaymentRailName, PaymentsAuditReport, RailAudit
 import type { Logger } from '@svc/runtime';
 import { payments } from '@svc/telemetry';
 import type { Blocks, Statement } from '../chains/chain.js';
-import { type AuditedRail, auditEach, auditStatement } from './chain-audit.js';
+import { type AuditedRail, auditEach, auditStatement, auditUndecided } from './chain-audit.js';
 import type { AuditStore } from './audit.store.js';
 import { auditPayments, auditTransfers } from './books-audit.js';
 import { Findings } from './findings.js';
@@ -77,8 +77,7 @@ export class PaymentsAudit {
   private tell(report: PaymentsAuditReport): void {
     const { ok, scope, mismatches, unclaimed } = report;
     payments.audits.add(1, scope, ok ? 'proved' : 'wrong');
-    payments.auditOk.set(ok ? 1 : 0, scope);
-    if (ok) payments.proved.set(Date.now() / 1_000, scope);
+    (ok ? payments.proved : payments.wrong).set(Date.now() / 1_000, scope);
     if (!ok) this.parts.log.error({ scope, mismatches }, 'the payments are not proved');
     else this.parts.log.info({ scope, unclaimed: unclaimed.length }, 'the payments are proved');
   }
@@ -110,6 +109,7 @@ export class PaymentsAudit {
       ? await this.statement({ ...rail, statement: chain.statement }, since?.block, findings)
       : { from: 0n, to: 0n };
     if (!chain.statement) await auditEach(rail, { store, since: since?.provedAt }, findings);
+    await auditUndecided(rail, store, findings);
     const parts = { rail: rail.name, network, store, books };
     const transferId = await auditTransfers(parts, since?.transferId ?? 0n, findings);
     await auditPayments(parts, since?.provedAt, findings);

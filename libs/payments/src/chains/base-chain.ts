@@ -11,7 +11,6 @@ import {
   defineChain,
   http,
   keccak256,
-  parseEventLogs,
   parseTransaction,
   zeroHash,
 } from 'viem';
@@ -30,16 +29,18 @@ import {
 } from './chain.js';
 import { higher } from './fees.js';
 import { timedCall } from './node-calls.js';
+import { wholeFetch } from './post-json.js';
 import { MOST_GAS, revertOf } from './reverts.js';
-import { CANCELED, TRANSFER, USDC, USED, isSame, isUsdc, transferData } from './usdc.js';
+import { CANCELED, TRANSFER, USDC, USED, transferData } from './usdc.js';
+import { BLOCKS_AT_ONCE, rangesAround, useAmong } from './uses.js';
 
 const CHAIN_ID = 8_453;
 
-/** A node answers a question in this time, or is taken to be down. */
+/** A node that has not responded in full within this time, twice, is taken to be down. */
 const ANSWER_MS = 5_000;
 
-/** Blocks that nodes search for events at once, and how far back a payment may have been settled by others: some hours. */
-const BLOCKS_AT_ONCE = 9_000n;
+/** Room for the events of 9,000 blocks. */
+const ANSWER_BYTES = 10_485_760;
 
 /** What is no older than this is in the state that every node keeps. Source: 128 blocks, of geth. */
 const YOUNG_BLOCKS = 64n;
@@ -53,7 +54,10 @@ const AHEAD_MOST_SECONDS = 3_600n;
 /** What the signature of a wallet that is not deployed yet ends with. Source: EIP-6492. */
 const UNDEPLOYED = '6492'.repeat(16);
 
-type Sought = Pick<Payment<Authorization>, 'authorization' | 'seenBlock'>;
+type Sought = Pick<Payment<Authorization>, 'authorization' | 'seenBlock' | 'transaction'>;
+
+/** A facilitator may name anything. */
+const TRANSACTION_HASH = /^0x[0-9a-f]{64}$/i;
 
 export interface Prepared {
   readonly raw: Hex;
@@ -87,7 +91,9 @@ export class BaseChain extends Chain {
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
       rpcUrls: { default: { http: [rpcUrl] } },
     });
-    const transport = http(rpcUrl, { retryCount: 1, timeout: ANSWER_MS });
+    // By itself viem ends its timeout at the head of a response.
+    const fetchFn = wholeFetch(ANSWER_BYTES);
+    const transport = http(rpcUrl, { retryCount: 1, timeout: ANSWER_MS, fetchFn });
     this.client = createPublicClient({ chain, transport, cacheTime: 0 });
   }
 
@@ -106,7 +112,7 @@ export class BaseChain extends Chain {
         const reason = revertOf(error);
         if (reason === undefined) throw error;
         return (await this.isSpent(authorization))
-          ? this.trialOfSpent({ authorization, seenBlock })
+          ? this.trialOfSpent({ authorization, seenBlock, transaction: undefined })
           : { bad: reason };
       }
     });
@@ -128,8 +134,9 @@ export class BaseChain extends Chain {
   override wordOf(payment: Payment<Authorization>): Promise<ChainWord> {
     return this.ask(async () => {
       const { authorization } = payment;
+      // All is read at this block: what comes in while the node is asked belongs to the next time.
       const block = await this.client.getBlock();
-      if (await this.isSpent(authorization)) return this.spending(payment, block.number);
+      if (await this.isSpent(authorization, block.number)) return this.spending(payment, block.number);
       const isOver = block.timestamp >= authorization.validBefore + EXPIRY_MARGIN_SECONDS;
       return isOver ? { kind: 'never', reason: 'the authorization has expired' } : { kind: 'unspent' };
     });
@@ -138,14 +145,8 @@ export class BaseChain extends Chain {
   override wordIn({ authorization }: Payment<Authorization>, transaction: string): Promise<ChainWord> {
     return this.ask(async () => {
       const head = await this.client.getBlockNumber();
-      const receipt = await this.receiptOf(transaction as Hash);
-      const used = parseEventLogs({
-        abi: [USED],
-        logs: receipt?.logs ?? [],
-        args: { authorizer: authorization.from },
-      }).filter(({ address, args }) => isUsdc(address) && isSame(args.nonce, authorization.nonce))[0];
-      if (!used) return { kind: 'never', reason: 'that transaction has not used the authorization' };
-      return this.arrival(used.transactionHash, used.logIndex, { authorization, head });
+      const word = await this.useIn(transaction, authorization, head);
+      return word ?? { kind: 'never', reason: 'that transaction has not used the authorization' };
     });
   }
 
@@ -304,44 +305,53 @@ export class BaseChain extends Chain {
     });
   }
 
-  private async spending({ authorization, seenBlock }: Sought, head: bigint): Promise<ChainWord> {
-    const { from, nonce } = authorization;
-    const first = seenBlock > BLOCKS_AT_ONCE ? seenBlock - BLOCKS_AT_ONCE : 0n;
-    for (let toBlock = head; toBlock >= first; toBlock -= BLOCKS_AT_ONCE) {
-      const least = toBlock - BLOCKS_AT_ONCE + 1n;
-      const range = {
-        address: BASE_USDC,
-        args: { authorizer: from, nonce },
-        fromBlock: least > first ? least : first,
-        toBlock,
-      } as const;
-      const [used] = await this.client.getLogs({ ...range, event: USED });
-      if (used) return this.arrival(used.transactionHash, used.logIndex, { authorization, head });
-      const [canceled] = await this.client.getLogs({ ...range, event: CANCELED });
+  /** Where an authorization that is spent at block `head` was used. */
+  private async spending(
+    { authorization, seenBlock, transaction }: Sought,
+    head: bigint,
+  ): Promise<ChainWord> {
+    const named = transaction !== undefined && TRANSACTION_HASH.test(transaction);
+    const word = named ? await this.useIn(transaction, authorization, head) : undefined;
+    if (word) return word;
+    const { from: authorizer, nonce } = authorization;
+    for (const range of rangesAround(seenBlock, head)) {
+      const where = { address: BASE_USDC, args: { authorizer, nonce }, ...range } as const;
+      const [used] = await this.client.getLogs({ ...where, event: USED });
+      if (used) return this.foundUse(used.transactionHash, authorization, head);
+      const [canceled] = await this.client.getLogs({ ...where, event: CANCELED });
       // A cancellation in a block that is replaced is none.
       if (canceled && !this.isSure(canceled.blockNumber, head)) return { kind: 'young' };
       if (canceled) return { kind: 'never', reason: 'the authorization was canceled' };
     }
-    return { kind: 'unknown', reason: 'the authorization was used before the payment came' };
+    return { kind: 'unknown', reason: 'the authorization is used, and the node does not show by what' };
   }
 
-  /** The transfer that belongs to a use: the first one after it in its transaction. */
-  private async arrival(
-    hash: Hash,
-    usedIndex: number,
-    { authorization, head }: { authorization: Authorization; head: bigint },
-  ): Promise<ChainWord> {
-    const { logs, blockNumber, blockHash } = await this.client.getTransactionReceipt({ hash });
-    const transfer = parseEventLogs({ abi: USDC, eventName: 'Transfer', logs })
-      .filter(({ address, logIndex }) => isUsdc(address) && logIndex > usedIndex)
-      .toSorted((a, b) => a.logIndex - b.logIndex)[0];
-    const isOurs =
-      transfer &&
-      isSame(transfer.args.from, authorization.from) &&
-      isSame(transfer.args.to, authorization.to);
-    if (!isOurs) return { kind: 'never', reason: 'the authorization paid somebody else' };
+  private async foundUse(hash: Hash, authorization: Authorization, head: bigint): Promise<ChainWord> {
+    const word = await this.useIn(hash, authorization, head);
+    if (!word) throw new ChainAway('the node shows an event, and not in its transaction');
+    return word;
+  }
+
+  /** What a transaction has made of an authorization; undefined if it has not used it. */
+  private async useIn(
+    hash: string,
+    authorization: Authorization,
+    head: bigint,
+  ): Promise<ChainWord | undefined> {
+    const receipt = await this.receiptOf(hash as Hash);
+    if (!receipt) return undefined;
+    const { logs, transactionHash, blockNumber, blockHash } = receipt;
+    const use = useAmong(logs, authorization);
+    if (!use) return undefined;
+    if (use.units === undefined) return { kind: 'never', reason: 'the authorization paid somebody else' };
     if (!this.isSure(blockNumber, head)) return { kind: 'young' };
-    return { kind: 'paid', transaction: hash, units: transfer.args.value, block: blockNumber, blockHash };
+    return {
+      kind: 'paid',
+      transaction: transactionHash,
+      units: use.units,
+      block: blockNumber,
+      blockHash,
+    };
   }
 
   private isSure(blockNumber: bigint, head: bigint): boolean {

@@ -3,15 +3,27 @@ interface Bounds {
   readonly maxBytes: number;
 }
 
-/** What a neighbour answers to JSON, in time and within its bound. Follows no redirect. */
+/** The JSON that a peer responds with, all of it in time and within its bound. Follows no redirect. */
 export function postJson(url: string, body: object, bounds: Bounds): Promise<unknown> {
   const headers = { 'content-type': 'application/json' };
   return asked(url, { method: 'POST', headers, body: JSON.stringify(body) }, bounds);
 }
 
-/** The same without a question. */
+/** The same by GET. */
 export function getJson(url: string, bounds: Bounds): Promise<unknown> {
   return asked(url, {}, bounds);
+}
+
+/**
+ * A `fetch` that resolves once the whole body is there, so that the signal of its caller bounds the body too. Rejects a body of
+ * more than `maxBytes`.
+ */
+export function wholeFetch(maxBytes: number): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const { status, statusText, headers } = response;
+    return new Response((await limited(response, maxBytes)) || null, { status, statusText, headers });
+  };
 }
 
 async function asked(url: string, request: RequestInit, { timeoutMs, maxBytes }: Bounds): Promise<unknown> {
@@ -23,9 +35,11 @@ async function asked(url: string, request: RequestInit, { timeoutMs, maxBytes }:
 async function limited({ body }: Response, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
+  let bytes = 0;
   for await (const chunk of body ?? []) {
+    bytes += (chunk as Uint8Array).byteLength;
+    if (bytes > maxBytes) throw new Error('the response is too long');
     text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > maxBytes) throw new Error('the answer is too long');
   }
   return text;
 }

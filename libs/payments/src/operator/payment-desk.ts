@@ -48,7 +48,7 @@ export class PaymentDesk {
   async resolve(id: string, decision: PaymentDecision): Promise<PaymentRecord> {
     const { state } = await this.get(id);
     if (state === 'CREDITED')
-      throw new Problem('PAYMENT_DECISION_REFUSED', { message: 'It is credited already.' });
+      throw new Problem('PAYMENT_DECISION_REFUSED', { message: 'The payment is already credited.' });
     await asked(this.parts.settlement.decide(id, decision));
     return this.get(id);
   }
@@ -59,7 +59,7 @@ async function asked<Value>(question: Promise<Value>): Promise<Value> {
     return await question;
   } catch (error) {
     if (error instanceof Problem) throw error;
-    const message = error instanceof ChainAway ? 'The chain can not be asked at the moment.' : undefined;
+    const message = error instanceof ChainAway ? 'The blockchain node is not responding.' : undefined;
     throw new Problem('UNAVAILABLE', { ...(message !== undefined && { message }), cause: error });
   }
 }

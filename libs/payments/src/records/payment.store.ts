@@ -76,7 +76,7 @@ export interface OpenPayments {
   readonly ageSeconds: number;
 }
 
-/** What somebody still waits for. */
+/** The states of payments that have not ended. */
 const NOT_ENDED: readonly PaymentState[] = [
   'RECEIVED',
   'SETTLING',
@@ -87,8 +87,12 @@ const NOT_ENDED: readonly PaymentState[] = [
   'UNKNOWN',
 ];
 
-/** The states from which a payment goes on. */
-export const OPEN = `('RECEIVED', 'SETTLING', 'BROADCAST', 'CONFIRMED', 'REVERSING', 'REVERSED')`;
+/** The same in SQL. */
+export const OPEN = `(${NOT_ENDED.map((state) => `'${state}'`).join(', ')})`;
+
+/** An UNKNOWN payment is tried again after 5 s, then less and less often with its age, at least once an hour. */
+const DUE = `(state <> 'UNKNOWN'
+  OR updated_at < now() - least(greatest((now() - created_at) / 10, interval '5 seconds'), interval '1 hour'))`;
 
 /** A payment may vanish from its chain this long after its credit. Source: a block of Base is final in some 20 minutes. */
 const WATCHED = `interval '1 hour'`;
@@ -160,12 +164,12 @@ export class PaymentStore {
     return paymentOf(row);
   }
 
-  /** Lets one process alone go on with a payment, for so long. Nothing where another has it, or it has ended. */
+  /** Lets one process alone go on with a payment, for so long. Nothing if another has it, or it has ended or is not due. */
   async lease(id: string, leaseMs: number): Promise<Payment | undefined> {
     const [row] = await this.database.query<PaymentRow>(
       `UPDATE payments.payments SET lease_until = now() + $2 * interval '1 millisecond', attempts = attempts + 1,
          state = CASE state WHEN 'RECEIVED' THEN 'SETTLING' ELSE state END, updated_at = now()
-       WHERE id = $1 AND state IN ${OPEN} AND (lease_until IS NULL OR lease_until < now()) RETURNING *`,
+       WHERE id = $1 AND state IN ${OPEN} AND ${DUE} AND (lease_until IS NULL OR lease_until < now()) RETURNING *`,
       [id, leaseMs],
     );
     return row && paymentOf(row);
@@ -203,11 +207,20 @@ export class PaymentStore {
     );
   }
 
-  async end(id: string, state: 'CREDITED' | 'FAILED' | 'UNKNOWN', reason?: string): Promise<void> {
+  async end(id: string, state: 'CREDITED' | 'FAILED', reason?: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = $2, reason = $3, last_error = NULL, lease_until = NULL, updated_at = now()
        WHERE id = $1 AND state IN ${OPEN}`,
       [id, state, reason ?? null],
+    );
+  }
+
+  /** Notes that the chain does not show what became of a payment. */
+  async undecided(id: string, reason: string): Promise<void> {
+    await this.database.query(
+      `UPDATE payments.payments SET state = 'UNKNOWN', reason = $2, updated_at = now()
+       WHERE id = $1 AND state IN ${OPEN}`,
+      [id, reason],
     );
   }
 
@@ -256,7 +269,7 @@ export class PaymentStore {
     );
   }
 
-  /** Lets a payment that has ended without money go on, so that the chain is asked anew. */
+  /** Lets a payment that has failed or is undecided go on, so that the chain is asked again at once. */
   async reopen(id: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = CASE WHEN reversals > 0 THEN 'REVERSED' ELSE 'SETTLING' END,
@@ -273,12 +286,12 @@ export class PaymentStore {
     );
   }
 
-  /** Payments of a network that nobody goes on with at this moment, the oldest first. */
+  /** Payments of a network that are due and that nobody goes on with, the oldest first, and UNKNOWN ones last. */
   async left(network: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM payments.payments WHERE network = $1 AND state IN ${OPEN}
+      `SELECT id FROM payments.payments WHERE network = $1 AND state IN ${OPEN} AND ${DUE}
          AND (lease_until IS NULL OR lease_until < now())
-         AND updated_at < now() - interval '2 seconds' ORDER BY updated_at LIMIT $2`,
+         AND updated_at < now() - interval '2 seconds' ORDER BY state = 'UNKNOWN', updated_at LIMIT $2`,
       [network, limit],
     );
     return rows.map(({ id }) => id);

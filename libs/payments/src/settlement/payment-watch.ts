@@ -38,9 +38,9 @@ export class PaymentWatch {
 
   private oldest(): [number, string][] {
     const byRail = new Map<string, number>();
-    for (const { network, state, ageSeconds } of this.found) {
+    for (const { network, ageSeconds } of this.found) {
       const rail = this.nameOf(network);
-      if (state !== 'UNKNOWN') byRail.set(rail, Math.max(ageSeconds, byRail.get(rail) ?? 0));
+      byRail.set(rail, Math.max(ageSeconds, byRail.get(rail) ?? 0));
     }
     return [...byRail].map(([rail, age]) => [age, rail]);
   }

@@ -43,7 +43,14 @@ export class Settlement {
   /** Looks whether the chain still has what was credited, and takes the credit back where it has not. Throws ChainAway. */
   async watch({ network, chain }: Rail): Promise<void> {
     if (!chain.mayReplace) return;
-    for (const payment of await this.store.toWatch(network, WATCHED_AT_ONCE)) await this.look(payment);
+    for (const payment of await this.store.toWatch(network, WATCHED_AT_ONCE))
+      try {
+        await this.look(payment);
+      } catch (error) {
+        if (!(error instanceof ChainAway)) throw error;
+        // A node that is there, and fails for this payment, does not keep the others waiting.
+        await chain.head();
+      }
   }
 
   /** The same for one payment, which is credited. */
@@ -72,7 +79,8 @@ export class Settlement {
   async decide(id: string, decision: PaymentDecision): Promise<void> {
     await this.store.reopen(id);
     const payment = await this.store.lease(id, this.parts.leaseMs);
-    if (!payment) throw refused('It has ended, or is being gone on with at this moment.');
+    if (!payment)
+      throw refused('The payment has already ended, or a process is working on it at this moment.');
     try {
       const rail = this.railOf(payment);
       const word =
@@ -111,6 +119,7 @@ export class Settlement {
   }
 
   private async settle(payment: Payment, word: ChainWord, rail: Rail): Promise<void> {
+    if (payment.state === 'UNKNOWN' && word.kind !== 'unknown') await this.store.reopen(payment.id);
     switch (word.kind) {
       case 'paid':
         await this.store.confirm(payment.id, word);
@@ -125,11 +134,12 @@ export class Settlement {
         await this.end(payment, 'FAILED', word.reason);
         return;
       case 'unknown':
+        if (payment.state === 'UNKNOWN') return;
         this.parts.logger.log.error(
           { paymentId: payment.id, reason: word.reason },
-          'a payment needs the operator',
+          'the chain does not show what became of a payment, it is asked again',
         );
-        await this.end(payment, 'UNKNOWN', word.reason);
+        await this.store.undecided(payment.id, word.reason);
     }
   }
 
@@ -147,11 +157,7 @@ export class Settlement {
     payments.credited.add(usdNumber(usdNano), rail.name);
   }
 
-  private async end(
-    payment: Payment,
-    state: 'CREDITED' | 'FAILED' | 'UNKNOWN',
-    reason?: string,
-  ): Promise<void> {
+  private async end(payment: Payment, state: 'CREDITED' | 'FAILED', reason?: string): Promise<void> {
     await this.store.end(payment.id, state, reason);
     payments.ended.add(1, this.railOf(payment).name, state);
   }
@@ -163,13 +169,13 @@ const refused = (why: string): Problem => new Problem('PAYMENT_DECISION_REFUSED'
 function saying(word: ChainWord): string {
   switch (word.kind) {
     case 'paid':
-      return `The chain has it: it was paid by ${word.transaction}. Try it again.`;
+      return `The payment was made by transaction ${word.transaction}. Retry it.`;
     case 'young':
-      return 'The chain has it, in too few blocks yet.';
+      return 'The payment is on the chain but has too few confirmations.';
     case 'unspent':
-      return 'It has not been paid and still can be, until its authorization expires.';
+      return 'The payment can still be made until its authorization expires.';
     case 'never':
     case 'unknown':
-      return `The chain says: ${word.reason}.`;
+      return `According to the chain, ${word.reason}.`;
   }
 }

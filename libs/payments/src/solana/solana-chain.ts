@@ -163,14 +163,15 @@ export class SolanaChain extends Chain {
       now(z.boolean()),
     );
     if (final.value || final.context.slot < seenBlock) return { kind: 'unspent' };
-    if ((await this.rpc.call('getFirstAvailableBlock', [], Slot)) > seenBlock)
-      return { kind: 'unknown', reason: 'the node has forgotten the blocks that it could be in' };
     // Only what is asked after it was too late is certain, and of a node that has come as far.
     const late = signature ?? (await this.search({ authorization, seenBlock }));
-    if (late === undefined) return { kind: 'never', reason: 'its blockhash has expired' };
-    const { slot, status } = await this.status(late);
-    if (slot < final.context.slot) throw new ChainAway('the node is behind itself');
-    if (status || (await this.landed(late, 'finalized'))) return { kind: 'young' };
+    if (late !== undefined) {
+      const { slot, status } = await this.status(late);
+      if (slot < final.context.slot) throw new ChainAway('the node is behind itself');
+      if (status || (await this.landed(late, 'finalized'))) return { kind: 'young' };
+    }
+    if ((await this.rpc.call('getFirstAvailableBlock', [], Slot)) > seenBlock)
+      return { kind: 'unknown', reason: 'the node has forgotten the blocks that it could be in' };
     return { kind: 'never', reason: 'its blockhash has expired' };
   }
 

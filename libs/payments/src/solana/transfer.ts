@@ -121,7 +121,7 @@ function instructionsOf({ instructions, staticAccounts }: PlainMessage): readonl
       (index) => staticAccounts[index],
     );
     if (program === undefined || accounts.includes(undefined))
-      throw refused('an instruction names an account that is not there');
+      throw refused('an instruction names an account that the transaction does not list');
     return { program, accounts: accounts as string[], data: Buffer.from(data) };
   });
 }
@@ -135,7 +135,7 @@ function checkFee([limit, price]: readonly Instruction[], { maxFeeLamports }: Tr
   const lamports =
     BigInt(SIGNERS) * SIGNATURE_LAMPORTS + (BigInt(units) * microLamports + MICRO - 1n) / MICRO;
   if (lamports > BigInt(maxFeeLamports))
-    throw refused(`its fee would be ${lamports} lamports, and at most ${maxFeeLamports} are paid`);
+    throw refused(`its fee is ${lamports} lamports, and the limit is ${maxFeeLamports}`);
 }
 
 function budgetOf(instruction: Instruction | undefined, { kind, bytes }: typeof UNITS): Buffer | undefined {
@@ -187,5 +187,5 @@ function signatureOf({ transaction, message }: WireTransfer, from: string): stri
 }
 
 function refused(reason: string, code: ProblemCode = 'INVALID_PAYMENT'): Problem {
-  return new Problem(code, { message: `The payment is not one on Solana that can be taken: ${reason}.` });
+  return new Problem(code, { message: `The payment is not a valid Solana payment: ${reason}.` });
 }

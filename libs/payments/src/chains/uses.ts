@@ -1,0 +1,38 @@
+import { type Log, parseEventLogs } from 'viem';
+import type { Authorization } from '../header/payment-header.js';
+import { USDC, USED, isSame, isUsdc } from './usdc.js';
+
+/** Blocks that nodes search for events at once, and how far back a payment may have been settled by others: some hours. */
+export const BLOCKS_AT_ONCE = 9_000n;
+
+/**
+ * The blocks in which an authorization can have been used, in ranges that nodes search at once: those since its payment came,
+ * which last until it has expired, then those before.
+ */
+export function rangesAround(seenBlock: bigint, head: bigint): { fromBlock: bigint; toBlock: bigint }[] {
+  const since = { fromBlock: seenBlock, toBlock: seenBlock + BLOCKS_AT_ONCE - 1n };
+  const before = {
+    fromBlock: seenBlock > BLOCKS_AT_ONCE ? seenBlock - BLOCKS_AT_ONCE : 0n,
+    toBlock: seenBlock - 1n,
+  };
+  return [since, before]
+    .map(({ fromBlock, toBlock }) => ({ fromBlock, toBlock: toBlock < head ? toBlock : head }))
+    .filter(({ fromBlock, toBlock }) => fromBlock <= toBlock);
+}
+
+/** The use of an authorization among the events of a transaction, and what it has paid, if that was to whom it names. */
+export function useAmong(
+  logs: Log[],
+  { from, to, nonce }: Authorization,
+): { readonly units: bigint | undefined } | undefined {
+  const used = parseEventLogs({ abi: [USED], logs, args: { authorizer: from } }).find(
+    ({ address, args }) => isUsdc(address) && isSame(args.nonce, nonce),
+  );
+  if (!used) return undefined;
+  // The transfer that belongs to a use is the first one after it.
+  const transfer = parseEventLogs({ abi: USDC, eventName: 'Transfer', logs })
+    .filter(({ address, logIndex }) => isUsdc(address) && logIndex > used.logIndex)
+    .toSorted((a, b) => a.logIndex - b.logIndex)[0];
+  const isOurs = transfer && isSame(transfer.args.from, from) && isSame(transfer.args.to, to);
+  return { units: isOurs ? transfer.args.value : undefined };
+}
