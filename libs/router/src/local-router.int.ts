@@ -1,9 +1,10 @@
 import type { ChunkStream, InferenceRouter } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
+import { metricsText } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestBackend } from '../test/backend.js';
+import { type Asked, type Reply, TestBackend, saying } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
-import { catalogFile, eventually, quickRouter } from '../test/routing.js';
+import { catalogFile, catalogOf, eventually, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
 
 routerConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
@@ -24,8 +25,8 @@ describe('the room at a backend', () => {
   const offer = (...models: readonly { id: string; backends: readonly object[] }[]): void =>
     catalog.replace(catalogFile(...models));
 
-  const ask = (model = 'm'): Promise<ChunkStream> =>
-    router.stream({ requestId: 'r', model, body: [Buffer.from('{"n":1}')] }, new AbortController().signal);
+  const ask = (model = 'm', accountId = 'a', signal = new AbortController().signal): Promise<ChunkStream> =>
+    router.stream({ requestId: 'r', accountId, model, body: [Buffer.from('{"n":1}')] }, signal);
 
   const close = async ({ bytes }: ChunkStream): Promise<void> => {
     await bytes[Symbol.asyncIterator]().return?.();
@@ -38,7 +39,7 @@ describe('the room at a backend', () => {
     catalog = new Catalog(catalogFile({ id: 'm', backends: [entry({ maxInFlight: 1 })] }));
     ({ router, stop } = quickRouter(catalog, {
       ROUTER_STALL_TIMEOUT_MS: 60_000,
-      secret: (name) => `secret of ${name}`,
+      secret: (name) => (name === 'NO_HEADER' ? 'a line\r\nbreak' : `secret of ${name}`),
     }));
   });
 
@@ -99,12 +100,35 @@ describe('the room at a backend', () => {
 
   it('is given back by a call that could not be made', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const bad = { requestId: 'not\r\na header', model: 'm', body: [Buffer.from('{"n":1}')] };
-      await expect(router.stream(bad, new AbortController().signal)).rejects.toMatchObject({
-        code: 'INFERENCE_FAILED',
-      });
+      offer({ id: 'm', backends: [entry({ maxInFlight: 1, apiKeyEnv: 'NO_HEADER' })] });
+      await expect(ask()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
     }
+    offer({ id: 'm', backends: [entry({ maxInFlight: 1 })] });
     await close(await ask());
+  });
+
+  it('is waited for, and goes to the account that has least, at whichever backend it becomes free', async () => {
+    await stop();
+    const backends = [entry({ model: 'x', maxInFlight: 2 }), entry({ model: 'y', maxInFlight: 2 })];
+    catalog = new Catalog(catalogFile({ id: 'm', backends }));
+    const patient = { ROUTER_STALL_TIMEOUT_MS: 60_000, ROUTER_QUEUE_TIMEOUT_MS: 60_000 };
+    ({ router, stop } = quickRouter(catalog, patient));
+    const flood = await Promise.all([1, 2, 3, 4].map(() => ask('m', 'flood')));
+    const order: string[] = [];
+    const waiting = ['flood', 'flood', 'flood', 'newcomer'].map(async (accountId) => {
+      const stream = await ask('m', accountId);
+      order.push(accountId);
+      return stream;
+    });
+    const gone = new AbortController();
+    const left = ask('m', 'gone', gone.signal).catch((error: unknown) => error);
+    gone.abort();
+    expect(await left).toMatchObject({ code: 'INFERENCE_FAILED', cause: { name: 'ExchangeAborted' } });
+    for (const stream of flood) await close(stream);
+    for (const stream of await Promise.all(waiting)) await close(stream);
+    expect(order[0]).toBe('newcomer');
+    // All places are free again.
+    for (const stream of await Promise.all([1, 2, 3, 4].map(() => ask()))) await close(stream);
   });
 
   it('is asked for with the key and the weight that the catalogue names at the time', async () => {
@@ -129,5 +153,92 @@ describe('the room at a backend', () => {
     } finally {
       await other.close();
     }
+  });
+});
+
+it('counts error responses by model, backend and status, and unusual statuses together', async () => {
+  const backend = await TestBackend.start(saying({}, 400));
+  const { router, stop } = quickRouter(catalogOf([backend.url]));
+  const call = { requestId: 'r', accountId: 'a', model: 'm', body: [Buffer.from('{"n":1}')] };
+  const errors = (status: string): number => {
+    const labels = `gen_ai_request_model="m",svc_backend="backend-1",http_response_status_code="${status}"`;
+    const line = metricsText()
+      .split('\n')
+      .find((each) => each.startsWith(`svc_router_errors_total{${labels}}`));
+    return Number(line?.split(' ').at(-1) ?? 0);
+  };
+  const before = [errors('400'), errors('401'), errors('_OTHER')];
+  for (const status of [400, 400, 401, 499, 418]) {
+    backend.reply = saying({}, status);
+    await router.complete(call, new AbortController().signal).catch(() => undefined);
+  }
+  const after = [errors('400'), errors('401'), errors('_OTHER')];
+  expect(after.map((count, at) => count - (before[at] ?? 0))).toEqual([2, 1, 2]);
+  await stop();
+  await backend.close();
+});
+
+describe('a backend that fails rests', () => {
+  let backends: TestBackend[];
+  let router: InferenceRouter;
+  let stop: () => Promise<void>;
+
+  const isStrange = ({ body }: Asked): boolean => body.includes('"strange"');
+  const answer = saying({ choices: [{ index: 0 }] });
+
+  /** Whether a strange request, or any request, makes the preferred backend fail. */
+  const failing = (reply: Reply, when: (asked: Asked) => boolean): Reply => {
+    return (response, asked) => (when(asked) ? reply : answer)(response, asked);
+  };
+
+  async function given(first: Reply): Promise<void> {
+    backends = [await TestBackend.start(first), await TestBackend.start(answer)];
+    ({ router, stop } = quickRouter(catalogOf(backends.map(({ url }) => url))));
+  }
+
+  /** The name of the backend that answered, and the number of those that were called before. */
+  async function ask(accountId: string, field = 'plain'): Promise<[string, number]> {
+    const call = { requestId: 'r', accountId, model: 'm', body: [Buffer.from(`{"${field}":1}`)] };
+    const { backend, retries } = await router.complete(call, new AbortController().signal);
+    return [backend, retries];
+  }
+
+  const breakOff: Reply = (response) => void response.writeHead(200).destroy();
+  const invalid = saying({ error: { message: '1 validation error', type: 'internal_server_error' } }, 500);
+
+  afterEach(async () => {
+    await stop();
+    for (const backend of backends) await backend.close();
+  });
+
+  it.each([
+    ['an error 500', invalid],
+    ['an error in place of an answer', saying({ error: { message: 'no such grammar' } })],
+    ['the end of the connection', breakOff],
+  ])('only for the account whose requests alone get %s', async (_, reply) => {
+    await given(failing(reply, isStrange));
+    expect(await ask('strange', 'strange')).toEqual(['backend-2', 1]);
+    expect(await ask('strange', 'strange')).toEqual(['backend-2', 0]);
+    for (let round = 0; round < 3; round += 1) {
+      expect(await ask('other')).toEqual(['backend-1', 0]);
+      expect(await ask('strange', 'strange')).toEqual(['backend-2', 1]);
+    }
+    expect(await ask('another')).toEqual(['backend-1', 0]);
+  });
+
+  it('for everyone once two accounts in a row get an error 500', async () => {
+    await given(failing(invalid, () => true));
+    expect(await ask('first')).toEqual(['backend-2', 1]);
+    expect(await ask('first')).toEqual(['backend-2', 0]);
+    expect(await ask('second')).toEqual(['backend-2', 1]);
+    for (const accountId of ['first', 'second', 'third', 'fourth'])
+      expect(await ask(accountId)).toEqual(['backend-2', 0]);
+    expect(backends[0]?.asked.length).toBe(2);
+  });
+
+  it('for everyone at once when its proxy responds that it is gone', async () => {
+    await given(saying({}, 502));
+    expect(await ask('first')).toEqual(['backend-2', 1]);
+    expect(await ask('second')).toEqual(['backend-2', 0]);
   });
 });

@@ -6,13 +6,28 @@ import {
   InferenceRouter,
   Problem,
 } from '@svc/contracts';
-import { type AnswerHeaders, type Catalog, Exchange, type ExchangeRequest } from '@svc/runtime';
-import { type Step, router, tracing } from '@svc/telemetry';
+import {
+  type AnswerHeaders,
+  type Catalog,
+  Exchange,
+  ExchangeAborted,
+  type ExchangeRequest,
+  type Logger,
+  uuidOf,
+} from '@svc/runtime';
+import { OTHER, type Step, router, tracing } from '@svc/telemetry';
 import { beginAttempt, ending } from './backends/attempt-step.js';
 import { AnswerBytes } from './backends/answer-bytes.js';
 import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
-import { BackendError, type Refusal, refusalOf } from './backends/backend-refusal.js';
+import {
+  BackendError,
+  type Refusal,
+  type SentRequest,
+  reasonForLogs,
+  refusalOf,
+} from './backends/backend-refusal.js';
 import { firstEvent } from './backends/first-event.js';
+import { places } from './backends/places.js';
 import type { RouterConfig } from './router.config.js';
 import { errorStatus } from './backends/told-error.js';
 
@@ -44,12 +59,25 @@ export interface RouterSettings extends RouterConfig {
   readonly secret: (name: string) => string | undefined;
 }
 
+/** What the router writes its log lines with, beside its settings. */
+interface Logging {
+  readonly log: Logger;
+}
+
+/** Error statuses that are counted each on its own. */
+const COUNTED_STATUSES: ReadonlySet<number> = new Set([
+  400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504,
+]);
+
+/** Client errors that say nothing about the request or the catalogue: a timeout, a rate limit. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
+
 /** Asks the backends of the catalogue, one after the other until one begins to answer. */
 export class LocalRouter extends InferenceRouter {
   constructor(
     private readonly catalog: Catalog,
     private readonly pool: BackendPool,
-    private readonly settings: RouterSettings,
+    private readonly settings: RouterSettings & Logging,
   ) {
     super();
     catalog.onReplaced(() => pool.keep(catalog.backends()));
@@ -93,12 +121,10 @@ export class LocalRouter extends InferenceRouter {
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
     let retries = 0;
-    for (const live of this.pool.candidates(backends, call.cacheKey)) {
-      if (!live.hasRoom) {
-        router.attempts.add(1, call.model, live.name, 'full');
-        refusal ??= { problem: new Problem('MODEL_AT_CAPACITY'), elsewhere: true, coolDown: false };
-        continue;
-      }
+    const candidates = this.pool.candidates(backends, call);
+    const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
+    for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
+      const { live } = place;
       let exchange: Exchange | undefined;
       const step = beginAttempt(live, { model: call.model, number: retries + 1 });
       const startMs = performance.now();
@@ -106,29 +132,63 @@ export class LocalRouter extends InferenceRouter {
       try {
         const deadlineMs = Math.max(1, endMs - performance.now());
         const request = { ...this.request(live, call, step), pauseMs: mode.pauseMs, deadlineMs };
-        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd: ending(live, step) });
+        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd: ending(place, step) });
         await refuseFailure(exchange);
         const part = await mode.take(exchange);
         step?.note('first chunk');
+        live.rest.answered();
         router.attempts.add(1, call.model, live.name, 'answered');
         if (mode.isStream)
           router.firstChunk.record((performance.now() - startMs) / 1_000, call.model, live.name);
         return { backend: live.name, retries, ...part };
       } catch (error) {
-        refusal = refusalOf(error, call.body);
+        const sent = { body: call.body, secrets: this.secretsOf(live, call) };
+        refusal = refusalOf(error, sent);
+        if (error instanceof BackendError) this.report(error, sent, { live, call });
         router.attempts.add(1, call.model, live.name, outcomeOf(refusal, signal));
         // Only now the call ends: what the backend said is known better than that it was let go.
         step?.fail(signal.aborted ? error : refusal.problem);
         exchange?.abort();
       }
       retries += 1;
-      if (refusal.coolDown) {
+      if (live.rest.begin(refusal.rest, call.accountId, this.settings.ROUTER_COOL_DOWN_MS))
         router.ejections.add(1, call.model, live.name);
-        live.coolDown(performance.now() + this.settings.ROUTER_COOL_DOWN_MS);
-      }
       if (!refusal.elsewhere || signal.aborted) break;
     }
-    throw refusal?.problem ?? new Problem('MODEL_OFFLINE');
+    if (refusal) throw refusal.problem;
+    if (signal.aborted)
+      throw new Problem('INFERENCE_FAILED', { cause: new ExchangeAborted('left while waiting') });
+    throw this.unasked(call.model, candidates);
+  }
+
+  /** The problem when no backend was called: the model has none, or none had a free place in time. */
+  private unasked(model: string, candidates: readonly LiveBackend[]): Problem {
+    for (const { name } of candidates) router.attempts.add(1, model, name, 'full');
+    return new Problem(candidates.length > 0 ? 'MODEL_AT_CAPACITY' : 'MODEL_OFFLINE');
+  }
+
+  /** Counts an error response, and logs one that shows a fault of the request or of the catalogue. */
+  private report(
+    error: BackendError,
+    sent: SentRequest,
+    { live, call: { model, requestId } }: { readonly live: LiveBackend; readonly call: InferenceCall },
+  ): void {
+    const { status } = error;
+    router.errors.add(1, model, live.name, COUNTED_STATUSES.has(status) ? String(status) : OTHER);
+    if (status >= 500 || PASSING_STATUSES.has(status)) return;
+    const fields = { requestId, model, backend: live.name, status, reason: reasonForLogs(error, sent) };
+    this.settings.log.warn(fields, 'a backend rejected a request');
+  }
+
+  private keyFor({ backend: { apiKeyEnv } }: LiveBackend): string | undefined {
+    return apiKeyEnv === undefined ? undefined : this.settings.secret(apiKeyEnv);
+  }
+
+  /** What a client must not read of a backend. Its own name of the model is one of them, unless clients use the same. */
+  private secretsOf(live: LiveBackend, { model }: InferenceCall): string[] {
+    const { hostname, host } = new URL(live.origin);
+    const name = live.backend.model === model ? [] : [live.backend.model];
+    return [host, hostname, ...name, this.keyFor(live) ?? ''];
   }
 
   private request(
@@ -139,9 +199,10 @@ export class LocalRouter extends InferenceRouter {
     const { backend, origin, path } = live;
     const headers: Record<string, string> = {
       'content-type': 'application/json',
-      'x-request-id': call.requestId,
+      // llama-cpp-python refuses every other id.
+      'x-request-id': uuidOf(call.requestId),
     };
-    const key = backend.apiKeyEnv === undefined ? undefined : this.settings.secret(backend.apiKeyEnv);
+    const key = this.keyFor(live);
     if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
     if (step && tracing.tellsBackends) headers['traceparent'] = step.traceparent;
     const [first = new Uint8Array(), ...others] = call.body;
@@ -153,9 +214,9 @@ export class LocalRouter extends InferenceRouter {
 }
 
 /** What became of an attempt that has no answer, for metrics. */
-function outcomeOf({ elsewhere, coolDown }: Refusal, signal: AbortSignal): string {
+function outcomeOf({ elsewhere, rest }: Refusal, signal: AbortSignal): string {
   if (signal.aborted) return 'aborted';
-  return elsewhere || coolDown ? 'failed' : 'refused';
+  return elsewhere || rest !== 'nobody' ? 'failed' : 'refused';
 }
 
 /** Throws what an answer's head says is no answer. */

@@ -27,6 +27,9 @@ export const routerConfig = {
     .default(5_000)
     .describe('How long a backend may take to accept a connection'),
   ...bounds,
+  ROUTER_QUEUE_TIMEOUT_MS: durationMs
+    .default(10_000)
+    .describe('How long a request waits for a place when all backends of its model are full'),
   ROUTER_COOL_DOWN_MS: durationMs
     .default(5_000)
     .describe('How long a backend that failed is asked only when no other is left'),

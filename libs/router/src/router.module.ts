@@ -1,6 +1,6 @@
 import { type DynamicModule, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { InferenceRouter } from '@svc/contracts';
-import { Catalog } from '@svc/runtime';
+import { Catalog, RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from './local-router.js';
@@ -18,12 +18,10 @@ class BackendWatch implements OnApplicationShutdown {
       catalog
         .models()
         .flatMap(({ id, backends }) =>
-          pool
-            .candidates(backends, undefined)
-            .map((live): [number, string, string] => [tell(live), id, live.name]),
+          pool.candidates(backends).map((live): [number, string, string] => [tell(live), id, live.name]),
         );
     this.ends = [
-      router.up.observe(each((live) => (live.isCooling(performance.now()) ? 0 : 1))),
+      router.up.observe(each((live) => (live.rest.isOn() ? 0 : 1))),
       router.inFlight.observe(each((live) => live.inFlight)),
       router.room.observe(each((live) => live.backend.maxInFlight - live.inFlight)),
     ];
@@ -50,8 +48,9 @@ export class RouterModule {
         },
         {
           provide: InferenceRouter,
-          useFactory: (catalog: Catalog, pool: BackendPool) => new LocalRouter(catalog, pool, settings),
-          inject: [Catalog, BackendPool],
+          useFactory: (catalog: Catalog, pool: BackendPool, { log }: RootLogger) =>
+            new LocalRouter(catalog, pool, { ...settings, log }),
+          inject: [Catalog, BackendPool, RootLogger],
         },
       ],
       exports: [InferenceRouter],

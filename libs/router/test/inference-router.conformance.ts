@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type ChunkStream, type InferenceCall, type InferenceRouter, Problem } from '@svc/contracts';
-import type { Catalog } from '@svc/runtime';
+import { type Catalog, uuidOf } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent, streaming } from './backend.js';
 import { catalogOf, deadUrl, eventually } from './routing.js';
@@ -15,12 +15,13 @@ interface RouterSubject {
 /** Starts one over a catalogue; a backend has 500 ms to begin and may pause for 250 ms; a stream has 64 MiB at most. */
 export type StartRouter = (catalog: Catalog) => Promise<RouterSubject>;
 
+const REJECTED = 'The model rejected the request: ';
 const DONE = 'data: [DONE]\n\n';
 const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"é🙂"}}]}\n\n';
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' } }] };
-
 const CALL: InferenceCall = {
   requestId: 'r-1',
+  accountId: 'a-1',
   model: 'm',
   body: [Buffer.from('{"messages":[],"seed":9007199254740993}')],
 };
@@ -96,7 +97,7 @@ function wholeAnswers(given: Given): void {
     const [backend] = await given(saying(ANSWER));
     expect(await complete()).toEqual({ backend: 'backend-1', retries: 0, body: JSON.stringify(ANSWER) });
     const body = '{"model":"backend-0","messages":[],"seed":9007199254740993}';
-    const headers = { 'x-request-id': 'r-1', 'content-type': 'application/json' };
+    const headers = { 'x-request-id': uuidOf('r-1'), 'content-type': 'application/json' };
     expect(backend?.asked).toMatchObject([{ url: '/v1/chat/completions', body, headers }]);
   });
 
@@ -223,9 +224,8 @@ const told = (refusal: unknown): string =>
 
 function refusals(given: Given): void {
   it.each([
-    [400, error({ message: 'no', param: 'top_k' }), { code: 'INVALID_REQUEST', param: 'top_k' }],
+    [400, error({ message: 'no', param: 'top_k' }), { message: `${REJECTED}no`, param: 'top_k' }],
     [400, error({ code: 'context_length_exceeded' }), { code: 'TOO_MANY_TOKENS', param: 'messages' }],
-    [400, error({ type: 'exceed_context_size_error', code: 400 }), { code: 'TOO_MANY_TOKENS' }],
     [400, { message: `This model's maximum context length is 9 tokens.` }, { code: 'TOO_MANY_TOKENS' }],
     [422, { detail: [{ loc: ['body', 'top_k'], msg: 'no' }] }, { code: 'INVALID_REQUEST', param: 'top_k' }],
     [422, {}, { code: 'INVALID_REQUEST', param: null }],
@@ -245,20 +245,22 @@ function refusals(given: Given): void {
     }
   });
 
-  const secret = 'sk-live-a1b2c3d4 at http://10.0.0.1 by "my prompt"';
+  const SECRETS = /sk-live|10\.0|vllm-3|hidden/;
+  const secrets = 'sk-live-a1b2c3d4 at http://10.0.0.1 (vllm-3.internal:8000)';
+  const reason = `${secrets} for "my hidden instructions of this character"`;
   it.each([
-    [400, error({ message: secret, param: 'top_k' }), 'The model does not accept this value of top_k.'],
-    [422, error({ message: secret, param: secret }), 'The model does not accept this request.'],
-    [422, { detail: secret }, 'The model does not accept this request.'],
-    [413, { error: secret }, expect.not.stringMatching(/sk-live|10\.0|my prompt/)],
-    [500, error({ message: secret }), expect.not.stringMatching(/sk-live|10\.0|my prompt/)],
-  ])('is told in our words: %s %j', async (status, body, message) => {
+    [400, error({ message: reason, param: 'top_k' })],
+    [422, error({ message: reason, param: reason })],
+    [422, { detail: reason }],
+    [413, { error: reason }],
+    [500, error({ message: reason })],
+  ])('shows no address, key or hidden prompt to a client or in a log: %s %j', async (status, body) => {
     const [backend] = await given(saying(body, status));
-    const refusal: unknown = await complete().catch((caught: unknown) => caught);
-    expect(refusal).toMatchObject({ message });
-    expect(told(refusal)).not.toMatch(/sk-live|10\.0|my prompt/);
-    if (backend) backend.reply = saying({ error: { code: status, message: secret, ...body } });
-    expect(told(await complete().catch((caught: unknown) => caught))).not.toMatch(/sk-live|10\.0|my prompt/);
+    const hidden = [Buffer.from('{"messages":[{"content":"my hidden instructions of this character"}]}')];
+    const refusal = (): Promise<unknown> => complete({ body: hidden }).catch((caught: unknown) => caught);
+    expect(told(await refusal())).not.toMatch(SECRETS);
+    if (backend) backend.reply = saying({ error: { code: status, message: reason, ...body } });
+    expect(told(await refusal())).not.toMatch(SECRETS);
   });
 
   it('says when to come again', async () => {

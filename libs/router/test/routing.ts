@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { CatalogFile } from '@svc/contracts';
-import { Catalog } from '@svc/runtime';
+import { Catalog, type Logger, createLogger } from '@svc/runtime';
 import { BackendPool } from '../src/backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from '../src/local-router.js';
 
@@ -49,6 +49,7 @@ export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSet
     ROUTER_STALL_TIMEOUT_MS: 250,
     ROUTER_STREAM_TIMEOUT_MS: 60_000,
     ROUTER_COMPLETE_TIMEOUT_MS: 5_000,
+    ROUTER_QUEUE_TIMEOUT_MS: 100,
     ROUTER_COOL_DOWN_MS: 60_000,
     ROUTER_ANSWER_LIMIT_BYTES: 16 * 1024 * 1024,
     ROUTER_STREAM_LIMIT_BYTES: 64 * 1024 * 1024,
@@ -60,10 +61,11 @@ export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSet
 /** A router with short deadlines. */
 export function quickRouter(
   catalog: Catalog,
-  settings: Partial<RouterSettings> = {},
+  settings: Partial<RouterSettings & { readonly log: Logger }> = {},
 ): { router: LocalRouter; stop: () => Promise<void> } {
   const pool = new BackendPool(1_000, undefined);
-  return { router: new LocalRouter(catalog, pool, quickSettings(settings)), stop: () => pool.close() };
+  const quick = { log: createLogger('silent'), ...settings, ...quickSettings(settings) };
+  return { router: new LocalRouter(catalog, pool, quick), stop: () => pool.close() };
 }
 
 export async function eventually(what: string, holds: () => boolean): Promise<void> {

@@ -257,6 +257,9 @@ describe('formats', () => {
     const format = { type: 'json_schema' as const, json_schema: { name: 'plan', schema, strict: true } };
     const whole = await ask('Plan', { response_format: format });
     expect(fitting.safeParse(JSON.parse(whole.choices[0]?.message.content ?? '')).success).toBe(true);
+    const beside = { type: 'json_object' as const, schema };
+    const other = await ask('Plan', { response_format: beside });
+    expect(fitting.safeParse(JSON.parse(other.choices[0]?.message.content ?? '')).success).toBe(true);
     const object = await ask('Plan', { response_format: { type: 'json_object' } });
     expect(
       z.record(z.string(), z.unknown()).safeParse(JSON.parse(object.choices[0]?.message.content ?? ''))

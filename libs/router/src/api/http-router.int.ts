@@ -1,5 +1,7 @@
-import { routes } from '@svc/contracts';
+import type { ServerResponse } from 'node:http';
+import { PROBLEM_TRAILER, type Problem, encodeAnswering, routes } from '@svc/contracts';
 import { Catalog, CatalogModule, type Running, createLogger, serve } from '@svc/runtime';
+import { TestServer } from '@svc/testing';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, saying, silent } from '../../test/backend.js';
@@ -43,7 +45,7 @@ routerConformance('HttpRouter', async (catalog) => {
 });
 
 describe('a router of another process', () => {
-  const call = { requestId: 'r-1', model: 'm', body: [Buffer.from('{}')] };
+  const call = { requestId: 'r-1', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };
   const never = new AbortController().signal;
   let backend: TestBackend;
   let running: Running[];
@@ -115,5 +117,55 @@ describe('a router of another process', () => {
     leaving.abort();
     await expect(asked).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
     await eventually('the backend is let go', () => backend.cut === 1);
+  });
+});
+
+describe('a router that fails once its answer has begun', () => {
+  const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';
+  const call = { requestId: 'r-1', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };
+  const never = new AbortController().signal;
+
+  /** What a client gets of a stream whose router does this after the first chunk, and what it fails with. */
+  async function streamed(
+    fail: (response: ServerResponse) => void,
+  ): Promise<{ text: string; code?: string }> {
+    let calls = 0;
+    const server = await TestServer.start((request, response) => {
+      if (request.url !== routes.infer.path) {
+        response.end();
+        return;
+      }
+      calls += 1;
+      response.writeHead(200, { ...encodeAnswering({ backend: 'b', retries: 0 }), trailer: PROBLEM_TRAILER });
+      response.write(CHUNK, () => fail(response));
+    });
+    // Two addresses, so that a second call would have somewhere to go.
+    const router = clientOf(`${server.url},${server.url.replace('127.0.0.1', 'localhost')}`);
+    let text = '';
+    try {
+      const { bytes } = await router.stream(call, never);
+      for await (const parts of bytes) text += Buffer.concat(parts).toString();
+      return { text };
+    } catch (error) {
+      return { text, code: (error as Problem).code };
+    } finally {
+      expect(calls).toBe(1);
+      await router.close();
+      await server.close();
+    }
+  }
+
+  it('fails after what was delivered where the connection ends, and is not called again', async () => {
+    const cut = { text: CHUNK, code: 'INFERENCE_FAILED' };
+    expect(await streamed((response) => void response.destroy())).toEqual(cut);
+    expect(await streamed((response) => void response.socket?.resetAndDestroy())).toEqual(cut);
+  });
+
+  it('fails after what was delivered where it falls silent, and is not called again', async () => {
+    expect(await streamed(() => undefined)).toEqual({ text: CHUNK, code: 'REQUEST_TIMEOUT' });
+  });
+
+  it('leaves it to the reader to miss the end of a stream that ends well without one', async () => {
+    expect(await streamed((response) => void response.end())).toEqual({ text: CHUNK });
   });
 });

@@ -92,7 +92,8 @@ export class HttpRouter extends InferenceRouter {
       });
     } catch (error) {
       if (error instanceof Problem) throw error;
-      throw refusalOf(error instanceof NeighbourAway ? error.cause : error, asked.call.body).problem;
+      const sent = { body: asked.call.body, secrets: [] };
+      throw refusalOf(error instanceof NeighbourAway ? error.cause : error, sent).problem;
     }
   }
 }

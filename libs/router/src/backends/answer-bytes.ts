@@ -33,7 +33,7 @@ export class AnswerBytes implements AsyncIterable<readonly Buffer[]>, AsyncItera
     try {
       value ??= await this.exchange.read();
     } catch (error) {
-      throw refusalOf(error, []).problem;
+      throw refusalOf(error, { body: [], secrets: [] }).problem;
     }
     if (value.length === 0) {
       const problem = this.options.problemIn?.(this.exchange.trailers);

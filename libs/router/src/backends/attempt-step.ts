@@ -1,6 +1,7 @@
 import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep } from '@svc/telemetry';
 import type { LiveBackend } from './backend-pool.js';
+import type { Place } from './places.js';
 
 /** A backend that is asked, as a step of the trace: from the call to the last byte of its answer. */
 export function beginAttempt(
@@ -21,8 +22,7 @@ export function beginAttempt(
 }
 
 /** Gives the backend's place back and ends the step, once the call has ended. */
-export function ending(live: LiveBackend, step: Step | undefined): (failure: Error | undefined) => void {
-  const giveBack = live.take();
+export function ending({ giveBack }: Place, step: Step | undefined): (failure: Error | undefined) => void {
   return (failure) => {
     giveBack();
     if (!step) return;

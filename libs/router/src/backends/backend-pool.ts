@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Backend } from '@svc/contracts';
+import type { Backend, InferenceCall } from '@svc/contracts';
 import { Agent } from 'undici';
-
-/** How busy a URL and model is in this process, whoever asks it, and whether it failed lately. */
-interface Load {
-  inFlight: number;
-  coolUntilMs: number;
-}
+import { BackendLoad, type Waiter } from './backend-load.js';
+import type { BackendRest } from './backend-rest.js';
 
 /** An entry of the catalogue with the load of where it points to. */
 export class LiveBackend {
@@ -18,7 +14,7 @@ export class LiveBackend {
 
   constructor(
     readonly backend: Backend,
-    private readonly load: Load,
+    private readonly load: BackendLoad,
     at: { readonly url: URL; readonly position: number },
   ) {
     const { host, origin, pathname } = at.url;
@@ -28,37 +24,28 @@ export class LiveBackend {
     this.path = `${pathname.replace(/\/$/, '')}/chat/completions`;
   }
 
-  /** Whether it has room for one more request. */
-  get hasRoom(): boolean {
-    return this.load.inFlight < this.backend.maxInFlight;
-  }
-
   get inFlight(): number {
     return this.load.inFlight;
   }
 
-  /** Takes a place; what it returns is called once, to give it back. */
-  take(): () => void {
-    const { load } = this;
-    load.inFlight += 1;
-    return () => {
-      load.inFlight -= 1;
-    };
+  /** Takes a place, if there is one; what it returns is called once, to give it back. */
+  take(accountId: string): (() => void) | undefined {
+    return this.load.take(accountId, this.backend.maxInFlight);
   }
 
-  /** Asks it last until then. */
-  coolDown(untilMs: number): void {
-    this.load.coolUntilMs = untilMs;
+  /** Waits for a place; what it returns ends the wait. */
+  join(waiter: Omit<Waiter, 'maxInFlight'>): () => void {
+    return this.load.join({ ...waiter, maxInFlight: this.backend.maxInFlight });
   }
 
-  isCooling(nowMs: number): boolean {
-    return nowMs < this.load.coolUntilMs;
+  get rest(): BackendRest {
+    return this.load.rest;
   }
 }
 
 /** The backends of all models. A load outlives the catalogue that names it, entries come and go with theirs. */
 export class BackendPool {
-  private readonly loads = new Map<string, Load>();
+  private readonly loads = new Map<string, BackendLoad>();
   private readonly live = new WeakMap<Backend, LiveBackend>();
   /** Makes the calls to all of them. */
   readonly agent: Agent;
@@ -77,23 +64,24 @@ export class BackendPool {
     });
   }
 
-  /** Those that may be asked for a model, in the order in which to ask them. */
-  candidates(backends: readonly Backend[], cacheKey: string | undefined): LiveBackend[] {
-    const nowMs = performance.now();
+  /** Those that may be asked for a model, in the order in which to ask them for a call. */
+  candidates(
+    backends: readonly Backend[],
+    { cacheKey, accountId }: Partial<Pick<InferenceCall, 'cacheKey' | 'accountId'>> = {},
+  ): LiveBackend[] {
     const only = backends.length === 1 ? backends[0] : undefined;
     if (only) return this.resolve(only, 0);
     return backends
       .flatMap((backend, position) => this.resolve(backend, position))
-      .map((live) => ({ live, rank: rank(live, cacheKey), cooling: live.isCooling(nowMs) }))
-      .toSorted((a, b) => Number(a.cooling) - Number(b.cooling) || b.rank - a.rank)
+      .map((live) => ({ live, rank: rank(live, cacheKey), rests: live.rest.isOn(accountId) }))
+      .toSorted((a, b) => Number(a.rests) - Number(b.rests) || b.rank - a.rank)
       .map(({ live }) => live);
   }
 
   /** Forgets the load of what is not among these, unless it is in use. */
   keep(backends: readonly Backend[]): void {
     const named = new Set(backends.flatMap((backend) => this.keyOf(backend) ?? []));
-    for (const [key, { inFlight }] of this.loads)
-      if (inFlight === 0 && !named.has(key)) this.loads.delete(key);
+    for (const [key, load] of this.loads) if (load.isIdle && !named.has(key)) this.loads.delete(key);
   }
 
   close(): Promise<void> {
@@ -106,7 +94,7 @@ export class BackendPool {
     const url = this.urlOf(backend);
     const key = this.keyOf(backend);
     if (url === undefined || key === undefined) return [];
-    const load = this.loads.get(key) ?? { inFlight: 0, coolUntilMs: 0 };
+    const load = this.loads.get(key) ?? new BackendLoad();
     this.loads.set(key, load);
     const live = new LiveBackend(backend, load, { url: new URL(url), position });
     this.live.set(backend, live);

@@ -1,5 +1,6 @@
 import { ChatRequest, Problem } from '@svc/contracts';
-import { ExchangeAborted, ExchangeTimedOut, redacted } from '@svc/runtime';
+import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
+import type { RestScope } from './backend-rest.js';
 import { type ErrorTold, readError } from './told-error.js';
 
 /** A problem with what another backend might do about it. */
@@ -7,8 +8,8 @@ export interface Refusal {
   readonly problem: Problem;
   /** Whether the next backend should be asked. */
   readonly elsewhere: boolean;
-  /** Whether this backend should rest. */
-  readonly coolDown: boolean;
+  /** For whom this backend should rest. */
+  readonly rest: RestScope;
 }
 
 /** A backend answered with an error, by its status or inside a 200. */
@@ -24,59 +25,98 @@ export class BackendError extends Error {
   }
 }
 
-/** What went wrong at a backend and what it means for the client. `sent` is what the backend had got. */
-export function refusalOf(error: unknown, sent: readonly Uint8Array[]): Refusal {
+/** A request that a backend got. */
+export interface SentRequest {
+  readonly body: readonly Uint8Array[];
+  /** What no client may see of the backend, even where it repeats it: its host, its key. */
+  readonly secrets: readonly string[];
+}
+
+/** What went wrong at a backend and what it means for the client. */
+export function refusalOf(error: unknown, sent: SentRequest): Refusal {
   if (error instanceof BackendError) return refusalOfError(error, sent);
   if (error instanceof ExchangeAborted) {
-    return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: false, coolDown: false };
+    return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: false, rest: 'nobody' };
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (error instanceof ExchangeTimedOut || code === 'UND_ERR_BODY_TIMEOUT') {
-    return { problem: new Problem('REQUEST_TIMEOUT', { cause: error }), elsewhere: false, coolDown: true };
+    return { problem: new Problem('REQUEST_TIMEOUT', { cause: error }), elsewhere: false, rest: 'everyone' };
   }
   if (UNREACHABLE.has(code)) {
-    return { problem: new Problem('MODEL_OFFLINE', { cause: error }), elsewhere: true, coolDown: true };
+    return { problem: new Problem('MODEL_OFFLINE', { cause: error }), elsewhere: true, rest: 'everyone' };
   }
-  return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: true, coolDown: true };
+  return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: true, rest: 'account' };
 }
 
-/** A backend's own words go into logs alone, redacted: to clients they could tell of keys, hosts and other clients. */
-function refusalOfError(
-  { status, body, retryAfterSeconds }: BackendError,
-  sent: readonly Uint8Array[],
-): Refusal {
+function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal {
+  const { status, body, retryAfterSeconds } = backendError;
   const told = readError(body);
-  const cause = new Error(`backend answered ${status}: ${redacted(told.message ?? body, sent)}`);
+  const cause = new Error(reasonForLogs(backendError, sent));
   if (status === 429 || status === 503) {
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     return {
       problem: new Problem('MODEL_AT_CAPACITY', { cause, ...wait }),
       elsewhere: true,
-      coolDown: false,
+      rest: 'nobody',
     };
   }
   if (told.isOverContext && status < 500)
     return callers(new Problem('TOO_MANY_TOKENS', { ...MESSAGES, cause }));
-  if (status === 400 || status === 422) return callers(invalidRequest(told, cause));
   if (status === 413) return callers(new Problem('PAYLOAD_TOO_LARGE', { cause }));
+  if ((REJECTIONS.has(status) && !told.isMisconfigured) || told.isInvalid)
+    return callers(new Problem('INVALID_REQUEST', { ...rejection(told, sent), cause }));
   if (status === 504 || status === 408) {
-    return { problem: new Problem('REQUEST_TIMEOUT', { cause }), elsewhere: true, coolDown: false };
+    return { problem: new Problem('REQUEST_TIMEOUT', { cause }), elsewhere: true, rest: 'nobody' };
   }
-  // 401, 403 and 404 are between the operator and the backend; to a client they are a failure.
-  return { problem: new Problem('INFERENCE_FAILED', { cause }), elsewhere: true, coolDown: status >= 500 };
+  // A rejected key or model name is between the operator and the backend; to a client it is a failure.
+  const problem = new Problem('INFERENCE_FAILED', { cause });
+  if (status < 500) return { problem, elsewhere: true, rest: 'nobody' };
+  return { problem, elsewhere: true, rest: OF_THE_REQUEST.has(status) ? 'account' : 'everyone' };
 }
 
 const MESSAGES = { param: 'messages' };
 
 /** Every backend would say the same. */
-const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, coolDown: false });
+const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, rest: 'nobody' });
 
-/** Names the field only where it is one of the interface. */
-function invalidRequest({ field }: ErrorTold, cause: Error): Problem {
-  if (field === undefined || !Object.hasOwn(ChatRequest.shape, field))
-    return new Problem('INVALID_REQUEST', { message: 'The model does not accept this request.', cause });
-  const message = `The model does not accept this value of ${field}.`;
-  return new Problem('INVALID_REQUEST', { message, param: field, cause });
+/** Statuses by which a backend finds fault with the request itself. */
+const REJECTIONS: ReadonlySet<number> = new Set([400, 415, 422]);
+
+/** Statuses of a failure that the request itself may have caused. */
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([500, 501]);
+
+/** Parts of a request's fields, as backends name them in places such as `tools.0.function.name`. */
+const PARTS = new Set(
+  'body content detail function image_url json_schema name parameters role schema type url'.split(' '),
+);
+
+const isField = (name: string): boolean => Object.hasOwn(ChatRequest.shape, name) || PARTS.has(name);
+
+/** Why a backend rejected a request, for its client: the backend's reason, cleaned, and the field where it names one. */
+function rejection(
+  { message = '', field }: ErrorTold,
+  sent: SentRequest,
+): { message: string; param?: string } {
+  const reason = presentable(message, { sent: sent.body, secrets: sent.secrets, isField });
+  const param = field !== undefined && isNamed(field, sent) ? { param: field } : {};
+  if (reason !== '') return { message: `The model rejected the request: ${reason}`, ...param };
+  const what = param.param === undefined ? 'the request' : `the value of ${param.param}`;
+  return { message: `The model rejected ${what} and gave no reason that can be shown.`, ...param };
+}
+
+/** Whether a field is one of the interface, or a further one that the request has. */
+function isNamed(field: string, { body }: SentRequest): boolean {
+  if (Object.hasOwn(ChatRequest.shape, field)) return true;
+  return /^[a-z]\w{0,63}$/i.test(field) && body.some((part) => asBuffer(part).includes(`"${field}":`));
+}
+
+/** The same bytes, not a copy. */
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
+/** What a backend reported, for a log line. */
+export function reasonForLogs({ status, body }: BackendError, sent: SentRequest): string {
+  return `backend answered ${status}: ${redacted(readError(body).message ?? body, sent.body)}`;
 }
 
 /** Nothing was sent, or nothing could have been: the backend is not there. */

@@ -1,10 +1,15 @@
-/** What a backend says of an error, as far as it can be read. */
+/** What an error body of a backend contains, as far as it can be read. */
 export interface ErrorTold {
+  /** The backend's reason in its own words. */
   readonly message: string | undefined;
-  /** The top field of the request that is at fault. */
+  /** The top-level field of the request that is at fault. */
   readonly field: string | undefined;
   /** Whether the request is longer than the model's context. */
   readonly isOverContext: boolean;
+  /** Whether a server that responds with 500 to everything reports that it can't read the request. */
+  readonly isInvalid: boolean;
+  /** Whether the backend doesn't have the model, or rejects its key, whatever the status. */
+  readonly isMisconfigured: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,6 +20,16 @@ const OVER_CONTEXT = /context_length_exceeded|exceed_context_size/i;
 /** The same in words, for servers that say it in no other way: vLLM, TGI, SGLang, Ollama. */
 const OVER_CONTEXT_WORDS =
   /maximum context length|context (length|size|window) (of|is|exceeded)|(exceeds?|longer than) the .{0,40}context (length|size|window)|must be <= .{0,20}max_total_tokens/i;
+
+/** Codes and types of a rejected key or model name: OpenAI's, and LiteLLM's for an unknown key, with 400. */
+const MISCONFIGURED = /invalid_api_key|model_not_found|no_db_connection/i;
+
+/** The same in LiteLLM's words, with 400. */
+const MISCONFIGURED_WORDS = /Invalid model name passed in/;
+
+/** How FastAPI writes down why a request is invalid; llama-cpp-python's server sends it as the message of a 500. */
+const VALIDATION =
+  /^\d+ validation errors?:\n\s*\{'type': '\w+', 'loc': \('body', '(\w+)'[^)]*\), 'msg': (?:'([^']*)'|"([^"]*)")/;
 
 /** What the names of an error say of its status, where it has no number. */
 const STATUS_OF_NAMES: readonly (readonly [RegExp, number])[] = [
@@ -27,18 +42,31 @@ const STATUS_OF_NAMES: readonly (readonly [RegExp, number])[] = [
 /** A message is read up to here. */
 const MESSAGE_LIMIT = 2_000;
 
-/** The error in a body of OpenAI's shape, of the flat shape that some servers use, or of FastAPI's. */
+/** The error in a body of OpenAI's shape, of the flat shape that some servers use, of FastAPI's, or of plain text. */
 export function readError(body: string): ErrorTold {
   const value = objectIn(body);
-  if (!value) return { message: undefined, field: undefined, isOverContext: false };
+  if (!value) return plainError(body);
   const error = isObject(value['error']) ? value['error'] : value;
-  const message = textIn(error['message']) ?? textIn(value['error']) ?? textIn(value['detail']);
+  const { detail } = value;
+  const fault: unknown = Array.isArray(detail) ? detail[0] : undefined;
+  const faultMessage = isObject(fault) ? textIn(fault['msg']) : undefined;
+  const message = textIn(error['message']) ?? textIn(value['error']) ?? textIn(detail) ?? faultMessage;
   const names = namesOf(error);
+  const invalid = VALIDATION.exec(message ?? '');
   return {
-    message,
-    field: fieldOf(error['param']) ?? fieldAt(value['detail']),
+    message: invalid ? (invalid[2] ?? invalid[3]) : message,
+    field: fieldOf(error['param']) ?? fieldAt(fault) ?? invalid?.[1],
     isOverContext: OVER_CONTEXT.test(names) || OVER_CONTEXT_WORDS.test(message ?? ''),
+    isInvalid: invalid !== null,
+    isMisconfigured: MISCONFIGURED.test(names) || MISCONFIGURED_WORDS.test(message ?? ''),
   };
+}
+
+/** Pages of proxies and JSON of another kind are no message. */
+function plainError(body: string): ErrorTold {
+  const message = /^\s*[^\s<{["]/.test(body) ? textIn(body) : undefined;
+  const isOverContext = OVER_CONTEXT_WORDS.test(message ?? '');
+  return { message, field: undefined, isOverContext, isInvalid: false, isMisconfigured: false };
 }
 
 /** The status that an error stands for which comes in an answer of status 200; `undefined` where there is none. */
@@ -59,10 +87,9 @@ export function errorStatus(text: string): number | undefined {
 /** The first step of a path such as `messages[0].content`. */
 const fieldOf = (path: unknown): string | undefined => textIn(path)?.split(/[.[]/, 1)[0];
 
-/** FastAPI's `detail`: a list of faults, each with its place as `["body", "top_k"]`. */
-function fieldAt(detail: unknown): string | undefined {
-  const first: unknown = Array.isArray(detail) ? detail[0] : undefined;
-  const place: unknown = isObject(first) ? first['loc'] : undefined;
+/** The place of a fault in FastAPI's `detail`, such as `["body", "top_k"]`. */
+function fieldAt(fault: unknown): string | undefined {
+  const place: unknown = isObject(fault) ? fault['loc'] : undefined;
   return Array.isArray(place) ? textIn(place.find((step) => step !== 'body')) : undefined;
 }
 

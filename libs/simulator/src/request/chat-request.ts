@@ -169,6 +169,8 @@ function readToolChoice(value: unknown, tools: readonly FunctionTool[]): ToolCho
 function readResponseFormat(value: unknown): ChatRequest['responseFormat'] {
   if (value == null) return { type: 'text' };
   const type = isObject(value) ? value['type'] : undefined;
+  const schema = isObject(value) ? value['schema'] : undefined;
+  if (type === 'json_object' && isObject(schema)) return { type: 'json_schema', schema };
   if (type === 'text' || type === 'json_object') return { type };
   const wrapper = isObject(value) ? value['json_schema'] : undefined;
   if (type === 'json_schema' && isObject(wrapper)) return { type, schema: wrapper['schema'] ?? {} };

@@ -1,0 +1,81 @@
+import type { LiveBackend } from './backend-pool.js';
+
+/** A backend to call, with a place taken for the call. */
+export interface Place {
+  readonly live: LiveBackend;
+  /** Called once, when the call has ended. */
+  readonly giveBack: () => void;
+}
+
+export interface PlaceRequest {
+  /** Whose share of a full backend it takes. */
+  readonly accountId: string;
+  /** How long it may wait for a place, all backends together. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Each backend once, with a place: in order those that have one, then those that were full, as they get one. Ends when
+ * none has got one in time. Every place that it yields has to be given back.
+ */
+export async function* places(
+  backends: readonly LiveBackend[],
+  request: PlaceRequest,
+): AsyncGenerator<Place, void, void> {
+  const full = new Set<LiveBackend>();
+  for (const live of backends) {
+    const giveBack = live.take(request.accountId);
+    if (giveBack) yield { live, giveBack };
+    else full.add(live);
+  }
+  const endMs = performance.now() + request.waitMs;
+  while (full.size > 0) {
+    const place = await firstPlace(full, { ...request, waitMs: endMs - performance.now() });
+    if (!place) return;
+    full.delete(place.live);
+    yield place;
+  }
+}
+
+/** Waits at all of them at once. */
+function firstPlace(
+  full: ReadonlySet<LiveBackend>,
+  { accountId, waitMs, signal }: PlaceRequest,
+): Promise<Place | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Place | undefined>();
+  const leave: (() => void)[] = [];
+  let queued = full.size;
+  let isOver = false;
+  const end = (place?: Place): void => {
+    isOver = true;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    for (const each of leave) each();
+    resolve(place);
+  };
+  const onAbort = (): void => end();
+  const timer = setTimeout(end, Math.max(0, waitMs));
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) end();
+  for (const live of full) {
+    if (isOver) break;
+    // A place may have become free while another backend was called.
+    const giveBack = live.take(accountId);
+    if (giveBack) {
+      end({ live, giveBack });
+      break;
+    }
+    leave.push(
+      live.join({
+        accountId,
+        grant: (given) => end({ live, giveBack: given }),
+        refuse: () => {
+          queued -= 1;
+          if (queued === 0) end();
+        },
+      }),
+    );
+  }
+  return promise;
+}
