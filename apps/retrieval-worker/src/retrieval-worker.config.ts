@@ -10,7 +10,9 @@ export const retrievalWorkerConfig = {
   RETRIEVAL_PRIVATE_HOSTS: z
     .string()
     .default('')
-    .describe('Private `host:port` entries, by commas, of which pages may be read nevertheless'),
+    .describe(
+      'Exceptions to the ban on private addresses: web pages may be read from these `host:port` entries, separated by commas, even though they are loopback, private or link-local. Anyone with an API key can then read what these hosts serve',
+    ),
   REDIS_URL: redisUrl
     .optional()
     .describe(

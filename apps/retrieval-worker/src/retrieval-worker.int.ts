@@ -42,7 +42,7 @@ describe('retrieval-worker', () => {
     expect(await ask(`${TOKEN}x`)).toMatchObject({ name: 'ExtractionFailed', retryable: true });
   });
 
-  it('tells all faults of its settings at once', async () => {
+  it('reports all faults of its settings at once', async () => {
     const faulty = RunningProcess.spawn({ main: MAIN, env: { RETRIEVAL_THREADS: '0' } });
     expect(await faulty.ended()).toBe(1);
     expect(faulty.output).toMatch(/RETRIEVAL_THREADS/);

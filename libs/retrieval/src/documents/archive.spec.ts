@@ -1,4 +1,4 @@
-import { strToU8 } from 'fflate';
+import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { Archive, repack } from './archive.js';
 import { zipOf } from '../../test/sample-files.js';
@@ -31,8 +31,9 @@ describe('Archive', () => {
   });
 
   it('refuses an archive of very many entries', () => {
-    const names = Array.from({ length: 20_001 }, (_, index) => [`e${index}`, ''] as const);
-    expect(() => new Archive(zipOf(Object.fromEntries(names))).read(() => false)).toThrow('too large');
+    const entries = Array.from({ length: 20_001 }, (_, index) => [`e${index}`, new Uint8Array()] as const);
+    const zip = zipSync(Object.fromEntries(entries), { level: 0 });
+    expect(() => new Archive(zip).read(() => false)).toThrow('too large');
   });
 
   it('refuses an archive that is cut off', () => {
