@@ -27,12 +27,14 @@ export const run = (env: Environment): Promise<void> =>
         operator: { host: config.HOST, port: config.OPERATOR_PORT },
         events: ApiGatewayModule.events,
         ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
+        proxyListen: config.GATEWAY_PROXY_LISTEN,
         corsOrigins: config.GATEWAY_CORS_ORIGINS,
       });
       // Undone before the database is closed.
       starting.undo(() => watch.stop());
       const database = app.get(Database, { strict: false });
-      watch.add('database', () => database.query('SELECT 1'));
+      // All gateways share it: if they were not ready while it is silent, nobody would serve the keys that they know.
+      watch.add('database', () => database.query('SELECT 1'), { forStartOnly: true });
       return `api-gateway listening on ${apiUrl}, for the operator on ${operatorUrl}`;
     },
   });

@@ -1,5 +1,46 @@
+import { OPERATOR_SCOPES } from '@svc/contracts';
 import { durationMs, whole } from '@svc/runtime';
 import { z } from 'zod';
+
+/** The name of the token of `SVC_OPERATOR_TOKEN`. */
+export const MAIN_TOKEN = 'operator';
+
+const NamedToken = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[\w.@-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes, underscores or @')
+    .refine((name) => name !== MAIN_TOKEN, `must not be \`${MAIN_TOKEN}\`, the name of SVC_OPERATOR_TOKEN`),
+  scopes: z.array(z.enum(OPERATOR_SCOPES)).min(1),
+  expires: z.iso.datetime({ offset: true }).optional(),
+  sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be a SHA-256 in hexadecimal'),
+});
+type NamedToken = z.infer<typeof NamedToken>;
+
+const TokenList = z
+  .array(NamedToken)
+  .refine(
+    (tokens) => new Set(tokens.map(({ name }) => name)).size === tokens.length,
+    'must name each token once',
+  )
+  .refine(
+    (tokens) => new Set(tokens.map(({ sha256 }) => sha256.toLowerCase())).size === tokens.length,
+    'must have a token of its own for each name',
+  );
+
+/** The tokens of `SVC_OPERATOR_TOKENS`, which the schema of settings has checked. */
+export const tokensIn = (text: string): NamedToken[] => TokenList.parse(JSON.parse(text));
+
+/** What is wrong with a list of tokens, if anything. */
+function faultOfTokens(text: string): string | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return 'must be a JSON array of tokens';
+  }
+  const issue = TokenList.safeParse(json).error?.issues[0];
+  return issue && `${issue.path.join('.')} ${issue.message}`.trim();
+}
 
 /** Settings of the public API. */
 export const gatewayConfig = {
@@ -30,7 +71,7 @@ export const gatewayConfig = {
     .string()
     .default('')
     .describe(
-      'Private `host:port` entries, by commas, that images, files and pages may be fetched from nevertheless',
+      'Exceptions to the ban on private addresses: images, videos, files and web pages that requests name by URL may be fetched from these `host:port` entries, separated by commas, such as `10.0.0.5:8080,files.internal:443`, even though they are loopback, private or link-local. Anyone with an API key can then read what these hosts serve. Empty: only public addresses are fetched',
     ),
   GATEWAY_ATTACHMENT_URLS: z
     .enum(['on', 'off'])
@@ -46,15 +87,24 @@ export const gatewayConfig = {
     .string()
     .default('')
     .describe(
-      'Addresses of proxies, by commas, as IP, CIDR or `loopback`, whose X-Forwarded-For says who the client is',
+      'Comma-separated addresses of proxies, as IP, CIDR or `loopback`, whose `X-Forwarded-For` names the client',
+    ),
+  GATEWAY_PROXY_LISTEN: z
+    .string()
+    .regex(/^(?:\d{1,5}|\/.+)$/, 'must be a port or the absolute path of a Unix socket')
+    .optional()
+    .describe(
+      'A second place to serve the API, a port or the path of a Unix socket, for TCP balancers: each connection must begin with a PROXY protocol header (version 1 or 2) that names the client. Only the balancers may reach it, since whoever does can name any client',
     ),
   GATEWAY_CORS_ORIGINS: z
     .string()
     .default('')
     .describe('Origins, by commas, such as `https://app.example`, or `*`, whose pages may ask; empty: none'),
   GATEWAY_ACCOUNT_CONCURRENCY: whole(0, 1_000_000)
-    .default(0)
-    .describe('Requests that an account may have under way at once; 0 sets no limit'),
+    .default(64)
+    .describe(
+      'Requests that an account may have under way at once, over all models, unless the operator has set another number for it; 0 sets no limit',
+    ),
   GATEWAY_AUGMENT_PER_MINUTE: whole(1, 1_000_000)
     .default(60)
     .describe('Searches, pages and files, each, that an account may buy by itself in a minute'),
@@ -68,7 +118,22 @@ export const gatewayConfig = {
     .describe(
       'The origin that wallets sign in to, such as `https://api.example`; without it, names of this machine only',
     ),
-  GATEWAY_KEY_CACHE_MS: durationMs.default(60_000).describe('How long a key that was looked up is trusted'),
+  SVC_OPERATOR_TOKENS: z
+    .string()
+    .default('[]')
+    .superRefine((text, context) => {
+      const fault = faultOfTokens(text);
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    })
+    .describe(
+      'More operator tokens, beside SVC_OPERATOR_TOKEN which may do everything: JSON such as `[{"name":"ann","scopes":["read","money","keys"],"expires":"2027-01-31T00:00:00Z","sha256":"…"}]`, where `sha256` is the SHA-256 of the token in hexadecimal and a token without `expires` does not expire',
+    ),
+  GATEWAY_KEY_CACHE_MS: durationMs
+    .default(60_000)
+    .describe('How long a key that was looked up is accepted without another lookup'),
+  GATEWAY_KEY_STALE_MS: durationMs
+    .default(600_000)
+    .describe('How much longer a known key is accepted while the database does not respond'),
 };
 
 export type GatewayConfig = z.infer<z.ZodObject<typeof gatewayConfig>>;

@@ -9,14 +9,17 @@ import { ApiKeys } from './keys/api-keys.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { AttachmentFetcher } from './request/attachment-fetcher.js';
 import { Attachments } from './request/attachments.js';
+import { FileTexts } from './request/file-texts.js';
 import { AuditController } from './operator/audit.controller.js';
 import { BalanceHeaders } from './http/balance-headers.js';
 import { BillingAnalyticsController } from './billing/billing-analytics.controller.js';
 import { BillingUsageController } from './billing/billing-usage.controller.js';
 import { BillingController } from './billing/billing.controller.js';
 import { AccessGates } from '@svc/runtime';
-import { GatewayAccess, OperatorToken } from './auth/access.js';
+import { GatewayAccess } from './auth/access.js';
+import { OperatorTokens } from './auth/operator-tokens.js';
 import { Callers, Credentials } from './auth/callers.js';
+import { GatheredLookups } from './auth/gathered-lookups.js';
 import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
 import { Aftermath, ChatController } from './chat/chat.controller.js';
@@ -42,6 +45,13 @@ import { RateLimitsView } from './keys/rate-limits-view.js';
 import { RateLimitsController } from './keys/rate-limits.controller.js';
 import { Preparation } from './request/preparation.js';
 import { Prompts } from './request/prompts.js';
+import { SuspensionsController } from './operator/suspensions.controller.js';
+import { KeyListStore } from './operator/key-list.store.js';
+import { KeysController } from './operator/keys.controller.js';
+import { ActionLog } from './operator/action-log.js';
+import { ActionStore } from './operator/action.store.js';
+import { ActionsController } from './operator/actions.controller.js';
+import { ChargesController } from './operator/charges.controller.js';
 import { StakesController } from './operator/stakes.controller.js';
 import { Tokenizers } from './tokens/tokenizers.js';
 import { PaymentsController } from './operator/payments.controller.js';
@@ -77,6 +87,10 @@ const CONTROLLERS = [
   BillingUsageController,
   BillingAnalyticsController,
   StakesController,
+  SuspensionsController,
+  ChargesController,
+  ActionsController,
+  KeysController,
   RefundsController,
   PaymentsController,
   RateLimitsController,
@@ -98,14 +112,17 @@ export class GatewayModule {
       controllers: CONTROLLERS,
       providers: [
         { provide: GatewaySettings, useValue: settings },
-        { provide: OperatorToken, useValue: new OperatorToken(settings.operatorToken) },
+        { provide: OperatorTokens, useValue: new OperatorTokens(settings) },
         { provide: AccessGates, useClass: GatewayAccess },
         AccountLimitsStore,
         AccountStore,
+        ActionLog,
+        ActionStore,
         Aftermath,
         ApiKeys,
         AttachmentFetcher,
         Attachments,
+        FileTexts,
         BackgroundWork,
         BalanceHeaders,
         Callers,
@@ -116,8 +133,10 @@ export class GatewayModule {
         FailureBlocks,
         FailureGate,
         FailureWatch,
+        GatheredLookups,
         KeyChanges,
         KeyCreationLimit,
+        KeyListStore,
         KeyStore,
         KeyUses,
         Inference,

@@ -3,13 +3,14 @@ import { type Ended, estimatedUsage, usageOf } from './usage.js';
 import { Meter } from '../tokens/meter.js';
 
 const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-const prompt = { tokens: 6, tokensAtMost: 1_000, count: () => Promise.resolve(7) };
+const prompt = { tokens: 6, tokensAtMost: 1_000, tokensAtLeast: () => 0, count: () => Promise.resolve(7) };
 const rest = {
   prompt,
   received: 10_000,
   outputTokensAtMost: 100,
   paidTokensAtMost: Infinity,
   mayThink: false,
+  mayBeEncrypted: false,
 };
 const usage = async (ended: Pick<Ended, 'reported' | 'isWhole' | 'meter'> & Partial<Ended>) =>
   (await usageOf({ ...rest, ...ended })).usage;
@@ -82,7 +83,7 @@ describe('counts that can’t be true', () => {
     for (const lie of [101, 10_000_000, Number.MAX_SAFE_INTEGER]) {
       expect(await given(said(9, lie))).toMatchObject({
         usage: { promptTokens: 9, completionTokens: 3, cachedTokens: 5 },
-        doubted: ['output'],
+        doubted: ['output too high'],
       });
     }
   });
@@ -90,7 +91,7 @@ describe('counts that can’t be true', () => {
   it('of more output than bytes were received are not charged, but for thoughts that a model may keep', async () => {
     expect(await given(said(9, 51), { received: 50 })).toMatchObject({
       usage: { completionTokens: 3 },
-      doubted: ['output'],
+      doubted: ['output too high'],
     });
     const thought = said(9, 90, 60);
     expect((await given(thought, { received: 50 })).usage.completionTokens).toBe(3);
@@ -102,8 +103,30 @@ describe('counts that can’t be true', () => {
     expect(await given(said(1_000, 4))).toMatchObject({ usage: { promptTokens: 1_000 }, doubted: [] });
     expect(await given(said(1_001, 4))).toMatchObject({
       usage: { promptTokens: 7, cachedTokens: 0, completionTokens: 4 },
-      doubted: ['prompt'],
+      doubted: ['prompt too high'],
     });
+  });
+
+  it('of less than was sent and delivered become the least that can be true', async () => {
+    const words = delivered(...Array.from({ length: 200 }, () => ' word'));
+    const long = { ...prompt, tokens: 300, tokensAtLeast: () => 120 };
+    const low = { prompt: long, meter: words };
+    expect(await given({ ...said(1, 1), cachedTokens: 500, cacheWriteTokens: 500 }, low)).toEqual({
+      usage: {
+        promptTokens: 120,
+        completionTokens: 100,
+        cachedTokens: 120,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+      },
+      doubted: ['prompt too low', 'output too low'],
+    });
+    expect((await given(said(1, 1), { ...low, outputTokensAtMost: 80 })).usage.completionTokens).toBe(80);
+    expect((await given(said(60, 40), low)).doubted).toEqual([]);
+    expect((await given(said(1, 1), { ...low, mayBeEncrypted: true })).doubted).toEqual([]);
+    expect((await given(said(150, 100), low)).doubted).toEqual([]);
+    // What was cut is counted here in any case.
+    expect((await given(said(150, 1), { ...low, isWhole: false })).doubted).toEqual([]);
   });
 
   it('are never needed: an answer that can’t be counted is estimated', () => {

@@ -57,6 +57,8 @@ export interface Ended {
     readonly tokens: number;
     /** The most that a count of it is believed. */
     readonly tokensAtMost: number;
+    /** The least that a count of it is believed. */
+    readonly tokensAtLeast: () => number;
     readonly count: () => Promise<number>;
   };
   readonly outputTokensAtMost: number;
@@ -64,40 +66,70 @@ export interface Ended {
   readonly paidTokensAtMost: number;
   /** Whether the model may think without showing it, so that its output has tokens of which nothing is received. */
   readonly mayThink: boolean;
+  /** Whether texts may be encrypted for the backend, so that they say nothing of the least that it can have counted. */
+  readonly mayBeEncrypted: boolean;
 }
+
+/** A count of a backend that can't be true. */
+type Doubt = 'prompt too high' | 'prompt too low' | 'output too high' | 'output too low';
 
 /** What an answer used, and which counts of its backend were not believed. */
 export interface Used {
   readonly usage: Usage;
-  readonly doubted: readonly ('prompt' | 'output')[];
+  readonly doubted: readonly Doubt[];
 }
 
 /**
  * What an answer used: the backend's counts where it gave them and they can be true, or else what is counted or
- * estimated here. A token has at least a byte, and there are never more than were asked for.
+ * estimated here. A token has at least a byte, and there are never more than were asked for. A count that is too low
+ * becomes the least that can be true.
  */
 export async function usageOf(ended: Ended): Promise<Used> {
   const { reported = NOTHING, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
-  const isPromptDoubted = reported.promptTokens > prompt.tokensAtMost;
-  const isOutputDoubted = isWhole && !isCredible(reported, ended);
+  const isPromptHigh = reported.promptTokens > prompt.tokensAtMost;
+  const isOutputHigh = isWhole && !isCredible(reported, ended);
   // A backend that says zero is one that does not count: no prompt is empty, and an answer was seen.
-  const countsPrompt = !isPromptDoubted && reported.promptTokens > 0;
-  const countsOutput = isWhole && !isOutputDoubted && reported.completionTokens > 0;
+  const countsPrompt = !isPromptHigh && reported.promptTokens > 0;
+  const countsOutput = isWhole && !isOutputHigh && reported.completionTokens > 0;
+  const least = countsPrompt || countsOutput ? leastOf(reported, ended) : NOTHING;
+  const promptTokens = countsPrompt
+    ? Math.max(reported.promptTokens, least.promptTokens)
+    : await prompt.count();
   const completionTokens = countsOutput
-    ? reported.completionTokens
+    ? Math.max(reported.completionTokens, least.completionTokens)
     : Math.min(await meter.countDelivered(), outputTokensAtMost, paidTokensAtMost);
+  const cachedTokens = isPromptHigh ? 0 : Math.min(reported.cachedTokens, promptTokens);
   return {
     usage: {
-      promptTokens: countsPrompt ? reported.promptTokens : await prompt.count(),
+      promptTokens,
       completionTokens,
-      cachedTokens: isPromptDoubted ? 0 : reported.cachedTokens,
-      cacheWriteTokens: isPromptDoubted ? 0 : reported.cacheWriteTokens,
+      cachedTokens,
+      cacheWriteTokens: isPromptHigh ? 0 : Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
       reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
     },
     doubted: [
-      ...(isPromptDoubted ? ['prompt' as const] : []),
-      ...(isOutputDoubted ? ['output' as const] : []),
+      ...(isPromptHigh ? ['prompt too high' as const] : []),
+      ...(countsPrompt && promptTokens > reported.promptTokens ? ['prompt too low' as const] : []),
+      ...(isOutputHigh ? ['output too high' as const] : []),
+      ...(countsOutput && completionTokens > reported.completionTokens ? ['output too low' as const] : []),
     ],
+  };
+}
+
+/** A count that is too low by no more tokens than this is believed. */
+const SLACK_TOKENS = 64;
+
+/** The least that a backend can have counted. The prompt is read where its count is not half of the estimate. */
+function leastOf(
+  { promptTokens, completionTokens }: Usage,
+  { mayBeEncrypted, prompt, meter, outputTokensAtMost }: Ended,
+): Pick<Usage, 'promptTokens' | 'completionTokens'> {
+  if (mayBeEncrypted) return NOTHING;
+  const leastPrompt = promptTokens * 2 < prompt.tokens ? prompt.tokensAtLeast() : 0;
+  const leastOutput = Math.min(meter.tokensAtLeast, outputTokensAtMost);
+  return {
+    promptTokens: leastPrompt > promptTokens + SLACK_TOKENS ? leastPrompt : 0,
+    completionTokens: leastOutput > completionTokens + SLACK_TOKENS ? leastOutput : 0,
   };
 }
 

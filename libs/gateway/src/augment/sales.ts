@@ -13,6 +13,7 @@ import { RootLogger, whileAsked } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { payFrom, purchaseLine } from '../holds/price.js';
 import { Lenders, isBelowFloor } from '../holds/reservations.js';
+import { isUnserved } from '../holds/reservation.js';
 import { keySubject } from '../limits/failure-blocks.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import type { Offer } from './offers.js';
@@ -70,9 +71,16 @@ export class Sales {
     const admission = await gate.limiter.admit(request);
     if (!admission.admitted) throw gate.refusal({ ...sale, model: request.model }, admission);
     try {
-      return await this.held(offer, sale, work);
-    } finally {
+      const result = await this.held(offer, sale, work);
       await this.givenBack(sale, gate.limiter.settle(request, admission, 0));
+      return result;
+    } catch (error) {
+      const { limiter } = gate;
+      await this.givenBack(
+        sale,
+        isUnserved(error) ? limiter.release(request, admission) : limiter.settle(request, admission, 0),
+      );
+      throw error;
     }
   }
 

@@ -2,20 +2,18 @@ import assert from 'node:assert/strict';
 import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecorator } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Caller, Problem } from '@svc/contracts';
-import { type AccessGates, type GatedAccess, SharedSecret } from '@svc/runtime';
+import { type AccessGates, type GatedAccess, routeOf } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Callers } from './callers.js';
+import { OperatorTokens } from './operator-tokens.js';
 import { signInOf } from '../wallets/wallets.js';
 
-/** Gives a method of a route that needs a key who asks. */
+/** Parameter decorator: the authenticated caller. Only for routes that require a key. */
 export const CallerOf = createParamDecorator((_: undefined, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
   assert(caller, 'the route lets nobody in without a key');
   return caller;
 });
-
-/** The operator's secret. */
-export class OperatorToken extends SharedSecret {}
 
 /** Who may use the routes of clients and of the operator. */
 @Injectable()
@@ -23,23 +21,27 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly callers: Callers,
-    private readonly operator: OperatorToken,
+    private readonly operators: OperatorTokens,
   ) {}
 
   onModuleInit(): void {
-    this.host.httpAdapter.getInstance<FastifyInstance>().decorateRequest('caller', undefined);
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.decorateRequest('caller', undefined);
+    fastify.decorateRequest('operator', undefined);
+    fastify.decorateRequest('isNoted', false);
   }
 
-  /** Refuses: AUTHENTICATION_FAILED, RATE_LIMIT_EXCEEDED, UNAVAILABLE. */
+  /** Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE. */
   enter(access: GatedAccess, request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
     switch (access) {
       case 'operator':
-        this.operator.demand(request, 'The operator token is missing or wrong.');
+        request.operator = this.operators.demand(
+          request.headers.authorization,
+          routeOf(request)?.scope ?? 'read',
+        );
         return true;
       case 'public':
-        return request.headers.authorization === undefined
-          ? this.enterUnknown(request)
-          : this.enterKnown(request);
+        return this.enterPublic(request);
       case 'key':
         return this.enterKnown(request);
       case 'admin':
@@ -49,9 +51,12 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     }
   }
 
-  private async enterUnknown(request: FastifyRequest): Promise<true> {
-    await this.callers.unknown(request);
-    return true;
+  /** Credentials are optional here, but wrong ones are refused, and failures count for the caller they identify. */
+  private enterPublic(request: FastifyRequest): true | Promise<true> {
+    const signIn = signInOf(request);
+    if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true as const);
+    if (request.headers.authorization !== undefined) return this.enterKnown(request);
+    return this.callers.unknown(request)?.then(() => true as const) ?? true;
   }
 
   private enterKnown(request: FastifyRequest): true | Promise<true> {
@@ -66,7 +71,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     return true;
   }
 
-  /** Who shows nothing hears how to pay. Where both are shown the wallet counts. */
+  /** A request without credentials gets the payment discovery. A sign-in takes precedence over a key. */
   private enterPaying(request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
     const signIn = signInOf(request);
     if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true);

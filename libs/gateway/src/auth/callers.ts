@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '@svc/contracts';
+import { type Caller, Problem } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FailureGate } from './failure-gate.js';
 import { KeyCache } from './key-cache.js';
@@ -9,10 +9,13 @@ import { Wallets } from '../wallets/wallets.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, where the request showed a key or a sign-in. */
+    /** The caller, when the request has valid credentials. */
     caller: Caller | undefined;
   }
 }
+
+/** Status of a request whose credentials are missing or wrong. */
+const UNAUTHENTICATED = 401;
 
 /** What callers are known by. */
 @Injectable()
@@ -24,7 +27,10 @@ export class Credentials {
   ) {}
 }
 
-/** Finds out who a request is from. Turns away who failed too often, whatever they show. */
+/**
+ * Identifies callers. Credentials are verified first: failures of a valid caller count for its key or wallet, and only requests
+ * without valid credentials are refused for their address.
+ */
 @Injectable()
 export class Callers {
   constructor(
@@ -34,39 +40,46 @@ export class Callers {
   ) {}
 
   /**
-   * Notes who asks on the request, in its log line and for the key's last use. Tells at once who is known.
-   * Refuses: AUTHENTICATION_FAILED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
+   * The holder of the request's API key, set on the request and its log line. Returns without a promise when the key is cached.
+   * Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
    */
   known(request: FastifyRequest): Caller | Promise<Caller> {
-    const caller = this.credentials.keys.trusted(request.headers.authorization);
-    return caller ? this.admit(request, caller) : this.lookUp(request);
+    const { keys } = this.credentials;
+    const { authorization } = request.headers;
+    const caller = keys.trusted(authorization);
+    if (caller) return this.admit(request, caller);
+    return this.verified(request, keys.identify(authorization, this.failures.isBlocked(request)));
   }
 
   /**
-   * Lets a wallet's sign-in in, once. A blocked address hears of its block, and nothing is verified for it.
-   * Refuses: the codes of a sign-in, X402_NOT_CONFIGURED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
+   * The wallet of a sign-in, which is valid once. Refuses: the codes of a sign-in, X402_NOT_CONFIGURED, ACCOUNT_SUSPENDED,
+   * RATE_LIMIT_EXCEEDED, UNAVAILABLE.
    */
-  async signedIn(signIn: string, request: FastifyRequest): Promise<Caller> {
-    await this.failures.refuseBlocked(request);
-    return this.admit(request, await this.credentials.wallets.identify(signIn, request));
+  signedIn(signIn: string, request: FastifyRequest): Promise<Caller> {
+    const isSuspect = this.failures.isBlocked(request);
+    return this.verified(request, this.credentials.wallets.identify(signIn, request, isSuspect));
   }
 
-  /** Tells who shows nothing how to pay. Refuses: RATE_LIMIT_EXCEEDED. */
+  /** Sends the payment discovery to a caller without credentials. Refuses: RATE_LIMIT_EXCEEDED. */
   async discover(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await this.unknown(request);
     await this.demands.discover(request, reply);
   }
 
-  /** One who shows no key. Refuses: RATE_LIMIT_EXCEEDED. */
+  /** A caller without credentials. Refuses: RATE_LIMIT_EXCEEDED. */
   unknown(request: FastifyRequest): Promise<void> | undefined {
     return this.failures.refuseBlocked(request);
   }
 
-  private async lookUp(request: FastifyRequest): Promise<Caller> {
-    const { authorization } = request.headers;
-    // A blocked address hears of its block, and not whether a key is right, which nobody looks up for it.
-    if (!this.credentials.keys.knows(authorization)) await this.failures.refuseBlocked(request);
-    return this.admit(request, await this.credentials.keys.identify(authorization));
+  private async verified(request: FastifyRequest, identified: Promise<Caller>): Promise<Caller> {
+    let caller: Caller;
+    try {
+      caller = await identified;
+    } catch (error) {
+      if (Problem.from(error).status === UNAUTHENTICATED) await this.failures.refuseBlocked(request);
+      throw error;
+    }
+    return this.admit(request, caller);
   }
 
   private admit(request: FastifyRequest, caller: Caller): Caller | Promise<Caller> {
@@ -80,6 +93,7 @@ export class Callers {
   }
 
   private use(caller: Caller): Caller {
+    if (caller.isSuspended) throw new Problem('ACCOUNT_SUSPENDED');
     if (caller.wallet === undefined) this.credentials.uses.note(caller.keyId);
     return caller;
   }

@@ -6,12 +6,12 @@ import { networkOf } from '../limits/client-network.js';
 import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
 import { LimitReports } from '../limits/limit-reports.js';
 
-/** Who a failure counts for: the key, or the client's address where there is no valid one. */
+/** The subject that a failure counts for: the key or wallet, or the client's address without valid credentials. */
 export function subjectOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller ? keySubject(caller.keyId) : `ip:${networkOf(ip)}`;
 }
 
-/** Turns away who has failed too often. */
+/** Refuses callers and addresses that have failed too often. */
 @Injectable()
 export class FailureGate {
   constructor(
@@ -20,17 +20,26 @@ export class FailureGate {
     private readonly settings: GatewaySettings,
   ) {}
 
+  /** Whether this process knows that the request's subject is blocked. Never calls the limiter. */
+  isBlocked(request: FastifyRequest): boolean {
+    return this.isOn && this.blocks.heardForMs(subjectOf(request)) > 0;
+  }
+
   /**
-   * To be asked once it is known who asks, or that nobody knows; without a promise where nobody else has to be asked.
+   * To be called after the caller was identified, or could not be. Returns without a promise when the limiter need not be called.
    * Refuses: RATE_LIMIT_EXCEEDED.
    */
   refuseBlocked(request: FastifyRequest): Promise<void> | undefined {
-    if (this.settings.config.GATEWAY_FAILURE_BLOCK === 'off') return undefined;
+    if (!this.isOn) return undefined;
     const subject = subjectOf(request);
     if (!isAdmitted(request))
       return this.blocks.blockedForMs(subject).then((forMs) => this.refuseFor(forMs, request));
     this.refuseFor(this.blocks.heardForMs(subject), request);
     return undefined;
+  }
+
+  private get isOn(): boolean {
+    return this.settings.config.GATEWAY_FAILURE_BLOCK === 'on';
   }
 
   private refuseFor(forMs: number, request: FastifyRequest): void {

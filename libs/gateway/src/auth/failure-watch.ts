@@ -6,7 +6,7 @@ import { subjectOf } from './failure-gate.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks } from '../limits/failure-blocks.js';
 
-/** Counts failures, each before its answer is sent, so that the request after it is looked at with it. */
+/** Counts each failure before its response is sent, so that the caller's next request is judged with it. */
 @Injectable()
 export class FailureWatch implements OnModuleInit {
   constructor(
@@ -24,8 +24,9 @@ export class FailureWatch implements OnModuleInit {
   }
 }
 
-/** What the service refused because of a limit is no failure, nor is asking how to pay. */
+/** A refusal because of a limit is no failure, nor is asking how to pay, nor sending a request again as it was asked for. */
 function isFailure(request: FastifyRequest, status: number): boolean {
   if (status < 400 || status === 429 || !isFromClients(request)) return false;
+  if (request.record.problem?.isRepeatWanted) return false;
   return status !== 402 || request.caller !== undefined;
 }

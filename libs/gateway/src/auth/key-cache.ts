@@ -4,66 +4,81 @@ import { type Caller, KEY_PREFIX, Problem } from '@svc/contracts';
 import { bearer, within } from '@svc/runtime';
 import { LRUCache } from 'lru-cache';
 import { GatewaySettings } from '../gateway.config.js';
+import { GatheredLookups } from './gathered-lookups.js';
 import { type KeyFound, KeyStore } from './key.store.js';
 
-/** Keys kept in memory; the one that was used longest ago goes first. */
+/** Keys kept in memory; the least recently used one is dropped first. */
 const CACHED_KEYS = 50_000;
-/** A secret that is no key is remembered for so long. */
+/** Wrong keys kept in memory, apart from the others so that a flood of them drops no valid key, and for how long. */
+const CACHED_WRONG_KEYS = 10_000;
 const WRONG_KEY_MS = 1_000;
-/** Looking a doubtful key up may take so long, and is tried again after so long. */
+/** How long a request waits for the lookup of a doubtful or old key before the key is accepted as it is known. */
 const CONFIRM_MS = 500;
+/** Pause after a lookup that failed or did not end in time, and between refreshes of a key. */
 const CONFIRM_AGAIN_MS = 1_000;
+/** Refreshes at once. They leave most of the ten connections to the database to others. */
+const REFRESHES = 4;
 
 interface Cached {
-  /** `undefined` for a secret that is no key. */
-  readonly caller: Caller | undefined;
-  /** How often doubt had been cast when it was looked up. */
+  readonly caller: Caller;
+  /** The cache's count of doubts when the key was looked up. */
   readonly doubts: number;
-  /** A doubtful key counts until then on the clock of `performance.now()`: it could not be looked up just now. */
-  countsUntilMs: number;
+  /** This and the two below: on the clock of `performance.now()`. Until then the key needs no lookup. */
+  readonly freshUntilMs: number;
+  /** A key in use is looked up again in the background from then on. */
+  refreshAtMs: number;
+  /** Until then the key is accepted though doubtful or old, since a lookup has just failed. */
+  acceptedUntilMs: number;
 }
 
-/** Tells who asks. Keys are looked up by the SHA-256 of their secret and remembered until they change. */
+/**
+ * Identifies the holders of keys. Keys are looked up by the SHA-256 of their secret and cached until they change. A key in use is
+ * refreshed ahead of its time. While the database does not respond, a known key is accepted for a bounded time.
+ */
 @Injectable()
 export class KeyCache {
-  /** By digest, each until it is not to be trusted any more. */
+  /** By digest, each until it is no longer accepted under any circumstances. */
   private readonly cache = new LRUCache<string, Cached>({
     max: CACHED_KEYS,
     // The clock is read each time: the timer that would spare it costs more.
     ttlResolution: 0,
     dispose: ({ caller }, digest) => this.unlist(caller, digest),
   });
+  private readonly wrong = new LRUCache<string, true>({ max: CACHED_WRONG_KEYS, ttl: WRONG_KEY_MS });
   private readonly digests = new Map<string, Set<string>>();
   /** One for each digest, shared by all who ask meanwhile. */
   private lookups = new Map<string, Promise<Caller | undefined>>();
   private doubts = 0;
+  private refreshes = 0;
 
   constructor(
     private readonly keys: KeyStore,
+    private readonly gathered: GatheredLookups,
     private readonly settings: GatewaySettings,
   ) {}
-
-  /** Whether the key in this `Authorization` header was right when it was last looked up. */
-  knows(authorization: string | undefined): boolean {
-    const secret = keyIn(authorization);
-    return secret !== undefined && this.cache.peek(digestOf(secret))?.caller !== undefined;
-  }
 
   /** The caller whose key is in this `Authorization` header, where that needs no looking up. */
   trusted(authorization: string | undefined): Caller | undefined {
     const secret = keyIn(authorization);
-    const known = secret === undefined ? undefined : this.cache.get(digestOf(secret));
-    return known && this.isTrusted(known) ? known.caller : undefined;
+    if (secret === undefined) return undefined;
+    const digest = digestOf(secret);
+    const known = this.cache.get(digest);
+    if (!known || !this.isTrusted(known)) return undefined;
+    this.refreshAhead(digest, known);
+    return known.caller;
   }
 
-  /** The caller whose key is in this `Authorization` header. Refuses: AUTHENTICATION_FAILED, UNAVAILABLE. */
-  async identify(authorization: string | undefined): Promise<Caller> {
+  /**
+   * The caller whose key is in this `Authorization` header. Suspect lookups, those of addresses with too many failures, share
+   * statements. Refuses: AUTHENTICATION_FAILED, UNAVAILABLE.
+   */
+  async identify(authorization: string | undefined, isSuspect = false): Promise<Caller> {
     const secret = keyIn(authorization);
     if (secret === undefined) throw new Problem('AUTHENTICATION_FAILED');
     const digest = digestOf(secret);
     const known = this.cache.get(digest);
     let caller: Caller | undefined;
-    if (!known) caller = await this.lookUp(digest);
+    if (!known) caller = this.wrong.has(digest) ? undefined : await this.lookUp(digest, isSuspect);
     else caller = this.isTrusted(known) ? known.caller : await this.confirm(digest, known);
     if (!caller) throw new Problem('AUTHENTICATION_FAILED');
     return caller;
@@ -83,25 +98,37 @@ export class KeyCache {
     this.lookups = new Map();
   }
 
-  private isTrusted({ doubts, countsUntilMs }: Cached): boolean {
-    return doubts === this.doubts || countsUntilMs > performance.now();
+  private isTrusted({ doubts, freshUntilMs, acceptedUntilMs }: Cached): boolean {
+    const nowMs = performance.now();
+    return (doubts === this.doubts && freshUntilMs > nowMs) || acceptedUntilMs > nowMs;
   }
 
-  /** While the database does not answer, a key counts as before: until its time is up. */
+  private refreshAhead(digest: string, known: Cached): void {
+    const nowMs = performance.now();
+    if (known.refreshAtMs > nowMs || this.refreshes >= REFRESHES) return;
+    known.refreshAtMs = nowMs + CONFIRM_AGAIN_MS;
+    this.refreshes += 1;
+    // It never rejects: a refresh that fails leaves the key as it is known, and is tried again.
+    void this.lookUp(digest)
+      .catch(() => undefined)
+      .finally(() => (this.refreshes -= 1));
+  }
+
+  /** While the database does not respond, a key is accepted as it was known. */
   private async confirm(digest: string, known: Cached): Promise<Caller | undefined> {
     try {
       return await within(CONFIRM_MS, this.lookUp(digest));
     } catch {
-      known.countsUntilMs = performance.now() + CONFIRM_AGAIN_MS;
+      known.acceptedUntilMs = performance.now() + CONFIRM_AGAIN_MS;
       return known.caller;
     }
   }
 
-  private lookUp(digest: string): Promise<Caller | undefined> {
+  private lookUp(digest: string, isSuspect = false): Promise<Caller | undefined> {
     const { lookups } = this;
     const underWay = lookups.get(digest);
     if (underWay) return underWay;
-    const lookup = this.find(digest)
+    const lookup = this.find(digest, isSuspect)
       .then((found) => {
         if (this.lookups === lookups) this.remember(digest, found);
         return found?.caller;
@@ -111,29 +138,38 @@ export class KeyCache {
     return lookup;
   }
 
-  private async find(digest: string): Promise<KeyFound | undefined> {
+  private async find(digest: string, isSuspect: boolean): Promise<KeyFound | undefined> {
     try {
-      return await this.keys.findByDigest(Buffer.from(digest, 'base64'));
+      if (isSuspect) return await this.gathered.find(digest);
+      return (await this.keys.findByDigests([Buffer.from(digest, 'base64')])).get(digest);
     } catch (error) {
-      // Nobody is let in on a guess, and nobody is told that their key is wrong when it could not be looked up.
+      // A key that could not be looked up is neither valid nor wrong.
       throw new Problem('UNAVAILABLE', { cause: error });
     }
   }
 
   private remember(digest: string, found: KeyFound | undefined): void {
-    const caller = found?.caller;
-    // A wrong key is remembered as well, but briefly.
-    const keepMs = found
-      ? Math.min(this.settings.config.GATEWAY_KEY_CACHE_MS, found.validForMs)
-      : WRONG_KEY_MS;
-    this.cache.set(digest, { caller, doubts: this.doubts, countsUntilMs: 0 }, { ttl: keepMs });
-    if (!caller) return;
+    if (!found) {
+      this.cache.delete(digest);
+      this.wrong.set(digest, true);
+      return;
+    }
+    const { caller, validForMs } = found;
+    const { GATEWAY_KEY_CACHE_MS: freshMs, GATEWAY_KEY_STALE_MS: staleMs } = this.settings.config;
+    const nowMs = performance.now();
+    const cached = {
+      caller,
+      doubts: this.doubts,
+      freshUntilMs: nowMs + freshMs,
+      refreshAtMs: nowMs + freshMs / 2,
+      acceptedUntilMs: 0,
+    };
+    this.cache.set(digest, cached, { ttl: Math.min(freshMs + staleMs, validForMs) });
     const digests = this.digests.get(caller.accountId) ?? new Set();
     this.digests.set(caller.accountId, digests.add(digest));
   }
 
-  private unlist(caller: Caller | undefined, digest: string): void {
-    if (!caller) return;
+  private unlist(caller: Caller, digest: string): void {
     const digests = this.digests.get(caller.accountId);
     digests?.delete(digest);
     if (digests?.size === 0) this.digests.delete(caller.accountId);

@@ -26,7 +26,11 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  ({ id: accountId } = await new AccountStore(prisma).create({ name: 'Ann', tier: 'standard', paid: false }));
+  ({ id: accountId } = await new AccountStore(prisma, database).create({
+    name: 'Ann',
+    tier: 'standard',
+    paid: false,
+  }));
   keyId = (await keys.create(accountId, 'INFERENCE', {}))?.key.id ?? '';
   uses = new KeyUses(keys, { log: createLogger('silent') });
 });

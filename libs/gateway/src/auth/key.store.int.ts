@@ -19,7 +19,11 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  const account = await new AccountStore(prisma).create({ name: 'Ann', tier: 'standard', paid: false });
+  const account = await new AccountStore(prisma, database).create({
+    name: 'Ann',
+    tier: 'standard',
+    paid: false,
+  });
   accountId = account.id;
 });
 
@@ -83,7 +87,11 @@ it.each(['no-uuid', randomUUID()])('knows no key %s', async (id) => {
 
 it('shows, changes and revokes no key of another account', async () => {
   const made = await keys.create(accountId, 'INFERENCE', { description: 'mine' });
-  const other = await new AccountStore(prisma).create({ name: 'Eve', tier: 'standard', paid: false });
+  const other = await new AccountStore(prisma, database).create({
+    name: 'Eve',
+    tier: 'standard',
+    paid: false,
+  });
   const id = made?.key.id ?? '';
   expect(await keys.list(other.id)).toEqual([]);
   expect(await keys.find(other.id, id)).toBeUndefined();

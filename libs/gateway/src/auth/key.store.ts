@@ -6,7 +6,7 @@ import { Database, PrismaDatabase } from '@svc/storage';
 import { z } from 'zod';
 import { type KeyTerms, type StoredKey, callerOf, keyColumns, readKey } from './key-rows.js';
 
-/** A caller, and how long its key is known to stay valid. */
+/** A caller, and how long its key stays valid unless it is revoked. */
 export interface KeyFound {
   readonly caller: Caller;
   readonly validForMs: number;
@@ -30,15 +30,19 @@ export class KeyStore {
     private readonly database: Database,
   ) {}
 
-  /** The caller whose secret has this SHA-256, unless the key is revoked or expired. */
-  async findByDigest(secretSha256: Uint8Array<ArrayBuffer>): Promise<KeyFound | undefined> {
-    const row = await this.prisma.apiKey.findUnique({
-      where: { secretSha256 },
+  /** The callers whose secrets have these SHA-256 digests, by the digest's base64, without revoked and expired keys. */
+  async findByDigests(digests: readonly Uint8Array<ArrayBuffer>[]): Promise<ReadonlyMap<string, KeyFound>> {
+    const rows = await this.prisma.apiKey.findMany({
+      where: { secretSha256: { in: [...digests] }, revokedAt: null },
       include: { account: { include: { limits: { orderBy: { model: 'asc' } } } } },
     });
-    if (!row || row.revokedAt) return undefined;
-    const validForMs = row.expiresAt ? row.expiresAt.getTime() - Date.now() : Number.POSITIVE_INFINITY;
-    return validForMs > 0 ? { caller: callerOf(readKey(row), row.account), validForMs } : undefined;
+    const found = new Map<string, KeyFound>();
+    for (const row of rows) {
+      const validForMs = row.expiresAt ? row.expiresAt.getTime() - Date.now() : Number.POSITIVE_INFINITY;
+      const digest = Buffer.from(row.secretSha256).toString('base64');
+      if (validForMs > 0) found.set(digest, { caller: callerOf(readKey(row), row.account), validForMs });
+    }
+    return found;
   }
 
   /** Makes a key, unless the account has as many as it may. */

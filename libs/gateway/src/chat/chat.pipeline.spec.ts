@@ -40,6 +40,7 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
     settle: steps.settle ?? (async () => ({ usdNano: 1n, diemNano: 0n })),
     buy: () => undefined,
     left: () => 0n,
+    cancel: async () => undefined,
     release: async () => void (released += 1),
   };
   const inference = {

@@ -5,9 +5,9 @@ import { type Ending, type Settled, isAbort } from '../answer/answer.js';
 import { queryIn } from '../web/search-tool.js';
 import { forStream, problemFrames } from '../answer/event-stream.js';
 import { totalUsage } from '../holds/price.js';
-import { isShortOfMoney } from '../holds/reservation.js';
+import { type Reservation, isShortOfMoney, isUnserved } from '../holds/reservation.js';
 import { Reservations } from '../holds/reservations.js';
-import { modelHeaders, walletHeaders } from '../http/header-values.js';
+import { limitHeaders, modelHeaders, walletHeaders } from '../http/header-values.js';
 import { tokensBeforeResults } from '../request/called-prompt.js';
 import { planAfterCall, planChat } from '../request/chat-plan.js';
 import type { Exchange } from './exchange.js';
@@ -45,6 +45,7 @@ export class ChatPipeline {
       const settled = await this.settle(exchange, last); //                   UNAVAILABLE
       if (last.ending.kind !== 'client_gone') await last.answer.end(settled);
     } catch (error) {
+      if (isUnserved(error)) await this.cancel(exchange, reservation);
       this.refuse(exchange, error);
     } finally {
       await reservation.release();
@@ -105,6 +106,12 @@ export class ChatPipeline {
     record.costUsd = formatUsd(cost.usdNano);
     record.costDiem = formatUsd(cost.diemNano);
     return { ending, usage, cost, hasOutput: last.completionTokens > 0 };
+  }
+
+  /** A request that this service could not serve takes nothing from its caller's limits. */
+  private async cancel({ client }: Exchange, reservation: Reservation): Promise<void> {
+    const limits = await reservation.cancel();
+    if (limits) Object.assign(client.headers, limitHeaders(limits));
   }
 
   /** Tells the client in the way that is left: throws what can still have an HTTP status. */

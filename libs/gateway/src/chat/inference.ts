@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InferenceRouter, type Usage } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { traced } from '@svc/telemetry';
+import { inference, traced } from '@svc/telemetry';
 import { Answer, type BackendAnswer, type Ending } from '../answer/answer.js';
 import type { AnswerHead } from '../answer/answer-head.js';
 import { HiddenTool } from '../answer/hidden-tool.js';
@@ -51,15 +51,19 @@ export class Inference {
    */
   async ask(exchange: Exchange, prepared: Prepared, before?: Answer): Promise<Answer> {
     const { plan, reservation, prompt, findings } = prepared;
-    const { requestId, record, client, silenceMs, patienceMs } = exchange;
+    const { requestId, caller, record, client, silenceMs, patienceMs } = exchange;
     record.stream = plan.stream;
     // An answer that may cost more than is held is streamed by the backend, so that more can be held on the way.
     const stream = plan.stream || !reservation.coversWholeAnswer;
-    const call = await inferenceCall(plan, requestId, {
-      stream,
-      messages: prompt.messages,
-      promptTokens: prompt.tokens,
-    });
+    const call = await inferenceCall(
+      plan,
+      { requestId, accountId: caller.accountId },
+      {
+        stream,
+        messages: prompt.messages,
+        promptTokens: prompt.tokens,
+      },
+    );
     const asked = traced<BackendAnswer>('infer', () =>
       stream ? this.router.stream(call, client.signal) : this.router.complete(call, client.signal),
     );
@@ -106,10 +110,12 @@ export class Inference {
           ? reservation.coveredTokens
           : Number.POSITIVE_INFINITY,
       mayThink: plan.model.capabilities.supportsReasoning,
+      mayBeEncrypted: plan.model.capabilities.supportsE2EE === true,
     };
     try {
       const { usage, doubted } = await usageOf(ended);
       if (doubted.length > 0) {
+        for (const doubt of doubted) inference.doubted.add(1, plan.model.id, backend, doubt);
         const { reported } = normaliser;
         this.logger.log.warn({ requestId, backend, doubted, reported, usage }, 'counts were not believed');
       }

@@ -2,11 +2,17 @@ import { Controller, Param, Req, Res } from '@nestjs/common';
 import { Problem, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import { DOCS_PAGE, DOCS_POLICY, docsAsset } from './docs-page.js';
 
 /** The description of the API as a page. All that it loads comes from here. */
 @Controller()
 export class DocsController {
+  @Answers(routes.root)
+  root(): z.infer<typeof routes.root.reply> {
+    return { api: '/api/v1', docs: routes.docs.path, openapi: routes.openApi.path };
+  }
+
   @Answers(routes.docs)
   page(@Res() reply: FastifyReply): void {
     void reply

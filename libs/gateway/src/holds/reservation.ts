@@ -196,9 +196,33 @@ export class Reservation {
     return cost;
   }
 
-  /** Gives everything back: nothing was delivered. Does nothing once settled. A failure is logged: the hold lapses. */
+  /** Gives everything back but the request: nothing was delivered. Does nothing once settled. */
   async release(): Promise<void> {
     if (!this.open) return;
+    await this.releaseHold();
+    await this.correctLimits(0);
+  }
+
+  /**
+   * Gives everything back, the request included: it was this service that could not serve it. Resolves once the limits
+   * have it back, with what they are then; with nothing once settled.
+   */
+  async cancel(): Promise<Admission | undefined> {
+    if (!this.open) return undefined;
+    const { request, limits } = this.admitted;
+    await Promise.all([
+      this.releaseHold(),
+      traced('cancel limits', () => this.neighbours.limiter.release(request, limits)),
+    ]);
+    return {
+      ...limits,
+      requests: { ...limits.requests, remaining: limits.requests.remaining + 1 },
+      tokens: { ...limits.tokens, remaining: limits.tokens.remaining + request.tokens },
+    };
+  }
+
+  /** A failure is logged: the hold lapses. */
+  private async releaseHold(): Promise<void> {
     this.open = false;
     try {
       await traced('release hold', () => this.neighbours.ledger.release(this.hold));
@@ -206,7 +230,6 @@ export class Reservation {
       const { requestId } = this.hold;
       this.neighbours.log.error({ err: error, requestId }, 'a hold could not be given back and will lapse');
     }
-    await this.correctLimits(0);
   }
 
   /** What the prompt, what is bought and so many output tokens cost at the most. */
@@ -275,6 +298,11 @@ const MONEY_CODES: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
   'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
 ]);
+
+/** Whether a request failed with a 503: it was not its caller's fault, nor did it get anything. */
+export function isUnserved(error: unknown): boolean {
+  return error instanceof Problem && error.status === 503;
+}
 
 /** Whether a refusal is for want of money. */
 export function isShortOfMoney(error: unknown): error is Problem {

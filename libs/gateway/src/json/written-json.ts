@@ -27,7 +27,7 @@ export async function writtenJson(value: unknown, strings: LongStrings): Promise
 }
 
 /** An end near `end` at which no character of two units is cut. */
-function cutBefore(text: string, end: number): number {
+export function cutBefore(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code < 0xdc00 ? end - 1 : end;

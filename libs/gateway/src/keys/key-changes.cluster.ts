@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { EVENTS, NewApiKey, Problem, UsageHistory } from '@svc/contracts';
-import { EventStrategy, EventsModule, createTopics } from '@svc/events';
+import { EventStrategy, EventsModule, createTopics, kafkaConfig, kafkaConnection } from '@svc/events';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { GatheredLookups } from '../auth/gathered-lookups.js';
 import { KeyCache } from '../auth/key-cache.js';
 import { KeyStore } from '../auth/key.store.js';
 import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
@@ -18,7 +19,7 @@ import { KeyChangesConsumer } from './key-changes.consumer.js';
 
 let infra: Infra;
 let database: TestDatabase;
-let brokers: string[];
+let connection: ReturnType<typeof kafkaConnection>;
 const apps: NestFastifyApplication[] = [];
 
 /** What a gateway knows keys with. */
@@ -28,7 +29,7 @@ async function startGateway(): Promise<NestFastifyApplication> {
     imports: [
       LoggerModule.of(createLogger('silent')),
       StorageModule.at({ url: database.url }),
-      EventsModule.kafka({ brokers }),
+      EventsModule.kafka(connection),
     ],
     controllers: [KeyChangesConsumer],
     providers: [
@@ -36,6 +37,7 @@ async function startGateway(): Promise<NestFastifyApplication> {
       { provide: UsageHistory, useValue: undefined },
       AccountStore,
       ApiKeys,
+      GatheredLookups,
       KeyCache,
       KeyChanges,
       KeyStore,
@@ -52,9 +54,10 @@ async function startGateway(): Promise<NestFastifyApplication> {
 beforeAll(async () => {
   infra = await temporaryInfra();
   const [broker, ownDatabase] = await Promise.all([infra.kafka.start(), startTestDatabase()]);
-  brokers = [broker];
+  const variables = { KAFKA_BROKERS: broker, ...(await infra.kafka.credentials()) };
+  connection = kafkaConnection(loadConfig(kafkaConfig, variables));
   database = ownDatabase;
-  await createTopics({ brokers }, EVENTS, {
+  await createTopics(connection, EVENTS, {
     partitions: 3,
     replicas: 1,
     minInSyncReplicas: 1,
@@ -96,6 +99,41 @@ async function timesBelieved(
     await sleep(PAUSE_MS);
   }
 }
+
+/** An account whose key the second gateway knows is suspended in the first. Gives how often the second one served it. */
+async function timesServed(
+  [one, two]: readonly NestFastifyApplication[],
+  accountId: string,
+  apiKey: string,
+): Promise<number> {
+  const accounts = one?.get(AccountStore);
+  const isSuspended = async (): Promise<boolean> =>
+    (await two?.get(KeyCache).identify(`Bearer ${apiKey}`))?.isSuspended === true;
+  await vi.waitFor(async () => expect(await isSuspended()).toBe(false), { timeout: 30_000 });
+  await accounts?.suspend(accountId, 'unpaid');
+  one?.get(KeyChanges).made(accountId);
+  let times = 0;
+  while (!(await isSuspended())) {
+    times += 1;
+    if (times > 30 * WITHIN_A_SECOND) throw new Error('it is served for ever');
+    await sleep(PAUSE_MS);
+  }
+  await accounts?.resume(accountId);
+  one?.get(KeyChanges).made(accountId);
+  return times;
+}
+
+it('an account that is suspended in one gateway is suspended in every other one within a second', async () => {
+  const gateways = [await startGateway(), await startGateway()];
+  const account = { name: 'Bob', tier: 'standard', paid: false } as const;
+  const { id } = (await gateways[0]?.get(AccountStore).create(account)) ?? { id: '' };
+  const key = NewApiKey.parse({ apiKeyType: 'INFERENCE', description: '' });
+  const made = await gateways[0]?.get(ApiKeys).create(id, key);
+  const times: number[] = [];
+  while (times.length < 5) times.push(await timesServed(gateways, id, made?.secret ?? ''));
+  // Of the five in the middle, since a busy machine may keep one of them waiting.
+  expect(times.toSorted((a, b) => a - b)[2]).toBeLessThanOrEqual(WITHIN_A_SECOND);
+});
 
 it('a key that is revoked in one gateway is wrong in every other one within a second, also while Kafka is away', async () => {
   const gateways = [await startGateway(), await startGateway()];

@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { AccountLimitsStore } from '../operator/account-limits.store.js';
 import { AccountStore } from '../operator/account.store.js';
 import { ApiKeys } from './api-keys.js';
+import { GatheredLookups } from '../auth/gathered-lookups.js';
 import { KeyCache } from '../auth/key-cache.js';
 import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
 import { KeyChanges } from './key-changes.js';
@@ -84,7 +85,7 @@ interface Gateway {
 let database: TestDatabase;
 const gateways: Gateway[] = [];
 
-async function startGateway(): Promise<Gateway> {
+async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<Gateway> {
   const [data, log] = [await Line.to(database.url), await Line.to(database.url)];
   const app = await NestFactory.create<NestFastifyApplication>(
     {
@@ -96,11 +97,15 @@ async function startGateway(): Promise<Gateway> {
       ],
       controllers: [KeyChangesConsumer],
       providers: [
-        { provide: GatewaySettings, useValue: { config: loadConfig(gatewayConfig, {}), operatorToken: '' } },
+        {
+          provide: GatewaySettings,
+          useValue: { config: loadConfig(gatewayConfig, settings), operatorToken: '' },
+        },
         { provide: UsageHistory, useValue: undefined },
         AccountLimitsStore,
         AccountStore,
         ApiKeys,
+        GatheredLookups,
         KeyCache,
         KeyChanges,
         KeyStore,
@@ -132,7 +137,7 @@ const eventually = (holds: () => Promise<void>): Promise<void> => vi.waitFor(hol
 const asks = ({ gate }: Gateway): Promise<string> => codeOf(gate.identify(key.authorization));
 
 /** Waits until a process hears of changes: as it begins to, it remembers nothing that is being looked up. */
-async function hears({ gate }: Gateway): Promise<void> {
+async function untilItListens({ gate }: Gateway): Promise<void> {
   const forget = vi.spyOn(gate, 'forget');
   const { id } = await one.app.get(AccountStore).create({ name: 'Bob', tier: 'standard', paid: false });
   await eventually(async () => {
@@ -200,6 +205,21 @@ it('what the operator sets for an account holds for its keys everywhere', async 
   await eventually(async () => expect(await two.gate.identify(key.authorization)).toMatchObject(expected));
 });
 
+it('an account that is suspended in one process is suspended in every other one, until it is resumed', async () => {
+  const accounts = one.app.get(AccountStore);
+  const changes = one.app.get(KeyChanges);
+  const isSuspended = async ({ gate }: Gateway): Promise<boolean> =>
+    (await gate.identify(key.authorization)).isSuspended === true;
+  await accounts.suspend(accountId, 'unpaid');
+  changes.made(accountId);
+  expect(await isSuspended(one)).toBe(true);
+  await eventually(async () => expect(await isSuspended(two)).toBe(true));
+  await accounts.resume(accountId);
+  changes.made(accountId);
+  expect(await isSuspended(one)).toBe(false);
+  await eventually(async () => expect(await isSuspended(two)).toBe(false));
+});
+
 it('a process that is cut off from the log looks keys up again, and hears again once it is back', async () => {
   two.log.cut();
   await one.keys.revoke(accountId, key.id);
@@ -215,7 +235,7 @@ it('a process that is cut off from the log looks keys up again, and hears again 
 });
 
 it('while the database does not answer, known keys count on and nobody else is let in on a guess', async () => {
-  await hears(two);
+  await untilItListens(two);
   expect(await asks(two)).toBe('known');
   two.data.cut();
   two.log.cut();
@@ -231,6 +251,39 @@ it('while the database does not answer, known keys count on and nobody else is l
     two.gate.doubt();
     expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
   });
+});
+
+it('a key in use is looked up again before its time is up, so that no request waits for it', async () => {
+  const gateway = await startGateway({ GATEWAY_KEY_CACHE_MS: '8000' });
+  const { app, gate } = gateway;
+  await untilItListens(gateway);
+  await gate.identify(key.authorization);
+  // A change without an event.
+  await app
+    .get(Database)
+    .query('UPDATE gateway.api_keys SET requests_per_minute = 7 WHERE id = $1', [key.id]);
+  const seen = new Set<unknown>();
+  await eventually(() => {
+    const caller = gate.trusted(key.authorization);
+    seen.add(caller ? caller.limits?.requestsPerMinute : 'to be looked up');
+    expect(seen).toEqual(new Set([undefined, 7]));
+    return Promise.resolve();
+  });
+});
+
+it('while the database does not respond, a known key is accepted beyond its time in the cache, and not for ever', async () => {
+  const silent = await startGateway({ GATEWAY_KEY_CACHE_MS: '100', GATEWAY_KEY_STALE_MS: '10000' });
+  await untilItListens(silent);
+  expect(await asks(silent)).toBe('known');
+  silent.data.cut();
+  silent.log.cut();
+  await eventually(async () => {
+    expect(silent.gate.trusted(key.authorization)).toBeUndefined();
+    expect(await asks(silent)).toBe('known');
+  });
+  await eventually(async () => expect(await asks(silent)).toBe('UNAVAILABLE'));
+  silent.data.mend();
+  await eventually(async () => expect(await asks(silent)).toBe('known'));
 });
 
 it('what was being read while a key was revoked is not remembered', async () => {

@@ -5,6 +5,7 @@ export interface AccountRow {
   readonly tier: string;
   readonly paid: boolean;
   readonly concurrentRequests: number | null;
+  readonly suspendedAt: Date | string | null;
   readonly limits: readonly LimitRow[];
 }
 
@@ -20,12 +21,13 @@ const EVERY_MODEL = '*';
 /** What a caller has of its account. */
 export function accountTerms(
   account: AccountRow,
-): Pick<Caller, 'tier' | 'paid' | 'accountLimits' | 'concurrent'> {
+): Pick<Caller, 'tier' | 'paid' | 'accountLimits' | 'concurrent' | 'isSuspended'> {
   return {
     tier: account.tier === 'partner' ? 'partner' : 'standard',
     paid: account.paid,
     ...(account.limits.length > 0 && { accountLimits: account.limits.map(accountLimit) }),
     ...(account.concurrentRequests !== null && { concurrent: account.concurrentRequests }),
+    ...(account.suspendedAt !== null && { isSuspended: true }),
   };
 }
 

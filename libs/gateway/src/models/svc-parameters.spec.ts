@@ -41,7 +41,11 @@ describe('effectiveParameters', () => {
   });
 
   it('refuses a suffix with a value of the wrong type, naming the parameter', () => {
-    expect(() => effectiveParameters({}, { disable_thinking: 'maybe' })).toThrow(/disable_thinking/);
+    const path = ['model'];
+    const message = expect.stringContaining('suffix: disable_thinking: ') as string;
+    expect(() => effectiveParameters({}, { disable_thinking: 'maybe' })).toThrow(
+      expect.objectContaining({ param: 'model', issues: [{ code: 'invalid_type', path, message }] }),
+    );
   });
 });
 

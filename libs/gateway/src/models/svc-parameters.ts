@@ -45,11 +45,12 @@ export function effectiveParameters(
 ): SvcParametersEcho {
   const read = SvcParameters.safeParse(suffix);
   if (!read.success) {
-    const [issue] = read.error.issues;
-    throw new Problem('INVALID_REQUEST', {
-      param: 'model',
-      message: `model suffix: ${issue?.path.join('.')}: ${issue?.message}`,
-    });
+    const issues = read.error.issues.map(({ code, path, message }) => ({
+      code,
+      path: ['model'],
+      message: `suffix: ${path.join('.')}: ${message}`,
+    }));
+    throw invalidRequest(issues);
   }
   const given = { ...body, ...read.data };
   // The suffix wins whichever of its two names the switch has there.

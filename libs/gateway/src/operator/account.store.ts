@@ -1,42 +1,147 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Account, type NewAccount, Problem } from '@svc/contracts';
-import { PrismaDatabase } from '@svc/storage';
+import {
+  Account,
+  type AccountQuery,
+  type NewAccount,
+  Problem,
+  keyChanged,
+  walletAccountId,
+  walletName,
+} from '@svc/contracts';
+import { type RunStatement, addToOutbox } from '@svc/events';
+import { Database, PrismaDatabase } from '@svc/storage';
+
+interface StoredAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly tier: string;
+  readonly paid: boolean;
+  readonly wallet: string | null;
+  readonly createdAt: Date;
+  readonly suspendedAt: Date | null;
+  readonly suspendedReason: string | null;
+}
+
+/** The account of a wallet that no operator has opened: it pays as it goes. */
+const WALLET_TERMS = { tier: 'standard', paid: true } as const;
 
 /** Accounts: who pays. What they have is the ledger's. */
 @Injectable()
 export class AccountStore {
-  constructor(private readonly database: PrismaDatabase) {}
+  constructor(
+    private readonly prisma: PrismaDatabase,
+    private readonly database: Database,
+  ) {}
 
   async create({ name, tier, paid }: NewAccount, id: string = randomUUID()): Promise<Account> {
-    const account = { id, name, tier, paid };
-    await this.database.account.create({ data: account });
-    return account;
+    return accountOf(await this.prisma.account.create({ data: { id, name, tier, paid } }));
   }
 
-  /** The account of this id, as it is or made like this. */
-  async ensure({ name, tier, paid }: NewAccount, id: string): Promise<Account> {
-    const row = await this.database.account.upsert({
+  /** The account of a wallet, as it is or made like this. */
+  async ensure({ name, tier, paid }: NewAccount, address: string): Promise<Account> {
+    const wallet = walletName(address);
+    const id = walletAccountId(wallet);
+    const row = await this.prisma.account.upsert({
       where: { id },
-      update: {},
-      create: { id, name, tier, paid },
+      update: { wallet },
+      create: { id, name, tier, paid, wallet },
     });
-    return Account.parse(row);
+    return accountOf(row);
   }
 
-  /** Refuses: ACCOUNT_NOT_FOUND. */
-  async get(id: string): Promise<Account> {
-    const row = await this.database.account.findUnique({ where: { id } });
-    if (!row) throw new Problem('ACCOUNT_NOT_FOUND', { param: 'id' });
-    return Account.parse(row);
+  /** By its id or the address of its wallet. Refuses: ACCOUNT_NOT_FOUND. */
+  async get(reference: string): Promise<Account> {
+    const { id, wallet } = accountNamed(reference);
+    const row = await this.prisma.account.findUnique({ where: { id } });
+    if (row) return accountOf(row);
+    if (wallet === undefined) throw unknownAccount();
+    return { id, name: wallet, ...WALLET_TERMS, wallet, createdAt: null, state: 'active', suspension: null };
+  }
+
+  /** At most `limit`, newest first. */
+  async list({ search, state, kind, limit, before }: AccountQuery): Promise<Account[]> {
+    const walletId = search === undefined ? undefined : walletAccountId(walletName(search));
+    const rows = await this.database.query<StoredAccount>(LIST, [
+      search,
+      walletId,
+      state,
+      kind,
+      before,
+      limit,
+    ]);
+    return rows.map(accountOf);
+  }
+
+  /** Suspends an account, or replaces why it is suspended, and notes the event of it. Refuses: ACCOUNT_NOT_FOUND. */
+  async suspend(reference: string, suspendedReason: string): Promise<Account> {
+    const { id, wallet } = accountNamed(reference);
+    return this.prisma.$transaction(async (transaction) => {
+      if (wallet !== undefined) {
+        const data = { id, name: wallet, ...WALLET_TERMS, wallet };
+        await transaction.account.createMany({ data, skipDuplicates: true });
+      }
+      // The first to suspend it says since when.
+      await transaction.account.updateMany({
+        where: { id, suspendedAt: null },
+        data: { suspendedAt: new Date() },
+      });
+      const data = { suspendedReason };
+      const [row] = await transaction.account.updateManyAndReturn({ where: { id }, data });
+      if (!row) throw unknownAccount();
+      const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
+      await addToOutbox(run, keyChanged, { accountId: id });
+      return accountOf(row);
+    });
+  }
+
+  /** Ends a suspension, if there is one, and notes the event of it. Refuses: ACCOUNT_NOT_FOUND. */
+  async resume(reference: string): Promise<Account> {
+    const { id } = accountNamed(reference);
+    await this.prisma.$transaction(async (transaction) => {
+      const data = { suspendedAt: null, suspendedReason: null };
+      const { count } = await transaction.account.updateMany({ where: { id }, data });
+      const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
+      if (count > 0) await addToOutbox(run, keyChanged, { accountId: id });
+    });
+    return this.get(reference);
   }
 
   /** Whether this account, or any at all, exists. */
   async exists(id?: string): Promise<boolean> {
-    const row = await this.database.account.findFirst({
+    const row = await this.prisma.account.findFirst({
       ...(id !== undefined && { where: { id } }),
       select: { id: true },
     });
     return row !== null;
   }
 }
+
+/** The account of an id or of a wallet's address, which holds no dash. */
+function accountNamed(reference: string): { id: string; wallet?: string } {
+  if (reference.includes('-')) return { id: reference };
+  const wallet = walletName(reference);
+  return { id: walletAccountId(wallet), wallet };
+}
+
+const LIST = `
+  SELECT id, name, tier, paid, wallet, created_at AS "createdAt", suspended_at AS "suspendedAt",
+    suspended_reason AS "suspendedReason"
+  FROM gateway.accounts
+  WHERE ($1::text IS NULL OR starts_with(id::text, lower($1)) OR position(lower($1) IN lower(name)) > 0
+      OR id = $2::uuid)
+    AND ($3::text IS NULL OR ($3 = 'suspended') = (suspended_at IS NOT NULL))
+    AND ($4::text IS NULL OR ($4 = 'wallet') = (wallet IS NOT NULL))
+    AND ($5::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM gateway.accounts WHERE id = $5))
+  ORDER BY created_at DESC, id DESC LIMIT $6`;
+
+function accountOf({ createdAt, suspendedAt, suspendedReason, ...row }: StoredAccount): Account {
+  return Account.parse({
+    ...row,
+    createdAt: createdAt.toISOString(),
+    state: suspendedAt ? 'suspended' : 'active',
+    suspension: suspendedAt && { at: suspendedAt.toISOString(), reason: suspendedReason ?? '' },
+  });
+}
+
+const unknownAccount = (): Problem => new Problem('ACCOUNT_NOT_FOUND', { param: 'id' });

@@ -1,6 +1,8 @@
 import { Body, Controller, Param, Query } from '@nestjs/common';
 import {
   type Account,
+  type AccountList,
+  AccountQuery,
   type AccountWithBalances,
   Books,
   type CreatedApiKey,
@@ -13,8 +15,6 @@ import {
   formatUsd,
   parseUsd,
   routes,
-  walletAccountId,
-  walletName,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import { AccountStore } from './account.store.js';
@@ -30,17 +30,24 @@ export class AccountsController {
     private readonly books: Books,
   ) {}
 
+  @Answers(routes.listAccounts)
+  async list(@Query() query: AccountQuery): Promise<AccountList> {
+    const data = await this.accounts.list(query);
+    const nextBefore = data.length === query.limit ? (data.at(-1)?.id ?? null) : null;
+    return { object: 'list', data, nextBefore };
+  }
+
   @Answers(routes.createAccount)
   create(@Body() account: NewAccount): Promise<Account> {
     const { wallet } = account;
     if (wallet === undefined) return this.accounts.create(account);
-    return this.accounts.ensure(account, walletAccountId(walletName(wallet)));
+    return this.accounts.ensure(account, wallet);
   }
 
   @Answers(routes.getAccount)
   async get(@Param() { id }: { id: string }): Promise<AccountWithBalances> {
     const account = await this.accounts.get(id);
-    const { usdNano, diemNano } = await this.books.balances(id);
+    const { usdNano, diemNano } = await this.books.balances(account.id);
     return { ...account, balances: { usd: formatUsd(usdNano), diem: formatUsd(diemNano) } };
   }
 

@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { gatewayConfig } from '../gateway.config.js';
 import { AttachmentFetcher } from './attachment-fetcher.js';
 import { Attachments } from './attachments.js';
+import { FileTexts } from './file-texts.js';
 
 class NoFiles extends Retrieval {
   override extractText(): Promise<never> {
@@ -15,8 +16,9 @@ class NoFiles extends Retrieval {
 
 const images = new Images(loadConfig(imagesConfig, {}));
 const config = loadConfig(gatewayConfig, { GATEWAY_ATTACHMENT_URLS: 'off' });
-const fetcher = new AttachmentFetcher(new GuardedFetcher({}), { config, operatorToken: 'x'.repeat(32) });
-const attachments = new Attachments(new NoFiles(), images, fetcher);
+const settings = { config, operatorToken: 'x'.repeat(32) };
+const fetcher = new AttachmentFetcher(new GuardedFetcher({}), settings);
+const attachments = new Attachments(new FileTexts(new NoFiles(), settings), images, fetcher);
 const context = {
   path: ['messages', 0, 'content', 0],
   accountId: 'account',

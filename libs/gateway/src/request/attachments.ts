@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type ContentPart,
-  ExtractionFailed,
-  type Issue,
-  Problem,
-  Retrieval,
-  invalidRequest,
-} from '@svc/contracts';
+import { type ContentPart, ExtractionFailed, type Issue, Problem, invalidRequest } from '@svc/contracts';
 import { FetchRefused } from '@svc/guarded-fetch';
 import {
   type DataUrlHead,
@@ -19,6 +12,7 @@ import {
   imageFormat,
 } from '@svc/media';
 import { ATTACHMENT_LIMIT_BYTES, AttachmentFetcher, BadSource, type Source } from './attachment-fetcher.js';
+import { FileTexts } from './file-texts.js';
 import { videoType } from './video-type.js';
 
 /** The least width and height of an image, in pixels. */
@@ -37,13 +31,13 @@ export interface AttachmentContext {
 }
 
 /**
- * Makes the parts of a message ready for a model: files become text, and nothing is left for a backend to fetch. Files
- * are read by the port `Retrieval`, images and videos here, where they are.
+ * Makes the parts of a message ready for a model: files become fenced text, and nothing is left for a backend to fetch.
+ * Images and videos are checked in this process.
  */
 @Injectable()
 export class Attachments {
   constructor(
-    private readonly retrieval: Retrieval,
+    private readonly files: FileTexts,
     private readonly images: Images,
     private readonly fetcher: AttachmentFetcher,
   ) {}
@@ -120,11 +114,11 @@ export class Attachments {
   /** A file that can't be read says so in its place, and the request goes on. */
   private async file(part: Part<'file'>, context: AttachmentContext): Promise<ContentPart> {
     const { file_data: data, filename } = part.file;
-    const name = filename ?? nameFrom(data);
+    const name = filename?.trim() || nameFrom(data);
     const rest = part.cache_control && { cache_control: part.cache_control };
     const unread = (why: string): ContentPart => ({
       type: 'text',
-      text: `[Error processing file ${name}: ${why}]`,
+      text: this.files.unread(name, why),
       ...rest,
     });
     try {
@@ -135,8 +129,7 @@ export class Attachments {
       }
       const named = filename === undefined && isDataUrl(data) ? {} : { name };
       const file = { ...named, mediaType, bytes, accountId: context.accountId };
-      const { text } = await this.retrieval.extractText(file, context.signal);
-      return { type: 'text', text: `[File ${name}]\n${text}\n[End of file ${name}]`, ...rest };
+      return { type: 'text', text: await this.files.read(file, name, context.signal), ...rest };
     } catch (error) {
       if (error instanceof ExtractionFailed && error.retryable) throw tooBusy(error);
       if (error instanceof ExtractionFailed) return unread(error.reason);

@@ -43,6 +43,7 @@ export function promptAfterCall(
     messages: `${before.slice(0, -1)},${added.join(',')}]`,
     tokens: plan.promptTokens + estimateTokens(Buffer.byteLength(content)),
     tokensAtMost: prompt.tokensAtMost + bytes,
+    tokensAtLeast: prompt.tokensAtLeast,
     count,
     tokenizer,
   };

@@ -157,11 +157,11 @@ export interface BackendRequest {
 /** A plan as the router wants it. */
 export async function inferenceCall(
   plan: ChatPlan,
-  requestId: string,
+  { requestId, accountId }: Pick<InferenceCall, 'requestId' | 'accountId'>,
   asked: BackendRequest,
 ): Promise<InferenceCall> {
   const body = await plan.json.strings.bytesOf(backendBody(plan, asked));
-  const call = { requestId, model: plan.model.id, body };
+  const call = { requestId, accountId, model: plan.model.id, body };
   return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };
 }
 
@@ -186,13 +186,33 @@ function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: Backend
   return jsonObject(members);
 }
 
-/** What makes the backend search; without it, no member of a client's does: it would not be paid for. */
+/**
+ * Members that make the backend search. Without `enable_x_search` the caller's own are left out, because the search that
+ * they start would not be paid for. With it they are merged into ours.
+ */
 function tellSearch(members: Map<string, string>, { web, model }: ChatPlan): void {
   if (model.capabilities.supportsXSearch !== true) return;
   const wanted = web?.kind === 'native' ? web.members : {};
-  for (const name of Object.keys(model.xSearch?.members ?? XAI_MEMBERS)) members.delete(name);
-  for (const [name, value] of Object.entries(wanted)) members.set(name, JSON.stringify(value));
+  for (const name of Object.keys(model.xSearch?.members ?? XAI_MEMBERS)) {
+    const own = members.get(name);
+    members.delete(name);
+    if (name in wanted) members.set(name, JSON.stringify(mergedMember(wanted[name], own)));
+  }
 }
+
+/**
+ * An object of the caller's completes ours. Our plain values win: they switch the search on that is charged, and ask for
+ * its citations. Our lists, such as sources, are defaults that the caller may replace.
+ */
+function mergedMember(ours: unknown, text: string | undefined): unknown {
+  const own: unknown = text === undefined ? undefined : JSON.parse(text);
+  if (!isObject(ours) || !isObject(own)) return ours;
+  const fixed = Object.entries(ours).filter(([, value]) => typeof value !== 'object' || value === null);
+  return { ...ours, ...own, ...Object.fromEntries(fixed) };
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Of the estimate of a prompt, so much more may be the prompt where it has to fit beside the output. */
 const PROMPT_MARGIN = 1.1;

@@ -2,7 +2,7 @@ import type { ContentPart, Message } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { type MessageEdits, editMessages } from './message-edits.js';
 
-const nothing: MessageEdits = { prompt: '', foreign: '', dropped: new Set(), parts: new Map() };
+const nothing: MessageEdits = { prompt: '', untrusted: '', dropped: new Set(), parts: new Map() };
 
 /** Edits the messages of a JSON text. Edits are chosen by what was read from it. */
 function edit(text: string, choose: (messages: Message[]) => Partial<MessageEdits>) {
@@ -54,13 +54,16 @@ describe('editMessages', () => {
         { type: 'text', text: 'a' },
       ],
     ],
-  ])('puts text of strangers before what the last user message says, and nowhere else', (content, joined) => {
-    const last = JSON.stringify({ role: 'user', content });
-    const { messages } = edit(`[${big},${last},{"role":"assistant","content":"b"}]`, () => ({
-      foreign: 'found',
-    }));
-    expect(messages.map((message) => message.content)).toEqual(['a', joined, 'b']);
-  });
+  ])(
+    'puts untrusted content before the text of the last user message and nowhere else',
+    (content, joined) => {
+      const last = JSON.stringify({ role: 'user', content });
+      const { messages } = edit(`[${big},${last},{"role":"assistant","content":"b"}]`, () => ({
+        untrusted: 'found',
+      }));
+      expect(messages.map((message) => message.content)).toEqual(['a', joined, 'b']);
+    },
+  );
 
   it('leaves messages out', () => {
     const { text } = edit(`[{"role":"assistant","content":""},${big}]`, ([first]) => ({

@@ -5,8 +5,8 @@ import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 export interface MessageEdits {
   /** Goes before what the caller says; empty for none. */
   readonly prompt: string;
-  /** Text of strangers that goes before what the last user message says; empty for none. */
-  readonly foreign: string;
+  /** Untrusted content in its fence, put before the text of the last user message; empty for none. */
+  readonly untrusted: string;
   readonly dropped: ReadonlySet<Message>;
   /** What becomes of a part; nothing where it is left out. */
   readonly parts: ReadonlyMap<ContentPart, EditedPart | undefined>;
@@ -42,7 +42,7 @@ export function editMessages({ messages, text }: MessageList, edits: MessageEdit
     kept.push(edited.message);
     keptTexts.push(edited.text);
   }
-  if (edits.foreign !== '') addForeign(edits.foreign, kept, keptTexts);
+  if (edits.untrusted !== '') addUntrusted(edits.untrusted, kept, keptTexts);
   if (edits.prompt !== '') addPrompt(edits.prompt, kept, keptTexts);
   return { messages: kept, text: `[${keptTexts.join(',')}]` };
 }
@@ -91,14 +91,14 @@ function addPrompt(prompt: string, messages: Message[], texts: string[]): void {
 }
 
 /**
- * Changes both lists. Text of strangers has no message of its own, since the chat templates of many models want roles to
- * alternate, and none of the caller's authority over the model: it stands where the caller asks.
+ * Changes both lists. Untrusted content gets no message of its own, because the chat templates of many models require
+ * roles to alternate. It goes into the user message, whose authority is lower than that of the system prompt.
  */
-function addForeign(foreign: string, messages: Message[], texts: string[]): void {
+function addUntrusted(untrusted: string, messages: Message[], texts: string[]): void {
   const at = messages.findLastIndex(({ role }) => role === 'user');
   const last = messages[at];
   if (last?.role !== 'user') return;
-  const { message, text } = withTextBefore(foreign, { message: last, text: texts[at] ?? '' });
+  const { message, text } = withTextBefore(untrusted, { message: last, text: texts[at] ?? '' });
   messages[at] = message;
   texts[at] = text;
 }

@@ -13,6 +13,7 @@ import { writtenJson } from '../json/written-json.js';
 import { promptCount } from '../tokens/prompt-count.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { Tokenizers } from '../tokens/tokenizers.js';
+import { leastPromptTokens } from '../tokens/least-tokens.js';
 import { estimatePromptTokens, promptTokensAtMost } from '../tokens/tokens.js';
 import type { Findings } from '../web/web-research.js';
 import { Attachments } from './attachments.js';
@@ -42,6 +43,8 @@ export interface PreparedPrompt {
   readonly tokens: number;
   /** The most that a backend's count of them is believed. */
   readonly tokensAtMost: number;
+  /** The least that a backend's count of them is believed. */
+  readonly tokensAtLeast: () => number;
   /** Counts its tokens, to be asked where the backend has not. */
   readonly count: () => Promise<number>;
   /** Counts what comes of it; without one it is estimated. */
@@ -78,7 +81,9 @@ export class Preparation {
     const bytes = strings.byteLength(text) + (ready ? strings.byteLength(ready.text) : 0) + toolBytes;
     const tokensAtMost = promptTokensAtMost(request, bytes);
     const count = promptCount(request, tokens, tokenizer);
-    return { messages: ready?.text, tokens, tokensAtMost, tokenizer, count };
+    // Of what the client sent: that is kept while the answer runs, and what was made of it is not.
+    const tokensAtLeast = (): number => leastPromptTokens(plan.request);
+    return { messages: ready?.text, tokens, tokensAtMost, tokensAtLeast, tokenizer, count };
   }
 
   /**
@@ -91,7 +96,7 @@ export class Preparation {
     signal: AbortSignal,
   ): Promise<MessageList | undefined> {
     const { messages } = plan.request;
-    const { instructions = '', block: foreign = '' } = findings ?? {};
+    const { instructions = '', block: untrusted = '' } = findings ?? {};
     const prompts = this.prompts.for(plan.parameters, plan.model);
     const prompt = (instructions === '' ? prompts : [...prompts, instructions]).join('\n\n');
     const dropped = new Set(messages.filter(isEmpty));
@@ -108,7 +113,7 @@ export class Preparation {
     for (const part of left) parts.set(part, undefined);
     if (prompt === '' && dropped.size === 0 && parts.size === 0) return undefined;
     const text = plan.members.get('messages') ?? '[]';
-    return editMessages({ messages, text }, { prompt, foreign, dropped, parts });
+    return editMessages({ messages, text }, { prompt, untrusted, dropped, parts });
   }
 
   /** The parts that change, and what they become. */

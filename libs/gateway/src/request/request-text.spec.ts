@@ -1,4 +1,4 @@
-import { ChatRequest, Problem } from '@svc/contracts';
+import { ChatRequest, NOT_INT64, Problem } from '@svc/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkedText } from './request-text.js';
@@ -52,9 +52,25 @@ describe('names that equal a known one but for case', () => {
 });
 
 describe('the text for a backend', () => {
+  it.each(['-9223372036854775808', '9223372036854775807', '-0', '1.0', '1e3', 'null'])(
+    'takes the seed %s',
+    (seed) => {
+      expect(() => checked(request(`"seed":${seed}`))).not.toThrow();
+    },
+  );
+
+  // As doubles they equal the largest or the smallest seed.
+  it.each(['9223372036854775808', '-9223372036854775809', '9223372036854775808.0'])(
+    'refuses the seed %s, which has more than 64 bits',
+    (seed) => {
+      const issues = [{ code: 'custom', path: ['seed'], message: NOT_INT64 }];
+      expect(refusal(request(`"seed":${seed}`))).toMatchObject({ param: 'seed', issues });
+    },
+  );
+
   it('is the text that came in, byte for byte, where all of it is known', () => {
     const text = ` { "model" : "m\\u0041" , "messages":[ {"role":"user", "content":[{"type":"text","text":"a\\"}]"}]} ],
-      "seed":12345678901234567890, "temperature":1.00, "x_unknown":{"a":[1e999,{}]} } `;
+      "seed":9223372036854775807, "temperature":1.00, "x_unknown":{"a":[1e999,{}]} } `;
     expect(checked(text)).toBe(text.trim());
   });
 
@@ -102,7 +118,7 @@ describe('the text for a backend', () => {
   });
 
   it('reads any JSON as JSON.parse does, whatever stands twice in it', () => {
-    const names = fc.constantFrom('model', 'n', 'x', 'seed', 'a"b', '\u2028');
+    const names = fc.constantFrom('model', 'n', 'x', 'min_p', 'a"b', '\u2028');
     const value = fc.json({ maxDepth: 2 });
     const members = fc.array(fc.tuple(names, value), { maxLength: 8 });
     fc.assert(

@@ -1,17 +1,28 @@
-import { ChatRequest, invalidRequest } from '@svc/contracts';
+import { ChatRequest, NOT_INT64, invalidRequest } from '@svc/contracts';
 import { z } from 'zod';
 import { KnownJson } from '../json/known-json.js';
 import type { MemberShape, ObjectShape, Shape } from '../json/shape.js';
 
 /**
  * The text of a request as it may reach a backend: nothing in it that was not checked and could be taken for what was.
- * Refuses: INVALID_REQUEST, naming the members whose names differ from known ones by case alone.
+ * Refuses: INVALID_REQUEST, naming members whose names differ from known ones by case alone, and a
+ * seed beyond 64 bits.
  */
 export function checkedText(text: string, request: ChatRequest): CheckedText {
   const json = new KnownJson(text);
   const checked = json.read(CHAT_SHAPE, request);
-  if (json.issues.length > 0) throw invalidRequest(json.issues);
+  const issues = [...json.issues];
+  const seed = json.members.get('seed');
+  if (seed !== undefined && !isInt64(seed))
+    issues.push({ code: 'custom', path: ['seed'], message: NOT_INT64 });
+  if (issues.length > 0) throw invalidRequest(issues);
   return { text: checked, members: json.members };
+}
+
+/** Whether a JSON value that the schema took for an integer of 64 bits is one by its digits, which a double has not all of. */
+function isInt64(text: string): boolean {
+  if (!/^-?\d+$/.test(text)) return text === 'null' || Number(text) < 2 ** 63;
+  return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
 /** A text and the texts of its members. */

@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
+import { LeastTokens } from './least-tokens.js';
 import { estimateTokens } from './tokens.js';
 import type { Tokenizer } from './tokenizer.js';
 
@@ -18,6 +19,7 @@ export class Meter {
   private byteCount = 0;
   private deliveredBytes = 0;
   private kept: KeptText | undefined;
+  private readonly least = new LeastTokens();
 
   /** Keeps what was delivered where there is a tokenizer to count it. */
   constructor(private readonly tokenizer?: Tokenizer) {
@@ -60,6 +62,11 @@ export class Meter {
     return estimateTokens(this.deliveredBytes);
   }
 
+  /** A backend that reports fewer for what was added has not counted it. */
+  get tokensAtLeast(): number {
+    return this.least.tokens;
+  }
+
   /** What was added so far has been delivered. */
   deliver(): void {
     this.deliveredBytes = this.byteCount;
@@ -76,6 +83,7 @@ export class Meter {
     if (typeof text !== 'string' || text === '') return;
     this.pieceCount += 1;
     this.byteCount += Buffer.byteLength(text);
+    this.least.add(text);
     this.kept?.add(`${choice} ${member}`, text);
   }
 }

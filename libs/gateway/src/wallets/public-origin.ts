@@ -28,7 +28,7 @@ export class PublicOrigin {
     if (origin) return origin;
     throw new Problem('X402_NOT_CONFIGURED', {
       message:
-        'Wallets can not sign in here: X402_PUBLIC_ORIGIN is to be set to the public origin of this service.',
+        'Wallets cannot sign in here: the operator has to set X402_PUBLIC_ORIGIN to the public origin of this service.',
     });
   }
 }

@@ -125,7 +125,7 @@ class Lines {
   }
 
   field(name: string): string {
-    if (!this.isAt(name)) throw fault(`It lacks \`${name}: …\`, or has it in the wrong place.`);
+    if (!this.isAt(name)) throw fault(`\`${name}: …\` is missing or in the wrong place.`);
     return this.next().slice(name.length + 2);
   }
 
@@ -136,7 +136,7 @@ class Lines {
       while (this.lines[this.place]?.startsWith('- ')) this.place += 1;
     }
     const left = this.lines.slice(this.place);
-    if (left.length > 1 || (left[0] ?? '') !== '') throw fault('It has lines that do not belong there.');
+    if (left.length > 1 || (left[0] ?? '') !== '') throw fault('It has unexpected lines at its end.');
   }
 }
 
@@ -148,6 +148,6 @@ function timeOf(name: string, text: string): number {
 
 function fault(why: string): Problem {
   return new Problem('X402_SIGN_IN_INVALID_MESSAGE', {
-    message: `The sign-in message is not of the form that wallets sign. ${why}`,
+    message: `The sign-in message does not have the format of Sign-In with X. ${why}`,
   });
 }

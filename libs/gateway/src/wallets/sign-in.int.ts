@@ -71,7 +71,7 @@ async function enter(header: string, nowMs = NOW): Promise<string> {
   try {
     const signIn = readSignIn(header);
     checkTerms(signIn.message, ORIGIN, nowMs);
-    return await signatures.signer(signIn);
+    return await signatures.signer(signIn, false);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const status = error.status === 401 ? '' : error.status;

@@ -1,21 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import { Payments, Problem, type SignedText, walletName } from '@svc/contracts';
+import pLimit from 'p-limit';
 import { evmSigner } from './evm-signer.js';
 import type { SignIn } from './sign-in-header.js';
 import { isSignedBySolana, solanaKey } from './solana-signature.js';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/** Tells whether a wallet signed its sign-in: a fraction of a millisecond, unless the chain has to be asked. */
+/** Calls of a contract wallet at once, and those that may wait for their turn. */
+const CALLS = 16;
+/** The same for all blocked addresses together, so that a flood of wrong signatures leaves the node to everyone else. */
+const SUSPECT_CALLS = 2;
+const MAX_WAITING = 100;
+
+/** Verifies the signatures of sign-ins: takes a fraction of a millisecond, and calls of a node for wallets that are contracts. */
 @Injectable()
 export class Signatures {
+  private readonly calls = pLimit(CALLS);
+  private readonly suspectCalls = pLimit(SUSPECT_CALLS);
+
   constructor(private readonly payments: Payments) {}
 
   /**
-   * The wallet that signed: its address, in lower case on Base, where that makes no difference. Refuses:
+   * The address of the wallet that signed, in lower case on Base, where case has no meaning. Refuses:
    * X402_SIGN_IN_INVALID_WALLET, X402_SIGN_IN_INVALID_SIGNATURE, UNAVAILABLE.
    */
-  async signer({ text, message, signature }: SignIn): Promise<string> {
+  async signer({ text, message, signature }: SignIn, isSuspect: boolean): Promise<string> {
     const { kind, address } = message;
     if (kind === 'solana') {
       const key = solanaKey(address);
@@ -26,14 +36,16 @@ export class Signatures {
     if (!ADDRESS.test(address)) throw new Problem('X402_SIGN_IN_INVALID_WALLET');
     const wallet = walletName(address);
     if (evmSigner(text, signature) === wallet) return wallet;
-    if (await this.saysItself({ wallet, text, signature })) return wallet;
+    if (await this.contractAccepts({ wallet, text, signature }, isSuspect)) return wallet;
     throw new Problem('X402_SIGN_IN_INVALID_SIGNATURE');
   }
 
-  /** A wallet that is a contract has no key that its signer could be told by: it is asked, where a chain is configured. */
-  private async saysItself(signed: SignedText): Promise<boolean> {
+  /** A wallet that is a contract has no key to verify against: the contract is called, where a chain is configured. */
+  private async contractAccepts(signed: SignedText, isSuspect: boolean): Promise<boolean> {
+    const calls = isSuspect ? this.suspectCalls : this.calls;
+    if (calls.pendingCount >= MAX_WAITING) throw new Problem('UNAVAILABLE');
     try {
-      return await this.payments.hasSigned(signed);
+      return await calls(() => this.payments.hasSigned(signed));
     } catch (error) {
       if (error instanceof Problem && error.code === 'X402_NOT_CONFIGURED') return false;
       throw error;

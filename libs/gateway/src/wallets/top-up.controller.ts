@@ -50,7 +50,7 @@ export class TopUpController {
     const { wallet: payer, network, transaction, usdNano, paymentId } = outcome;
     const response = { success: true, transaction, network, payer };
     reply.header('PAYMENT-RESPONSE', Buffer.from(JSON.stringify(response)).toString('base64'));
-    const balance = await this.balance(outcome);
+    const balance = outcome.isFromPayer ? await this.balance(outcome) : undefined;
     return {
       success: true,
       data: {

@@ -54,6 +54,7 @@ it('tells what the operator has set for the account of a wallet', async () => {
     tier: 'partner',
     paid: true,
     concurrentRequests: 9,
+    suspendedAt: null,
     limits: [{ model: '*', requestsPerMinute: 7, tokensPerMinute: null }],
   });
 });

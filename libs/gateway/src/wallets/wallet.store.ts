@@ -57,7 +57,8 @@ const ENTER = `
     ON CONFLICT DO NOTHING RETURNING 1
   )
   SELECT EXISTS (SELECT 1 FROM nonce) AS fresh, (
-    SELECT json_build_object('tier', tier, 'paid', paid, 'concurrentRequests', concurrent_requests, 'limits', (
+    SELECT json_build_object('tier', tier, 'paid', paid, 'concurrentRequests', concurrent_requests,
+      'suspendedAt', suspended_at, 'limits', (
       SELECT coalesce(json_agg(json_build_object('model', model, 'requestsPerMinute', requests_per_minute,
         'tokensPerMinute', tokens_per_minute) ORDER BY model), '[]')
       FROM gateway.account_limits WHERE account_id = id

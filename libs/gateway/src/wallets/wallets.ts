@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import { type Caller, Problem, walletAccountId } from '@svc/contracts';
 import { OTHER, payments } from '@svc/telemetry';
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { accountTerms } from '../limits/account-rows.js';
 import { PublicOrigin } from './public-origin.js';
 import { type SignIn, readSignIn } from './sign-in-header.js';
@@ -18,16 +19,20 @@ const CONCURRENT = 5;
 
 const FORGET_MS = 60_000;
 
+/** Nonces that are refused again without the database. */
+const USED_NONCES = 10_000;
+
 /** The sign-in of a request, under either of its names. */
 export function signInOf({ headers }: FastifyRequest): string | undefined {
   const header = headers['sign-in-with-x'] ?? headers['x-sign-in-with-x'];
   return Array.isArray(header) ? header.join() : header;
 }
 
-/** Finds out which wallet a request is from. */
+/** Identifies wallets by their sign-ins. */
 @Injectable()
 export class Wallets implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
+  private readonly used = new LRUCache<string, true>({ max: USED_NONCES });
 
   constructor(
     private readonly origin: PublicOrigin,
@@ -43,10 +48,13 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** Lets a sign-in in, once. Refuses with the codes of a sign-in, X402_NOT_CONFIGURED, UNAVAILABLE. */
-  async identify(header: string, request: FastifyRequest): Promise<Caller> {
+  /**
+   * The wallet of a sign-in, which is valid once. A suspect one is from an address with too many failures. Refuses with the
+   * codes of a sign-in, X402_NOT_CONFIGURED, UNAVAILABLE.
+   */
+  async identify(header: string, request: FastifyRequest, isSuspect: boolean): Promise<Caller> {
     try {
-      const caller = await this.callerOf(header, request);
+      const caller = await this.callerOf(header, request, isSuspect);
       payments.signIns.add(1, '');
       return caller;
     } catch (error) {
@@ -55,11 +63,11 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  private async callerOf(header: string, request: FastifyRequest): Promise<Caller> {
+  private async callerOf(header: string, request: FastifyRequest, isSuspect: boolean): Promise<Caller> {
     const origin = this.origin.get(request);
     const signIn: SignIn = readSignIn(header);
     checkTerms(signIn.message, origin, Date.now());
-    const wallet = await this.signatures.signer(signIn);
+    const wallet = await this.signatures.signer(signIn, isSuspect);
     const { isFresh, account } = await this.enter(wallet, signIn.message.nonce);
     if (!isFresh) throw new Problem('X402_SIGN_IN_NONCE_REUSED');
     return {
@@ -75,10 +83,14 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async enter(wallet: string, nonce: string): Promise<WalletFound> {
+    const use = `${wallet} ${nonce}`;
+    if (this.used.has(use)) return { isFresh: false, account: undefined };
     try {
-      return await this.store.enter(wallet, nonce);
+      const found = await this.store.enter(wallet, nonce);
+      this.used.set(use, true);
+      return found;
     } catch (error) {
-      // Nobody is let in on a guess.
+      // A sign-in whose nonce could not be checked is neither valid nor wrong.
       throw new Problem('UNAVAILABLE', { cause: error });
     }
   }
@@ -100,7 +112,9 @@ export function checkTerms(message: SignInMessage, origin: URL, nowMs: number): 
     notBeforeMs = 0,
   } = message;
   if (version !== '1') {
-    throw new Problem('X402_SIGN_IN_INVALID_MESSAGE', { message: 'The version of a sign-in message is 1.' });
+    throw new Problem('X402_SIGN_IN_INVALID_MESSAGE', {
+      message: 'The version of the sign-in message must be 1.',
+    });
   }
   const isOurs = URL.canParse(uri) && new URL(uri).origin === origin.origin;
   if (domain.toLowerCase() !== origin.host || !isOurs) {

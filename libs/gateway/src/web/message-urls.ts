@@ -3,15 +3,30 @@ const LOOKED_AT_CHARACTERS = 100_000;
 
 const ADDRESS = /https?:\/\/[^\s<>"'`|\\^]{1,2000}/giu;
 
-/** The addresses of pages in a text, each once, in their order, as people write them into sentences and brackets. */
+/**
+ * The addresses of pages in a text, each page once, in their order, as people write them into sentences and brackets.
+ * Addresses that differ only in their fragment are one page, and the first of them stands for it.
+ */
 export function urlsIn(text: string, most: number): string[] {
-  const found = new Set<string>();
+  const found = new Map<string, string>();
   for (const [address] of text.slice(0, LOOKED_AT_CHARACTERS).matchAll(ADDRESS)) {
     const url = withoutEnding(address);
-    if (URL.canParse(url)) found.add(new URL(url).href);
+    if (URL.canParse(url)) {
+      const { href } = new URL(url);
+      const page = pageOf(href);
+      if (!found.has(page)) found.set(page, href);
+    }
     if (found.size === most) break;
   }
-  return [...found];
+  return [...found.values()];
+}
+
+/** What is requested for an address: without its fragment and the dot that may end the name of its host. */
+function pageOf(href: string): string {
+  const page = new URL(href);
+  page.hash = '';
+  page.hostname = page.hostname.replace(/\.$/, '');
+  return page.href;
 }
 
 const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };

@@ -8,7 +8,7 @@ import {
   WebSearch,
 } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { foreignBlock } from './foreign-block.js';
+import { pagesBlock } from './pages-block.js';
 import type { PagesPlan, SearchPlan, WebPlan } from './web-plan.js';
 
 /** Something that was bought for an answer. */
@@ -127,7 +127,7 @@ function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Find
   const pages = read.filter((each) => 'content' in each);
   const unread = read.filter((each) => 'error' in each);
   const lines = unread.map(({ url, error }) => `${url} could not be read: ${error}.`);
-  const block = foreignBlock(pages, { budgetTokens, cites, now: new Date(), of: 'pages', unread: lines });
+  const block = pagesBlock(pages, { budgetTokens, cites, now: new Date(), of: 'pages', unread: lines });
   const shown = block.pages.map((page) => ({
     ...page,
     content: page.content.slice(0, SHOWN_CHARACTERS).toWellFormed(),
@@ -149,7 +149,7 @@ function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Find
 function found(plan: SearchPlan, pages: readonly FoundPage[], purchase: Purchase): Findings {
   const { cites, tokensAtMost: budgetTokens, query, calledBy } = plan;
   const isOfCall = calledBy !== undefined;
-  const block = foreignBlock(pages, { budgetTokens, cites, now: new Date(), of: 'results', isOfCall });
+  const block = pagesBlock(pages, { budgetTokens, cites, now: new Date(), of: 'results', isOfCall });
   if (block.pages.length === 0) return without(plan, 'the conversation leaves no room for results');
   return {
     instructions: block.instructions,

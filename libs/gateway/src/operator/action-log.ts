@@ -1,0 +1,61 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { Problem } from '@svc/contracts';
+import { RootLogger, routeOf } from '@svc/runtime';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ActionStore } from './action.store.js';
+
+/**
+ * Notes each action of an operator before it begins, so that nothing happens without a record, and its result before the
+ * response is sent. An action that can't be noted is refused.
+ */
+@Injectable()
+export class ActionLog implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly actions: ActionStore,
+    private readonly logger: RootLogger,
+  ) {}
+
+  onModuleInit(): void {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    // Behind the validation of the request, which is a hook of the process itself.
+    fastify.addHook('preHandler', async (request) => {
+      if (isAction(request)) await this.begin(request);
+    });
+    fastify.addHook('onSend', async (request, reply) => {
+      if (isAction(request) && request.isNoted) await this.end(request, reply.statusCode);
+    });
+  }
+
+  private async begin(request: FastifyRequest): Promise<void> {
+    const { operator: token = '', id: requestId, body: input } = request;
+    const { id: target = null } = request.params as { readonly id?: string };
+    const action = routeOf(request)?.operationId ?? '';
+    try {
+      await this.actions.begin({ token, action, target, requestId, input });
+      request.isNoted = true;
+    } catch (cause) {
+      throw new Problem('UNAVAILABLE', { cause });
+    }
+  }
+
+  /** The response is sent whether or not its status can be noted: the action has happened. */
+  private async end({ id, record }: FastifyRequest, status: number): Promise<void> {
+    try {
+      await this.actions.end(id, status, record.problem?.code);
+    } catch (error) {
+      this.logger.log.warn(
+        { id, status, reason: String(error) },
+        "the result of an operator's action was not noted",
+      );
+    }
+  }
+}
+
+/**
+ * Whether an operator's token lets the request change something for accounts. What changes only this process, its log level,
+ * is in its own log, and has to work while PostgreSQL is away.
+ */
+const isAction = (request: FastifyRequest): boolean =>
+  request.operator !== undefined && request.method !== 'GET' && routeOf(request)?.access !== 'process';

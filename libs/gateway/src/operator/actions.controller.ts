@@ -1,0 +1,17 @@
+import { Controller, Query } from '@nestjs/common';
+import { type ActionList, ActionQuery, routes } from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import { ActionStore } from './action.store.js';
+
+/** Who did what. */
+@Controller()
+export class ActionsController {
+  constructor(private readonly actions: ActionStore) {}
+
+  @Answers(routes.listActions)
+  async list(@Query() query: ActionQuery): Promise<ActionList> {
+    const data = await this.actions.list(query);
+    const nextBefore = data.length === query.limit ? (data.at(-1)?.id ?? null) : null;
+    return { object: 'list', data, nextBefore };
+  }
+}

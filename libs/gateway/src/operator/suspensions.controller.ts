@@ -1,0 +1,28 @@
+import { Body, Controller, Param } from '@nestjs/common';
+import { type Account, NewSuspension, routes } from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import { AccountStore } from './account.store.js';
+import { KeyChanges } from '../keys/key-changes.js';
+
+/** Suspends and resumes accounts, effective in every gateway as a change of their keys is. */
+@Controller()
+export class SuspensionsController {
+  constructor(
+    private readonly accounts: AccountStore,
+    private readonly changes: KeyChanges,
+  ) {}
+
+  @Answers(routes.suspendAccount)
+  async suspend(@Param() { id }: { id: string }, @Body() { reason }: NewSuspension): Promise<Account> {
+    const account = await this.accounts.suspend(id, reason);
+    this.changes.made(account.id);
+    return account;
+  }
+
+  @Answers(routes.resumeAccount)
+  async resume(@Param() { id }: { id: string }): Promise<Account> {
+    const account = await this.accounts.resume(id);
+    this.changes.made(account.id);
+    return account;
+  }
+}
