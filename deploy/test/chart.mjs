@@ -39,8 +39,8 @@ export const ALL = {
 };
 
 /** The text that Helm renders from values. */
-export const renderText = (values, { chart = CHART, name = 'svc' } = {}) =>
-  tool('helm', ['template', name, chart, '--namespace', 'platform', '--values', '-'], JSON.stringify(values));
+export const renderText = (values, { chart = CHART, name = 'svc', namespace = 'platform' } = {}) =>
+  tool('helm', ['template', name, chart, '--namespace', namespace, '--values', '-'], JSON.stringify(values));
 
 /** A release: its objects by kind and name. */
 export class Release {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ALL, CHART, EXTERNAL, renderText } from './chart.mjs';
+import { EXTENDED } from './extensions.mjs';
 import { SCHEMAS, tool } from './tools.mjs';
 
 /** Everything at once, so that every template is judged. */
@@ -18,7 +19,7 @@ const EVERYTHING = {
   characters: { content: 'characters: []' },
   backends: { existingSecret: 'model-servers' },
   browser: { enabled: true },
-  ingress: { enabled: true, className: 'nginx', host: 'api.example', tlsSecret: 'tls' },
+  ingress: { enabled: true, className: 'nginx', hosts: ['api.example'] },
   httpRoute: { enabled: true, hostnames: ['api.example'], parentRefs: [{ name: 'public' }] },
   networkPolicy: { operators: [{ podSelector: {} }] },
   prometheusRule: { enabled: true, labels: { release: 'prometheus' } },
@@ -43,6 +44,7 @@ const CASES = [
   ['the least', EXTERNAL],
   ['everything', EVERYTHING],
   ['one process', ALL],
+  ['every extension point', EXTENDED],
 ];
 
 describe.each(CASES)('with %s', (_what, values) => {

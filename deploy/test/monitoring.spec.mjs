@@ -1,20 +1,28 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { stringify } from 'yaml';
+import { ruleTests } from '../../tools/observe/rules.mjs';
 import { EXTERNAL, Release, SERVICES } from './chart.mjs';
 
 const folder = new URL('..', import.meta.url);
+const enabled = { enabled: true };
+const MONITORED = { ...EXTERNAL, serviceMonitor: enabled, prometheusRule: enabled, dashboards: enabled };
+const PROMTOOL_MS = 240_000;
+
+const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
+const note = hasPromtool ? '' : ' (SKIPPED: there is no promtool on the PATH)';
 let release;
 
 beforeAll(async () => {
-  const enabled = { enabled: true };
-  release = await Release.of({
-    ...EXTERNAL,
-    serviceMonitor: enabled,
-    prometheusRule: enabled,
-    dashboards: enabled,
-  });
+  release = await Release.of(MONITORED);
 });
+
+const rulesOf = (one) => one.get('PrometheusRule', 'rules').spec.groups.flatMap(({ rules }) => rules);
+const alertsOf = (one) => rulesOf(one).filter(({ alert }) => alert);
 
 it('every service is read with the token of metrics, where it serves them', () => {
   for (const name of SERVICES) {
@@ -30,15 +38,138 @@ it('every service is read with the token of metrics, where it serves them', () =
   }
 });
 
-it('every alert and every dashboard is there as it is written', async () => {
-  const rules = parse(await readFile(new URL('alerts/svc.rules.yml', folder), 'utf8'));
-  expect(release.get('PrometheusRule', 'rules').spec).toEqual(rules);
+it('the operator of kube-prometheus-stack finds the rules and what is to be read', () => {
+  const objects = [...release.all('ServiceMonitor'), ...release.all('PrometheusRule')];
+  expect(objects).toHaveLength(SERVICES.length + 1);
+  for (const { metadata } of objects)
+    expect(metadata.labels).toMatchObject({ release: 'kube-prometheus-stack' });
+});
+
+it('every rule selects the series of its release alone, which have its labels', async () => {
+  const more = { ...MONITORED, monitoring: { seriesLabels: { cluster: 'eu-1' } } };
+  for (const [one, labels] of [
+    [release, { namespace: 'platform', release: 'svc' }],
+    [await Release.of(more), { cluster: 'eu-1', namespace: 'platform', release: 'svc' }],
+  ]) {
+    const set = {
+      port: 'http',
+      relabelings: Object.entries(labels).map(([targetLabel, replacement]) => ({ targetLabel, replacement })),
+    };
+    expect(one.get('ServiceMonitor', 'billing-ledger').spec.endpoints).toMatchObject([set]);
+    const selector = Object.entries(labels)
+      .map(([label, value]) => `${label}="${value}"`)
+      .join(',');
+    for (const rule of rulesOf(one)) {
+      expect(rule.labels).toMatchObject(labels);
+      const [selected, ...rest] = [
+        rule.expr.split(`${selector}}`).length - 1,
+        rule.expr.split('{').length - 1,
+      ];
+      expect([rule.expr, selected]).toEqual([rule.expr, ...rest]);
+    }
+  }
+});
+
+it('every alert has a severity, labels to route by and the address of its runbook', async () => {
+  const runbooks = await readdir(new URL('runbooks', folder));
+  const alerts = alertsOf(
+    await Release.of({
+      ...MONITORED,
+      prometheusRule: { ...enabled, alertLabels: { team: 'inference', severity: 'none' } },
+      monitoring: { runbooksUrl: 'https://wiki.example/runbooks/' },
+    }),
+  );
+  expect(alerts.length).toBeGreaterThan(0);
+  for (const { labels, annotations } of alerts) {
+    expect(['critical', 'warning', 'info']).toContain(labels.severity);
+    expect(labels.team).toBe('inference');
+    const [, page] = /^https:\/\/wiki\.example\/runbooks\/([\w-]+\.md)$/.exec(annotations.runbook_url) ?? [];
+    expect(runbooks).toContain(page);
+  }
+});
+
+it.skipIf(!hasPromtool)(
+  `alerts fire for their own release, whatever happens to another in the same Prometheus${note}`,
+  async () => {
+    const aside = await mkdtemp(join(tmpdir(), 'svc-rules-'));
+    try {
+      await writeFile(join(aside, 'rules.yml'), stringify(release.get('PrometheusRule', 'rules').spec));
+      const foreign = [
+        { namespace: 'staging', release: 'svc' },
+        { namespace: 'platform', release: 'other' },
+      ];
+      const tests = ruleTests({
+        files: ['rules.yml'],
+        groups: ['svc-objectives', 'svc-alerts'],
+        ours: { namespace: 'platform', release: 'svc' },
+        foreign,
+      });
+      const names = Object.keys(tests);
+      for (const name of names) await writeFile(join(aside, name), tests[name]);
+      const options = { cwd: aside, timeout: PROMTOOL_MS };
+      const results = await Promise.all(
+        names.map((name) => promisify(execFile)('promtool', ['test', 'rules', name], options)),
+      );
+      for (const { stdout } of results) expect(stdout).toContain('SUCCESS');
+    } finally {
+      await rm(aside, { recursive: true });
+    }
+  },
+);
+
+/** Panels, those of collapsed rows as well. */
+const panelsOf = ({ panels }) => panels.flatMap((panel) => (panel.type === 'row' ? panel.panels : [panel]));
+
+async function boardsOf(one) {
   const names = await readdir(new URL('dashboards', folder));
   expect(names.length).toBeGreaterThan(0);
-  for (const name of names) {
-    const text = await readFile(new URL(`dashboards/${name}`, folder), 'utf8');
-    const { data, metadata } = release.get('ConfigMap', `dashboard-${name.replace('.json', '')}`);
-    expect(JSON.parse(data[name])).toEqual(JSON.parse(text));
+  return names.map((name) => {
+    const { data, metadata } = one.get('ConfigMap', `dashboard-${name.replace('.json', '')}`);
     expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' });
+    const [[file, text], ...rest] = Object.entries(data);
+    expect(rest).toEqual([]);
+    return { name, file, ...JSON.parse(text) };
+  });
+}
+
+it('every dashboard has the panels that are written, and begins with the series of its release', async () => {
+  for (const board of await boardsOf(release)) {
+    const written = JSON.parse(await readFile(new URL(`dashboards/${board.name}`, folder), 'utf8'));
+    expect(board.panels).toEqual(written.panels);
+    const chosen = board.templating.list.map(({ name, current }) => [name, current?.value]);
+    expect(chosen).toEqual(
+      expect.arrayContaining([
+        ['namespace', 'platform'],
+        ['release', 'svc'],
+      ]),
+    );
+    expect(board.links[0].tags).toEqual(['platform/svc']);
+    expect(board.tags).toContain('platform/svc');
+  }
+});
+
+it('dashboards of several releases stand side by side in one Grafana', async () => {
+  const staging = await boardsOf(await Release.of(MONITORED, { namespace: 'staging' }));
+  const elsewhere = { ...MONITORED, monitoring: { seriesLabels: { cluster: 'eu-1' } } };
+  const all = [...(await boardsOf(release)), ...staging, ...(await boardsOf(await Release.of(elsewhere)))];
+  for (const member of ['uid', 'title'])
+    expect(new Set(all.map((board) => board[member])).size).toBe(all.length);
+  // The sidecar of a cluster writes those of all namespaces to one folder.
+  const files = all.filter(({ title }) => !title.includes('eu-1')).map(({ file }) => file);
+  expect(new Set(files).size).toBe(files.length);
+  // Grafana takes no longer ones.
+  expect(all.filter(({ uid }) => uid.length > 40)).toEqual([]);
+});
+
+it('dashboards select by all labels of the series and link to the runbooks of the release', async () => {
+  const monitoring = { seriesLabels: { cluster: 'eu-1' }, runbooksUrl: 'https://wiki.example/runbooks/' };
+  const selector = 'namespace=~"$namespace",release=~"$release",cluster="eu-1"';
+  for (const board of await boardsOf(await Release.of({ ...MONITORED, monitoring }))) {
+    const queries = panelsOf(board).flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    expect(queries.length).toBeGreaterThan(0);
+    for (const query of queries)
+      expect([query, query.split(selector).length]).toEqual([query, query.split('{').length]);
+    const links = [board.links[1], ...panelsOf(board).flatMap((panel) => panel.links ?? [])];
+    for (const { url } of links) expect(url).toMatch(/^https:\/\/wiki\.example\/runbooks\/[\w-]+\.md$/);
   }
 });

@@ -78,6 +78,28 @@ describe('from elsewhere', () => {
     expect(reached).toEqual(['api-gateway']);
   });
 
+  it('a Service that leaves the cluster is reached from outside at its public port alone', async () => {
+    const services = { 'api-gateway': { service: { type: 'LoadBalancer' } } };
+    const opened = await Release.of({ ...EXTERNAL, services });
+    const from = { address: '203.0.113.7' };
+    const reached = (of, port) =>
+      SERVICES.filter((name) => mayReach(of, { from, to: ours(of, name), ports: [port] }));
+    expect(reached(opened, 'http')).toEqual(['api-gateway']);
+    expect(reached(opened, 'operator')).toEqual([]);
+    expect(reached(release, 'http')).toEqual([]);
+  });
+
+  it('names are asked for at the port where their pods listen', async () => {
+    const moved = await Release.of({ ...EXTERNAL, networkPolicy: { dnsPort: 5353 } });
+    const at = (port) =>
+      mayReach(moved, {
+        from: ours(moved, 'rate-limiter'),
+        to: elsewhere('kube-system'),
+        ports: [port],
+      });
+    expect([at(5353), at(53)]).toEqual([true, false]);
+  });
+
   it('nobody but the test reaches the operator’s API, where no operators are named', async () => {
     const gateway = ours(release, 'api-gateway');
     const reached = ['ingress', 'platform', 'default'].filter((name) =>
@@ -90,6 +112,27 @@ describe('from elsewhere', () => {
     expect(
       mayReach(opened, { from: elsewhere('platform', { app: 'console' }), to: gateway, ports: ['operator'] }),
     ).toBe(true);
+  });
+
+  it('only the named peers reach the port for PROXY protocol headers', async () => {
+    const peers = [{ ipBlock: { cidr: '192.0.2.0/24' } }];
+    const opened = await Release.of({ ...EXTERNAL, proxyProtocol: { enabled: true, peers } });
+    const gateway = ours(opened, 'api-gateway');
+    const reached = [outside('192.0.2.7'), outside('203.0.113.7'), elsewhere('ingress')].map((from) =>
+      mayReach(opened, { from, to: gateway, ports: ['proxy-protocol', 3010] }),
+    );
+    expect(reached).toEqual([true, false, false]);
+    expect(mayReach(opened, { from: outside('192.0.2.7'), to: gateway, ports: ['http'] })).toBe(false);
+    expect(opened.environment('api-gateway').GATEWAY_PROXY_LISTEN).toBe('3010');
+    const { selector, ports } = opened.get('Service', 'proxy-protocol').spec;
+    expect(gateway.labels).toMatchObject(selector);
+    const [{ targetPort }] = ports;
+    expect(opened.pod('api-gateway').spec.containers[0].ports).toContainEqual({
+      name: targetPort,
+      containerPort: 3010,
+    });
+    expect(release.find('Service', 'proxy-protocol')).toBeUndefined();
+    expect(release.environment('api-gateway')).not.toHaveProperty('GATEWAY_PROXY_LISTEN');
   });
 
   it('monitoring reaches the ports with metrics', () => {

@@ -300,7 +300,7 @@ describe('routes', () => {
   const routed = (values) => Release.of({ ...EXTERNAL, ...values });
 
   it('of an Ingress have time for long answers, and lead to the public port alone', async () => {
-    const given = await routed({ ingress: { enabled: true, host: 'api.example', tlsSecret: 'tls' } });
+    const given = await routed({ ingress: { enabled: true, hosts: ['api.example'] } });
     const { metadata, spec } = given.get('Ingress', 'api-gateway');
     expect(metadata.annotations).toMatchObject({
       'nginx.ingress.kubernetes.io/proxy-buffering': 'off',

@@ -32,8 +32,8 @@ export class Cluster {
     await this.plane.stop();
   }
 
-  /** A namespace that takes restricted pods only, with Secrets. */
-  async makeNamespace(name, secrets = {}) {
+  /** A namespace that takes restricted pods only, with Secrets and ConfigMaps. */
+  async makeNamespace(name, secrets = {}, configMaps = {}) {
     const modes = ['enforce', 'warn', 'audit'].map((mode) => [
       `pod-security.kubernetes.io/${mode}`,
       'restricted',
@@ -44,6 +44,8 @@ export class Cluster {
     );
     for (const [secret, stringData] of Object.entries(secrets))
       await this.api.create(`/api/v1/namespaces/${name}/secrets`, { metadata: { name: secret }, stringData });
+    for (const [configMap, data] of Object.entries(configMaps))
+      await this.api.create(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: configMap }, data });
   }
 
   /** Volumes that are there for whoever claims them. */

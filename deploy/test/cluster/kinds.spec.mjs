@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { DATA, EXTERNAL, SERVICES } from '../chart.mjs';
 import { until } from './api.mjs';
 import { Cluster, Installed } from './cluster.mjs';
+import { EXTENDED, POD, REFERRED } from '../extensions.mjs';
 import { OF_OPERATORS, SECRETS } from './values.mjs';
 
 const MODULES = [
@@ -18,7 +19,7 @@ let cluster;
 beforeAll(async () => {
   cluster = await Cluster.start();
   for (const module of MODULES) await cluster.makeKinds(module);
-  await cluster.makeVolumes(8);
+  await cluster.makeVolumes(12);
 });
 
 afterAll(() => cluster?.stop());
@@ -55,6 +56,48 @@ it('the API server takes routes, monitors, rules and scalers of the platform', a
   expect(await count('monitoring.coreos.com/v1', 'servicemonitors')).toBeGreaterThan(0);
   expect(await count('monitoring.coreos.com/v1', 'prometheusrules')).toBeGreaterThan(0);
   expect(await count('keda.sh/v1alpha1', 'scaledobjects')).toBe(2);
+});
+
+describe('every extension point at once', () => {
+  let release;
+  const upgradedTo = (reason) => ({
+    ...EXTENDED,
+    defaults: { ...EXTENDED.defaults, podAnnotations: { reason } },
+  });
+
+  beforeAll(async () => {
+    const { secrets, configmaps } = REFERRED;
+    await cluster.makeNamespace('extended', { ...SECRETS, ...secrets }, configmaps);
+    await cluster.api.create('/api/v1/namespaces/extended/serviceaccounts', {
+      metadata: { name: POD.serviceAccountName },
+    });
+    release = new Installed(cluster, 'extended');
+  });
+
+  it('is taken by the API server without a warning, and every pod has it', async () => {
+    expect(await release.install(upgradedTo('first'))).not.toMatch(/warn/i);
+    await release.helm(['test', 'svc', '--timeout', '8m']);
+    const pods = await release.api.items(release.path('v1', 'pods'));
+    const names = pods.map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
+    expect(new Set(names)).toEqual(new Set([...SERVICES, 'browser', 'test']));
+    for (const { metadata, spec } of pods) {
+      expect(metadata.labels).toMatchObject(POD.podLabels);
+      expect(spec.serviceAccountName).toBe(POD.serviceAccountName);
+      expect(spec.initContainers.map(({ name }) => name)).toEqual(['prepare', 'relay']);
+      expect(spec.securityContext).not.toHaveProperty('runAsUser');
+      expect(spec.containers[0].env).toContainEqual(POD.extraEnv[0]);
+    }
+  });
+
+  it('leaves gateways below the partition as they are in an upgrade', async () => {
+    await release.upgrade(upgradedTo('second'));
+    const gateways = await release.pods('api-gateway');
+    const reasons = gateways.map(({ metadata }) => [metadata.name, metadata.annotations.reason]).toSorted();
+    expect(reasons).toEqual([
+      ['svc-api-gateway-0', 'first'],
+      ['svc-api-gateway-1', 'second'],
+    ]);
+  });
 });
 
 it.each([

@@ -34,6 +34,11 @@ SVC_DRAIN_MS: { value: {{ mul . 1000 | quote }} }
 # Who may not leave the cluster is not to try.
 GATEWAY_ATTACHMENT_URLS: { value: '{{ ternary "on" "off" .reachesInternet }}' }
 {{- end }}
+{{- with $values.proxyProtocol }}
+{{- if .enabled }}
+GATEWAY_PROXY_LISTEN: { value: {{ quote .port }} }
+{{- end }}
+{{- end }}
 SVC_INTERNAL_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "internal-token") }} }
 SVC_OPERATOR_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "operator-token") }} }
 # Without it there are no metrics to read.
@@ -56,7 +61,7 @@ REDIS_URL: { {{ include "platform.secretValue" (dict "secret" .connections "key"
 KAFKA_BROKERS: { value: {{ quote . }} }
 {{- end }}
 KAFKA_TLS: { value: {{ quote $values.kafka.tls }} }
-{{- if and $values.kafka.tls $values.kafka.caSecret.name }}
+{{- if and $values.kafka.tls (include "platform.authority" $values.kafka) }}
 KAFKA_CA_FILE: { value: /etc/svc/kafka/ca.crt }
 {{- end }}
 {{- if $values.kafka.username }}
@@ -113,17 +118,31 @@ LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
 {{- and (has "X402_EVM_RPC_URL" ($needs.optional | default list)) (or .root.Values.payments.existingSecret $settings.X402_FACILITATOR_URL $settings.X402_EVM_RPC_URL $settings.X402_SOLANA_RPC_URL | not | not) -}}
 {{- end }}
 
-{{/* Files that Secrets have for a process, for (dict "root" $ "name" process): by name, the Secret, and the key and the file if not all. */}}
-{{- define "platform.secretFiles" -}}
+{{/* The source of a volume with `ca.crt`, from the `caSecret` or `caConfigMap` of these values, if one is named. */}}
+{{- define "platform.authority" -}}
+{{- if .caSecret.name -}}
+secret: { secretName: {{ .caSecret.name }}, items: [{ key: {{ .caSecret.key }}, path: ca.crt }] }
+{{- else if .caConfigMap.name -}}
+configMap: { name: {{ .caConfigMap.name }}, items: [{ key: {{ .caConfigMap.key }}, path: ca.crt }] }
+{{- end -}}
+{{- end }}
+
+{{/* The files that a process reads from Secrets and ConfigMaps: sources of volumes by name, for (dict "root" $ "name" process). */}}
+{{- define "platform.files" -}}
 {{- $known := index (.root.Files.Get "files/settings.json" | fromJson) .name -}}
+{{- $settings := concat $known.needed $known.optional -}}
 {{- $values := .root.Values -}}
-{{- if and $values.payments.existingSecret (has "X402_EVM_SIGNER_KEY_FILE" $known.optional) }}
-payments: { secret: {{ $values.payments.existingSecret }} }
+{{- if and $values.payments.existingSecret (has "X402_EVM_SIGNER_KEY_FILE" $settings) }}
+payments: { secret: { secretName: {{ $values.payments.existingSecret }} } }
 {{- end }}
-{{- with $values.kafka }}
-{{- if and .tls .caSecret.name (has "KAFKA_CA_FILE" $known.optional) }}
-kafka: { secret: {{ .caSecret.name }}, key: {{ .caSecret.key }}, path: ca.crt }
+{{- with include "platform.authority" $values.tls | fromYaml }}
+ca: {{ toJson . }}
 {{- end }}
+{{- with and (has "DATABASE_URL" $settings) (include "platform.authority" $values.postgres | fromYaml) }}
+postgres: {{ toJson . }}
+{{- end }}
+{{- with and $values.kafka.tls (has "KAFKA_CA_FILE" $settings) (include "platform.authority" $values.kafka | fromYaml) }}
+kafka: {{ toJson . }}
 {{- end }}
 {{- end }}
 
@@ -153,6 +172,7 @@ kafka: { secret: {{ .caSecret.name }}, key: {{ .caSecret.key }}, path: ca.crt }
 {{- $_ := set $entries $variable (dict "value" (toString $value)) -}}
 {{- end -}}
 {{- end -}}
+{{- if include "platform.authority" .root.Values.tls }}{{ $_ := set $entries "NODE_EXTRA_CA_CERTS" (dict "value" "/etc/svc/ca/ca.crt") }}{{ end -}}
 {{- $from := dict "DATABASE_URL" "postgres" "REDIS_URL" "redis" -}}
 {{- range $variable := $known.needed -}}
 {{- if not (hasKey $entries $variable) -}}

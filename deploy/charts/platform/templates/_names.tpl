@@ -28,20 +28,77 @@ labels:
   {{- include "platform.chartLabels" .root | nindent 2 }}
 {{- end }}
 
+{{/* The labels of the release's series in Prometheus, which its ServiceMonitors set and its alerts have too. */}}
+{{- define "platform.seriesLabels" -}}
+{{- $default := dict "namespace" .Release.Namespace "release" .Release.Name -}}
+{{ merge (deepCopy .Values.monitoring.seriesLabels) $default | toJson }}
+{{- end }}
+
+{{/* The same as PromQL selects them. */}}
+{{- define "platform.seriesSelector" -}}
+{{- $matchers := list -}}
+{{- range $label, $value := include "platform.seriesLabels" . | fromJson -}}
+{{- $matchers = append $matchers (printf "%s=%q" $label $value) -}}
+{{- end -}}
+{{ join "," $matchers }}
+{{- end }}
+
 {{- define "platform.image" -}}
 {{- with .Values.image -}}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
 {{- end -}}
 {{- end }}
 
-{{/* The services that run, each with its defaults, as YAML. */}}
+{{/*
+Lays values over others, in place: maps are merged, null removes, anything else replaces. For (dict "base" map "over" map).
+*/}}
+{{- define "platform.overlay" -}}
+{{- $base := .base -}}
+{{- range $key, $value := .over -}}
+{{- if kindIs "invalid" $value -}}
+{{- $_ := unset $base $key -}}
+{{- else if and (kindIs "map" $value) (kindIs "map" (get $base $key)) -}}
+{{- include "platform.overlay" (dict "base" (get $base $key) "over" $value) -}}
+{{- else -}}
+{{- $_ := set $base $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* The values of a workload over `defaults`, as JSON. For (dict "root" $ "own" values). */}}
+{{- define "platform.workload" -}}
+{{- $workload := deepCopy .root.Values.defaults -}}
+{{- include "platform.overlay" (dict "base" $workload "over" .own) -}}
+{{- toJson $workload -}}
+{{- end }}
+
+{{/* The enabled services by name, each with its values, as YAML. */}}
 {{- define "platform.services" -}}
 {{- range $name, $own := .Values.services -}}
-{{- $service := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy $own) -}}
-{{- if $service.enabled }}
-{{ $name }}: {{ $service | toJson }}
+{{- $service := include "platform.workload" (dict "root" $ "own" $own) -}}
+{{- if ($service | fromJson).enabled }}
+{{ $name }}: {{ $service }}
 {{- end -}}
 {{- end -}}
+{{- end }}
+
+{{/* How long a pod of a service may take to end, for its values: until nobody sends it more, then streams, then what closes. */}}
+{{- define "platform.graceSeconds" -}}
+{{- add .preStopSeconds .drainSeconds 35 -}}
+{{- end }}
+
+{{/*
+How long Helm has to wait for an upgrade, in minutes, rounded up with one to spare. Services are replaced side by side, and the
+replicas of one after another: each has to start, and in a StatefulSet the one before it has to end first. Jobs have deadlines.
+*/}}
+{{- define "platform.upgradeMinutes" -}}
+{{- $seconds := max .Values.migrations.deadlineSeconds .Values.kafka.topics.deadlineSeconds -}}
+{{- range $name, $service := include "platform.services" . | fromYaml -}}
+{{- $replicas := ternary $service.autoscaling.max $service.replicas $service.autoscaling.enabled -}}
+{{- $ending := ternary (include "platform.graceSeconds" $service) "0" $service.persistence.enabled -}}
+{{- $seconds = max $seconds (mul $replicas (add $service.startSeconds $ending)) -}}
+{{- end -}}
+{{- add (div (add $seconds 59) 60) 1 -}}
 {{- end }}
 
 {{/* The one that clients and the operator ask. */}}

@@ -1,33 +1,66 @@
-{{/* What every pod has, as Pod Security `restricted` wants it. */}}
-
-{{- define "platform.podSecurity" -}}
-automountServiceAccountToken: false
-# Variables that Kubernetes would make of its Services could be taken for settings.
-enableServiceLinks: false
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 1000
-  runAsGroup: 1000
-  fsGroup: 1000
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: { type: RuntimeDefault }
-{{- with .Values.image.pullSecrets }}
-imagePullSecrets: {{ toJson . }}
+{{/*
+The pod template of every workload: what all pods share, then the extension points of its values.
+For (dict "root" $ "name" component "workload" values "spec" YAML), where `spec` is what only this workload has, its own
+container first. A Deployment adds "hashed" true, other annotations "annotations".
+*/}}
+{{- define "platform.pod" -}}
+{{- $workload := .workload -}}
+{{- $spec := .spec | fromYaml -}}
+{{- with $spec.Error }}{{ fail . }}{{ end -}}
+{{- $selector := include "platform.selector" . | fromYaml -}}
+{{- $_ := set $spec "automountServiceAccountToken" false -}}
+{{- /* Kubernetes would otherwise set variables such as REDIS_PORT for each Service, which look like settings. */ -}}
+{{- $_ := set $spec "enableServiceLinks" false -}}
+{{- with $workload.podSecurityContext }}{{ $_ := set $spec "securityContext" . }}{{ end -}}
+{{- with .root.Values.image.pullSecrets }}{{ $_ := set $spec "imagePullSecrets" . }}{{ end -}}
+{{- with $workload.serviceAccountName }}{{ $_ := set $spec "serviceAccountName" . }}{{ end -}}
+{{- range $part := list "nodeSelector" "tolerations" "affinity" -}}
+{{- with index $workload $part }}{{ $_ := set $spec $part . }}{{ end -}}
+{{- end -}}
+{{- $spread := list -}}
+{{- range $workload.topologySpreadConstraints -}}
+{{- $constraint := dict "labelSelector" (dict "matchLabels" $selector) -}}
+{{- if $.hashed }}{{ $_ := set $constraint "matchLabelKeys" (list "pod-template-hash") }}{{ end -}}
+{{- $spread = append $spread (hasKey . "labelSelector" | ternary . (merge . $constraint)) -}}
+{{- end -}}
+{{- with $spread }}{{ $_ := set $spec "topologySpreadConstraints" . }}{{ end -}}
+{{- $main := first $spec.containers -}}
+{{- with $workload.securityContext }}{{ $_ := set $main "securityContext" . }}{{ end -}}
+{{- $_ := set $main "resources" $workload.resources -}}
+{{- $env := $workload.extraEnv | default list -}}
+{{- $names := list -}}
+{{- range $env }}{{ $names = append $names .name }}{{ end -}}
+{{- range reverse ($main.env | default list) -}}
+{{- if not (has .name $names) }}{{ $env = prepend $env . }}{{ end -}}
+{{- end -}}
+{{- with $env }}{{ $_ := set $main "env" . }}{{ end -}}
+{{- include "platform.append" (dict "to" $main "part" "envFrom" "items" $workload.envFrom) -}}
+{{- include "platform.append" (dict "to" $main "part" "volumeMounts" "items" $workload.extraVolumeMounts) -}}
+{{- include "platform.append" (dict "to" $spec "part" "volumes" "items" $workload.extraVolumes) -}}
+{{- /* As init containers that go on, sidecars start before the process, end after it, and let a Job complete. */ -}}
+{{- $before := $workload.initContainers | default list -}}
+{{- range $workload.sidecars }}{{ $before = append $before (merge (dict "restartPolicy" "Always") .) }}{{ end -}}
+{{- with $before }}{{ $_ := set $spec "initContainers" . }}{{ end -}}
+metadata:
+  labels: {{ merge (deepCopy $selector) (include "platform.chartLabels" .root | fromYaml) ($workload.podLabels | default dict) | toJson }}
+  annotations: {{ merge (dict "kubectl.kubernetes.io/default-container" $main.name) (.annotations | default dict) ($workload.podAnnotations | default dict) | toJson }}
+spec:
+  {{- toYaml $spec | nindent 2 }}
 {{- end }}
+
+{{/* Appends items to a list of a map, in place; an empty list is left out. */}}
+{{- define "platform.append" -}}
+{{- $all := concat (get .to .part | default list) (.items | default list) -}}
+{{- if $all }}{{ $_ := set .to .part $all }}{{ else }}{{ $_ := unset .to .part }}{{ end -}}
 {{- end }}
 
 {{- define "platform.container" -}}
 image: {{ include "platform.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
-securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  runAsNonRoot: true
-  capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* The pod of a service, for (dict "root" $ "name" service "service" values). */}}
-{{- define "platform.pod" -}}
+{{/* What only the pod of a service has, for (dict "root" $ "name" service "service" values "connections" secret). */}}
+{{- define "platform.serviceSpec" -}}
 {{- $service := .service -}}
 {{- $values := .root.Values -}}
 {{- $known := index (.root.Files.Get "files/settings.json" | fromJson) .name -}}
@@ -36,112 +69,84 @@ securityContext:
 {{- $name := include "platform.configMap" (dict "root" $.root "kind" $kind) -}}
 {{- if and $name (has $variable $known.optional) }}{{ $_ := set $mounts $kind $name }}{{ end -}}
 {{- end -}}
-metadata:
-  labels:
-    {{- include "platform.selector" . | nindent 4 }}
-    {{- include "platform.chartLabels" .root | nindent 4 }}
-  annotations:
-    kubectl.kubernetes.io/default-container: {{ .name }}
-    {{- /* Processes read their secrets at the start. */}}
-    checksum/secrets: {{ include "platform.secretsChecksum" .root }}
-    {{- with $service.podAnnotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
-spec:
-  {{- include "platform.podSecurity" .root | nindent 2 }}
-  serviceAccountName: {{ include "platform.fullname" .root }}
-  {{- with include "platform.priorityClass" .root }}
-  priorityClassName: {{ . }}
-  {{- end }}
-  # What the pod waits before it is told to stop, answers under way, and what closes after them.
-  terminationGracePeriodSeconds: {{ add $service.preStopSeconds $service.drainSeconds 35 }}
-  topologySpreadConstraints:
-    {{- range $topology := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
-    - maxSkew: 1
-      topologyKey: {{ $topology }}
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector: { matchLabels: {{ include "platform.selector" $ | fromYaml | toJson }} }
-      {{- if not $service.persistence.enabled }}
-      matchLabelKeys: [pod-template-hash]
+serviceAccountName: {{ include "platform.fullname" .root }}
+{{- with include "platform.priorityClass" .root }}
+priorityClassName: {{ . }}
+{{- end }}
+terminationGracePeriodSeconds: {{ include "platform.graceSeconds" $service }}
+containers:
+  - name: {{ .name }}
+    {{- include "platform.container" .root | nindent 4 }}
+    command: [node, apps/{{ .name }}/dist/main.js]
+    env:
+      {{- include "platform.env" . | trim | nindent 6 }}
+    {{- $secrets := list }}
+    {{- if and $service.reachesBackends $values.backends.existingSecret }}{{ $secrets = append $secrets $values.backends.existingSecret }}{{ end }}
+    {{- if and $service.searches $values.search.existingSecret }}{{ $secrets = append $secrets $values.search.existingSecret }}{{ end }}
+    {{- with uniq $secrets }}
+    # What the catalogue's `apiKeyEnv` names. Settings go before it.
+    envFrom:
+      {{- range . }}
+      - secretRef: { name: {{ . }} }
       {{- end }}
     {{- end }}
-  {{- range $part := list "nodeSelector" "tolerations" "affinity" }}
-  {{- with index $service $part }}
-  {{ $part }}: {{ toJson . }}
-  {{- end }}
-  {{- end }}
-  containers:
-    - name: {{ .name }}
-      {{- include "platform.container" .root | nindent 6 }}
-      command: [node, apps/{{ .name }}/dist/main.js]
-      env:
-        {{- include "platform.env" . | trim | nindent 8 }}
-      {{- $secrets := list }}
-      {{- if and $service.reachesBackends $values.backends.existingSecret }}{{ $secrets = append $secrets $values.backends.existingSecret }}{{ end }}
-      {{- if and $service.searches $values.search.existingSecret }}{{ $secrets = append $secrets $values.search.existingSecret }}{{ end }}
-      {{- with uniq $secrets }}
-      # What the catalogue's `apiKeyEnv` names. Settings go before it.
-      envFrom:
-        {{- range . }}
-        - secretRef: { name: {{ . }} }
-        {{- end }}
+    ports:
+      - { name: http, containerPort: {{ $service.port }} }
+      {{- with $service.operatorPort }}
+      - { name: operator, containerPort: {{ . }} }
       {{- end }}
-      ports:
-        - { name: http, containerPort: {{ $service.port }} }
-        {{- with $service.operatorPort }}
-        - { name: operator, containerPort: {{ . }} }
-        {{- end }}
-      # It has begun to serve: until then nothing else is asked. A ledger posts first what was recorded before.
-      startupProbe:
-        httpGet: { path: /healthz, port: http }
-        periodSeconds: 2
-        timeoutSeconds: 2
-        failureThreshold: {{ div $service.startSeconds 2 | max 1 }}
-      # Its event loop turns. A neighbour that is away is no reason to end it.
-      livenessProbe:
-        httpGet: { path: /healthz, port: http }
-        periodSeconds: 10
-        timeoutSeconds: 5
-        failureThreshold: 6
-      # It can serve: the neighbours that it can't do without are there, and it does not stop.
-      readinessProbe:
-        httpGet: { path: /readyz, port: http }
-        periodSeconds: 3
-        timeoutSeconds: 3
-        failureThreshold: 2
-      lifecycle:
-        preStop: { sleep: { seconds: {{ $service.preStopSeconds }} } }
-      resources: {{ toJson $service.resources }}
-      volumeMounts:
-        - { name: tmp, mountPath: /tmp }
-        {{- if $service.persistence.enabled }}
-        - { name: data, mountPath: /var/lib/svc }
-        {{- end }}
-        {{- include "platform.secretMounts" $ | nindent 8 }}
-        {{- /* Folders and no single files, which would stay as they were when the ConfigMap changes. */}}
-        {{- range $kind, $configMap := $mounts }}
-        - { name: {{ $kind }}, mountPath: /etc/svc/{{ $kind }}, readOnly: true }
-        {{- end }}
-  volumes:
-    - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
-    {{- include "platform.secretVolumes" $ | nindent 4 }}
-    {{- range $kind, $configMap := $mounts }}
-    - { name: {{ $kind }}, configMap: { name: {{ $configMap }} } }
-    {{- end }}
+      {{- if and $values.proxyProtocol.enabled (has "GATEWAY_PROXY_LISTEN" $known.optional) }}
+      - { name: proxy-protocol, containerPort: {{ $values.proxyProtocol.port }} }
+      {{- end }}
+    # It has begun to serve: until then nothing else is asked. A ledger posts first what was recorded before.
+    startupProbe:
+      httpGet: { path: /healthz, port: http }
+      periodSeconds: 2
+      timeoutSeconds: 2
+      failureThreshold: {{ div $service.startSeconds 2 | max 1 }}
+    # Its event loop turns. A neighbour that is away is no reason to end it.
+    livenessProbe:
+      httpGet: { path: /healthz, port: http }
+      periodSeconds: 10
+      timeoutSeconds: 5
+      failureThreshold: 6
+    # It can serve: the neighbours that it can't do without are there, and it does not stop.
+    readinessProbe:
+      httpGet: { path: /readyz, port: http }
+      periodSeconds: 3
+      timeoutSeconds: 3
+      failureThreshold: 2
+    lifecycle:
+      preStop: { sleep: { seconds: {{ $service.preStopSeconds }} } }
+    volumeMounts:
+      - { name: tmp, mountPath: /tmp }
+      {{- if $service.persistence.enabled }}
+      - { name: data, mountPath: /var/lib/svc }
+      {{- end }}
+      {{- include "platform.fileMounts" $ | nindent 6 }}
+      {{- /* Folders and no single files, which would stay as they were when the ConfigMap changes. */}}
+      {{- range $kind, $configMap := $mounts }}
+      - { name: {{ $kind }}, mountPath: /etc/svc/{{ $kind }}, readOnly: true }
+      {{- end }}
+volumes:
+  - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
+  {{- include "platform.fileVolumes" $ | nindent 2 }}
+  {{- range $kind, $configMap := $mounts }}
+  - { name: {{ $kind }}, configMap: { name: {{ $configMap }} } }
+  {{- end }}
 {{- end }}
 
-{{/* Files of Secrets in a pod, which lie where the settings look for them. */}}
-{{- define "platform.secretMounts" -}}
-{{- range $name, $_ := include "platform.secretFiles" . | fromYaml }}
+{{- define "platform.fileMounts" -}}
+{{- range $name, $_ := include "platform.files" . | fromYaml }}
 - { name: {{ $name }}, mountPath: /etc/svc/{{ $name }}, readOnly: true }
 {{- end }}
 {{- end }}
 
-{{/* The mode is 0440, which not every reader of YAML takes for octal. */}}
-{{- define "platform.secretVolumes" -}}
-{{- range $name, $of := include "platform.secretFiles" . | fromYaml }}
-- name: {{ $name }}
-  secret: { secretName: {{ $of.secret }}, defaultMode: 288{{ with $of.key }}, items: [{ key: {{ . }}, path: {{ $of.path }} }]{{ end }} }
+{{/* Secrets get the mode 0440, written in decimal since not every reader of YAML takes it for octal. */}}
+{{- define "platform.fileVolumes" -}}
+{{- range $name, $source := include "platform.files" . | fromYaml }}
+{{- with $source.secret }}{{ $_ := set . "defaultMode" 288 }}{{ end }}
+- {{ merge (dict "name" $name) $source | toJson }}
 {{- end }}
 {{- end }}
 
