@@ -6,12 +6,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const conditions = ['svc-source'];
 
-const pure = ['libs/*/{src,test}/**/*.spec.ts', 'apps/*/src/**/*.spec.ts'];
-const real = ['libs/*/{src,test}/**/*.int.ts', 'apps/*/src/**/*.int.ts', 'apps/all/test/fault/**/*.fault.ts'];
+const pure = ['libs/*/{src,test}/**/*.spec.ts', 'apps/*/src/**/*.spec.ts', 'tools/**/*.spec.mjs'];
+const real = [
+  'libs/*/{src,test}/**/*.int.ts',
+  'apps/*/src/**/*.int.ts',
+  'apps/all/test/fault/**/*.fault.ts',
+  'tools/*.int.mjs',
+];
 const endToEnd = ['apps/all/test/e2e/**/*.e2e.ts'];
 /** What needs Kafka, Redis and PostgreSQL beside each other. */
 const cluster = ['libs/*/{src,test}/**/*.cluster.ts', 'apps/*/{src,test}/**/*.cluster.ts'];
 const hostile = ['apps/all/test/hostile/**/*.hostile.ts'];
+
+/** The processors that tests may use. */
+const PROCESSORS = Math.max(2, Math.floor(availableParallelism() / 2));
 
 /** Only tests that repeat what chance decides have a long form. */
 function repeating(patterns: string[]): string[] {
@@ -20,33 +28,40 @@ function repeating(patterns: string[]): string[] {
   );
 }
 
-/** The first ones may wait long for what they provoke; the last ones fill the processors at the end. */
-const kinds = ['fault', 'hostile', 'e2e', 'int', 'cluster', 'spec'];
+/** Kinds of tests in the order of their files, by project so that its workers go on. The first two mostly wait. */
+const kinds = ['fault', 'hostile', 'int', 'e2e', 'cluster', 'spec'];
 
 /** What takes longest and is short: processes that start again and again, and suites that stand in other files. */
 const SLOW =
   /\/(?:start|refused-start|stop|audit|money-limits|shared-ledger|usage-history|redis-limiter|solana-histories)\.\w+\.ts$/;
 
-/** Long files first, so that none is alone at the end; those of a project together, so that its workers go on. */
+/** A file that mostly waits takes as long as this number of other files. */
+const FILES_PER_WAIT = 6;
+
+/**
+ * Long files first, so that none is alone at the end. Others come between those that mostly wait for outages and
+ * deadlines: many of these at the same time would leave the processors idle.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const ranked = files.map((file) => ({
-      file,
-      place: kinds.findIndex((kind) => file.moduleId.endsWith(`.${kind}.ts`)),
-      bytes: SLOW.test(file.moduleId) ? Number.MAX_SAFE_INTEGER : statSync(file.moduleId).size,
-    }));
-    return ranked.toSorted((a, b) => a.place - b.place || b.bytes - a.bytes).map(({ file }) => file);
+    const ranked = files
+      .map((file) => ({
+        file,
+        place: kinds.findIndex((kind) => file.moduleId.includes(`.${kind}.`)),
+        bytes: SLOW.test(file.moduleId) ? Number.MAX_SAFE_INTEGER : statSync(file.moduleId).size,
+      }))
+      .toSorted((a, b) => a.place - b.place || b.bytes - a.bytes);
+    const first = kinds.indexOf('int');
+    const waiting = ranked.filter(({ place }) => place < first);
+    const others = ranked.filter(({ place }) => place >= first);
+    const mixed = waiting.flatMap((one) => [one, ...others.splice(0, FILES_PER_WAIT)]);
+    return [...mixed, ...others].map(({ file }) => file);
   }
 }
 
 const clustered = {
   extends: true as const,
-  test: {
-    name: 'cluster',
-    include: cluster,
-    globalSetup: 'libs/infra/test/global-setup.ts',
-    testTimeout: 120_000,
-  },
+  test: { name: 'cluster', include: cluster, testTimeout: 120_000 },
 };
 
 /** End-to-end tests that are about one process or its data folder, and not about what clients meet. */
@@ -86,9 +101,9 @@ export default defineConfig(({ mode }) => {
       env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      // Each test has servers and ports of its own, so files may run side by side: two more than there are processors
-      // for, since half of their time is waited for what they provoke.
-      maxWorkers: 2 + Math.max(2, Math.floor(availableParallelism() / 2)),
+      // Each file has servers and ports of its own, so files may run side by side: five on two processors, because a
+      // file spends half of its time waiting for outages, deadlines and other processes.
+      maxWorkers: PROCESSORS + 3,
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
       sequence: { sequencer: LongestFirst },
@@ -98,7 +113,13 @@ export default defineConfig(({ mode }) => {
           : [
               {
                 extends: true as const,
-                test: { name: 'pure', include: isLong ? repeating(pure) : pure },
+                test: {
+                  name: 'pure',
+                  include: isLong ? repeating(pure) : pure,
+                  // These wait for nothing, and some compare durations: they come last, one for each processor.
+                  maxWorkers: PROCESSORS,
+                  sequence: { groupOrder: 1 },
+                },
               },
               {
                 extends: true as const,

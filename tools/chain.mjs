@@ -1,21 +1,19 @@
 // Base and Solana on this machine, for trying payments: `npm run chain`. Prints the settings for `npm start`, and wallets with USDC.
 import { generateKeyPairSync } from 'node:crypto';
-import { writeFile, mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { base58 } from '@scure/base';
 import { LocalChain, LocalSolana } from '@svc/infra';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-
-const root = join(import.meta.dirname, '..');
-const dir = join(root, process.env.SVC_DATA_DIR ?? '.svc');
+import { dataDir } from './data-dir.mjs';
 
 const chain = await LocalChain.start({ port: Number(process.env.CHAIN_PORT ?? 8545), blockSeconds: 1 });
 const [signer, buyer, seller] = [1, 2, 3].map(() => generatePrivateKey());
 const addressOf = (key) => privateKeyToAccount(key).address;
 await chain.fund(addressOf(signer));
 await chain.mint(addressOf(buyer), 1_000);
-await mkdir(dir, { recursive: true });
-const keyFile = join(dir, 'chain-signer-key');
+await mkdir(dataDir, { recursive: true });
+const keyFile = join(dataDir, 'chain-signer-key');
 await writeFile(keyFile, signer, { mode: 0o600 });
 
 /** A key pair of Solana, as `solana-keygen` writes it. */
@@ -37,11 +35,11 @@ async function startSolana() {
   solana.fund(payer.address);
   await solana.mint(wallet.address, 1_000);
   await solana.mint(receiver.address, 0);
-  const file = join(dir, 'chain-solana-signer-key');
+  const file = join(dataDir, 'chain-solana-signer-key');
   await writeFile(file, JSON.stringify([...payer.bytes]), { mode: 0o600 });
-  const text = `  Solana         ${solana.url} (LiteSVM; what is sent to it is final at once)
+  const text = `  Solana         ${solana.url} (LiteSVM; transactions are final at once)
 
-  The same on Solana, or beside:
+  On Solana, instead or as well:
 
   X402_SOLANA_RPC_URL=${solana.url} \\
   X402_SOLANA_PAY_TO=${receiver.address} \\
@@ -55,7 +53,7 @@ async function startSolana() {
 const solana = await startSolana();
 
 console.log(`
-  Chain          ${chain.url} (chain id 8453, a block a second; Ctrl-C ends it)
+  Chain          ${chain.url} (chain id 8453, one block per second; Ctrl-C stops it)
 
   Start the platform on it:
 

@@ -29,14 +29,41 @@ const resources = z.strictObject({
   limits: z.record(text, z.union([text, z.number()])).optional(),
 });
 
+/** Authorities of servers, as a file of a Secret or a ConfigMap. */
+const authority = { caSecret: secretKey, caConfigMap: secretKey };
+const lists = z.array(kubernetes);
+const reference = z.strictObject({ name: objectName, optional: flag.optional() });
+
+/** Extension points of every workload. */
+const pod = {
+  resources,
+  extraEnv: z.array(
+    z.strictObject({ name: z.string().min(1), value: text.optional(), valueFrom: kubernetes.optional() }),
+  ),
+  envFrom: z.array(z.strictObject({ prefix: text, secretRef: reference, configMapRef: reference }).partial()),
+  extraVolumes: lists,
+  extraVolumeMounts: lists,
+  initContainers: lists,
+  sidecars: lists,
+  podSecurityContext: kubernetes,
+  securityContext: kubernetes,
+  topologySpreadConstraints: lists,
+  nodeSelector: strings,
+  tolerations: lists,
+  affinity: kubernetes,
+  podLabels: strings,
+  podAnnotations: strings,
+  serviceAccountName: objectName,
+};
+
 const service = {
+  ...pod,
   enabled: flag,
   replicas: count,
   // Node's timers and the process's own bound.
   preStopSeconds: seconds.max(600),
   drainSeconds: seconds.max(600),
   startSeconds: seconds.min(2),
-  resources,
   autoscaling: z
     .strictObject({
       enabled: flag,
@@ -50,13 +77,20 @@ const service = {
     })
     .partial(),
   persistence: z.strictObject({ enabled: flag, size: text, storageClass: text }).partial(),
+  podManagementPolicy: z.enum(['Parallel', 'OrderedReady']),
+  updateStrategy: z.strictObject({ rollingUpdate: z.strictObject({ partition: count }).partial() }).partial(),
+  service: z
+    .strictObject({
+      type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
+      annotations: strings,
+      loadBalancerClass: text,
+      loadBalancerSourceRanges: z.array(text),
+      externalTrafficPolicy: z.enum(['', 'Cluster', 'Local']),
+    })
+    .partial(),
   reachesInternet: flag,
   reachesBackends: flag,
   searches: flag,
-  podAnnotations: strings,
-  nodeSelector: strings,
-  tolerations: z.array(kubernetes),
-  affinity: kubernetes,
 };
 
 const shared = z
@@ -74,11 +108,14 @@ const shared = z
         pullSecrets: z.array(z.strictObject({ name: objectName })),
       })
       .partial(),
+    serviceAccount: z.strictObject({ annotations: strings }).partial(),
+    tls: z.strictObject(authority).partial(),
     tokens: z.strictObject({ existingSecret: objectName }).partial(),
     postgres: z
       .strictObject({
         url: z.string().regex(/^(postgres(ql)?:\/\/.+)?$/),
         existingSecret: secretKey,
+        ...authority,
         port: tcpPort,
         peers,
       })
@@ -87,7 +124,7 @@ const shared = z
       .strictObject({
         brokers: z.string().regex(/^([^\s,:]+:\d+(,[^\s,:]+:\d+)*)?$/),
         tls: flag,
-        caSecret: secretKey,
+        ...authority,
         sasl: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']),
         username: text,
         password: text,
@@ -101,6 +138,7 @@ const shared = z
             minInSyncReplicas: count.min(1),
             retentionDays: count.min(1),
             deadlineSeconds: seconds.min(1),
+            ...pod,
           })
           .partial(),
       })
@@ -113,7 +151,7 @@ const shared = z
         peers,
       })
       .partial(),
-    migrations: z.strictObject({ deadlineSeconds: seconds.min(1) }).partial(),
+    migrations: z.strictObject({ deadlineSeconds: seconds.min(1), ...pod }).partial(),
     catalog: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
     characters: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
     backends: z.strictObject({ existingSecret: objectName, peers }).partial(),
@@ -126,7 +164,8 @@ const shared = z
         image: z.string().min(1),
         pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']),
         replicas: count.min(1),
-        resources,
+        ...pod,
+        service: z.strictObject({ annotations: strings }).partial(),
       })
       .partial(),
     payments: z.strictObject({ existingSecret: objectName, peers }).partial(),
@@ -134,13 +173,27 @@ const shared = z
       .strictObject({
         enabled: flag,
         className: text,
-        host: text,
-        tlsSecret: objectName,
+        hosts: z.array(z.string().min(1)),
+        tls: z.array(z.strictObject({ secretName: objectName, hosts: z.array(text) }).partial()),
         annotations: strings,
       })
       .partial(),
     httpRoute: z
       .strictObject({ enabled: flag, hostnames: z.array(text), parentRefs: z.array(kubernetes) })
+      .partial(),
+    proxyProtocol: z
+      .strictObject({
+        enabled: flag,
+        port: tcpPort,
+        peers,
+        service: z
+          .strictObject({
+            type: z.enum(['ClusterIP', 'LoadBalancer', 'NodePort']),
+            port: tcpPort,
+            annotations: strings,
+          })
+          .partial(),
+      })
       .partial(),
     networkPolicy: z
       .strictObject({
@@ -149,13 +202,20 @@ const shared = z
         operators: peers,
         monitoring: peers,
         dns: peers,
+        dnsPort: tcpPort,
         privateRanges: z.strictObject({ ipv4: z.array(text), ipv6: z.array(text) }).partial(),
       })
       .partial(),
     telemetry: z
       .strictObject({ otlpEndpoint: z.string().regex(/^(https?:\/\/[^/]+(:\d+)?)?$/), peers })
       .partial(),
-    prometheusRule: z.strictObject({ enabled: flag, labels: strings }).partial(),
+    prometheusRule: z.strictObject({ enabled: flag, labels: strings, alertLabels: strings }).partial(),
+    monitoring: z
+      .strictObject({
+        seriesLabels: z.record(z.string().regex(/^[a-zA-Z_]\w*$/), text),
+        runbooksUrl: z.string().regex(/^https?:\/\/.+$/),
+      })
+      .partial(),
     dashboards: z.strictObject({ enabled: flag, labels: strings }).partial(),
     serviceMonitor: z.strictObject({ enabled: flag, interval: text, labels: strings }).partial(),
     keda: z
@@ -167,7 +227,8 @@ const shared = z
     priorityClass: z
       .strictObject({ create: flag, name: objectName, value: z.int().max(1_000_000_000) })
       .partial(),
-    test: z.strictObject({ model: z.string().min(1) }).partial(),
+    test: z.strictObject({ model: z.string().min(1), ...pod }).partial(),
+    extraObjects: z.array(z.union([text, kubernetes])),
     // Helm's own, for charts of charts.
     global: kubernetes,
   })

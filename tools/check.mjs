@@ -1,8 +1,9 @@
-// Runs every check, two at a time, and reports all faults at once. A script of package.json named
-// `check:…` is a check too. Ends with `N passed, N failed`.
+// `npm run check -- [names]`: runs every check or those that are named, two at a time, and prints at most 30 lines for
+// each that fails. A script of package.json named `check:…` is a check too. Ends with `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { MOST_LINES, bounded } from './step-results.mjs';
 
 const root = join(import.meta.dirname, '..');
 const atOnce = 2;
@@ -17,7 +18,7 @@ const env = {
 delete env.FORCE_COLOR;
 
 /** Checks in the order of their start. `after` names one that must have ended, whatever its result. */
-const checks = [
+const all = [
   { name: 'types', commands: ['node tools/build.mjs', 'tsc -p tsconfig.json'] },
   { name: 'format', commands: ['prettier --check --cache --log-level warn .'] },
   { name: 'boundaries', commands: ['node tools/check-boundaries.mjs'] },
@@ -31,6 +32,16 @@ const checks = [
   { name: 'unused', commands: ['knip --no-progress --no-config-hints'], after: 'types' },
   ...scriptChecks(),
 ];
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !all.some((check) => check.name === name));
+if (unknown.length > 0) {
+  console.error(
+    `There is no check ${unknown.join(', ')}. They are: ${all.map(({ name }) => name).join(', ')}`,
+  );
+  process.exit(2);
+}
+const checks = all.filter(({ name }) => named.length === 0 || named.includes(name));
+const isChosen = (name) => checks.some((check) => check.name === name);
 
 function scriptChecks() {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -74,7 +85,8 @@ async function runCheck({ name, commands }) {
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`${failures.length === 0 ? 'ok  ' : 'FAIL'}  ${name} (${seconds} s)`);
-  for (const failure of failures) console.log(failure.replaceAll(/^(?=.)/gm, '      '));
+  const text = bounded(failures.join('\n'), MOST_LINES - 1);
+  if (text !== '') console.log(text.replaceAll(/^(?=.)/gm, '      '));
   return failures.length === 0;
 }
 
@@ -84,7 +96,7 @@ async function runAll() {
   const running = new Map();
   const ended = new Map();
   while (ended.size < checks.length) {
-    const next = waiting.find(({ after }) => !after || ended.has(after));
+    const next = waiting.find(({ after }) => !isChosen(after) || ended.has(after));
     if (next && running.size < atOnce) {
       waiting.splice(waiting.indexOf(next), 1);
       running.set(

@@ -3,16 +3,15 @@
 // It stands on the servers of `npm run infra`, or on those that DATABASE_URL, REDIS_URL and KAFKA_BROKERS name.
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Cluster, parseReplicas } from '@svc/cluster';
 import { Infra } from '@svc/infra';
 import { operatorToken } from '@svc/runtime';
+import { dataDir } from './data-dir.mjs';
 
-const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { replicas: { type: 'string', default: '' } } });
 const { env } = process;
-const dataDir = resolve(root, env.SVC_DATA_DIR ?? '.svc');
 const infra = new Infra(join(dataDir, 'infra'), env);
 let cluster;
 let isStopping = false;

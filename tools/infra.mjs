@@ -1,15 +1,13 @@
 // Kafka, Redis and PostgreSQL on this machine, in `.svc/infra`: `npm run infra -- up|down|wipe|status`.
 // One that is given by its variable (KAFKA_BROKERS, REDIS_URL, DATABASE_URL) is left alone.
-import { isAbsolute, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { Infra } from '@svc/infra';
 import { loadConfig } from '@svc/runtime';
+import { dataDir } from './data-dir.mjs';
 
-const root = join(import.meta.dirname, '..');
-const dataDir = process.env.SVC_DATA_DIR ?? '.svc';
-const folder = join(isAbsolute(dataDir) ? dataDir : resolve(root, dataDir), 'infra');
-const infra = new Infra(folder, process.env);
+const infra = new Infra(join(dataDir, 'infra'), process.env);
 
 const quoted = (value) => `'${value.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -17,9 +15,13 @@ const quoted = (value) => `'${value.replaceAll("'", String.raw`'\''`)}'`;
 async function status() {
   for (const server of infra.servers) {
     const address = await server.address();
-    console.log(
-      address === undefined ? `# ${server.variable}: down` : `export ${server.variable}=${quoted(address)}`,
-    );
+    if (address === undefined) console.log(`# ${server.variable}: down`);
+    else
+      for (const [name, value] of Object.entries({
+        [server.variable]: address,
+        ...(await server.credentials()),
+      }))
+        console.log(`export ${name}=${quoted(value)}`);
   }
 }
 

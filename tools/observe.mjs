@@ -5,10 +5,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Prometheus } from '@svc/infra';
-import { BOARDS } from './observe/boards.mjs';
+import { dataDir } from './data-dir.mjs';
+import { matchersOfBoard, asShown } from './observe/board-scope.mjs';
+import { BOARDS, panelsOf } from './observe/boards.mjs';
+import { scoped } from './observe/scope.mjs';
 import { OBJECTIVES, ratioName } from './observe/slo.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -20,7 +23,6 @@ const { values } = parseArgs({
     every: { type: 'string', default: '15' },
   },
 });
-const dataDir = resolve(root, process.env.SVC_DATA_DIR ?? '.svc');
 const folder = join(dataDir, 'observe');
 
 const answers = (address) =>
@@ -49,9 +51,9 @@ const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').
 const link = (href, text) => `<li><a href="${escaped(href)}">${escaped(text)}</a></li>`;
 
 /** A panel's queries as Prometheus draws them. */
-function graphOf(url, { title, queries }) {
+function graphOf(url, { title, queries }, matchers) {
   const parameters = queries.flatMap(([expr], at) => [
-    [`g${at}.expr`, expr.replaceAll('$__rate_interval', '1m')],
+    [`g${at}.expr`, asShown(scoped(expr, matchers))],
     [`g${at}.tab`, '0'],
     [`g${at}.range_input`, '1h'],
   ]);
@@ -60,7 +62,10 @@ function graphOf(url, { title, queries }) {
 
 function page(url, grafana) {
   const boards = Object.values(BOARDS).map(
-    (board) => `<h2>${board.title}</h2><ul>${board.panels.map((panel) => graphOf(url, panel)).join('')}</ul>`,
+    (board) =>
+      `<h2>${board.title}</h2><ul>${panelsOf(board)
+        .map((panel) => graphOf(url, panel, matchersOfBoard(board)))
+        .join('')}</ul>`,
   );
   const objectives = OBJECTIVES.map(({ slo }) =>
     link(`${url}/graph?${new URLSearchParams([['g0.expr', `${ratioName('5m')}{slo="${slo}"}`]])}`, slo),

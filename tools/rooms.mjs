@@ -61,8 +61,9 @@ export const rooms = {
     keys: ['limits', 'auth'],
     models: [],
     http: ['models'],
-    web: ['tokens'],
-    request: ['json', 'tokens', 'limits', 'models', 'web'],
+    untrusted: ['json'],
+    web: ['tokens', 'untrusted'],
+    request: ['json', 'tokens', 'limits', 'models', 'untrusted', 'web'],
     holds: ['tokens', 'limits', 'http', 'web', 'request'],
     answer: ['json', 'tokens', 'http', 'web', 'request', 'holds'],
     chat: ['wallets', 'http', 'web', 'request', 'holds', 'answer'],
@@ -77,6 +78,7 @@ export const rooms = {
     postgres: ['delivery', 'publishing'],
     kafka: ['delivery', 'publishing'],
     outbox: ['delivery', 'publishing'],
+    'dead-letters': ['delivery', 'kafka'],
   },
   ledger: {
     '.': ['ledger.config', 'clock'],
@@ -86,7 +88,7 @@ export const rooms = {
     audit: ['accounts'],
     books: ['accounts', 'holds', 'posting', 'audit'],
     staking: ['accounts', 'holds', 'posting'],
-    usage: [],
+    usage: ['accounts'],
     api: [],
   },
   limiter: {

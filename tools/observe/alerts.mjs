@@ -1,10 +1,12 @@
 // The alerts, each with what it means, its runbook, and series under which it fires and under which it does not: the rules
-// and their tests for promtool are made from this list. `page` wakes somebody; `ticket` waits for the morning.
+// and their tests for promtool are made from this list. `critical` wakes somebody; `warning` waits for the morning. Queries
+// are limited to one deployment when the rules are made.
 // `tells` is what it goes by, where its own comparisons can't be numbers; `needs: 'cluster'` says that `all` has not what it is about.
 // Series are written as promtool's tests write them: `value+step x times`, one value a minute.
-import { BACKEND, GROUP, MODEL, TOPIC, m } from './names.mjs';
+import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
+import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { paymentAlerts } from './payment-alerts.mjs';
-import { counter, flat, rising, risen } from './series.mjs';
+import { counter, flat, rising, risen, risenAt } from './series.mjs';
 import { BURNS, OBJECTIVES, ratioName } from './slo.mjs';
 
 const USAGE = `${TOPIC}="usage.recorded.v1",${GROUP}="ledger"`;
@@ -18,7 +20,8 @@ const bad = counter(
 );
 const begun = counter(`${m.inference.firstToken}_count`);
 const inTime = counter(`${m.inference.firstToken}_bucket`, 'le="2.5"');
-const DAYS = 4_500;
+/** Three days and some hours, in steps of two minutes. */
+const DAYS = 2_250;
 
 const burnSeries = {
   availability: {
@@ -33,7 +36,7 @@ const burnSeries = {
 
 const burnName = { availability: 'AvailabilityBurn', first_token: 'FirstTokenBurn' };
 
-const burnAlerts = OBJECTIVES.flatMap(({ slo, budget, what }) =>
+const burnAlerts = OBJECTIVES.flatMap(({ slo, budget, what, runbook }) =>
   BURNS.map(({ severity, factor, long, short }) => ({
     name: burnName[slo],
     severity,
@@ -42,7 +45,7 @@ const burnAlerts = OBJECTIVES.flatMap(({ slo, budget, what }) =>
       .map((window) => `${ratioName(window)}{slo="${slo}"} > ${Number((factor * budget).toPrecision(6))}`)
       .join(' and '),
     summary: `Too few ${what}: the budget of 30 days burns ${factor} times too fast over ${long}.`,
-    runbook: slo === 'availability' ? 'availability' : 'first-token',
+    runbook,
     ...burnSeries[slo],
     at: '4440m',
   })),
@@ -51,7 +54,7 @@ const burnAlerts = OBJECTIVES.flatMap(({ slo, budget, what }) =>
 const moneyAlerts = [
   {
     name: 'LedgerLag',
-    severity: 'ticket',
+    severity: 'warning',
     expr: `max(${m.events.oldest}{${USAGE}}) > 30`,
     for: '2m',
     summary: 'Usage is posted late: balances and spending lag behind by {{ $value | humanizeDuration }}.',
@@ -60,41 +63,39 @@ const moneyAlerts = [
     quiet: [flat(counter(m.events.oldest, USAGE), 5)],
   },
   {
-    name: 'LedgerStopped',
-    severity: 'page',
-    expr: `max(${m.events.oldest}{${USAGE}}) > 300`,
-    summary: 'No usage has been posted for {{ $value | humanizeDuration }}.',
-    runbook: 'ledger-lag',
-    fires: [flat(counter(m.events.oldest, USAGE), 400)],
-    quiet: [flat(counter(m.events.oldest, USAGE), 60)],
-  },
-  {
     name: 'AuditFailed',
-    severity: 'page',
-    expr: `sum(increase(${m.money.audits}{svc_audit_result="wrong"}[1h])) > 0 or min(${m.money.auditOk}) == 0`,
-    summary: 'The audit does not prove the books.',
+    severity: 'critical',
+    expr: unproved(m.money),
+    tells: `max(${m.money.proved})`,
+    summary: 'The {{ $labels.svc_audit_scope }} audit finds faults in the books.',
     runbook: 'audit-failed',
-    fires: [risen(counter(m.money.audits, 'svc_audit_scope="new",svc_audit_result="wrong"'))],
-    quiet: [
-      flat(counter(m.money.audits, 'svc_audit_scope="new",svc_audit_result="wrong"'), 0),
-      flat(counter(m.money.auditOk, 'svc_audit_scope="new"'), 1),
-    ],
-    at: '70m',
+    ...unprovedSeries(m.money, [
+      // Charges that wait to be posted are no fault.
+      flat(counter(m.events.oldest, USAGE), 400),
+    ]),
   },
   {
     name: 'AuditMissing',
-    severity: 'page',
-    expr: `time() - max(${m.money.proved}) > 7200 or absent(${m.money.proved})`,
+    severity: 'critical',
+    // Processes that start again forget when they proved the books.
+    expr: `time() - max(max_over_time(${m.money.proved}[3h])) > 7200 or absent_over_time(${m.money.proved}[3h])`,
     for: '10m',
     summary: 'Nothing has proved the books for two hours.',
     runbook: 'audit-missing',
     fires: [flat(counter(m.money.proved, 'svc_audit_scope="new"'), 0)],
     quiet: [rising(counter(m.money.proved, 'svc_audit_scope="new"'), 60)],
+    alsoFires: [['where no process reports an audit', []]],
+    alsoQuiet: [
+      [
+        'where the process that proved them is gone',
+        [[counter(m.money.proved, 'svc_audit_scope="new"'), '0+60x100 stale']],
+      ],
+    ],
     at: '150m',
   },
   {
     name: 'WriteOffs',
-    severity: 'ticket',
+    severity: 'warning',
     expr: `sum(increase(${m.money.writtenOff}[1h])) / (sum(increase(${m.money.charged}[1h])) > 0) > 0.01`,
     for: '5m',
     summary: '{{ $value | humanizePercentage }} of what was delivered in an hour is paid by nobody.',
@@ -110,7 +111,7 @@ const moneyAlerts = [
   },
   {
     name: 'ChargesRefused',
-    severity: 'page',
+    severity: 'critical',
     expr: `sum(increase(${m.money.settlements}{svc_ledger_way="refused"}[15m])) > 0`,
     summary: 'Answers could not be charged: neither event log, books nor journal took them.',
     runbook: 'charges-refused',
@@ -122,7 +123,7 @@ const moneyAlerts = [
   },
   {
     name: 'RejectedCharges',
-    severity: 'page',
+    severity: 'critical',
     expr: `sum(increase(${m.money.rejected}[1h])) > 0`,
     summary: 'Charges can not be posted and wait for someone to look at them.',
     runbook: 'rejected-charges',
@@ -132,7 +133,7 @@ const moneyAlerts = [
   },
   {
     name: 'HoldsLost',
-    severity: 'page',
+    severity: 'critical',
     expr: `sum(increase(${m.money.holdsLost}[1h])) > 0`,
     summary: 'Redis lost holds of live requests: their money may be authorised twice.',
     runbook: 'holds-lost',
@@ -145,7 +146,7 @@ const moneyAlerts = [
 const eventAlerts = [
   {
     name: 'DeadLetters',
-    severity: 'page',
+    severity: 'critical',
     expr: `sum by (${TOPIC}) (increase(${m.events.dead}[1h])) > 0`,
     summary: 'Events of {{ $labels.messaging_destination_name }} could not be read.',
     runbook: 'dead-letters',
@@ -155,7 +156,7 @@ const eventAlerts = [
   },
   {
     name: 'ConsumerStuck',
-    severity: 'page',
+    severity: 'critical',
     expr: `max by (${TOPIC}, ${GROUP}) (${m.events.failures}) > 5 or (min by (${TOPIC}, ${GROUP}) (min_over_time(${m.events.lag}[5m])) > 0 and sum by (${TOPIC}, ${GROUP}) (rate(${m.events.handled}[5m])) == 0)`,
     for: '1m',
     summary:
@@ -170,7 +171,7 @@ const eventAlerts = [
   },
   {
     name: 'EventLogLost',
-    severity: 'page',
+    severity: 'critical',
     expr: `max by (job, messaging_system) (${m.events.failing}) == 1`,
     for: '30s',
     summary: '{{ $labels.job }} can not store events in {{ $labels.messaging_system }}.',
@@ -180,7 +181,7 @@ const eventAlerts = [
   },
   {
     name: 'JobsFailed',
-    severity: 'ticket',
+    severity: 'warning',
     expr: `sum by (svc_job) (increase(${m.events.jobsFailed}[1h])) > 0`,
     summary: 'The job {{ $labels.svc_job }} has failed for good.',
     runbook: 'jobs-failed',
@@ -193,21 +194,57 @@ const eventAlerts = [
 const attempts = (outcome) =>
   counter(m.router.attempts, `${MODEL}="a-model",${BACKEND}="backend-1",svc_router_outcome="${outcome}"`);
 
-const neighbourAlerts = [
-  {
+/** Client errors other than timeouts and rate limits: of the request, the key, or the name of the model. */
+const rejections = `sum by (${MODEL}, ${BACKEND}) (increase(${m.router.errors}{${STATUS}=~"4..",${STATUS}!~"408|429"}[10m]))`;
+const ended = `sum by (${MODEL}, ${BACKEND}) (increase(${m.router.attempts}{svc_router_outcome=~"answered|refused|failed"}[10m]))`;
+const rejected = counter(m.router.errors, `${MODEL}="a-model",${BACKEND}="backend-1",${STATUS}="400"`);
+
+/** A few failed attempts say little of a model that is asked all the time, and much of one that hardly is. */
+const noHealthyBackend = [
+  { severity: 'critical', window: '2m', least: 5, lasting: '30s' },
+  { severity: 'warning', window: '15m', least: 3, lasting: '1m' },
+].map(({ severity, window, least, lasting }) => {
+  const increased = (outcomes) =>
+    `sum by (${MODEL}) (increase(${m.router.attempts}{svc_router_outcome=~"${outcomes}"}[${window}]))`;
+  const failed = increased('failed|full');
+  return {
     name: 'NoHealthyBackend',
-    severity: 'page',
-    expr: `sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome=~"failed|full"}[2m])) > 0 unless sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome="answered"}[90s])) > 0`,
-    tells: `sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome=~"failed|full"}[2m]))`,
-    for: '30s',
-    summary: 'No backend of {{ $labels.gen_ai_request_model }} answers.',
+    severity,
+    expr: `${failed} / ${increased('answered|refused|failed|full')} > 0.9 and ${failed} >= ${least}`,
+    for: lasting,
+    summary: `No backend of {{ $labels.gen_ai_request_model }} responds: {{ $value | humanizePercentage }} of the attempts of ${window} failed.`,
     runbook: 'no-healthy-backend',
     fires: [rising(attempts('failed'), 5), flat(attempts('answered'), 9)],
     quiet: [rising(attempts('failed'), 5), rising(attempts('answered'), 5)],
+    alsoQuiet: [
+      ['after one failed attempt', [risenAt(18, attempts('failed'), 1), flat(attempts('answered'), 9)]],
+      ['while another backend responds', [rising(attempts('full'), 50), rising(attempts('answered'), 50)]],
+    ],
+  };
+});
+
+const databaseCalls = (error) =>
+  counter(`${m.neighbours.database}_count`, `db_system_name="postgresql",error_type="${error}"`);
+const databaseIncrease = (error = '') =>
+  `sum by (job) (increase(${m.neighbours.database}_count{db_system_name="postgresql"${error}}[2m]))`;
+const lostCalls = databaseIncrease(',error_type="connection"');
+
+const neighbourAlerts = [
+  ...noHealthyBackend,
+  {
+    name: 'BackendRejects',
+    severity: 'warning',
+    expr: `${rejections} / ${ended} > 0.9 and ${rejections} > 9`,
+    for: '1m',
+    summary:
+      '{{ $labels.svc_backend }} of {{ $labels.gen_ai_request_model }} rejects {{ $value | humanizePercentage }} of its requests.',
+    runbook: 'backend-rejects',
+    fires: [rising(rejected, 5), rising(attempts('refused'), 5)],
+    quiet: [rising(rejected, 5), rising(attempts('refused'), 5), rising(attempts('answered'), 5)],
   },
   {
     name: 'BackendSilent',
-    severity: 'page',
+    severity: 'critical',
     expr: `sum by (${MODEL}) (increase(${m.router.attempts}{svc_router_outcome="aborted"}[2m])) > 5 unless sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome="answered"}[90s])) > 0`,
     tells: `sum by (${MODEL}) (increase(${m.router.attempts}[2m]))`,
     for: '30s',
@@ -218,7 +255,7 @@ const neighbourAlerts = [
   },
   {
     name: 'RedisLost',
-    severity: 'page',
+    severity: 'critical',
     needs: 'cluster',
     expr: `min by (job, svc_connection) (${m.neighbours.redisUp}) == 0`,
     for: '15s',
@@ -229,28 +266,21 @@ const neighbourAlerts = [
   },
   {
     name: 'DatabaseLost',
-    severity: 'page',
-    expr: `sum by (job) (rate(${m.neighbours.database}_count{db_system_name="postgresql",error_type="connection"}[2m])) > 0`,
+    severity: 'critical',
+    expr: `${lostCalls} / ${databaseIncrease()} > 0.5 and ${lostCalls} >= 5`,
     for: '30s',
-    summary: '{{ $labels.job }} can not reach PostgreSQL.',
+    summary: '{{ $labels.job }} loses {{ $value | humanizePercentage }} of its calls to PostgreSQL.',
     runbook: 'database-lost',
-    fires: [
-      rising(
-        counter(`${m.neighbours.database}_count`, 'db_system_name="postgresql",error_type="connection"'),
-        3,
-      ),
-    ],
-    quiet: [
-      flat(
-        counter(`${m.neighbours.database}_count`, 'db_system_name="postgresql",error_type="connection"'),
-        3,
-      ),
-      rising(counter(`${m.neighbours.database}_count`, 'db_system_name="postgresql",error_type=""'), 30),
+    fires: [rising(databaseCalls('connection'), 3), flat(databaseCalls(''), 90)],
+    quiet: [flat(databaseCalls('connection'), 3), rising(databaseCalls(''), 30)],
+    alsoQuiet: [
+      ['after one lost call', [risenAt(18, databaseCalls('connection'), 1), flat(databaseCalls(''), 90)]],
+      ['while most calls succeed', [rising(databaseCalls('connection'), 9), rising(databaseCalls(''), 30)]],
     ],
   },
   {
     name: 'LimitsAlone',
-    severity: 'ticket',
+    severity: 'warning',
     needs: 'cluster',
     expr: `max by (job, instance) (${m.limits.alone}) == 1`,
     for: '1m',
@@ -264,17 +294,17 @@ const neighbourAlerts = [
 const processAlerts = [
   {
     name: 'TargetDown',
-    severity: 'page',
-    expr: 'up{job!="prometheus"} == 0',
+    severity: 'critical',
+    expr: 'up == 0',
     for: '1m',
-    summary: '{{ $labels.job }} at {{ $labels.instance }} tells no metrics.',
+    summary: '{{ $labels.job }} at {{ $labels.instance }} reports no metrics.',
     runbook: 'target-down',
     fires: [flat('up{job="api-gateway"}', 0)],
     quiet: [flat('up{job="api-gateway"}', 1)],
   },
   {
     name: 'EventLoopBlocked',
-    severity: 'ticket',
+    severity: 'warning',
     expr: `max by (job, instance) (${m.runtime.loopDelay}{quantile="0.99"}) > 0.25`,
     for: '5m',
     summary: 'Requests of {{ $labels.job }} at {{ $labels.instance }} wait for its event loop.',
@@ -284,7 +314,7 @@ const processAlerts = [
   },
   {
     name: 'HeapNearLimit',
-    severity: 'ticket',
+    severity: 'warning',
     expr: `sum by (job, instance) (${m.runtime.memory}{svc_memory_kind="heap_used"}) / sum by (job, instance) (${m.runtime.heapLimit}) > 0.85`,
     for: '5m',
     summary: '{{ $labels.job }} at {{ $labels.instance }} is about to die for want of memory.',
@@ -300,7 +330,7 @@ const processAlerts = [
   },
   {
     name: 'DescriptorsNearLimit',
-    severity: 'ticket',
+    severity: 'warning',
     expr: `sum by (job, instance) (${m.runtime.descriptors}) / sum by (job, instance) (${m.runtime.descriptorLimit}) > 0.8`,
     for: '5m',
     summary: '{{ $labels.job }} at {{ $labels.instance }} will soon take no further connections.',

@@ -5,15 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { readFileSync, readdirSync } from 'node:fs';
 import { ALERTS } from './alerts.mjs';
-import { BOARDS } from './boards.mjs';
+import { DEPLOYMENTS, asShown, matchersOfBoard } from './board-scope.mjs';
+import { BOARDS, panelsOf } from './boards.mjs';
+import { scoped, scopedToRelease } from './scope.mjs';
 import { OBJECTIVES, WINDOWS, ratioName } from './slo.mjs';
 
 const RUNBOOKS = new URL('../../deploy/runbooks/', import.meta.url);
 const AGAIN_MS = 2_000;
 const DEADLINE_MS = 90_000;
-
-/** What a panel shows over, where everything happens within seconds. */
-const WINDOW = '1m';
 
 /** Whether a value may be one of such a query. */
 const FITS = {
@@ -24,7 +23,7 @@ const FITS = {
 };
 
 /** With its comparisons as numbers, so that it has a value when it does not fire as well. */
-const asNumber = (expr) => expr.replaceAll(/ (>|<|==) (?=[\d.])/g, ' $1 bool ');
+const asNumber = (expr) => expr.replaceAll(/ (>=|>|<|==) (?=[\d.])/g, ' $1 bool ');
 
 /** What runbooks ask is to be understood; whether it has data depends on what has happened. */
 function ofRunbooks() {
@@ -38,27 +37,29 @@ function ofRunbooks() {
 }
 
 function queries() {
-  const ofBoards = Object.entries(BOARDS).flatMap(([name, { panels }]) =>
-    panels.flatMap(({ title, queries: of }) =>
-      of.map(([expr, , sign]) => ({ what: `${name}: ${title}`, expr, sign })),
+  const ofBoards = Object.entries(BOARDS).flatMap(([name, board]) =>
+    panelsOf(board).flatMap(({ title, queries: of }) =>
+      of.map(([expr, , sign]) => ({
+        what: `${name}: ${title}`,
+        expr: asShown(scoped(expr, matchersOfBoard(board))),
+        sign,
+      })),
     ),
   );
   const ofRatios = OBJECTIVES.flatMap(({ slo }) =>
     WINDOWS.map((window) => ({
       what: `${slo} over ${window}`,
-      expr: `${ratioName(window)}{slo="${slo}"}`,
+      expr: scopedToRelease(`${ratioName(window)}{slo="${slo}"}`),
       sign: '0',
     })),
   );
   const ofAlerts = ALERTS.map(({ name, expr, tells = expr, needs = '0' }) => ({
     what: `alert ${name}`,
-    expr: asNumber(tells),
+    expr: scopedToRelease(asNumber(tells)),
     sign: needs,
   }));
-  return [...ofBoards, ...ofRatios, ...ofAlerts, ...ofRunbooks()].map((query) => ({
-    ...query,
-    expr: query.expr.replaceAll('$__rate_interval', WINDOW),
-  }));
+  const deployments = { what: 'deployments', expr: asShown(DEPLOYMENTS), sign: 'parsed' };
+  return [...ofBoards, deployments, ...ofRatios, ...ofAlerts, ...ofRunbooks()];
 }
 
 async function faultOf(url, { what, expr, sign }) {

@@ -1,39 +1,140 @@
-// Dashboards as Grafana reads them; their panels by its own builders.
+// Dashboards as Grafana reads them; their panels by its own builders. A board shows the rows that fit on its first screen
+// and has the others collapsed below them.
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { DEPLOYMENTS, matchersOfBoard, variablesOf } from './board-scope.mjs';
+import { runbookLinks, traceLinks } from './panel-links.mjs';
+import { RUNBOOKS_URL } from './runbooks.mjs';
+import { scoped } from './scope.mjs';
+import { thresholdsOf } from './thresholds.mjs';
 
 const PanelBuilders = { timeseries: TimeseriesBuilder, stat: StatBuilder };
 
 const SOURCE = { type: 'prometheus', uid: '${source}' };
 const WIDTH = 8;
-const HEIGHT = 8;
+const HEIGHT = 9;
 const COLUMNS = 3;
 
-function panelOf({ title, kind = 'timeseries', unit, bad, todo, queries }, index) {
-  const panel = new PanelBuilders[kind]()
+/** As many as a person takes in at once. */
+const MOST_ON_FIRST_SCREEN = 12;
+
+/** What builders of Grafana take for a part of a panel. */
+const part = (value) => ({ build: () => value });
+
+/** A chart with a table of its lines below it, the highest value first, and with what is bad as a line across it. */
+const chart = (builder, thresholds) =>
+  builder
+    .legend(
+      part({
+        showLegend: true,
+        displayMode: 'table',
+        placement: 'bottom',
+        calcs: ['lastNotNull', 'max'],
+        sortBy: 'Last *',
+        sortDesc: true,
+      }),
+    )
+    .tooltip(part({ mode: 'multi', sort: 'desc' }))
+    .thresholdsStyle(part({ mode: thresholds.some(({ value }) => value > 0) ? 'dashed' : 'off' }));
+
+const builderOf = (kind, thresholds) =>
+  kind === 'stat' ? new StatBuilder().noValue('none') : chart(new PanelBuilders[kind](), thresholds);
+
+function panelOf(panel, matchers) {
+  const { title, kind = 'timeseries', unit, bad, todo, queries } = panel;
+  const thresholds = thresholdsOf(panel);
+  const builder = builderOf(kind, thresholds)
     .title(title)
     .description(`**Bad:** ${bad}\n\n**Do:** ${todo}`)
     .unit(unit)
-    .datasource(SOURCE)
-    .gridPos({ x: (index % COLUMNS) * WIDTH, y: Math.floor(index / COLUMNS) * HEIGHT, w: WIDTH, h: HEIGHT });
+    .thresholds(part({ mode: 'absolute', steps: thresholds }))
+    .links(runbookLinks(panel).map(part))
+    .dataLinks(traceLinks(panel).map(part))
+    .datasource(SOURCE);
   queries.forEach(([expr, legend], number) => {
     const query = new DataqueryBuilder()
-      .expr(expr)
+      .expr(scoped(expr, matchers))
       .legendFormat(legend)
       .refId(String.fromCodePoint(65 + number));
-    panel.withTarget(kind === 'stat' ? query.instant() : query);
+    builder.withTarget(kind === 'stat' ? query.instant() : query);
   });
-  return panel;
+  return builder.build();
 }
+
+/** A board's panels by the questions that they answer. */
+function rowsOf({ title, panels }) {
+  const rows = [];
+  for (const { row, ...panel } of panels) {
+    if (row) rows.push({ question: row, panels: [] });
+    else if (rows.length === 0) throw new Error(`${title}: ${panel.title} is in no row`);
+    else rows.at(-1).panels.push(panel);
+  }
+  return rows;
+}
+
+/** Places rows below each other. */
+function placed(rows, matchers) {
+  let y = 0;
+  let shown = 0;
+  let isCollapsed = false;
+  const made = [];
+  for (const { question, panels } of rows) {
+    shown += panels.length;
+    isCollapsed ||= shown > MOST_ON_FIRST_SCREEN;
+    const row = { type: 'row', title: question, collapsed: isCollapsed, gridPos: { x: 0, y, w: 24, h: 1 } };
+    const inRow = panels.map((panel, index) => ({
+      ...panelOf(panel, matchers),
+      gridPos: {
+        x: (index % COLUMNS) * WIDTH,
+        y: y + 1 + Math.floor(index / COLUMNS) * HEIGHT,
+        w: WIDTH,
+        h: HEIGHT,
+      },
+    }));
+    y += 1 + Math.ceil(panels.length / COLUMNS) * HEIGHT;
+    made.push({ ...row, panels: isCollapsed ? inRow : [] }, ...(isCollapsed ? [] : inRow));
+  }
+  return made;
+}
+
+/** Panels by numbers that no other of the board has. */
+function numbered(panels, first = 1) {
+  let id = first;
+  return panels.map((panel) => {
+    const own = { ...panel, id };
+    id += 1;
+    if (!panel.panels) return own;
+    own.panels = numbered(panel.panels, id);
+    id += panel.panels.length;
+    return own;
+  });
+}
+
+const LINKS = [
+  { type: 'dashboards', title: 'Boards', tags: ['svc'], asDropdown: true, includeVars: true, keepTime: true },
+  { type: 'link', title: 'Runbooks', url: `${RUNBOOKS_URL}/README.md`, icon: 'doc', targetBlank: true },
+];
+
+/** Rollouts, where a version appears that was not there before. */
+const annotation = {
+  name: 'Deployments',
+  datasource: SOURCE,
+  enable: true,
+  iconColor: 'blue',
+  expr: DEPLOYMENTS,
+  step: '60s',
+  titleFormat: 'Deployed',
+  textFormat: '{{service_name}} {{service_version}}',
+};
 
 /** The schema of the files, which every version of Grafana since 10 reads. */
 const SCHEMA_VERSION = 39;
 
 /** A dashboard as JSON; `name` is its file and its id. */
-export function boardJson(name, { title, panels }) {
-  const board = {
-    title: `Svc: ${title}`,
+export function boardJson(name, board) {
+  const made = {
+    title: `Svc: ${board.title}`,
     uid: `svc-${name}`,
     tags: ['svc'],
     timezone: 'utc',
@@ -42,8 +143,10 @@ export function boardJson(name, { title, panels }) {
     time: { from: 'now-3h', to: 'now' },
     refresh: '30s',
     schemaVersion: SCHEMA_VERSION,
-    templating: { list: [{ type: 'datasource', name: 'source', label: 'Source', query: 'prometheus' }] },
-    panels: panels.map((panel, index) => ({ ...panelOf(panel, index).build(), id: index + 1 })),
+    links: LINKS,
+    annotations: { list: [annotation] },
+    templating: { list: variablesOf(board, SOURCE) },
+    panels: numbered(placed(rowsOf(board), matchersOfBoard(board))),
   };
-  return `${JSON.stringify(board, undefined, 2)}\n`;
+  return `${JSON.stringify(made, undefined, 2)}\n`;
 }

@@ -1,14 +1,14 @@
 // Alerts about wallets and what they pay; written as `alerts.mjs` says.
+import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { m } from './names.mjs';
 import { counter, flat, rising, risen } from './series.mjs';
 
-const wrongPayments = counter(m.payments.audits, 'svc_audit_scope="new",svc_audit_result="wrong"');
 const failedPayments = counter(m.payments.audits, 'svc_audit_scope="new",svc_audit_result="failed"');
 
 export const paymentAlerts = [
   {
     name: 'PaymentStuck',
-    severity: 'page',
+    severity: 'critical',
     expr: `max by (svc_payments_rail) (${m.payments.oldest}) > 900`,
     for: '1m',
     summary:
@@ -19,20 +19,21 @@ export const paymentAlerts = [
   },
   {
     name: 'PaymentUnknown',
-    severity: 'ticket',
-    expr: `sum by (svc_payments_rail) (increase(${m.payments.ended}{svc_payments_state="UNKNOWN"}[1h])) > 0`,
-    summary: 'Of a payment by {{ $labels.svc_payments_rail }} only the operator can tell what became of it.',
+    severity: 'warning',
+    expr: `max by (svc_payments_rail) (${m.payments.open}{svc_payments_state="UNKNOWN"}) > 0`,
+    for: '10m',
+    summary:
+      'The chain has not shown for 10 minutes what became of {{ $value }} payments by {{ $labels.svc_payments_rail }}; their wallets are not credited.',
     runbook: 'payment-unknown',
-    fires: [risen(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'))],
+    fires: [flat(counter(m.payments.open, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'), 1)],
     quiet: [
-      flat(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'), 1),
-      risen(counter(m.payments.ended, 'svc_payments_rail="base",svc_payments_state="CREDITED"')),
+      flat(counter(m.payments.open, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'), 0),
+      flat(counter(m.payments.open, 'svc_payments_rail="base",svc_payments_state="BROADCAST"'), 1),
     ],
-    at: '70m',
   },
   {
     name: 'ChainLost',
-    severity: 'page',
+    severity: 'critical',
     expr: `max by (job, svc_payments_rail) (${m.payments.chainFailing}) == 1`,
     for: '1m',
     summary:
@@ -43,19 +44,19 @@ export const paymentAlerts = [
   },
   {
     name: 'PaymentsAuditFailed',
-    severity: 'page',
-    expr: `sum(increase(${m.payments.audits}{svc_audit_result="wrong"}[1h])) > 0 or min(${m.payments.auditOk}) == 0`,
-    summary: 'The audit of payments does not prove that credits, chains and books say the same.',
+    severity: 'critical',
+    expr: unproved(m.payments),
+    tells: `max(${m.payments.proved})`,
+    summary:
+      'The {{ $labels.svc_audit_scope }} audit of payments finds that credits, chains and books differ.',
     runbook: 'payments-audit-failed',
-    fires: [risen(wrongPayments)],
-    quiet: [flat(wrongPayments, 0), flat(counter(m.payments.auditOk, 'svc_audit_scope="new"'), 1)],
-    at: '70m',
+    ...unprovedSeries(m.payments),
   },
   {
     // Where nothing is sold nothing is audited, so that no series says nothing.
     name: 'PaymentsAuditMissing',
-    severity: 'ticket',
-    expr: `time() - max(${m.payments.proved}) > 7200 or (sum(increase(${m.payments.audits}{svc_audit_result="failed"}[2h])) > 3 unless max(${m.payments.proved}) > 0)`,
+    severity: 'warning',
+    expr: `time() - max(max_over_time(${m.payments.proved}[3h])) > 7200 or (sum(increase(${m.payments.audits}{svc_audit_result="failed"}[2h])) > 3 unless max(max_over_time(${m.payments.proved}[3h])) > 0)`,
     for: '10m',
     summary: 'Nothing has proved the payments for two hours.',
     runbook: 'payments-audit-missing',
@@ -65,7 +66,7 @@ export const paymentAlerts = [
   },
   {
     name: 'PaymentReversed',
-    severity: 'page',
+    severity: 'critical',
     expr: `sum by (svc_payments_rail) (increase(${m.payments.reversed}[1h])) > 0`,
     summary:
       'A credited payment by {{ $labels.svc_payments_rail }} is gone from its chain; its credit was taken back.',

@@ -5,6 +5,7 @@ const RAIL = 'svc_payments_rail';
 const PEER = `${RAIL}, svc_payments_peer`;
 
 export const paymentPanels = [
+  { row: 'Are payments of wallets credited?' },
   {
     title: 'Paid by wallets, an hour',
     unit: 'currencyUSD',
@@ -14,30 +15,30 @@ export const paymentPanels = [
   },
   {
     title: 'Payments under way',
-    unit: 'none',
-    bad: 'Growth of one state; `UNKNOWN`: only the operator can tell what became of it.',
+    unit: 'short',
+    bad: 'Growth of one state; `UNKNOWN` for minutes: the chain does not show what became of a payment.',
     todo: 'Runbook payment-stuck; for `UNKNOWN` payment-unknown.',
     queries: [[most(m.payments.open, 'svc_payments_state', ''), '{{svc_payments_state}}', '0']],
   },
   {
     title: 'Age of the oldest payment under way',
     unit: 's',
-    bad: 'Above 15 minutes: no authorization lives so long.',
-    todo: 'Runbook payment-stuck.',
+    bad: 'Above 15 minutes: a wallet has paid, or tried to, and is neither credited nor refused.',
+    todo: 'Runbook payment-stuck; for `UNKNOWN` payments payment-unknown.',
     queries: [[most(m.payments.oldest, RAIL), `{{${RAIL}}}`, '0']],
   },
   {
     title: 'Payments that have ended, an hour',
-    unit: 'none',
-    bad: '`FAILED` more often than now and then: they expire before they are submitted. `UNKNOWN` at all.',
-    todo: 'Runbooks payment-stuck and payment-unknown.',
+    unit: 'short',
+    bad: '`FAILED` more often than now and then: they expire before they are submitted.',
+    todo: 'Runbook payment-stuck.',
     queries: [
       [`sum by (svc_payments_state) (increase(${m.payments.ended}[1h]))`, '{{svc_payments_state}}', '0'],
     ],
   },
   {
     title: 'Audits of payments, an hour',
-    unit: 'none',
+    unit: 'short',
     bad: '`wrong` at all; `failed` more than once.',
     todo: 'Runbooks payments-audit-failed and payments-audit-missing.',
     queries: [
@@ -50,11 +51,12 @@ export const paymentPanels = [
   },
   {
     title: 'Payments taken back, an hour',
-    unit: 'none',
+    unit: 'short',
     bad: 'Any: their chain no longer has what was credited.',
     todo: 'Runbook payment-reversed.',
     queries: [[`sum by (${RAIL}) (increase(${m.payments.reversed}[1h]))`, `{{${RAIL}}}`, '0']],
   },
+  { row: 'Do wallets and chains respond?' },
   {
     title: 'Sign-ins of wallets',
     unit: 'reqps',

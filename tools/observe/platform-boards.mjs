@@ -8,6 +8,7 @@ const EACH = 'job, instance';
 export const money = {
   title: 'Money',
   panels: [
+    { row: 'Is everything charged?' },
     {
       title: 'Charged per hour',
       unit: 'currencyUSD',
@@ -16,67 +17,15 @@ export const money = {
       queries: [[`${rate(m.money.charged, 'svc_currency')} * 3600`, '{{svc_currency}}', '+']],
     },
     {
-      title: 'Held by live requests',
-      unit: 'currencyUSD',
-      bad: 'Growth without more requests: holds are not given back.',
-      todo: 'See Live holds and the age of the oldest; runbook holds-lost where Redis was restarted.',
-      queries: [[total(m.money.held, 'svc_currency'), '{{svc_currency}}', '0']],
-    },
-    {
-      title: 'Live holds',
-      unit: 'none',
-      bad: 'More than requests under way.',
-      todo: 'Search the log for `holds were neither settled nor released`.',
-      queries: [[total(m.money.holds), 'holds', '0']],
-    },
-    {
-      title: 'Age of the oldest hold',
-      unit: 's',
-      bad: 'Above the longest answer: a request hangs.',
-      todo: 'Restart the process that has it; its holds lapse after their lease.',
-      queries: [[most(m.money.oldestHold, EACH), '{{job}} {{instance}}', '0']],
-    },
-    {
-      title: 'Oldest usage that is not posted',
-      unit: 's',
-      bad: 'Above 30 s.',
-      todo: 'Runbook ledger-lag.',
-      queries: [[most(m.events.oldest, '', usageLag), 'age', '0']],
-    },
-    {
-      title: 'Posting a batch, p95',
-      unit: 's',
-      bad: 'Above 1 s: PostgreSQL is slow.',
-      todo: 'Look at its disk, its locks (`pg_stat_activity`) and at Connections.',
-      queries: [[quantile(0.95, m.money.postingDuration), 'p95', '+']],
-    },
-    {
-      title: 'Charges in a batch',
-      unit: 'none',
-      bad: 'At its bound of 1,000 while the age grows: the ledger does not keep up.',
-      todo: 'Add ledger replicas, up to the partitions of the topic.',
-      queries: [
-        [quantile(0.5, m.money.postingSize), 'median', '+'],
-        [quantile(0.95, m.money.postingSize), 'p95', '+'],
-      ],
-    },
-    {
-      title: 'Calls to the ledger, p95',
-      unit: 's',
-      bad: '`hold` above 50 ms: it delays every request.',
-      todo: 'Look at Redis and at the event loop of the ledger.',
-      queries: [[quantile(0.95, m.money.callDuration, 'svc_ledger_call'), '{{svc_ledger_call}}', '+']],
-    },
-    {
       title: 'How charges become durable',
-      unit: 'none',
+      unit: 'suffix: charges/s',
       bad: '`direct` or `journal`: the event log is away. `refused`: answers are not charged.',
       todo: 'Runbook event-log-lost; for `refused` charges-refused.',
       queries: [[rate(m.money.settlements, 'svc_ledger_way'), '{{svc_ledger_way}}', '0']],
     },
     {
       title: 'Charges that wait to be posted directly',
-      unit: 'none',
+      unit: 'short',
       bad: 'Above 0 for long: neither log nor books take them.',
       todo: 'Runbooks event-log-lost and database-lost. Do not remove the journals of these processes.',
       queries: [[total(m.money.unposted), 'charges', '0']],
@@ -102,9 +51,34 @@ export const money = {
       todo: 'List the transfers of kind `refund`.',
       queries: [[`sum by (svc_currency) (increase(${m.money.refunded}[1h]))`, '{{svc_currency}}', '0']],
     },
+    { row: 'Do the books keep up, and are they proved?' },
+    {
+      title: 'Oldest usage that is not posted',
+      unit: 's',
+      bad: 'Above 30 s.',
+      todo: 'Runbook ledger-lag.',
+      queries: [[most(m.events.oldest, '', usageLag), 'age', '0']],
+    },
+    {
+      title: 'Posting a batch, p95',
+      unit: 's',
+      bad: 'Above 1 s: PostgreSQL is slow.',
+      todo: 'Look at its disk, its locks (`pg_stat_activity`) and at Connections.',
+      queries: [[quantile(0.95, m.money.postingDuration), 'p95', '+']],
+    },
+    {
+      title: 'Charges in a batch',
+      unit: 'short',
+      bad: 'At its bound of 1,000 while the age grows: the ledger does not keep up.',
+      todo: 'Add ledger replicas, up to the partitions of the topic.',
+      queries: [
+        [quantile(0.5, m.money.postingSize), 'median', '+'],
+        [quantile(0.95, m.money.postingSize), 'p95', '+'],
+      ],
+    },
     {
       title: 'Audits, an hour',
-      unit: 'none',
+      unit: 'short',
       bad: '`wrong` at all; `failed` more than once.',
       todo: 'Runbook audit-failed.',
       queries: [
@@ -118,14 +92,43 @@ export const money = {
     {
       title: 'Charges that can not be posted, a day',
       kind: 'stat',
-      unit: 'none',
+      unit: 'short',
       bad: 'Any.',
       todo: 'Runbook rejected-charges.',
       queries: [[`sum(increase(${m.money.rejected}[1d]))`, 'charges', '0']],
     },
+    { row: 'What do live requests hold?' },
+    {
+      title: 'Held by live requests',
+      unit: 'currencyUSD',
+      bad: 'Growth without more requests: holds are not given back.',
+      todo: 'See Live holds and the age of the oldest; runbook holds-lost where Redis was restarted.',
+      queries: [[total(m.money.held, 'svc_currency'), '{{svc_currency}}', '0']],
+    },
+    {
+      title: 'Live holds',
+      unit: 'short',
+      bad: 'More than requests under way.',
+      todo: 'Search the log for `holds were neither settled nor released`.',
+      queries: [[total(m.money.holds), 'holds', '0']],
+    },
+    {
+      title: 'Age of the oldest hold',
+      unit: 's',
+      bad: 'Above the longest answer: a request hangs.',
+      todo: 'Restart the process that has it; its holds lapse after their lease.',
+      queries: [[most(m.money.oldestHold, EACH), '{{job}} {{instance}}', '0']],
+    },
+    {
+      title: 'Calls to the ledger, p95',
+      unit: 's',
+      bad: '`hold` above 50 ms: it delays every request.',
+      todo: 'Look at Redis and at the event loop of the ledger.',
+      queries: [[quantile(0.95, m.money.callDuration, 'svc_ledger_call'), '{{svc_ledger_call}}', '+']],
+    },
     {
       title: 'Holds lost, and buckets that Redis did not know, an hour',
-      unit: 'none',
+      unit: 'short',
       bad: 'Holds lost: money may be authorised twice.',
       todo: 'Runbook holds-lost.',
       queries: [
@@ -147,6 +150,7 @@ export const money = {
 export const limits = {
   title: 'Limits and abuse',
   panels: [
+    { row: 'Who is refused?' },
     {
       title: 'Refused by type',
       unit: 'reqps',
@@ -155,8 +159,22 @@ export const limits = {
       queries: [[rate(m.limits.refusals, 'svc_limits_type'), '{{svc_limits_type}}', '0']],
     },
     {
+      title: 'Refused before they asked anything',
+      unit: 'reqps',
+      bad: 'A flood of AUTHENTICATION_FAILED: somebody guesses keys.',
+      todo: 'Block the address before the gateway; keys are blocked by themselves.',
+      queries: [
+        [
+          `${rate(m.requests.problems, 'svc_problem', 'svc_problem=~"AUTHENTICATION_FAILED|UNAUTHORIZED|RATE_LIMIT_EXCEEDED|PAYLOAD_TOO_LARGE|INVALID_.*|MALFORMED_REQUEST"')}`,
+          '{{svc_problem}}',
+          '0',
+        ],
+      ],
+    },
+    { row: 'Does the shared count respond?' },
+    {
       title: 'Counting alone',
-      unit: 'none',
+      unit: 'bool_yes_no',
       bad: '1: limits are exact only for each process.',
       todo: 'Runbook limits-alone.',
       queries: [[`${most(m.limits.alone, EACH)} or vector(0)`, '{{job}} {{instance}}', '0']],
@@ -176,19 +194,6 @@ export const limits = {
       bad: 'Above 0: Redis or the limiter is slow.',
       todo: 'Look at Redis below and at the event loop of the limiter.',
       queries: [[`${rate(m.limits.faults)} or vector(0)`, 'calls', '0']],
-    },
-    {
-      title: 'Refused before they asked anything',
-      unit: 'reqps',
-      bad: 'A flood of AUTHENTICATION_FAILED: somebody guesses keys.',
-      todo: 'Block the address before the gateway; keys are blocked by themselves.',
-      queries: [
-        [
-          `${rate(m.requests.problems, 'svc_problem', 'svc_problem=~"AUTHENTICATION_FAILED|UNAUTHORIZED|RATE_LIMIT_EXCEEDED|PAYLOAD_TOO_LARGE|INVALID_.*|MALFORMED_REQUEST"')}`,
-          '{{svc_problem}}',
-          '0',
-        ],
-      ],
     },
     {
       title: 'Redis scripts, p99',

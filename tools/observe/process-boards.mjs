@@ -8,6 +8,7 @@ const group = `{{${GROUP}}} {{${TOPIC}}}`;
 export const events = {
   title: 'Events and jobs',
   panels: [
+    { row: 'Are events handled?' },
     {
       title: 'Oldest event that a group has not handled',
       unit: 's',
@@ -17,21 +18,21 @@ export const events = {
     },
     {
       title: 'Events not handled yet',
-      unit: 'none',
+      unit: 'short',
       bad: 'Growth.',
       todo: 'Add replicas of the consumer, or mend what it waits for.',
       queries: [[most(m.events.lag, `${TOPIC}, ${GROUP}`), group, '0']],
     },
     {
       title: 'Events handled',
-      unit: 'none',
+      unit: 'suffix: events/s',
       bad: 'Nothing while events are stored.',
       todo: 'Runbook consumer-stuck.',
       queries: [[rate(m.events.handled, `${TOPIC}, ${GROUP}`), group, '0']],
     },
     {
       title: 'Failures in a row',
-      unit: 'none',
+      unit: 'short',
       bad: 'Above 5.',
       todo: 'Runbook consumer-stuck: the log says what fails.',
       queries: [[most(m.events.failures, `${TOPIC}, ${GROUP}`), group, '0']],
@@ -44,6 +45,15 @@ export const events = {
       queries: [[quantile(0.95, m.events.processed, `${TOPIC}, ${GROUP}`), group, 'any']],
     },
     {
+      title: 'Dead letters, a day',
+      kind: 'stat',
+      unit: 'short',
+      bad: 'Any.',
+      todo: 'Runbook dead-letters.',
+      queries: [[`sum by (${TOPIC}) (increase(${m.events.dead}[1d]))`, `{{${TOPIC}}}`, '0']],
+    },
+    { row: 'Are events stored?' },
+    {
       title: 'Storing a batch, p95',
       unit: 's',
       bad: 'Above 100 ms: it is a part of every answer.',
@@ -52,36 +62,29 @@ export const events = {
     },
     {
       title: 'Events in a batch, p95',
-      unit: 'none',
+      unit: 'short',
       bad: 'At its bound of 1,000.',
       todo: 'Add gateways.',
       queries: [[quantile(0.95, m.events.batchSize, 'messaging_system'), '{{messaging_system}}', '+']],
     },
     {
       title: 'Events that wait to be stored',
-      unit: 'none',
+      unit: 'short',
       bad: 'Growth: the log does not keep up. 50,000: events are refused.',
       todo: 'Runbook event-log-lost.',
       queries: [[total(m.events.pending, 'messaging_system'), '{{messaging_system}}', '0']],
     },
-    {
-      title: 'Dead letters, a day',
-      kind: 'stat',
-      unit: 'none',
-      bad: 'Any.',
-      todo: 'Runbook dead-letters.',
-      queries: [[`sum by (${TOPIC}) (increase(${m.events.dead}[1d]))`, `{{${TOPIC}}}`, '0']],
-    },
+    { row: 'Do jobs run?' },
     {
       title: 'Jobs by state',
-      unit: 'none',
-      bad: '`waiting` that grows, `failed` above 0.',
+      unit: 'short',
+      bad: '`waiting` that grows, `failed` at all.',
       todo: 'Runbook jobs-failed.',
       queries: [[most(m.events.jobs, 'svc_queue, svc_job_state'), '{{svc_queue}} {{svc_job_state}}', '0']],
     },
     {
       title: 'Jobs that failed for good, a day',
-      unit: 'none',
+      unit: 'short',
       bad: 'Any.',
       todo: 'Runbook jobs-failed.',
       queries: [[`sum by (svc_job) (increase(${m.events.jobsFailed}[1d]))`, '{{svc_job}}', '0']],
@@ -93,12 +96,14 @@ export const events = {
       todo: 'For audits: the books grow; see docs/books.md.',
       queries: [
         [
-          `sum by (svc_job) (${m.events.jobDuration}_sum) / sum by (svc_job) (${m.events.jobDuration}_count)`,
+          // Without a value where no job of that name has ended.
+          `sum by (svc_job) (increase(${m.events.jobDuration}_sum[1h])) / sum by (svc_job) (increase(${m.events.jobDuration}_count[1h]))`,
           '{{svc_job}}',
-          '+',
+          'any',
         ],
       ],
     },
+    { row: 'Do the databases respond?' },
     {
       title: 'PostgreSQL, p95',
       unit: 's',
@@ -127,7 +132,7 @@ export const events = {
     },
     {
       title: 'Connections to PostgreSQL',
-      unit: 'none',
+      unit: 'short',
       bad: 'Used at the bound, and requests that wait.',
       todo: 'Look for slow statements before raising the bound.',
       queries: [
@@ -142,7 +147,7 @@ export const events = {
     },
     {
       title: 'Connections to Redis that stand',
-      unit: 'none',
+      unit: 'bool_yes_no',
       bad: '0.',
       todo: 'Runbook redis-lost.',
       queries: [
@@ -155,6 +160,7 @@ export const events = {
 export const runtime = {
   title: 'Runtime',
   panels: [
+    { row: 'Has a process too much to do?' },
     {
       title: 'Event loop delay, p99',
       unit: 's',
@@ -171,11 +177,12 @@ export const runtime = {
     },
     {
       title: 'CPU',
-      unit: 'none',
+      unit: 'suffix: cores',
       bad: 'At the limit of its container.',
       todo: 'Add replicas.',
       queries: [[rate(m.runtime.cpu, EACH), '{{job}} {{instance}}', '+']],
     },
+    { row: 'Does it run out of something?' },
     {
       title: 'Memory',
       unit: 'bytes',
@@ -209,6 +216,7 @@ export const runtime = {
         ],
       ],
     },
+    { row: 'What runs, and since when?' },
     {
       title: 'Up since',
       unit: 's',
@@ -219,7 +227,7 @@ export const runtime = {
     {
       title: 'Versions',
       kind: 'stat',
-      unit: 'none',
+      unit: 'short',
       bad: 'Two versions of one service for longer than a rollout.',
       todo: 'Look at the rollout.',
       queries: [

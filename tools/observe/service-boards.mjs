@@ -1,5 +1,6 @@
-// Dashboards of what clients meet. A panel: its title, its unit, what is bad and what to do, and its queries, each with its
-// legend and the sign of its values: `+` above zero under load, `0` zero or more.
+// Dashboards of what clients meet. `row` begins the panels that answer a question. A panel: its title, its unit, what is bad
+// and what to do, and its queries, each with its legend and the sign of its values: `+` above zero under load, `0` zero or
+// more. Figures in what is bad become its thresholds, runbooks in what to do become links.
 import {
   BACKEND,
   FOR_CLIENTS,
@@ -23,17 +24,18 @@ const budget = ({ slo, budget: share }) => `1 - ${ratioName('3d')}{slo="${slo}"}
 export const overview = {
   title: 'Overview',
   panels: [
+    { row: 'Do clients get what they are promised?' },
     ...OBJECTIVES.map((objective) => ({
       title: `Error budget left, 3 days: ${objective.slo}`,
       kind: 'stat',
       unit: 'percentunit',
       bad: `Below 0: too few of what is promised (${objective.what}).`,
-      todo: `Open the runbook of the alert; at 0 stop releases until it recovers.`,
+      todo: `Runbook ${objective.runbook}; at 0 stop releases until it recovers.`,
       queries: [[budget(objective), objective.slo, 'any']],
     })),
     {
       title: 'Burn rate',
-      unit: 'none',
+      unit: 'suffix:×',
       bad: 'Above 1 for days, above 6 for hours, above 14 at all: the budget will not last.',
       todo: 'See which status or model it is on the boards Gateway and Inference.',
       queries: OBJECTIVES.map(({ slo, budget: share }) => [
@@ -56,9 +58,10 @@ export const overview = {
       todo: 'Open Inference: is it one backend, or all of them?',
       queries: [0.5, 0.95, 0.99].map((q) => [quantile(q, m.inference.firstToken), `p${q * 100}`, '+']),
     },
+    { row: 'Is it charged and proved?' },
     {
       title: 'Tokens per second',
-      unit: 'none',
+      unit: 'suffix: tokens/s',
       bad: 'A fall while requests stay.',
       todo: 'Open Inference, Tokens per second by backend.',
       queries: [
@@ -85,14 +88,15 @@ export const overview = {
       title: 'Books proved ago',
       kind: 'stat',
       unit: 's',
-      bad: 'Above an hour: the audit does not run, or fails.',
+      bad: 'Above 60 minutes: the audit does not run, or fails.',
       todo: 'Runbook audit-missing; where it found something, audit-failed.',
       queries: [[`time() - max(${m.money.proved})`, 'ago', '+']],
     },
+    { row: 'What runs?' },
     {
       title: 'Processes',
       kind: 'stat',
-      unit: 'none',
+      unit: 'short',
       bad: 'Fewer than are deployed.',
       todo: 'Runbook target-down.',
       queries: [[`sum by (service_name) (${m.runtime.build})`, '{{service_name}}', '+']],
@@ -103,6 +107,7 @@ export const overview = {
 export const gateway = {
   title: 'Gateway',
   panels: [
+    { row: 'What do clients ask, and what do they get?' },
     {
       title: 'Requests by route',
       unit: 'reqps',
@@ -133,7 +138,7 @@ export const gateway = {
     },
     {
       title: 'Under way',
-      unit: 'none',
+      unit: 'short',
       bad: 'Growth without more requests: answers do not end.',
       todo: 'Compare with Inference, In flight by backend: where they differ, clients read slowly.',
       queries: [
@@ -155,6 +160,7 @@ export const gateway = {
       todo: 'Look at the event loop of gateways and routers, then at the settling of charges.',
       queries: [[quantile(0.95, m.inference.letGo), 'p95', 'any']],
     },
+    { row: 'Do other processes respond?' },
     {
       title: 'Calls to other processes, p95',
       unit: 's',
@@ -177,14 +183,14 @@ export const gateway = {
     },
     {
       title: 'Addresses left out',
-      unit: 'none',
+      unit: 'bool_yes_no',
       bad: '1 for longer than a restart takes.',
       todo: 'Look at that process: runbook target-down.',
       queries: [[most(m.neighbours.resting, 'server_address'), '{{server_address}}', 'cluster']],
     },
     {
       title: 'Calls that wait for a connection',
-      unit: 'none',
+      unit: 'short',
       bad: 'Above 0 for long: the neighbour is too slow for what is asked.',
       todo: 'Add replicas of that service.',
       queries: [
@@ -200,7 +206,9 @@ export const gateway = {
 
 export const inference = {
   title: 'Inference',
+  variables: ['model', 'backend'],
   panels: [
+    { row: 'How fast are the models?' },
     {
       title: 'Time to first token by model, p95',
       unit: 's',
@@ -228,10 +236,23 @@ export const inference = {
     },
     {
       title: 'Tokens per second by backend',
-      unit: 'none',
+      unit: 'suffix: tokens/s',
       bad: 'A fall while requests stay.',
       todo: 'Look at the backend itself.',
       queries: [[rate(m.inference.outputTokens, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
+    },
+    {
+      title: 'Token counts of backends that were not charged',
+      unit: 'short',
+      bad: 'Any: the `usage` of this backend cannot be true, so the gateway charged its own count.',
+      todo: 'Compare `usage` with the text, by the log lines `counts were not believed`; correct or replace the backend.',
+      queries: [
+        [
+          `${rise(m.inference.doubted, `${MODEL}, ${BACKEND}, svc_doubt`)} or vector(0)`,
+          `{{${MODEL}}} {{${BACKEND}}} {{svc_doubt}}`,
+          '0',
+        ],
+      ],
     },
     {
       title: 'Whole completions, p95',
@@ -240,6 +261,7 @@ export const inference = {
       todo: 'See whether it is the first token or the time per token.',
       queries: [[quantile(0.95, m.inference.duration, MODEL), `{{${MODEL}}}`, '+']],
     },
+    { row: 'Which backends fail?' },
     {
       title: 'Completions by problem',
       unit: 'reqps',
@@ -267,8 +289,21 @@ export const inference = {
       ],
     },
     {
+      title: 'Error responses of backends by status',
+      unit: 'reqps',
+      bad: '4xx in proportion to the requests: the backend rejects everything.',
+      todo: 'Runbook backend-rejects.',
+      queries: [
+        [
+          rate(m.router.errors, `${MODEL}, ${BACKEND}, ${STATUS}`),
+          `{{${MODEL}}} {{${BACKEND}}} {{${STATUS}}}`,
+          '0',
+        ],
+      ],
+    },
+    {
       title: 'Retries and ejections',
-      unit: 'none',
+      unit: 'short',
       bad: 'More than now and then: a backend is unsteady.',
       todo: 'Take it out of the catalogue, which is read again at once, and look at its log.',
       queries: [
@@ -282,21 +317,22 @@ export const inference = {
     },
     {
       title: 'Backends asked as usual',
-      unit: 'none',
+      unit: 'bool_yes_no',
       bad: '0: it is asked only when no other is left.',
       todo: 'Runbook no-healthy-backend.',
       queries: [[least(m.router.up, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
+    { row: 'Is there room?' },
     {
       title: 'In flight by backend',
-      unit: 'none',
+      unit: 'short',
       bad: 'At its bound for long.',
       todo: 'Add a backend, or raise `maxInFlight` where the backend has room.',
       queries: [[total(m.router.inFlight, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
     {
       title: 'Room left by backend',
-      unit: 'none',
+      unit: 'short',
       bad: '0: requests go elsewhere, or are refused.',
       todo: 'As for In flight.',
       queries: [[total(m.router.room, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],

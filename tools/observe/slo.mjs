@@ -15,6 +15,7 @@ const inTime = (window) => `sum(rate(${m.inference.firstToken}_bucket{le="${FIRS
 export const OBJECTIVES = [
   {
     slo: 'availability',
+    runbook: 'availability',
     budget: 0.001,
     what: 'requests of clients are answered, and their streams come to an end',
     ratio: (window) =>
@@ -22,6 +23,7 @@ export const OBJECTIVES = [
   },
   {
     slo: 'first_token',
+    runbook: 'first-token',
     budget: 0.05,
     what: `streams begin within ${FIRST_TOKEN_S} s`,
     ratio: (window) => `1 - ${inTime(window)} / (${begun(window)} > 0)`,
@@ -32,10 +34,10 @@ export const WINDOWS = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'];
 
 /** Both windows have to burn: the long one says that it matters, the short one that it goes on. */
 export const BURNS = [
-  { severity: 'page', factor: 14.4, long: '1h', short: '5m' },
-  { severity: 'page', factor: 6, long: '6h', short: '30m' },
-  { severity: 'ticket', factor: 3, long: '1d', short: '2h' },
-  { severity: 'ticket', factor: 1, long: '3d', short: '6h' },
+  { severity: 'critical', factor: 14.4, long: '1h', short: '5m' },
+  { severity: 'critical', factor: 6, long: '6h', short: '30m' },
+  { severity: 'warning', factor: 3, long: '1d', short: '2h' },
+  { severity: 'warning', factor: 1, long: '3d', short: '6h' },
 ];
 
 export const ratioName = (window) => `slo:error_ratio:rate${window}`;

@@ -1,0 +1,37 @@
+// The steps of .ci/run, all of them or those that are named. Runs before `npm ci`, so it needs nothing but Node 20.
+import { Steps } from './run-steps.mjs';
+
+/** CI stops a run after 90 minutes without a result, so this one ends well before. */
+const TOTAL_SECONDS = 74 * 60;
+
+const steps = new Steps({ seconds: TOTAL_SECONDS });
+
+/** A server or language that tests need; the function is in .ci/run. */
+const need = (name, otherwise) =>
+  steps.program({ name, seconds: 240, command: ['bash', '-c', `need_${name}`], otherwise });
+
+const STEPS = {
+  install: (name) => steps.program({ name, seconds: 600, command: ['npm', 'ci'] }),
+  redis: (name) => need(name, 'TESTS THAT NEED REDIS ARE SKIPPED'),
+  prometheus: (name) => need(name, 'ALERT RULES ARE NOT TESTED'),
+  python: (name) => need(name, 'CLIENTS IN PYTHON MAY BE SKIPPED'),
+  check: (name) => steps.counted({ name, seconds: 600, script: 'check' }),
+  test: (name) => steps.tests({ name, seconds: 1_200, script: 'test' }),
+  clients: (name) => steps.tests({ name, seconds: 900, script: 'test:clients' }),
+  // On a new machine most of it is the compilation of the server: 9 minutes of processor time.
+  backends: (name) => steps.tests({ name, seconds: 1_500, script: 'test:backends' }),
+  cluster: (name) => steps.tests({ name, seconds: 2_100, script: 'test:cluster' }),
+  helm: (name) => steps.tests({ name, seconds: 1_500, script: 'test:helm' }),
+};
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !Object.hasOwn(STEPS, name));
+if (unknown.length > 0) {
+  console.error(`There is no step ${unknown.join(', ')}. The steps are ${Object.keys(STEPS).join(', ')}.`);
+  process.exit(2);
+}
+for (const name of named.length > 0 ? named : Object.keys(STEPS)) {
+  const result = await STEPS[name](name);
+  if (name === 'install' && !result) break;
+}
+process.exitCode = steps.finish() ? 0 : 1;

@@ -1,0 +1,38 @@
+// Events that consumers could not read: `npm run dead-letters -- list` shows them, `npm run dead-letters -- replay` publishes
+// them again. Of KAFKA_BROKERS, or of DATABASE_URL for a single process. A topic may follow, such as usage.recorded.v1.
+import { EVENTS } from '@svc/contracts';
+import { deadLettersConfig, openDeadLetters } from '@svc/events';
+import { loadConfig } from '@svc/runtime';
+
+const USAGE = 'dead-letters list|replay [TOPIC]';
+/** Of an event that is shown. */
+const CHARS = 300;
+
+const SHOW = {
+  async list(letters, event) {
+    const { topic, readable, unreadable } = await letters.list(event);
+    console.log(`${topic}: ${readable.length} can be replayed, ${unreadable.length} can't be read`);
+    for (const { key, payload } of unreadable) console.log(`  ${key} ${payload.slice(0, CHARS)}`);
+  },
+  async replay(letters, event) {
+    const { topic, published, unreadable } = await letters.replay(event);
+    console.log(`${topic}: ${published} published again, ${unreadable} left, which this version can't read`);
+  },
+};
+
+const [command, topic] = process.argv.slice(2);
+const events = EVENTS.filter((event) => topic === undefined || event.topic === topic);
+try {
+  if (!Object.hasOwn(SHOW, command ?? '')) throw new Error(USAGE);
+  if (events.length === 0)
+    throw new Error(`There is no topic ${topic}. Topics: ${EVENTS.map((event) => event.topic).join(', ')}`);
+  const letters = await openDeadLetters(loadConfig(deadLettersConfig, process.env));
+  try {
+    for (const event of events) await SHOW[command](letters, event);
+  } finally {
+    await letters.close();
+  }
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,78 @@
+// The variables of dashboards, by which a reader limits every panel: whose series, of which service, model and backend.
+import { BACKEND, MODEL, m } from './names.mjs';
+import { SERIES_LABELS, scoped } from './scope.mjs';
+
+/** The chart puts the labels of its release in place of these two, where it has more of them. */
+const RELEASE = 'namespace=~"$namespace",release=~"$release"';
+const RELEASE_AND_JOB = `${RELEASE},job=~"$job"`;
+
+/** Variables of boards about models, each by its label. */
+const OF_MODELS = { model: MODEL, backend: BACKEND };
+
+/** What a board's queries are limited by: recorded ratios have no job, and not every metric has a model. */
+export const matchersOfBoard =
+  ({ variables = [] }) =>
+  (metric) => {
+    if (!metric) return RELEASE;
+    const labels = metric.descriptor.labels.map((label) => label.replaceAll(/\W/g, '_'));
+    const more = variables.filter((name) => labels.includes(OF_MODELS[name]));
+    return [RELEASE_AND_JOB, ...more.map((name) => `${OF_MODELS[name]}=~"$${name}"`)].join(',');
+  };
+
+/** What Grafana puts in place of variables for the deployment of `npm run observe`, where all happens within seconds. */
+const SHOWN = {
+  namespace: '',
+  release: SERIES_LABELS.release,
+  job: '.*',
+  model: '.*',
+  backend: '.*',
+  __rate_interval: '1m',
+};
+
+/** A board's query as it reaches Prometheus where nobody has chosen anything. */
+export const asShown = (query) => query.replaceAll(/\$(\w+)/g, (_, name) => SHOWN[name]);
+
+/** Versions that were not there a while ago. */
+export const DEPLOYMENTS = scoped(
+  `count by (service_name, service_version) (${m.runtime.build}) unless count by (service_name, service_version) (${m.runtime.build} offset 5m)`,
+  () => RELEASE_AND_JOB,
+);
+
+const REFRESH_WITH_TIME = 2;
+
+function valuesOf({ name, series, label }, source) {
+  const query = `label_values(${series}, ${label})`;
+  return {
+    type: 'query',
+    name,
+    label: `${name[0].toUpperCase()}${name.slice(1)}`,
+    datasource: source,
+    definition: query,
+    query: { query, refId: 'values' },
+    refresh: REFRESH_WITH_TIME,
+    sort: 1,
+  };
+}
+
+/** One of several; where no series has the label, as outside of Kubernetes, none, which selects those without it. */
+const one = (of, source) => ({ ...valuesOf(of, source), multi: false, includeAll: false });
+const any = (of, source) => ({
+  ...valuesOf(of, source),
+  multi: true,
+  includeAll: true,
+  allValue: '.*',
+  current: { text: ['All'], value: ['$__all'] },
+});
+
+export function variablesOf({ variables = [] }, source) {
+  const of = (matchers) => scoped(m.runtime.build, () => matchers);
+  const attempts = scoped(m.router.attempts, () => RELEASE);
+  return [
+    { type: 'datasource', name: 'source', label: 'Source', query: 'prometheus' },
+    { type: 'datasource', name: 'traces', label: 'Traces', query: 'tempo' },
+    one({ name: 'namespace', series: m.runtime.build, label: 'namespace' }, source),
+    one({ name: 'release', series: of('namespace=~"$namespace"'), label: 'release' }, source),
+    any({ name: 'job', series: of(RELEASE), label: 'job' }, source),
+    ...variables.map((name) => any({ name, series: attempts, label: OF_MODELS[name] }, source)),
+  ];
+}

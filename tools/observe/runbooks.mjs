@@ -1,0 +1,6 @@
+// The runbooks of the alerts, by their addresses.
+
+/** Where runbooks are read; the chart has a value for it. */
+export const RUNBOOKS_URL = 'https://git.example/svc/blob/main/deploy/runbooks';
+
+export const runbookUrl = (name) => `${RUNBOOKS_URL}/${name}.md`;

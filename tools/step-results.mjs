@@ -1,0 +1,100 @@
+// What is counted and shown of a step. Runs before `npm ci`, so it needs nothing but Node 20.
+import { readFileSync } from 'node:fs';
+
+/** The lines that one failure may take. */
+export const MOST_LINES = 30;
+const MOST_FAILURES = 10;
+const MOST_COLUMNS = 300;
+const MOST_DIFF_LINES = 14;
+const MOST_MESSAGE_LINES = 10;
+
+/** At most this number of lines: the first and the last ones, and between them the number of those left out. */
+export function bounded(text, most = MOST_LINES) {
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line.length > MOST_COLUMNS ? `${line.slice(0, MOST_COLUMNS)}…` : line));
+  if (lines.length <= most) return lines.join('\n');
+  const first = Math.floor((most - 1) / 2);
+  const last = most - 1 - first;
+  const between = `… ${lines.length - first - last} more lines …`;
+  return [...lines.slice(0, first), between, ...lines.slice(-last)].join('\n');
+}
+
+/** The failures that fit, each bounded, and the number of the others. */
+function boundedList(failures) {
+  const shown = failures.slice(0, MOST_FAILURES).map((failure) => bounded(failure));
+  const more = failures.length - shown.length;
+  return [...shown, ...(more > 0 ? [`… and ${more} more failures`] : [])].join('\n');
+}
+
+/** What `tools/test-report.mjs` wrote, or nothing where the run ended before. */
+export function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return { files: [], unhandled: [] };
+  }
+}
+
+function reasonText({ message, diff, frames }) {
+  const parts = [bounded(message, MOST_MESSAGE_LINES), diff && bounded(diff, MOST_DIFF_LINES), ...frames];
+  return parts
+    .filter(Boolean)
+    .join('\n')
+    .replaceAll(/^(?=.)/gm, '  ');
+}
+
+/** The failures of a run: test, reason and line of each. Empty where nothing failed in a test. */
+export function testFailures({ files, unhandled }) {
+  const ofTests = files.flatMap(({ file, failures }) =>
+    failures.map(({ name, reasons }) =>
+      [`FAILED ${file} > ${name}`, ...reasons.slice(0, 1).map(reasonText)].join('\n'),
+    ),
+  );
+  const others = unhandled.map((reason) => `FAILED outside of tests\n${reasonText(reason)}`);
+  return boundedList([...ofTests, ...others]);
+}
+
+/** The failures in the output of a command that marks each with a line `FAIL …`, or the end of its output. */
+export function outputFailures(log) {
+  const blocks = log.split(/^(?=FAIL\b|ok {2}|\d+ passed, \d+ failed$)/m);
+  const failures = blocks.filter((block) => block.startsWith('FAIL'));
+  return failures.length > 0
+    ? boundedList(failures)
+    : log.trimEnd().split('\n').slice(-MOST_LINES).join('\n');
+}
+
+/**
+ * The result of a suite and of the runs after it, which repeat the files that failed: each file counts as in its last
+ * run, and a test that failed in an earlier run only is unsteady. So is an error outside of tests.
+ */
+export function resultOf(reports) {
+  const last = new Map(reports.flatMap(({ files }) => files).map((result) => [result.file, result]));
+  const namesOf = ({ files, unhandled }) => [
+    ...files.flatMap(({ file, failures }) => failures.map(({ name }) => `${file} > ${name}`)),
+    ...unhandled.map(({ message }) => `outside of tests > ${message.split('\n')[0]}`),
+  ];
+  const failures = namesOf({ files: [...last.values()], unhandled: reports.at(-1).unhandled });
+  const ever = new Set(reports.flatMap(namesOf));
+  return {
+    passed: [...last.values()].reduce((sum, file) => sum + file.passed, 0),
+    failed: failures.length,
+    failures,
+    unsteady: [...ever].filter((name) => !failures.includes(name)),
+  };
+}
+
+/** The files that took longest, those that took longest first. */
+export function slowestFiles({ files }, most = 10) {
+  return files
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, most)
+    .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`);
+}
+
+/** The last `N passed, N failed` of an output. */
+export function countsOf(log) {
+  const [, passed = '0', failed = '0'] = [...log.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1) ?? [];
+  return { passed: Number(passed), failed: Number(failed) };
+}

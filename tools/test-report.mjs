@@ -1,0 +1,48 @@
+// A vitest reporter: writes the result of each test file, with the reason and the line of each failure, as JSON to the file
+// that SVC_TEST_REPORT names. Unlike vitest's own JSON it has the diff between the expected and the actual value.
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const MOST_FRAMES = 3;
+
+/** The message, the diff and the stack within the workspace. They stay apart so that a long one hides no other. */
+function reasonsOf(errors, root) {
+  return errors.map(({ name = 'Error', message, diff = '', stacks = [] }) => ({
+    message: `${name}: ${message}`,
+    diff,
+    frames: stacks
+      .filter(({ file }) => file.startsWith(root) && !file.includes('/node_modules/'))
+      .slice(0, MOST_FRAMES)
+      .map(({ file, line, column }) => `at ${relative(root, file)}:${line}:${column}`),
+  }));
+}
+
+function resultOf(module, root) {
+  const tests = [...module.children.allTests()];
+  const { duration, collectDuration } = module.diagnostic();
+  const ofHooks = [module, ...module.children.allSuites()].flatMap((suite) => suite.errors());
+  const failures = tests
+    .filter((test) => test.result().state === 'failed')
+    .map((test) => ({ name: test.fullName, reasons: reasonsOf(test.result().errors, root) }));
+  // An import or a hook that fails belongs to no test.
+  if (ofHooks.length > 0 || (failures.length === 0 && module.state() === 'failed'))
+    failures.push({ name: 'imports and hooks', reasons: reasonsOf(ofHooks, root) });
+  return {
+    file: relative(root, module.moduleId),
+    seconds: (duration + collectDuration) / 1_000,
+    passed: tests.filter((test) => test.result().state === 'passed').length,
+    failures,
+  };
+}
+
+export default class TestReport {
+  onInit({ config }) {
+    this.root = config.root;
+  }
+
+  onTestRunEnd(modules, errors) {
+    const files = modules.map((module) => resultOf(module, this.root));
+    const report = { files, unhandled: reasonsOf(errors, this.root) };
+    writeFileSync(process.env.SVC_TEST_REPORT, JSON.stringify(report));
+  }
+}
