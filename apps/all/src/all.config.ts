@@ -2,6 +2,7 @@ import {
   SECRET_LENGTH,
   catalogConfig,
   charactersConfig,
+  databaseStartWaitMs,
   databaseUrl,
   port,
   processConfig,
@@ -21,4 +22,5 @@ export const allConfig = {
     .optional()
     .describe("The operator's secret; without it, one is made and kept in the data directory"),
   DATABASE_URL: databaseUrl.optional().describe('A PostgreSQL server to use instead of the embedded one'),
+  DATABASE_START_WAIT_MS: databaseStartWaitMs,
 };

@@ -1,6 +1,5 @@
 import type { FirstAccount } from '@svc/gateway';
-import type { Running } from '@svc/runtime';
-import type { LocalServer } from './local-models.js';
+import type { LocalServer, Running } from '@svc/runtime';
 
 /** Everything, running. */
 interface All {
@@ -23,9 +22,7 @@ export function announcement(all: All): string {
     `  Operator API   ${running.operatorUrl ?? ''}/operator/v1   token: ${operatorTokenFrom}`,
     `  Data           ${dataDir}`,
     ...(simulatorUrl === undefined ? [] : [`  Simulator      ${simulatorUrl}`]),
-    ...localServers.map(
-      ({ name, url, models }) => `  Found          ${name} at ${url}: ${models.join(', ')}`,
-    ),
+    ...localServers.flatMap(foundLines),
     ...(account === undefined ? [] : [`  API key        ${account.apiKey ?? shownBefore(account.last6)}`]),
     '',
     '  Try:',
@@ -36,6 +33,25 @@ export function announcement(all: All): string {
     '',
   ];
   return lines.join('\n');
+}
+
+/** How many models that are not offered are named; of the others their number is. */
+const SKIPPED_SHOWN = 5;
+
+/** A server's names are printed as JSON, with nothing in them that a terminal would obey. */
+function foundLines({ name, url, models, skipped }: LocalServer): string[] {
+  const rest = skipped.length - SKIPPED_SHOWN;
+  return [
+    `  Found          ${name} at ${url}: ${models.join(', ') || 'no model that can be offered'}`,
+    ...skipped
+      .slice(0, SKIPPED_SHOWN)
+      .map((each) => `  Skipped        ${shownName(each.name)}: ${each.reason}`),
+    ...(rest > 0 ? [`  Skipped        ${rest} more`] : []),
+  ];
+}
+
+function shownName(name: string): string {
+  return JSON.stringify(name.slice(0, 100)).replace(/[^ -~]/g, '?');
 }
 
 function shownBefore(last6: string | undefined): string {

@@ -1,16 +1,17 @@
 import type { StartingProcess } from '@svc/runtime';
-import { MIGRATIONS_DIR, keepDatabase, migrate, startEmbeddedPostgres, takeDatabase } from '@svc/storage';
+import { migrate, ownDatabase, startEmbeddedPostgres } from '@svc/storage';
 
 const TAKEN =
   'another process has had the database meanwhile: what this one remembers of balances may be wrong';
 
 /**
  * Opens the database that is given, or the embedded one, makes sure that it is this process's alone, and brings its
- * tables up to date. From then on any outage of the database is one that the process waits for, with `/readyz` saying
- * no; it ends only when another process has had the database meanwhile. Refuses: StartFault.
+ * tables up to date; one that does not answer is waited for. From then on any outage of the database is one that the
+ * process waits for, with `/readyz` saying no; it ends only when another process has had the database meanwhile.
+ * Throws StartFault.
  */
 export async function openDatabase(
-  { dataDir, url }: { dataDir: string; url: string | undefined },
+  { dataDir, url, waitMs }: { dataDir: string; url: string | undefined; waitMs: number },
   starting: StartingProcess,
 ): Promise<string> {
   const { logger, readiness, undo } = starting;
@@ -19,16 +20,14 @@ export async function openDatabase(
   // Without the lock the embedded server is another process's, and is left running.
   let isOurs = false;
   if (embedded) undo(() => (isOurs ? embedded.stop() : undefined));
-  const owned = url === undefined ? dataDir : 'The database';
-  // Limits and holds are in memory.
-  const lock = await takeDatabase({ url: databaseUrl, mode: 'alone', owned }, starting);
-  isOurs = true;
-  await migrate(databaseUrl, MIGRATIONS_DIR);
   const onTaken = (): void => {
     isOurs = false;
     starting.fail(TAKEN);
   };
-  await keepDatabase(lock, starting, {
+  // Limits and holds are in memory.
+  const owned = url === undefined ? dataDir : 'The database';
+  await ownDatabase({ url: databaseUrl, mode: 'alone', owned, waitMs, prepare: migrate }, starting, {
+    onHeld: (isHeld) => (isOurs = isHeld),
     onAway: () => readiness.report('database', 'it is away'),
     onBack: () => readiness.report('database'),
     onTaken,

@@ -8,18 +8,21 @@ import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
 import {
   type Catalog,
+  type LocalServer,
+  type Model,
   type StartingProcess,
+  offerLocalModels,
   openCatalog,
   openCharacters,
   operatorToken,
   readCatalog,
 } from '@svc/runtime';
+import { whenReachable } from '@svc/storage';
 import type { z } from 'zod';
 import { allConfig } from './all.config.js';
 import { AllModule } from './all.module.js';
 import { announcement } from './announce.js';
 import { openDatabase } from './database.js';
-import { type LocalServer, offerLocalModels } from './local-models.js';
 import { type SimulatorProcess, startSimulatorProcess } from './simulator-process.js';
 
 /** Every setting of this process. */
@@ -41,7 +44,8 @@ export async function start(starting: Starting): Promise<string> {
   const dataDir = await makeDataDir(config.SVC_DATA_DIR);
   const { catalog, localServers } = await catalogAndServers(starting, dataDir);
   const characters = await openCharacters(config.SVC_CHARACTERS, starting);
-  const databaseUrl = await openDatabase({ dataDir, url: config.DATABASE_URL }, starting);
+  const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
+  const databaseUrl = await openDatabase({ dataDir, url, waitMs }, starting);
   const simulator = await ownSimulator(catalog, starting);
   const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? simulator?.url;
   const searchUrl = config.RETRIEVAL_SIMULATOR_URL ?? simulator?.searchUrl;
@@ -67,18 +71,29 @@ export async function start(starting: Starting): Promise<string> {
     operator: { host: config.HOST, port: config.OPERATOR_PORT },
     events: AllModule.events,
     ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
+    proxyListen: config.GATEWAY_PROXY_LISTEN,
     corsOrigins: config.GATEWAY_CORS_ORIGINS,
   });
   return announcement({
     running,
-    account: await running.app.get(DevelopmentAccount, { strict: false }).ensure(),
+    account: await whenReachable({ url: databaseUrl, waitMs, logger }, () =>
+      running.app.get(DevelopmentAccount, { strict: false }).ensure(),
+    ),
     dataDir,
     operatorTokenFrom:
       config.SVC_OPERATOR_TOKEN === undefined ? join(dataDir, 'operator-token') : 'SVC_OPERATOR_TOKEN',
     simulatorUrl,
     localServers,
-    firstModel: (catalog.find('default') ?? catalog.models()[0])?.id ?? '',
+    firstModel: modelToTry(catalog)?.id ?? '',
   });
+}
+
+/** The default model, but rather one with a real server, such as one that was found, than one that is simulated. */
+function modelToTry(catalog: Catalog): Model | undefined {
+  const models = [catalog.find('default') ?? [], catalog.models()].flat();
+  const isReal = ({ backends, offline }: Model): boolean =>
+    !offline && backends.some(({ kind }) => kind === 'openai');
+  return models.find(isReal) ?? models[0];
 }
 
 /** Only its owner may look into it: it holds secrets. */
@@ -96,8 +111,9 @@ async function catalogAndServers(
 ): Promise<{ catalog: Catalog; localServers: readonly LocalServer[] }> {
   const path = resolve(starting.config.SVC_CATALOG);
   const extraPath = join(dataDir, 'local-models.yaml');
-  await readCatalog(path);
-  const localServers = await offerLocalModels(extraPath);
+  const localServers = await offerLocalModels(extraPath, await readCatalog(path), {
+    secret: (name) => starting.env[name],
+  });
   return { catalog: await openCatalog({ path, extraPath }, starting), localServers };
 }
 

@@ -29,13 +29,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await writeFile(files.characters, 'characters: []\n');
   const base = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     SVC_CATALOG: files.catalog,
     SVC_CHARACTERS: files.characters,
     // Tests have model servers of their own.
     ROUTER_SIMULATOR_URL: 'http://127.0.0.1:9/v1',
-    // No busy machine exceeds these, so that limits are counted together all the time.
-    LIMITER_WAIT_MS: '20000',
-    LIMITER_REDIS_WAIT_MS: '20000',
   };
   const cluster = await Cluster.start({
     shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: TOKEN, SVC_INTERNAL_TOKEN: INTERNAL_TOKEN },

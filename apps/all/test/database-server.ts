@@ -7,6 +7,20 @@ import { Client } from 'pg';
 /** The name of this helper's own connection. */
 const NAME = 'test (faults)';
 
+/** Runs `work` on a connection of its own, which is closed at the end. */
+export async function withClient<Result>(
+  url: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
 /** The embedded PostgreSQL server of a platform, for those who do it harm. */
 export class DatabaseServer {
   constructor(private readonly dataDir: string) {}

@@ -28,11 +28,15 @@ const OF_HTTP = new Set(['connection', 'content-length', 'content-type', 'keep-a
 
 /** What answers on a port that a route or a method is not described for. */
 const NOT_OFFERED = new Set([404, 405]);
+/** A path or method that is not offered identifies its caller all the same. */
+const NOT_OFFERED_TO_CALLERS = new Set([...NOT_OFFERED, 429]);
 
 const NOT_OFFERED_MEDIA: Media = {
   schema: {
     $ref: '#/components/schemas/Error',
-    properties: { code: { enum: ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] } },
+    properties: {
+      code: { enum: ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED'] },
+    },
   },
 };
 
@@ -62,7 +66,8 @@ class Description {
     const path = url.pathname.slice(this.base.length);
     const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
     const operation = methods?.[method.toLowerCase()];
-    return operation?.responses[status] ?? (NOT_OFFERED.has(status) ? 'not offered' : 'nothing');
+    const notOffered = operation ? NOT_OFFERED : NOT_OFFERED_TO_CALLERS;
+    return operation?.responses[status] ?? (notOffered.has(status) ? 'not offered' : 'nothing');
   }
 
   headerFaults({ headers }: Answer, response: Response): string[] {

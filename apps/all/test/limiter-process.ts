@@ -22,6 +22,7 @@ export class LimiterProcess {
         main: MAIN,
         env: {
           PATH: process.env['PATH'] ?? '',
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
           PORT: '0',
           REDIS_URL: redisUrl,
           SVC_INTERNAL_TOKEN: TOKEN,

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
-import { Platform } from './platform.js';
+import { Platform, type PlatformOptions } from './platform.js';
 
-/** A platform of the test that runs, stopped when it has finished. */
-export async function ownPlatform(...options: Parameters<typeof Platform.start>): Promise<Platform> {
-  const platform = await Platform.start(...options);
-  onTestFinished(() => platform.stop());
+/** A platform of one test, stopped when that has finished. A concurrent test passes its own `onTestFinished`. */
+export async function ownPlatform(options?: PlatformOptions, finished = onTestFinished): Promise<Platform> {
+  const platform = await Platform.start(options);
+  finished(() => platform.stop());
   return platform;
 }
 

@@ -1,5 +1,8 @@
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './answers.js';
 import type { Deployment } from './deployment.js';
+import { TEST_MODEL } from './platform.js';
 import { type Nano, Reconciliation, nanoOf, show } from './reconciliation.js';
 
 /** An account of a load: its keys, what it is credited with at a time, and who remembers all. */
@@ -41,6 +44,38 @@ export async function openPayer(deployment: Deployment, { keys, ...wanted }: Wan
   while (others.length < keys - 1) others.push(await keyOf(deployment, reconciliation.accountId));
   const [first, ...rest] = [...others, limited];
   return { reconciliation, apiKeys: [first ?? limited, ...rest], ...wanted };
+}
+
+/** Opens an account whose last key has a limit, uses its keys, and then refunds, stakes and credits. */
+export async function openChangedPayer(deployment: Deployment): Promise<Payer> {
+  const payer = await openPayer(deployment, { creditUsd: '5.00', stakes: true, keys: 2, keyLimitUsd: 1 });
+  const { reconciliation, apiKeys } = payer;
+  const path = `/accounts/${reconciliation.accountId}`;
+  await reconciliation.askAgain();
+  const responses = await Promise.all(apiKeys.map((apiKey) => askAs(deployment, apiKey)));
+  const requestId = responses[0]?.headers.get('x-request-id');
+  const refunded = async (): Promise<boolean> => {
+    const { status } = await deployment.operator('POST', `${path}/refunds`, {
+      reference: 'refund',
+      requestId,
+    });
+    return status === 201;
+  };
+  await eventually('the request is refunded', refunded);
+  const stake = await deployment.operator('PUT', `${path}/stake`, { tokens: 0.001 });
+  const credit = await deployment.operator('POST', `${path}/credits`, { reference: 'more', usd: '5.00' });
+  assert.deepEqual([stake.status, credit.status], [200, 201]);
+  return payer;
+}
+
+/** A short completion, read to its end. */
+export async function askAs(deployment: Deployment, apiKey: string): Promise<Response> {
+  const response = await deployment.chat(apiKey, {
+    model: TEST_MODEL.id,
+    messages: [{ role: 'user', content: 'hi' }],
+  });
+  await response.text();
+  return response;
 }
 
 async function keyOf(deployment: Deployment, accountId: string, limitUsd?: number): Promise<string> {

@@ -8,7 +8,7 @@ import { layServerData } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
 import { stringify } from 'yaml';
 import { Deployment, OPERATOR_TOKEN } from './deployment.js';
-import { weakeningOptions } from './hostile/weakening.js';
+import { mutantOptions } from './hostile/mutant.js';
 import { arrange, arrangeAgain, logsOf, target } from './target.js';
 
 export { OPERATOR_TOKEN, type OperatorAnswer, type TestAccount } from './deployment.js';
@@ -79,6 +79,8 @@ export interface PlatformOptions {
   readonly folder?: string;
   /** Replaces the catalogue file's whole text. */
   readonly catalogText?: string;
+  /** Runs beside the start of the process. */
+  readonly whileStarting?: (service: RunningProcess) => Promise<void>;
 }
 
 /** Where it is, and the process that it is, where it is one. */
@@ -128,6 +130,7 @@ export class Platform extends Deployment {
     }
     const env = {
       PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
       PORT: '0',
       OPERATOR_PORT: '0',
       SVC_DATA_DIR: join(dir, 'data'),
@@ -137,11 +140,11 @@ export class Platform extends Deployment {
       // Most files fail on purpose, many times over; the one about the protection switches it on.
       GATEWAY_FAILURE_BLOCK: 'off',
       ...options.env,
-      NODE_OPTIONS: [options.env?.['NODE_OPTIONS'] ?? '', ...weakeningOptions()].join(' ').trim(),
+      NODE_OPTIONS: [options.env?.['NODE_OPTIONS'] ?? '', ...mutantOptions()].join(' ').trim(),
     };
     try {
       if (!options.isFirstStart) await layServerData(join(dir, 'data'));
-      return new Platform(simulator, { dir, env }, await startProcess(env));
+      return new Platform(simulator, { dir, env }, await startProcess(env, options.whileStarting));
     } catch (error) {
       await simulator.close();
       await rm(dir, { recursive: true, force: true });
@@ -228,8 +231,12 @@ export class Platform extends Deployment {
   }
 }
 
-async function startProcess(env: Readonly<Record<string, string>>): Promise<Served> {
+async function startProcess(
+  env: Readonly<Record<string, string>>,
+  meanwhile?: PlatformOptions['whileStarting'],
+): Promise<Served> {
   const ready = /API {2,}(http:\S+)\/api\/v1\n.*Operator API +(http:\S+)\/operator\/v1/;
-  const { service, match } = await RunningProcess.start({ main: MAIN, env, ownGroup: true }, ready);
+  const service = RunningProcess.spawn({ main: MAIN, env, ownGroup: true });
+  const [match] = await Promise.all([service.matching(ready), meanwhile?.(service)]);
   return { service, apiUrl: match[1] ?? '', operatorUrl: match[2] ?? '' };
 }

@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type TransactionSerializableEIP1559, parseTransaction } from 'viem';
 
 interface Call {
   readonly id: number;
   readonly method: string;
-  readonly params: readonly unknown[];
+  /** Some calls have none at all. */
+  readonly params?: readonly unknown[];
 }
 
 interface Trap {
+  /** How the call begins: its method, or that and its first parameter. */
+  readonly call: string;
   readonly when: 'before' | 'after';
   readonly spring: () => Promise<void>;
 }
@@ -19,11 +23,28 @@ export type NodeMood = 'well' | 'down' | 'hanging' | 'limited';
 
 const LOOKED = 'latest';
 
+const DRIP_MS = 500;
+
+const isCall = ({ method, params }: Call, call: string): boolean =>
+  [method, `${method} ${String(params?.[0])}`].includes(call);
+
+async function drip(response: ServerResponse): Promise<void> {
+  response.setHeader('content-type', 'application/json');
+  while (!response.destroyed) {
+    response.write(' ');
+    await sleep(DRIP_MS);
+  }
+}
+
 /** A node of a chain that can be behind, down or hang, and at which a process can be killed as it sends a transaction. */
 export class RpcProxy {
   /** The transactions that were sent. */
   readonly sent: TransactionSerializableEIP1559[] = [];
   mood: NodeMood = 'well';
+  /** Whether the response to a call comes a byte at a time and never ends. */
+  drips: (call: string) => boolean = () => false;
+  /** How long the next call waits on its way to the node, and its response on the way back. */
+  lateMs: () => number = () => 0;
   private trap: Trap | undefined;
   private behind = 0;
   private isForgetful = false;
@@ -52,10 +73,10 @@ export class RpcProxy {
     await once(this.server, 'close');
   }
 
-  /** Does something just before or after the next transaction reaches the chain. */
-  atNextSend(when: Trap['when'], act: () => Promise<void>): Promise<void> {
+  /** Does something just before or after the next such call reaches the chain. A call that it is done before is lost. */
+  atNext(call: string, when: Trap['when'], act: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.trap = { when, spring: () => act().then(resolve, reject) };
+      this.trap = { call, when, spring: () => act().then(resolve, reject) };
     });
   }
 
@@ -85,16 +106,18 @@ export class RpcProxy {
       for await (const chunk of request) text += String(chunk);
       if (this.mood === 'hanging') return;
       if (this.mood === 'down') throw new Error('down');
+      if (this.drips(text)) return await drip(response);
       const call = JSON.parse(text) as Call;
-      const isSend = call.method === 'eth_sendRawTransaction';
-      const trap = isSend ? this.trap : undefined;
-      if (isSend) this.note(call);
+      const trap = this.trap && isCall(call, this.trap.call) ? this.trap : undefined;
+      if (call.method === 'eth_sendRawTransaction') this.note(call);
       if (trap) this.trap = undefined;
       if (trap?.when === 'before') {
         await trap.spring();
         return;
       }
+      await sleep(this.lateMs());
       const result = await this.told(call);
+      await sleep(this.lateMs());
       if (trap) await trap.spring();
       response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
     } catch {
@@ -102,7 +125,7 @@ export class RpcProxy {
     }
   }
 
-  private note({ params: [raw] }: Call): void {
+  private note({ params: [raw] = [] }: Call): void {
     this.sent.push(parseTransaction(raw as `0x02${string}`));
   }
 
@@ -116,12 +139,13 @@ export class RpcProxy {
     );
     const known = `0x${Math.max(0, head - this.behind).toString(16)}`;
     if (call.method === 'eth_blockNumber') return { jsonrpc: '2.0', id: call.id, result: known };
-    const unknown = call.params.some(
+    const { params = [] } = call;
+    const unknown = params.some(
       (param) =>
         typeof param === 'string' && /^0x[0-9a-f]{1,12}$/.test(param) && Number(param) > Number(known),
     );
     if (unknown) return { jsonrpc: '2.0', id: call.id, result: null };
-    return this.ask({ ...call, params: call.params.map((param) => (param === LOOKED ? known : param)) });
+    return this.ask({ ...call, params: params.map((param) => (param === LOOKED ? known : param)) });
   }
 
   private async ask(call: Call): Promise<unknown> {

@@ -10,6 +10,13 @@ export interface Script {
   readonly breaks?: boolean;
 }
 
+/** How the next requests are rejected. */
+interface Refusing {
+  times: number;
+  status: number;
+  body: object;
+}
+
 interface Asked {
   readonly messages: { role: string; content: string }[];
   readonly tools?: { function: { name: string } }[];
@@ -22,18 +29,18 @@ interface Asked {
 export class ScriptedBackend {
   private constructor(
     private readonly server: TestServer,
-    private readonly refusing: { times: number },
+    private readonly refusing: Refusing,
     /** What it was asked, in order. */
     readonly asked: readonly Asked[],
   ) {}
 
   static async start(): Promise<ScriptedBackend> {
-    const refusing = { times: 0 };
+    const refusing: Refusing = { times: 0, status: 503, body: {} };
     const asked: Asked[] = [];
     const server = await TestServer.start((request, response) => {
       if (refusing.times > 0) {
         refusing.times -= 1;
-        response.writeHead(503).end('{}');
+        response.writeHead(refusing.status).end(JSON.stringify(refusing.body));
         return;
       }
       void json(request).then((body) => {
@@ -60,9 +67,9 @@ export class ScriptedBackend {
     return new ScriptedBackend(server, refusing, asked);
   }
 
-  /** Says of so many requests that it is at capacity. */
-  refuse(times: number): void {
-    this.refusing.times = times;
+  /** Rejects the next requests; by default as a server at capacity does. */
+  refuse(times: number, { status = 503, body = {} }: Partial<Omit<Refusing, 'times'>> = {}): void {
+    Object.assign(this.refusing, { times, status, body });
   }
 
   /** The base of its API. */

@@ -51,7 +51,7 @@ describe('inference-router', () => {
   it('asks the backends of its catalogue for whoever knows the token', async () => {
     const settings = z.object(routerClientConfig).parse({ ROUTER_URL: url });
     const signal = new AbortController().signal;
-    const call = { requestId: 'r', model: 'm', body: [Buffer.from('{}')] };
+    const call = { requestId: 'r', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };
     const ask = async (token: string): Promise<unknown> => {
       const router = new HttpRouter({ ...settings, token });
       const failure: unknown = await router.complete(call, signal).catch((error: unknown) => error);
@@ -62,7 +62,7 @@ describe('inference-router', () => {
     expect(await ask(`${TOKEN}x`)).toMatchObject({ code: 'INFERENCE_FAILED' });
   });
 
-  it('tells all faults of its settings at once', async () => {
+  it('reports all faults of its settings at once', async () => {
     const faulty = RunningProcess.spawn({ main: MAIN, env: { PORT: 'x', SVC_INTERNAL_TOKEN: 'short' } });
     expect(await faulty.ended()).toBe(1);
     expect(faulty.output).toMatch(/PORT/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { routes } from '@svc/contracts';
-import { HttpLimiter } from '@svc/limiter';
+import { FallbackLimiter, HttpLimiter } from '@svc/limiter';
 import { admitRequest, limiterConformance } from '@svc/limiter/testing';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
@@ -121,6 +121,25 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
         { at: 0, problem: expect.objectContaining({ code: 'INVALID_REQUEST' }) },
         { at: 1, value: {} },
       ]);
+    });
+
+    it('is not mistaken for down by a caller that is too busy to read its responses', async () => {
+      const shared = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
+      const options = { to: url, waitMs: 500, leaseMs: 60_000, local: { share: 0.25 } };
+      const limiter = new FallbackLimiter(shared, options, { warn: () => undefined });
+      await limiter.onModuleInit();
+      let isBusy = true;
+      const keepBusy = (): void => {
+        const untilMs = performance.now() + 400;
+        while (performance.now() < untilMs);
+        if (isBusy) setImmediate(keepBusy);
+      };
+      setImmediate(keepBusy);
+      const admissions = await Promise.all([1, 2, 3].map(() => limiter.admit(admitRequest())));
+      isBusy = false;
+      expect(admissions.filter(({ countedBy }) => countedBy !== undefined)).toEqual([]);
+      expect(limiter.state()).toMatchObject({ mode: 'shared', localAdmits: 0, faults: 0 });
+      await limiter.onModuleDestroy();
     });
 
     it('tells what it counts on, and that it lives, without a token', async () => {

@@ -44,6 +44,8 @@ export async function startOurs(
       SVC_OPERATOR_TOKEN: token,
       // Less than what the bench waits for a process to end.
       SVC_DRAIN_MS: '2000',
+      // All load comes from one account.
+      GATEWAY_ACCOUNT_CONCURRENCY: '0',
       ...env,
     },
   });

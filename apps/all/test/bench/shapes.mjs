@@ -98,6 +98,8 @@ async function startCluster(place, { profile, ...urls }) {
       NODE_ENV: 'production',
       SVC_CATALOG: catalogPath,
       SVC_DRAIN_MS: '2000',
+      // All load comes from one account.
+      GATEWAY_ACCOUNT_CONCURRENCY: '0',
       // There is none.
       ROUTER_SIMULATOR_URL: `${NO_STREAM_URL}/v1`,
       ...(profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profile)}` }),

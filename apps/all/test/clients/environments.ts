@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,15 +8,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const requirements = join(here, 'requirements.txt');
+const OF_CLIENTS = join(here, 'requirements.txt');
 const generators = join(here, 'generators');
 const cache = fileURLToPath(new URL('../../../../.svc/clients', import.meta.url));
 
 /** Is there once an environment has all that it needs. */
 const COMPLETE = 'complete';
 
-/** A hundred packages come over the network, once. */
-const INSTALL_MS = 600_000;
+/** A hundred packages come over the network, once, and some of them are compiled. */
+const INSTALL_MS = 1_800_000;
 
 /** What a client prints may be long, and tells what went wrong. */
 const OUTPUT_BYTES = 64 * 1_048_576;
@@ -57,19 +58,31 @@ async function kept(madeFrom: string, fill: (folder: string) => Promise<void>): 
 
 const installing = { timeout: INSTALL_MS, maxBuffer: OUTPUT_BYTES };
 
-/** A virtual environment with all that the clients in Python need. `undefined`, and a loud word, where there is no Python. */
-export async function openPython(): Promise<Installed | undefined> {
+interface PythonPackages {
+  /** The file that lists them. */
+  readonly requirements: string;
+  /** For their installation. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A virtual environment with these packages. `undefined`, and a warning, where there is no Python. */
+export async function openPython(
+  { requirements, env }: PythonPackages = { requirements: OF_CLIENTS, env: {} },
+): Promise<Installed | undefined> {
   const python = await findPython();
   if (python === undefined) {
     process.stderr.write(
-      '\nTHE CLIENTS IN PYTHON ARE SKIPPED: there is no Python 3.11 or newer with venv.\n\n',
+      '\nTESTS THAT NEED PYTHON ARE SKIPPED: there is no Python 3.11 or newer with venv.\n\n',
     );
     return undefined;
   }
   const folder = await kept(python + (await readFile(requirements, 'utf8')), async (environment) => {
     await execute(python, ['-m', 'venv', environment], installing);
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
-    await execute(join(environment, 'bin', 'python'), pip, installing);
+    await execute(join(environment, 'bin', 'python'), pip, {
+      ...installing,
+      env: { ...process.env, ...env },
+    });
   });
   return new Installed(join(folder, 'bin'));
 }
@@ -88,6 +101,30 @@ export async function openGenerators(): Promise<Installed> {
 /** Programs that were installed for tests. */
 export class Installed {
   constructor(private readonly bin: string) {}
+
+  /** Starts one that runs until it is stopped, and resolves when its output matches. */
+  async start(
+    program: string,
+    args: readonly string[],
+    { ready, deadlineMs }: { readonly ready: RegExp; readonly deadlineMs: number },
+  ): Promise<StartedProgram> {
+    const child = spawn(join(this.bin, program), [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output = (output + text).slice(-OUTPUT_BYTES);
+      });
+    const endMs = Date.now() + deadlineMs;
+    for (;;) {
+      const match = ready.exec(output);
+      if (match) return { match, stop: () => stop(child) };
+      if (child.exitCode !== null || Date.now() > endMs) {
+        await stop(child);
+        throw new Error(`${program} is not ready:\n${output}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 
   /** Runs one of them, and gives what it wrote whatever its end. */
   async run(program: string, args: readonly string[], given: RunOptions): Promise<Output> {
@@ -109,6 +146,20 @@ export class Installed {
       return { stdout, stderr, code: typeof code === 'number' ? code : 1 };
     }
   }
+}
+
+/** A program that runs in the background. */
+export interface StartedProgram {
+  /** What its output began with, by the pattern that was waited for. */
+  readonly match: RegExpExecArray;
+  stop(): Promise<void>;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
 }
 
 export interface RunOptions {

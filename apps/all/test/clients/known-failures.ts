@@ -62,7 +62,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ),
   refused(CHAT, /Supplied image did not pass validation checks/, 'A schema does not know what is at a URL.'),
   refused(CHAT, /does not take (input_audio|video_url|file)/, OF_MODEL),
-  refused(CHAT, /The model does not accept this value of/, OF_MODEL),
+  refused(CHAT, /The model rejected the request/, OF_MODEL),
   refused(CHAT, /is not available on this deployment/, OF_DEPLOYMENT),
   refused(
     'DELETE /api_keys',
@@ -102,7 +102,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     check: 'not_a_server_error',
     operation,
     status: 503,
-    says: /No credit is sold here/,
+    says: /This deployment sells no credit/,
     why: NO_CHAIN,
   })),
   refused('GET /billing/usage', /must be after startDate/, TOGETHER),

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalChain } from '@svc/infra';
 import { isLong } from '@svc/testing';
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../answers.js';
+import { buyer, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { Platform, type TestAccount } from '../platform.js';
+import { evmWallet, signedInAt, solanaWallet } from '../wallets.js';
 
 const MESSAGE =
   'Too many failed attempts (> 20) resulting in a non-success status code. Please wait 30s and try again.';
@@ -29,10 +33,45 @@ async function fail(account: TestAccount, times: number): Promise<number[]> {
   return statuses;
 }
 
+const from = (client: string, path: string, { headers, ...init }: RequestInit = {}): Promise<Response> =>
+  fetch(`${platform.apiUrl}${path}`, { ...init, headers: { ...headers, 'x-forwarded-for': client } });
+
 const withKey = (apiKey: string, path: string, client: string): Promise<Response> =>
-  fetch(`${platform.apiUrl}${path}`, {
-    headers: { authorization: `Bearer ${apiKey}`, 'x-forwarded-for': client },
-  });
+  from(client, path, { headers: { authorization: `Bearer ${apiKey}` } });
+
+/** Wrong keys from one address, each another one, as fast as they are refused, until it ends. */
+class Flood {
+  private readonly statuses: number[] = [];
+  private isEnding = false;
+  private readonly senders: readonly Promise<void>[];
+
+  constructor(private readonly client: string) {
+    this.senders = Array.from({ length: 8 }, (_, sender) => this.send(sender));
+  }
+
+  /** Resolves when the address is blocked. */
+  blocks(): Promise<void> {
+    return eventually('the address is blocked', () => this.statuses.includes(429));
+  }
+
+  async end(): Promise<readonly number[]> {
+    this.isEnding = true;
+    await Promise.all(this.senders);
+    return this.statuses;
+  }
+
+  private async send(sender: number): Promise<void> {
+    for (let count = 0; !this.isEnding; count += 1) {
+      const response = await withKey(
+        `SVC_INFERENCE_KEY_wrong-${sender}-${count}`,
+        '/characters',
+        this.client,
+      );
+      await response.text();
+      this.statuses.push(response.status);
+    }
+  }
+}
 
 describe('failures of a key', () => {
   it('are answered as themselves up to the twenty-first, and the next request is refused', async () => {
@@ -106,12 +145,58 @@ describe('failures without a valid key', () => {
     expect((await withKey(account.apiKey, '/characters', '203.0.113.7')).status).toBe(200);
   });
 
-  it('keep a blocked address from having any secret looked up, be it right', async () => {
-    for (let count = 0; count < 21; count += 1)
-      await withKey('SVC_INFERENCE_KEY_wrong', '/characters', '203.0.113.17');
-    const account = await platform.account();
-    expect((await withKey(account.apiKey, '/characters', '203.0.113.17')).status).toBe(429);
-    expect((await withKey(account.apiKey, '/characters', '203.0.113.18')).status).toBe(200);
+  it('refuse no valid key or wallet of their address, even ones never seen before, during a flood of them', async () => {
+    const flood = new Flood('203.0.113.17');
+    await flood.blocks();
+    const statuses: number[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      const { apiKey } = await platform.account('0');
+      statuses.push((await withKey(apiKey, '/characters', '203.0.113.17')).status);
+      const wallet = count % 2 === 0 ? evmWallet() : solanaWallet();
+      const headers = await signedInAt(platform.apiUrl, wallet);
+      const path = `/x402/balance/${wallet.address}`;
+      statuses.push((await from('203.0.113.17', path, { headers })).status);
+    }
+    expect(new Set(await flood.end())).toEqual(new Set([401, 429]));
+    expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
+    expect((await from('203.0.113.17', '/models')).status).toBe(429);
+    expect((await from('203.0.113.18', '/models')).status).toBe(200);
+  });
+
+  it.each([
+    ['a 404', { path: '/no-such-route', method: 'GET' }],
+    ['a 405', { path: '/models', method: 'DELETE' }],
+  ])('are none where a key is valid: %s counts for the key', async (_, { path, method }) => {
+    const client = method === 'GET' ? '203.0.113.27' : '203.0.113.28';
+    const { apiKey } = await platform.account('0');
+    const statuses: number[] = [];
+    for (let count = 0; count < 22; count += 1) {
+      const authorization = `Bearer ${apiKey}`;
+      statuses.push((await from(client, path, { method, headers: { authorization } })).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 21 }, () => (method === 'GET' ? 404 : 405)), 429]);
+    expect((await withKey(apiKey, '/characters', '203.0.113.29')).status).toBe(429);
+    expect((await from(client, '/models')).status).toBe(200);
+  });
+
+  it('are none where a wallet is valid: a 404 counts for the wallet', async () => {
+    const wallet = evmWallet();
+    const statuses: number[] = [];
+    for (let count = 0; count < 22; count += 1) {
+      const headers = await signedInAt(platform.apiUrl, wallet);
+      statuses.push((await from('203.0.113.30', '/no-such-route', { headers })).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 21 }, () => 404), 429]);
+    expect((await from('203.0.113.30', '/models')).status).toBe(200);
+  });
+
+  it('count where a route does not exist and credentials are missing or wrong', async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 22; count += 1) {
+      const headers = count % 2 === 0 ? { authorization: `Bearer SVC_INFERENCE_KEY_wrong${count}` } : {};
+      statuses.push((await from('203.0.113.31', '/no-such-route', { headers })).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 21 }, () => 404), 429]);
   });
 
   it('do not count for asking how to pay', async () => {
@@ -123,5 +208,75 @@ describe('failures without a valid key', () => {
       });
     const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await ask()).status));
     expect(new Set([...statuses, (await ask()).status])).toEqual(new Set([402]));
+  });
+});
+
+// Addresses such as 127.0.0.5 are this machine's without further ado on Linux only.
+describe.runIf(process.platform === 'linux')('without a trusted proxy', () => {
+  let direct: Platform;
+  const agents: Agent[] = [];
+
+  beforeAll(async () => {
+    direct = await Platform.start({ env: { GATEWAY_FAILURE_BLOCK: 'on' } });
+  });
+  afterAll(async () => {
+    await Promise.all(agents.map((agent) => agent.close()));
+    await direct.stop();
+  });
+
+  /** A client at an address of its own, which sends a wrong key and claims another address each time. */
+  function clientAt(localAddress: string): () => Promise<number> {
+    const agent = new Agent({ localAddress });
+    agents.push(agent);
+    let count = 0;
+    return async () => {
+      const headers = {
+        authorization: 'Bearer SVC_INFERENCE_KEY_wrong',
+        'x-forwarded-for': `203.0.113.${(count += 1)}`,
+        'x-real-ip': `203.0.113.${count}`,
+        forwarded: `for=203.0.113.${count}`,
+      };
+      const { statusCode, body } = await request(`${direct.apiUrl}/characters`, {
+        dispatcher: agent,
+        headers,
+      });
+      await body.dump();
+      return statusCode;
+    };
+  }
+
+  it('the address of a connection counts, behind a balancer too, and no header that a client sends', async () => {
+    const [one, other] = [clientAt('127.0.0.5'), clientAt('127.0.0.6')];
+    const statuses: number[] = [];
+    for (let count = 0; count < 22; count += 1) statuses.push(await one());
+    expect(statuses).toEqual([...Array.from({ length: 21 }, () => 401), 429]);
+    expect(await other()).toBe(401);
+  });
+});
+
+describe('a client that sends its payment again, as 409 asks it to', () => {
+  let chain: LocalChain;
+  let seller: Platform;
+
+  beforeAll(async () => {
+    chain = await LocalChain.start();
+    const { env } = await sellerOn(chain);
+    seller = await Platform.start({ env: { ...env, X402_SETTLE_WAIT_MS: '1', GATEWAY_FAILURE_BLOCK: 'on' } });
+  });
+  afterAll(async () => {
+    await seller?.stop();
+    await chain?.stop();
+  });
+
+  it('is not blocked, and is credited', { timeout: 120_000 }, async () => {
+    const header = await paymentOf(await buyer(chain, 10), topUpUrl(seller));
+    const send = async (): Promise<number> => (await pay(seller, header)).status;
+    await chain.call('evm_setAutomine', [false]);
+    const statuses: number[] = [];
+    for (let count = 0; count < 30; count += 1) statuses.push(await send());
+    expect(new Set(statuses)).toEqual(new Set([409]));
+    await chain.call('evm_setAutomine', [true]);
+    await chain.call('evm_mine', []);
+    await expect.poll(send, { timeout: 60_000 }).toBe(200);
   });
 });

@@ -210,6 +210,8 @@ describe('400', () => {
   it.each([
     [{ apiKeyType: 'ROOT' }, 'apiKeyType'],
     [{ description: 'x'.repeat(65) }, 'description'],
+    [{ description: 'a\0b' }, 'description'],
+    [{ description: 'half of a pair: \ud800' }, 'description'],
     [{ expiresAt: '2020-01-01' }, 'expiresAt'],
     [{ expiresAt: 'soon' }, 'expiresAt'],
     [{ consumptionLimit: { usd: 0.0000000001 } }, 'consumptionLimit.usd'],

@@ -102,6 +102,25 @@ describe('what a backend says', () => {
     expect(Number(next.headers.get('x-svc-balance-usd'))).toBeGreaterThan(9.99);
   });
 
+  it.each([false, true])('is charged where it is far too little (stream: %s)', async (stream) => {
+    const { id, apiKey } = await platform.account('10.00');
+    const text = 'some words of a long answer, '.repeat(1_000);
+    const body = {
+      ...scriptOf(usage(1, 1), stream),
+      messages: [scriptMessage(script(text, stream, usage(1, 1)))],
+    };
+    const response = await platform.chat(apiKey, { ...body, max_tokens: 8_000 });
+    const answer = stream
+      ? (await chunksOf(response)).chunks.at(-1)
+      : ((await response.json()) as { usage: { prompt_tokens: number; completion_tokens: number } });
+    // Of 6,000 words each way, two are a token at the most.
+    for (const tokens of [answer?.usage?.prompt_tokens, answer?.usage?.completion_tokens]) {
+      expect(tokens).toBeGreaterThanOrEqual(2_999);
+      expect(tokens).toBeLessThan(6_000);
+    }
+    expect(Number((await platform.balances(id)).usd)).toBeLessThan(9.998);
+  });
+
   it('in one endless delta without usage is neither delivered nor charged', async () => {
     const { id, apiKey } = await platform.account('100.00');
     const flood = { choices: [{ index: 0, delta: { content: 'x'.repeat(3_000_000) } }] };
@@ -129,6 +148,35 @@ describe('a request that a backend did not answer', () => {
       };
       expect(await retriesOf(0)).toBeNull();
       expect(await retriesOf(1)).toBe('1');
+    },
+  );
+
+  it.each([false, true])(
+    'is rejected with the reason and the field of the backend, costs nothing, and is logged (stream: %s)',
+    async (stream) => {
+      const { id, apiKey } = await platform.account('10.00');
+      const message = `only greedy sampling at ${scripted.url}`;
+      scripted.refuse(1, { status: 400, body: { error: { message, param: 'temperature' } } });
+      const response = await platform.chat(apiKey, ask({ model: 'scripted', stream, temperature: 1 }));
+      expect(response.status).toBe(400);
+      expect(await errorOf(response)).toEqual({
+        code: 'INVALID_REQUEST',
+        error: {
+          message: 'The model rejected the request: only greedy sampling at …',
+          type: 'invalid_request_error',
+          param: 'temperature',
+          code: 'INVALID_REQUEST',
+        },
+      });
+      expect((await platform.balances(id)).usd).toBe('10.00');
+      const requestId = response.headers.get('x-request-id') ?? '';
+      await expect
+        .poll(async () =>
+          (await platform.log()).split('\n').find((line) => line.includes(`"requestId":"${requestId}"`)),
+        )
+        .toMatch(
+          /"level":"warn".*"model":"scripted","backend":"backend-1","status":400,.*greedy sampling at …/,
+        );
     },
   );
 

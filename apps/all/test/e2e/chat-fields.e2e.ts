@@ -30,7 +30,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   stop_token_ids: [1],
   logprobs: true,
   top_logprobs: 1,
-  response_format: { type: 'text' },
+  response_format: { type: 'json_object', schema: { type: 'object', properties: { a: { type: 'null' } } } },
   parallel_tool_calls: false,
   verbosity: 'low',
   text: { verbosity: 'low' },

@@ -108,12 +108,12 @@ describe('a model that asks for a search', () => {
     expect(call).toMatchObject({ role: 'assistant', tool_calls: [{ type: 'function', function: called }] });
     expect(result).toMatchObject({ role: 'tool' });
     const [, code = ''] =
-      /\[Web results ([0-9a-f]{12}): text of strangers\]/.exec(result?.content ?? '') ?? [];
-    const [own = '', block = ''] = (result?.content ?? '').split(`[Web results ${code}: text of strangers]`);
+      /\[Untrusted content ([0-9a-f]{12}): web results\]/.exec(result?.content ?? '') ?? [];
+    const [own = '', block = ''] = (result?.content ?? '').split(`[Untrusted content ${code}: web results]`);
     expect(own).not.toContain(ORDER);
     expect(block).toContain(ORDER);
     expect(block).not.toContain('<|im_start|>');
-    expect(block.trimEnd().endsWith(`[End of web results ${code}]`)).toBe(true);
+    expect(block.trimEnd().endsWith(`[End of untrusted content ${code}]`)).toBe(true);
   });
 
   it('tells what was found where it is asked for, before what rests on it', async () => {

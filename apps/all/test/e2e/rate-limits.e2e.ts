@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../answers.js';
 import { Platform } from '../platform.js';
@@ -9,17 +12,25 @@ const hello = (model: string, more: object = {}) => ({
 });
 
 let platform: Platform;
+/** A model server with two places for each router. */
+let narrow: Simulator;
 
 beforeAll(async () => {
+  narrow = await startSimulator({ port: 0 });
   platform = await Platform.start({
     models: [
       { id: 'small', tier: 'S' },
       { id: 'shared', globalLimits: { requestsPerMinute: 2 } },
+      { id: 'gone', backends: [{ url: 'http://127.0.0.1:9/v1', model: 'x' }] },
+      { id: 'narrow', backends: [{ url: `${narrow.url}/v1`, model: 'test-model', maxInFlight: 2 }] },
     ],
   });
 });
 
-afterAll(() => platform.stop());
+afterAll(async () => {
+  await platform.stop();
+  await narrow.close();
+});
 
 const get = (apiKey: string, path: string): Promise<Response> =>
   fetch(`${platform.apiUrl}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
@@ -47,6 +58,51 @@ async function withinOneMinute(): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < 15_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 50));
 }
+
+/** Sends requests again when the edge of a minute came in between. */
+async function untilOneWindow(send: () => Promise<Response[]>): Promise<Response[]> {
+  for (;;) {
+    const answers = await send();
+    const resets = new Set(answers.map(({ headers }) => headers.get('x-ratelimit-reset-requests')));
+    if (resets.size === 1) return answers;
+  }
+}
+
+/** Two processes that compute until the function it returns is called, or for 60 s. */
+function keepProcessorsBusy(): () => void {
+  const program = 'const endMs = Date.now() + 60_000; while (Date.now() < endMs);';
+  const burners = [1, 2].map(() => spawn(process.execPath, ['-e', program], { stdio: 'ignore' }));
+  return () => {
+    for (const burner of burners) burner.kill('SIGKILL');
+  };
+}
+
+describe('a model whose backends are full', () => {
+  it('serves every request of an account that asks for little, while another one asks for all it can get', async () => {
+    const [flood, other] = await Promise.all([keyWith({}), keyWith({})]);
+    const request = {
+      ...hello('narrow'),
+      messages: [{ role: 'user', content: '[[sim tokens=10 itl-ms=20]]' }],
+    };
+    const over = new AbortController();
+    const loops = Array.from({ length: 40 }, async () => {
+      while (!over.signal.aborted) {
+        const response = await platform.chat(flood.apiKey, request);
+        await response.text();
+        await sleep(200);
+      }
+    });
+    const statuses: number[] = [];
+    for (let time = 0; time < 12; time += 1) {
+      const response = await platform.chat(other.apiKey, request);
+      await response.text();
+      statuses.push(response.status);
+    }
+    over.abort();
+    await Promise.all(loops);
+    expect(statuses).toEqual(Array(12).fill(200));
+  });
+});
 
 describe('GET /api_keys/rate_limits', () => {
   it('shows what the key may do and spend', async () => {
@@ -132,17 +188,26 @@ describe('a limit', () => {
     }
   });
 
-  it('of 75 a minute lets in exactly 75 of what comes at once, whichever gateway is asked', async () => {
-    await withinOneMinute();
-    const { apiKey } = await keyWith({ requestsPerMinute: 75 });
-    const { gatewayUrls } = platform;
-    const answers = await Promise.all(
-      Array.from({ length: 150 }, (_each, at) =>
-        platform.chat(apiKey, hello('test-model'), { to: gatewayUrls[at % gatewayUrls.length] as string }),
-      ),
-    );
-    const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
-    expect([count(200), count(429)]).toEqual([75, 75]);
+  it('of 50 a minute admits exactly 50 of 300 requests at once over all gateways, on busy processors', async () => {
+    const idle = keepProcessorsBusy();
+    try {
+      const answers = await untilOneWindow(async () => {
+        await withinOneMinute();
+        const { apiKey } = await keyWith({ requestsPerMinute: 50 });
+        const { gatewayUrls } = platform;
+        return Promise.all(
+          Array.from({ length: 300 }, (_each, at) =>
+            platform.chat(apiKey, hello('test-model'), {
+              to: gatewayUrls[at % gatewayUrls.length] as string,
+            }),
+          ),
+        );
+      });
+      const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
+      expect([count(200), count(429)]).toEqual([50, 250]);
+    } finally {
+      idle();
+    }
   });
 
   it('of the whole service holds over accounts', async () => {
@@ -187,6 +252,35 @@ describe('a limit', () => {
         timeout: 20_000,
       })
       .toBe(200);
+  });
+
+  it('of requests at once is 64 for an account that the operator has set none for', async () => {
+    const { apiKey, id } = await keyWith({});
+    const slow = hello('test-model', { stream: true });
+    slow.messages = [{ role: 'user', content: '[[sim tokens=4000 itl-ms=1000]]' }];
+    const gone = new AbortController();
+    const send = (): Promise<Response> => platform.chat(apiKey, slow, { signal: gone.signal });
+    const answers = await Promise.all(Array.from({ length: 70 }, send));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(64);
+    const refused = answers.find(({ status }) => status === 429);
+    expect((await errorOf(refused as Response)).error.message).toBe('Too many concurrent requests');
+    await platform.operator('PUT', `/accounts/${id}/limits`, { concurrentRequests: 65 });
+    expect((await send()).status).toBe(200);
+    expect((await send()).status).toBe(429);
+    gone.abort();
+  });
+
+  it('of requests is not touched by requests that this service could not serve', async () => {
+    await withinOneMinute();
+    const { apiKey } = await keyWith({ requestsPerMinute: 2 });
+    for (const stream of [true, false, true, false]) {
+      const response = await platform.chat(apiKey, hello('gone', { stream }));
+      expect(response.status).toBe(503);
+      expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('2');
+      expect(response.headers.get('x-ratelimit-remaining-tokens')).toBe(
+        response.headers.get('x-ratelimit-limit-tokens'),
+      );
+    }
   });
 
   it('that a request can never keep is told at once', async () => {

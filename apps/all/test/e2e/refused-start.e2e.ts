@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startTestDatabase } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../answers.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
 import { MAIN } from '../platform.js';
@@ -17,7 +18,7 @@ describe('a start that can not be', () => {
     await eventually('it has ended', () => service.exitCode !== null);
     expect([service.exitCode, service.output]).toEqual([
       1,
-      expect.stringMatching(/^This needs Node 26[^\n]+\n$/),
+      expect.stringMatching(/^This program needs Node 26 or newer, but runs on v[^\n]+\n$/),
     ]);
   });
 
@@ -40,10 +41,11 @@ describe('a start that can not be', () => {
   });
 
   it('refuses an operator token file that was cut short', { timeout: 120_000 }, async () => {
-    const platform = await ownPlatform({ env: { SVC_OPERATOR_TOKEN: '' } });
-    expect(await platform.service.stop()).toBe(0);
-    await writeFile(join(platform.dataDir, 'operator-token'), '\n');
-    const fault = await platform.restart().then(() => 'it started', String);
+    const dir = await mkdtemp(join(tmpdir(), 'svc-token-'));
+    onTestFinished(() => rm(dir, { recursive: true, force: true }));
+    await writeFile(join(dir, 'operator-token'), '\n');
+    const env = { SVC_OPERATOR_TOKEN: '', SVC_DATA_DIR: dir };
+    const fault = await ownPlatform({ env }).then(() => 'it started', String);
     expect(fault).toMatch(/operator-token holds fewer than 32 characters/);
   });
 
@@ -66,12 +68,22 @@ describe('a start that can not be', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('says in one line that its database can not be reached', async () => {
-    const fault = await ownPlatform({ env: { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc' } }).catch(
-      String,
-    );
-    expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:1 can not be used: [^\n]*\n$/);
+  it('says in one line that its database can not be reached, once it has waited for it', async () => {
+    const env = { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', DATABASE_START_WAIT_MS: '3000' };
+    const fault = await ownPlatform({ env }).catch(String);
+    expect(fault).toMatch(/it ended with 1:/);
+    expect(fault).toContain('The database at 127.0.0.1:1 can not be reached yet and is tried for 3 s: ');
+    expect(fault).toMatch(/\nThe database at 127\.0\.0\.1:1 could not be reached within 3 s: [^\n]*\n$/);
     expect(fault).not.toContain('secret');
+  });
+
+  it('does not wait for a database that refuses its credentials', async () => {
+    const database = await startTestDatabase();
+    onTestFinished(() => database.stop());
+    const url = new URL(database.url);
+    url.password = 'wrong';
+    const fault = await ownPlatform({ env: { DATABASE_URL: url.href } }).catch(String);
+    expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:\d+ can not be used: [^\n]*\n$/);
   });
 
   it('leaves a running instance on the same data alone', async () => {

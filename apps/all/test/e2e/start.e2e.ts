@@ -1,39 +1,100 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { temporaryInfra } from '@svc/infra';
+import type { RunningProcess } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DatabaseServer } from '../database-server.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
+import { Platform } from '../platform.js';
 
 const MESSAGES = [{ role: 'user', content: 'hi' }];
+/** Several starts on a busy machine. */
+const WITHIN = { timeout: 120_000 };
 
 describe('the first start', () => {
-  it('prints a key that works and has 10 USD; later starts keep everything and print no secret', async () => {
-    const platform = await ownPlatform({ isFirstStart: true });
-    const key = printedKey(platform);
-    const first = await platform.chat(key, { model: 'test-model', messages: MESSAGES });
-    expect(first.status).toBe(200);
-    expect(first.headers.get('x-svc-balance-usd')).toBe('10.00');
-    const { cost } = (await first.json()) as { cost: { usd: number } };
-    expect(await platform.service.stop()).toBe(0);
-    await platform.restart();
-    expect(platform.service.output).not.toContain(key);
-    expect(platform.service.output).toContain(key.slice(-6));
-    const second = await platform.chat(key, { model: 'test-model', messages: MESSAGES });
-    expect(Number(second.headers.get('x-svc-balance-usd'))).toBeCloseTo(10 - cost.usd, 9);
+  it(
+    'prints a key that works and has 10 USD; later starts keep everything and print no secret',
+    WITHIN,
+    async () => {
+      const platform = await ownPlatform({ isFirstStart: true });
+      const key = printedKey(platform);
+      const first = await platform.chat(key, { model: 'test-model', messages: MESSAGES });
+      expect(first.status).toBe(200);
+      expect(first.headers.get('x-svc-balance-usd')).toBe('10.00');
+      const { cost } = (await first.json()) as { cost: { usd: number } };
+      expect(await platform.service.stop()).toBe(0);
+      await platform.restart();
+      expect(platform.service.output).not.toContain(key);
+      expect(platform.service.output).toContain(key.slice(-6));
+      const second = await platform.chat(key, { model: 'test-model', messages: MESSAGES });
+      expect(Number(second.headers.get('x-svc-balance-usd'))).toBeCloseTo(10 - cost.usd, 9);
+    },
+  );
+});
+
+describe('a start without an operator token, and with a simulated default model', () => {
+  let platform: Platform;
+
+  beforeAll(async () => {
+    platform = await Platform.start({
+      env: { SVC_OPERATOR_TOKEN: '' },
+      models: [{ id: 'simulated', traits: ['default'], backends: [{ kind: 'simulator', model: 'm' }] }],
+    });
   });
+  afterAll(() => platform?.stop());
 
   it('makes an operator token that only its owner can read', async () => {
-    const platform = await ownPlatform({ env: { SVC_OPERATOR_TOKEN: '' } });
     const path = join(platform.dataDir, 'operator-token');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const headers = { authorization: `Bearer ${(await readFile(path, 'utf8')).trim()}` };
     expect((await fetch(`${platform.operatorUrl}/ledger/audit`, { headers })).status).toBe(200);
   });
 
+  it('suggests a request to a model with a real server rather than to the simulated default', () => {
+    expect(platform.service.output).toContain('{"model": "test-model",');
+  });
+
   it('has the simulator answer for a catalogue that counts on it', async () => {
-    const platform = await ownPlatform({
-      models: [{ id: 'simulated', backends: [{ kind: 'simulator', model: 'm' }] }],
-    });
     const response = await platform.chat(printedKey(platform), { model: 'simulated', messages: MESSAGES });
     expect(response.status).toBe(200);
   });
+});
+
+/** Longer than any one wait for the database, so that a start has to try again. */
+const STILL_MS = 12_000;
+
+// Each of them mostly waits.
+describe.concurrent('a start beside a slow database', () => {
+  it(
+    'takes over the server of a killed run, though it stands still for a while',
+    WITHIN,
+    async ({ onTestFinished }) => {
+      const platform = await ownPlatform({}, onTestFinished);
+      const key = printedKey(platform);
+      await platform.kill();
+      const standing = new DatabaseServer(platform.dataDir).standStill(STILL_MS);
+      await Promise.all([standing, platform.restart()]);
+      const response = await platform.chat(key, { model: 'test-model', messages: MESSAGES });
+      expect(response.status).toBe(200);
+    },
+  );
+
+  it.for(['stands still', 'comes up late'] as const)(
+    'waits for a given server that %s',
+    WITHIN,
+    async (how, { onTestFinished }) => {
+      const infra = await temporaryInfra();
+      onTestFinished(() => infra.postgres.wipe());
+      const env = { DATABASE_URL: await infra.postgres.start() };
+      await (how === 'stands still' ? infra.postgres.pause() : infra.postgres.kill());
+      const whileStarting = async (service: RunningProcess): Promise<void> => {
+        await service.matching(
+          /The database at 127\.0\.0\.1:\d+ can not be reached yet and is tried for \d+ s: /,
+        );
+        await (how === 'stands still' ? infra.postgres.resume() : infra.postgres.start());
+      };
+      const platform = await ownPlatform({ env, isFirstStart: true, whileStarting }, onTestFinished);
+      expect((await fetch(`${platform.rootUrl}/readyz`)).status).toBe(200);
+    },
+  );
 });

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { layServerData } from '@svc/storage/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunksOf, eventually } from '../answers.js';
 import { ownPlatform } from '../own-platform.js';
 
@@ -12,8 +15,10 @@ const MESSAGES = [{ role: 'user', content: 'hi' }];
 
 describe('npm start', () => {
   it('is stopped by the SIGTERM that its npm gets, and leaves nothing behind', async () => {
-    const platform = await ownPlatform();
-    const env = { ...process.env, ...platform.env, SVC_DATA_DIR: join(platform.dataDir, '..', 'npm') };
+    const dir = await mkdtemp(join(tmpdir(), 'svc-npm-start-'));
+    onTestFinished(() => rm(dir, { recursive: true, force: true }));
+    const env = { ...process.env, PORT: '0', OPERATOR_PORT: '0', SVC_DATA_DIR: join(dir, 'data') };
+    await layServerData(env.SVC_DATA_DIR);
     const npm = spawn('npm', ['start'], {
       cwd: REPOSITORY,
       env,

@@ -5,6 +5,7 @@ import { type Buyer, type Seller, buyer, chat, pay, paymentOf, sellerOn, topUpUr
 import { contractSignIn } from '../contract-wallets.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { target } from '../target.js';
+import { submit } from '../wallet-payments.js';
 import { base64, evmWallet } from '../wallets.js';
 
 const BASE = 'eip155:8453';
@@ -64,6 +65,28 @@ describe('a buyer with the client library of x402', () => {
     expect((await chat(platform, one.wallet)).headers.get('x-svc-balance-usd')).toBe('5.00');
     expect(await chain.balanceOf(one.wallet.address)).toBe(95_000_000n);
     expect((await platform.audit()).body).toMatchObject({ ok: true });
+  });
+
+  it('is shown its balance when it pays, and a repeated payment shows none', async () => {
+    const one = await buyer(chain, 100);
+    const header = await headerOf(one);
+    expect((await bodyOf(await pay(platform, header)))['data']).toMatchObject({ newBalance: 5 });
+    const again = await pay(platform, header);
+    expect(again.status).toBe(200);
+    expect((await bodyOf(again))['data']).toEqual({
+      walletAddress: one.wallet.address.toLowerCase(),
+      amountCredited: 5,
+      paymentId: expect.stringMatching(/^payment_/),
+    });
+  });
+
+  it('is not shown its balance for a payment that the chain has shown to everybody', async () => {
+    const one = await buyer(chain, 100);
+    const header = await headerOf(one);
+    await submit(chain, header);
+    const response = await pay(platform, header);
+    expect(response.status).toBe(200);
+    expect((await bodyOf(response))['data']).not.toHaveProperty('newBalance');
   });
 
   it('is credited what it sent for, from many wallets at once', async () => {
@@ -149,6 +172,23 @@ describe('400', () => {
     expect(await chain.balanceOf(one.wallet.address)).toBe(100_000_000n);
   });
 
+  it.each<[string, (payment: Body) => Body]>([
+    ['signature', signed],
+    ['amount', (payment) => authorized(payment, { value: '5000001' })],
+  ])('is what the payer and nonce of a known payment get with another %s', async (_what, change) => {
+    const header = await headerOf(await buyer(chain, 100));
+    expect((await pay(platform, header)).status).toBe(200);
+    const payment = JSON.parse(Buffer.from(header, 'base64').toString()) as Body;
+    const response = await pay(platform, base64(change(payment)));
+    expect([response.status, await bodyOf(response)]).toEqual([
+      400,
+      {
+        error: 'PAYMENT_VERIFICATION_FAILED',
+        message: 'A payment with this nonce was already received with a different signature or amount.',
+      },
+    ]);
+  });
+
   it('is what a wallet without the money gets', async () => {
     const response = await pay(platform, await headerOf(await buyer(chain, 1)));
     expect([response.status, (await bodyOf(response))['error']]).toEqual([
@@ -156,6 +196,11 @@ describe('400', () => {
       'PAYMENT_VERIFICATION_FAILED',
     ]);
   });
+});
+
+const signed = (payment: Body): Body => ({
+  ...payment,
+  payload: { ...(payment['payload'] as Body), signature: `0x${'1'.repeat(130)}` },
 });
 
 const accepted = (payment: Body, terms: Body): Body => ({

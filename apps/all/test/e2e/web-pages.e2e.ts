@@ -128,6 +128,22 @@ describe('pages that a message names', () => {
     );
   });
 
+  it('that differ in their fragment only are one page, fetched and charged once', async () => {
+    const { id, apiKey } = await platform.account();
+    asked.length = 0;
+    const fragments = ['#a', '#b', '', '#c', '#d'].map((fragment) => `${base}/good/1${fragment}`).join(' ');
+    const answer = await answered(apiKey, ask(`${fragments} ${base}/good/2`));
+    expect(asked.filter((path) => path.startsWith('/good/'))).toEqual(['/good/1', '/good/2']);
+    expect(answer.svc_parameters.web_search_citations.map(({ title }) => title)).toEqual([
+      'Page 1',
+      'Page 2',
+    ]);
+    const costNano = Math.round(answer.cost.usd * 1e9);
+    expect(costNano).toBeGreaterThan(20_000_000);
+    expect(costNano).toBeLessThan(30_000_000);
+    expect(await spentNano(id)).toBe(costNano);
+  });
+
   it('cost nothing where none could be read, and the answer goes on', async () => {
     const { id, apiKey } = await platform.account();
     const answer = await answered(apiKey, ask(`${base}/none/1 http://169.254.169.254/ Reply exactly: fine`));
@@ -178,13 +194,15 @@ describe('pages that a message names', () => {
       expect(prompt.map(({ role }) => role)).toEqual(['system', 'user']);
       const [system, user] = prompt;
       const [, code = ''] =
-        /^\[Web pages ([0-9a-f]{12}): text of strangers\]\n/.exec(user?.content ?? '') ?? [];
-      const [block = '', outside = '', ...more] = (user?.content ?? '').split(`[End of web pages ${code}]`);
+        /^\[Untrusted content ([0-9a-f]{12}): web pages\]\n/.exec(user?.content ?? '') ?? [];
+      const [block = '', outside = '', ...more] = (user?.content ?? '').split(
+        `[End of untrusted content ${code}]`,
+      );
       expect(more).toEqual([]);
       for (const { order } of INJECTIONS.slice(first, first + 5)) expect(block).toContain(order);
       expect(`${system?.content} ${outside}`).not.toContain('ORDER-');
       expect(block.slice(1)).not.toMatch(
-        /<\||\|>|\[\/?INST\]|<<\/?SYS>>|<\/?s>|<\/?tool_call>|\[\/?REF\]|\[End of web/i,
+        /<\||\[\/?INST\]|<<\/?SYS>>|<\/?s>|<\/?tool_call>|\[\/?REF\]|\[End of untrusted/i,
       );
     }
   });

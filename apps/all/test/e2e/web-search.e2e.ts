@@ -108,15 +108,15 @@ describe('an answer with a web search', () => {
     expect(line).toMatchObject({ units: 1, pricePerUnitUsd: 0.01, amount: -0.01 });
   });
 
-  it('brings foreign text before the model between its marks and nowhere else, control tokens taken apart', async () => {
+  it('gives the model what was found inside a fence and nowhere else, with its control tokens broken', async () => {
     engine.mode = 'answers';
     const { apiKey } = await platform.account();
     await answered(apiKey, ask('How tall is the tower?'));
     const prompt = lastPrompt();
     expect(prompt.map(({ role }) => role)).toEqual(['system', 'user']);
     const [, user] = prompt;
-    const [, code = ''] = /^\[Web results ([0-9a-f]{12})/.exec(user?.content ?? '') ?? [];
-    const [block = '', outside = ''] = (user?.content ?? '').split(`[End of web results ${code}]`);
+    const [, code = ''] = /^\[Untrusted content ([0-9a-f]{12})/.exec(user?.content ?? '') ?? [];
+    const [block = '', outside = ''] = (user?.content ?? '').split(`[End of untrusted content ${code}]`);
     expect(block).toContain(ORDER);
     expect(outside.trim()).toBe('How tall is the tower?');
     expect(JSON.stringify(prompt)).not.toContain('<|im_start|>');

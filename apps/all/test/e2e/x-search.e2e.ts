@@ -95,6 +95,26 @@ describe('a search by the provider of a model', () => {
     expect(asked.at(-1)).not.toHaveProperty('search_parameters');
   });
 
+  it("takes the caller's own search_parameters, except those that switch it on and bring its citations", async () => {
+    const { id, apiKey } = await platform.account();
+    const own = {
+      mode: 'off',
+      return_citations: false,
+      max_search_results: 3,
+      from_date: '2026-01-01',
+      sources: [{ type: 'web', allowed_websites: ['news.example'] }],
+    };
+    const body = ask('native', { enable_x_search: true }, { search_parameters: own });
+    expect((await platform.chat(apiKey, body)).status).toBe(200);
+    const expected = { ...own, mode: 'on', return_citations: true };
+    expect(asked.at(-1)?.['search_parameters']).toEqual(expected);
+    expect(await spentNano(id)).toBeGreaterThan(10_000_000);
+    for (const odd of ['on', null, [1]]) {
+      await platform.chat(apiKey, ask('native', { enable_x_search: true }, { search_parameters: odd }));
+      expect(asked.at(-1)?.['search_parameters']).toMatchObject({ mode: 'on', return_citations: true });
+    }
+  });
+
   it('is none that a client has without paying for it', async () => {
     const { id, apiKey } = await platform.account();
     const response = await platform.chat(apiKey, ask('native', {}, { search_parameters: { mode: 'on' } }));

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster, type Replicas } from '@svc/cluster';
+import { Cluster, type ClusterOptions, type Replicas } from '@svc/cluster';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { Deployment, OPERATOR_TOKEN } from '../deployment.js';
@@ -16,13 +16,14 @@ interface Home {
   readonly servers: Readonly<Record<string, string>>;
   /** What became of processes. */
   readonly told: string[];
+  readonly options: ClusterOptions;
 }
 
 /** Every service as processes, on servers of its own, for those who do them harm. */
 export class ClusterDeployment extends Deployment {
   private constructor(
     readonly infra: Infra,
-    readonly cluster: Cluster,
+    public cluster: Cluster,
     private readonly home: Home,
   ) {
     super();
@@ -43,7 +44,7 @@ export class ClusterDeployment extends Deployment {
       await writeFile(files.SVC_CATALOG, catalogText(simulator));
       await writeFile(files.SVC_CHARACTERS, 'characters: []\n');
       const servers = await infra.up();
-      const cluster = await Cluster.start({
+      const options: ClusterOptions = {
         shared: {
           ...servers,
           SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
@@ -59,8 +60,9 @@ export class ClusterDeployment extends Deployment {
         replicas,
         folder,
         tell: (name, what) => told.push(`${name} ${what}`),
-      });
-      return new ClusterDeployment(infra, cluster, { folder, simulator, servers, told });
+      };
+      const home = { folder, simulator, servers, told, options };
+      return new ClusterDeployment(infra, await Cluster.start(options), home);
     } catch (error) {
       await simulator.close();
       await infra.wipe();
@@ -99,11 +101,25 @@ export class ClusterDeployment extends Deployment {
     return this.cluster.replicas('gateway').map(({ port }) => `http://127.0.0.1:${port}/api/v1`);
   }
 
-  async stop(): Promise<void> {
+  /** Ends every process. Its servers go on. */
+  async stopProcesses(): Promise<void> {
     const killed = await this.cluster.stop();
-    await this.home.simulator.close();
-    await this.infra.wipe();
-    await rm(this.home.folder, { recursive: true, force: true });
     if (killed.length > 0) throw new Error(`they did not end well: ${killed.join(', ')}`);
+  }
+
+  /** Starts every process again, with these settings beside those it began with. They listen on other ports. */
+  async startProcesses(env: Readonly<Record<string, string>>): Promise<void> {
+    const { options } = this.home;
+    this.cluster = await Cluster.start({ ...options, env: { ...options.env, ...env } });
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await this.stopProcesses();
+    } finally {
+      await this.home.simulator.close();
+      await this.infra.wipe();
+      await rm(this.home.folder, { recursive: true, force: true });
+    }
   }
 }

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunningProcess } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
-import { type Payer, faultsLeft, openPayers } from '../payers.js';
-import { MAIN } from '../platform.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chunksOf, eventually } from '../answers.js';
+import { type Payer, askAs, faultsLeft, openChangedPayer, openPayers } from '../payers.js';
+import { MAIN, TEST_MODEL } from '../platform.js';
 import { Random } from '../random.js';
 import { ClusterDeployment } from './cluster-deployment.js';
+import { nanoOf } from '../reconciliation.js';
 import { Load } from './load.js';
 import { OpenStreams } from './open-streams.js';
 
@@ -15,9 +16,12 @@ const CLIENTS = 8;
 const REPLICAS = { gateway: 2, router: 2, ledger: 2, limiter: 2 };
 const SERVICES = ['gateway', 'router', 'ledger', 'limiter'] as const;
 const PAUSE_MS = 20_000;
+const KEY_CACHE_MS = '5000';
 const STREAMS = 4;
 const MONEY_CODES = new Set(['INSUFFICIENT_BALANCE', 'API_KEY_USD_SPEND_LIMIT_EXCEEDED']);
 const LOST_SHARE = 0.02;
+/** As the gateway estimates output that its backend has not counted. */
+const BYTES_PER_TOKEN = 3.2;
 const TIMEOUT = { timeout: 300_000 };
 
 let platform: ClusterDeployment;
@@ -25,7 +29,7 @@ let payers: [Payer, ...Payer[]];
 let incidents = 0;
 
 beforeAll(async () => {
-  platform = await ClusterDeployment.start(REPLICAS);
+  platform = await ClusterDeployment.start(REPLICAS, { GATEWAY_KEY_CACHE_MS: KEY_CACHE_MS });
   payers = await openPayers(platform);
   await Promise.all(payers.map(({ reconciliation }) => reconciliation.askAgain()));
 }, 180_000);
@@ -91,6 +95,30 @@ async function faultsOf({
   return [...faults, ...unexpected, ...(await faultsLeft(platform, payers, { mayHold }))];
 }
 
+/** Shows each key to each gateway, at no cost, and expects all to be accepted. */
+async function knowKeys(known: readonly Payer[]): Promise<void> {
+  for (const to of platform.gatewayUrls) {
+    for (const apiKey of known.flatMap(({ apiKeys }) => apiKeys)) {
+      const response = await fetch(`${to}/models`, { headers: { authorization: `Bearer ${apiKey}` } });
+      await response.text();
+      expect(response.status).toBe(200);
+    }
+  }
+}
+
+/** Waits until the ledger can hold for the payers without the database: their limited keys are in use and their stakes set. */
+async function knowPayers(): Promise<void> {
+  for (const { reconciliation, apiKeys, stakes, keyLimitUsd } of payers) {
+    const { accountId, spentByKey } = reconciliation;
+    const isSet = async (): Promise<boolean> =>
+      (await platform.operator('PUT', `/accounts/${accountId}/stake`, { tokens: 0.001 })).status === 200;
+    if (stakes) await eventually('the stake is set', isSet);
+    const limitedKey = apiKeys.at(-1) ?? '';
+    if (keyLimitUsd !== undefined)
+      await eventually('a limited key is in use', () => spentByKey.has(limitedKey));
+  }
+}
+
 const replica = (kind: (typeof SERVICES)[number]) => {
   const [first] = platform.cluster.replicas(kind);
   if (!first) throw new Error('there are two');
@@ -129,14 +157,40 @@ describe(`a cluster under load charges each answer whose end was seen once and t
     },
   );
 
-  it.each(['redis', 'kafka', 'postgres'] as const)('when %s stands still for 20 s', TIMEOUT, async (name) => {
+  it.each(['redis', 'kafka'] as const)('when %s stands still for 20 s', TIMEOUT, async (name) => {
     const act = async (): Promise<void> => {
       await platform.infra[name].pause();
       await sleep(PAUSE_MS);
       await platform.infra[name].resume();
     };
-    expect(await faultsOf({ act, ms: PAUSE_MS, mayHold: name !== 'postgres' })).toEqual([]);
+    expect(await faultsOf({ act, ms: PAUSE_MS, mayHold: true })).toEqual([]);
   });
+
+  it(
+    'when PostgreSQL stands still for 40 s, far longer than keys are cached, and no request is refused',
+    TIMEOUT,
+    async () => {
+      let ready: boolean[] = [];
+      const act = async (): Promise<void> => {
+        await knowPayers();
+        const changed = await openChangedPayer(platform);
+        await knowKeys([...payers, changed]);
+        await platform.infra.postgres.pause();
+        const endMs = performance.now() + 2 * PAUSE_MS;
+        try {
+          while (performance.now() < endMs) {
+            await knowKeys([...payers, changed]);
+            for (const apiKey of changed.apiKeys) expect((await askAs(platform, apiKey)).status).toBe(200);
+          }
+        } finally {
+          ready = platform.cluster.replicas('gateway').map(({ isReady }) => isReady);
+          await platform.infra.postgres.resume();
+        }
+        expect(ready).toEqual([true, true]);
+      };
+      expect(await faultsOf({ act, ms: 2 * PAUSE_MS, refuses: false })).toEqual([]);
+    },
+  );
 
   it.each(['kafka', 'redis', 'postgres'] as const)(
     'when %s is killed with kill -9',
@@ -163,5 +217,83 @@ describe(`a cluster under load charges each answer whose end was seen once and t
     const second = RunningProcess.spawn({ main: MAIN, env });
     expect(await second.ended()).toBe(1);
     expect(second.output).toMatch(/belongs to a running instance, or to the ledgers of a running cluster/);
+  });
+});
+
+describe('a router that fails amid answers', () => {
+  afterEach(async () => {
+    await platform.cluster.ready();
+    platform.takeEnds();
+  });
+
+  const chat = (apiKey: string, settings: string, stream: boolean): Promise<Response> => {
+    const messages = [{ role: 'user', content: `go on [[sim ${settings}]]` }];
+    return platform.chat(
+      apiKey,
+      { model: TEST_MODEL.id, messages, stream },
+      { signal: AbortSignal.timeout(60_000) },
+    );
+  };
+
+  /** What each request was charged, in nano-dollars, once that number of charges is posted. */
+  async function charges(accountId: string, count: number): Promise<Map<string, number>> {
+    await eventually('all charges are posted', async () => (await posted(accountId)).size >= count);
+    return posted(accountId);
+  }
+
+  async function posted(accountId: string): Promise<Map<string, number>> {
+    const { body } = await platform.operator('GET', `/accounts/${accountId}/transfers?limit=1000`);
+    const transfers = body['data'] as { kind: string; reference: string; amount: string }[];
+    const charged = transfers.filter(({ kind }) => kind === 'charge');
+    return new Map(charged.map(({ reference, amount }) => [reference, nanoOf(amount)]));
+  }
+
+  it(
+    'ends each stream that it cuts with an error event, and what was delivered is charged',
+    TIMEOUT,
+    async () => {
+      const { id, apiKey } = await platform.account();
+      const settings = 'tokens=400 itl-ms=50';
+      const responses = await Promise.all(Array.from({ length: 8 }, () => chat(apiKey, settings, true)));
+      const answers = Promise.all(responses.map(chunksOf));
+      const gathered = chat(apiKey, settings, false);
+      await sleep(3_000);
+      for (const each of platform.cluster.replicas('router')) each.signal('SIGKILL');
+      const charged = await answers.then((all) => charges(id, all.length));
+      const prompts = (await answers).map(({ chunks, text, done }, at) => {
+        expect(done).toBe(true);
+        expect(chunks.at(-1)).toEqual({
+          error: { message: expect.any(String), type: 'api_error', param: null, code: 'INFERENCE_FAILED' },
+        });
+        expect(text).not.toBe('');
+        const outputNano =
+          Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN) * TEST_MODEL.pricing.output * 1_000;
+        return (charged.get(responses[at]?.headers.get('x-request-id') ?? '') ?? 0) - outputNano;
+      });
+      // What is left is the price of the prompt, which all of them have in common.
+      expect(prompts[0]).toBeGreaterThan(0);
+      expect(prompts).toEqual(prompts.map(() => prompts[0]));
+      const { status, headers } = await gathered;
+      expect(status).toBeGreaterThanOrEqual(500);
+      expect(charged.has(headers.get('x-request-id') ?? '')).toBe(false);
+      platform.takeEnds();
+      await platform.cluster.ready();
+    },
+  );
+
+  it('delays no request for as long as it hangs', TIMEOUT, async () => {
+    const { id, apiKey } = await platform.account();
+    const [hung] = platform.cluster.replicas('router');
+    const waiting = Array.from({ length: 8 }, (_, at) => chat(apiKey, 'tokens=2 ttft-ms=500', at % 2 === 0));
+    hung?.signal('SIGSTOP');
+    try {
+      const later = Array.from({ length: 40 }, (_, at) => chat(apiKey, 'tokens=2', at % 2 === 0));
+      const responses = await Promise.all([...waiting, ...later]);
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+      for (const response of responses) await response.text();
+      expect((await charges(id, responses.length)).size).toBe(responses.length);
+    } finally {
+      hung?.signal('SIGCONT');
+    }
   });
 });

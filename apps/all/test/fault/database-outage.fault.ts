@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../answers.js';
 import { DatabaseServer } from '../database-server.js';
 import { GrownMemory } from '../memory.js';
-import { type Payer, faultsLeft, openPayers } from '../payers.js';
+import { type Payer, askAs, faultsLeft, openChangedPayer, openPayers } from '../payers.js';
 import { Platform } from '../platform.js';
 import { Random } from '../random.js';
 import { Load } from './load.js';
@@ -99,6 +99,28 @@ describe(`after an outage of its database under load the service answers again, 
     const noticed = seconds < 6 ? [200, 503] : [503];
     expect(noticed).toEqual(expect.arrayContaining(ready));
   });
+
+  it.each(isLong ? [6, 40] : [6])(
+    'PostgreSQL stands still for %s s, longer than keys are cached, and no request with a known key is refused, limited or not',
+    TIMEOUT,
+    async (seconds) => {
+      const patient = await Platform.start({ env: { GATEWAY_KEY_CACHE_MS: '1000' } });
+      try {
+        const { apiKeys } = await openChangedPayer(patient);
+        const endMs = performance.now() + seconds * 1_000;
+        const statuses = new Set<number>();
+        const ask = async (): Promise<void> => {
+          for (const apiKey of apiKeys) statuses.add((await askAs(patient, apiKey)).status);
+        };
+        await new DatabaseServer(patient.dataDir).standStill(seconds * 1_000, async () => {
+          while (performance.now() < endMs) await ask();
+        });
+        expect(statuses).toEqual(new Set([200]));
+      } finally {
+        await patient.stop();
+      }
+    },
+  );
 
   it('each of its connections is ended by the server in turn', TIMEOUT, async () => {
     const ended: string[] = [];

@@ -1,6 +1,6 @@
 import { LocalChain } from '@svc/infra';
 import { isLong } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Buyer, balanceOf, buyer, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { RpcProxy } from '../rpc-proxy.js';
@@ -121,22 +121,39 @@ describe('the audit of payments', () => {
     await sent(await headerOf(await buyer(chain, 10)));
     const runs = (result: string): Promise<number> =>
       told(`svc_payments_audit_runs_total{svc_audit_scope="whole",svc_audit_result="${result}"}`);
-    const ok = 'svc_payments_audit_ok_ratio{svc_audit_scope="whole"}';
+    const at = (result: string): Promise<number> =>
+      told(`svc_payments_audit_${result}_time_seconds{svc_audit_scope="whole"}`);
     const [proofs, wrong, failed] = [await runs('proved'), await runs('wrong'), await runs('failed')];
     await proxy.whileForgetful(async () => {
       expect((await platform.operator('GET', '/payments/audit')).body).toMatchObject({ ok: false });
     });
-    expect([await runs('wrong'), await told(ok)]).toEqual([wrong + 1, 0]);
+    expect(await runs('wrong')).toBe(wrong + 1);
+    const wrongAt = await at('wrong');
+    expect(Math.abs(Date.now() / 1_000 - wrongAt)).toBeLessThan(60);
     proxy.mood = 'down';
     expect((await platform.operator('GET', '/payments/audit')).status).toBe(503);
     proxy.mood = 'well';
     expect(await runs('failed')).toBe(failed + 1);
     await proved();
-    expect([await runs('proved'), await told(ok)]).toEqual([proofs + 1, 1]);
-    const provedAt = await told('svc_payments_audit_proved_time_seconds{svc_audit_scope="whole"}');
-    expect(Math.abs(Date.now() / 1_000 - provedAt)).toBeLessThan(60);
+    expect(await runs('proved')).toBe(proofs + 1);
+    expect(await at('proved')).toBeGreaterThan(wrongAt);
+    expect(await at('wrong')).toBe(wrongAt);
   });
 });
+
+const UNKNOWN = 'svc_payments_open{svc_payments_rail="base",svc_payments_state="UNKNOWN"}';
+
+/** A payment that a stranger has settled, where the node does not show by what. */
+async function undecided(one: Buyer): Promise<{ id: unknown; transaction: string }> {
+  const header = await headerOf(one);
+  await chain.call('evm_setAutomine', [false]);
+  expect(await send(header)).toBe(409);
+  await chain.call('anvil_dropAllTransactions', []);
+  await chain.call('evm_setAutomine', [true]);
+  const transaction = await submit(chain, header);
+  await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'UNKNOWN' });
+  return { id: (await paymentBy(one))['id'], transaction };
+}
 
 describe('a payment that was spent, and no node says where', () => {
   it('and that comes only then is not kept, and is credited when it is sent again', async () => {
@@ -152,28 +169,96 @@ describe('a payment that was spent, and no node says where', () => {
     await proved();
   });
 
-  it('waits for the operator, who finds it, and is credited where the chain has it', async () => {
+  it('is named by the audit, and credited by itself as soon as the node shows it', async () => {
     const one = await buyer(chain, 10);
-    const header = await headerOf(one);
-    await chain.call('evm_setAutomine', [false]);
-    expect(await send(header)).toBe(409);
-    let transaction = '';
     await proxy.whileForgetful(async () => {
-      await chain.call('anvil_dropAllTransactions', []);
-      await chain.call('evm_setAutomine', [true]);
-      transaction = await submit(chain, header);
-      await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'UNKNOWN' });
+      const { id } = await undecided(one);
+      await expect.poll(async () => told(UNKNOWN), WITHIN).toBe(1);
+      const { body } = await platform.operator('GET', '/payments/audit?scope=new');
+      expect(body).toMatchObject({ ok: false });
+      expect(body['mismatches']).toContainEqual(expect.stringMatching(`^Payment ${String(id)} .* UNKNOWN`));
     });
-    const { id } = await paymentBy(one);
-    const resolve = (body: object) => platform.operator('POST', `/payments/${String(id)}/resolve`, body);
-    const [credit, reason] = ['credit', 'found by hand'];
-    const wrong = await resolve({ decision: credit, transaction: `0x${'12'.repeat(32)}`, reason });
-    expect([wrong.status, wrong.body['code']]).toEqual([409, 'PAYMENT_DECISION_REFUSED']);
-    const right = await resolve({ decision: credit, transaction, reason });
-    expect(right.body).toMatchObject({ state: 'CREDITED', transaction });
-    expect(right.body['resolution']).toEqual({ decision: credit, reason });
-    await sent(header);
+    await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
+    await expect.poll(async () => told(UNKNOWN), WITHIN).toBe(0);
+    await proved();
+  });
+
+  it('is credited by the transaction that the operator names, if the chain has it there', async () => {
+    const one = await buyer(chain, 10);
+    await proxy.whileForgetful(async () => {
+      const { id, transaction } = await undecided(one);
+      const resolve = (body: object) => platform.operator('POST', `/payments/${String(id)}/resolve`, body);
+      const [credit, reason] = ['credit', 'found by hand'];
+      const wrong = await resolve({ decision: credit, transaction: `0x${'12'.repeat(32)}`, reason });
+      expect([wrong.status, wrong.body['code']]).toEqual([409, 'PAYMENT_DECISION_REFUSED']);
+      const right = await resolve({ decision: credit, transaction, reason });
+      expect(right.body).toMatchObject({ state: 'CREDITED', transaction });
+      expect(right.body['resolution']).toEqual({ decision: credit, reason });
+    });
     expect(await balanceOf(platform, one)).toBe(5);
+    await proved();
+  });
+});
+
+describe('a payment whose block comes while the node is asked about it', () => {
+  it('is credited', async () => {
+    const one = await buyer(chain, 10);
+    await chain.call('evm_setAutomine', [false]);
+    const header = await headerOf(one);
+    expect(await send(header)).toBe(409);
+    // It has read the head, and not yet whether the payment is spent.
+    await proxy.atNext('eth_getBlockByNumber latest', 'after', async () => {
+      await chain.call('evm_mine', []);
+    });
+    await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
+    const id = String((await paymentBy(one))['id']);
+    const lines = (await platform.log()).split('\n').filter((line) => line.includes(id));
+    expect(lines.filter((line) => line.includes('does not show what became'))).toEqual([]);
+    await proved();
+  });
+});
+
+describe('a node whose responses never end', () => {
+  afterEach(() => {
+    proxy.drips = () => false;
+  });
+
+  /** A payment that is sent, and not in a block. */
+  async function onItsWay(): Promise<Buyer> {
+    const one = await buyer(chain, 10);
+    await chain.call('evm_setAutomine', [false]);
+    expect(await send(await headerOf(one))).toBe(409);
+    return one;
+  }
+
+  it('holds up payments only as long as it does that', async () => {
+    const one = await onItsWay();
+    let calls = 0;
+    proxy.drips = () => (calls += 1) > 0;
+    await expect.poll(() => calls, WITHIN).toBeGreaterThan(2);
+    proxy.drips = () => false;
+    await chain.call('evm_mine', []);
+    await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
+    // Responses that had begun go on to their deadlines, and the audit waits for the same ones.
+    await expect
+      .poll(async () => (await platform.operator('GET', '/payments/audit')).status, WITHIN)
+      .toBe(200);
+    await proved();
+  });
+
+  it('for one payment holds up no other', async () => {
+    const held = await onItsWay();
+    const payer = held.wallet.address.slice(2).toLowerCase();
+    let calls = 0;
+    proxy.drips = (call) => call.toLowerCase().includes(payer) && (calls += 1) > 0;
+    await expect.poll(() => calls, WITHIN).toBeGreaterThan(0);
+    await chain.call('evm_setAutomine', [true]);
+    const other = await onItsWay();
+    await chain.call('evm_mine', []);
+    await expect.poll(() => balanceOf(platform, other), WITHIN).toBe(5);
+    expect(await balanceOf(platform, held)).toBe(0);
+    proxy.drips = () => false;
+    await expect.poll(() => balanceOf(platform, held), WITHIN).toBe(5);
     await proved();
   });
 });
@@ -205,7 +290,7 @@ describe.runIf(isLong)('kill -9', () => {
     async (when) => {
       const one = await buyer(chain, 10);
       const header = await headerOf(one);
-      const killed = proxy.atNextSend(when, () => platform.kill());
+      const killed = proxy.atNext('eth_sendRawTransaction', when, () => platform.kill());
       const answer = await send(header).catch(() => 'cut');
       await killed;
       expect(answer).toBe('cut');

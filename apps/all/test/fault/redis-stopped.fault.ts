@@ -7,8 +7,8 @@ import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LimiterProcess } from '../limiter-process.js';
 
-/** What a request may wait longer when Redis stands still. */
-const LONGER_MS = 250;
+/** How much longer a call may take when Redis stands still: `LIMITER_REDIS_WAIT_MS`, and as much for a busy machine. */
+const LONGER_MS = 1_000;
 
 /** A share of a window that no outage of these tests uses up. */
 const WINDOW = { LIMITER_WINDOW_MS: '3600000' };
@@ -54,7 +54,7 @@ describe.skipIf(skipped)(`a Redis that stands still under load${note}`, () => {
       expect(load.faults).toEqual([]);
       const { longestMs, stoodStillMs } = load.takeLongestMs();
       expect(longestMs - longestBeforeMs - stoodStillMs).toBeLessThan(LONGER_MS);
-      expect(await sharedAdmits(limiter)).toBe(75);
+      expect(await admitsOf75(limiter)).toBe(75);
     },
   );
 
@@ -91,8 +91,8 @@ describe.skipIf(skipped)(`a Redis that stands still under load${note}`, () => {
   });
 });
 
-/** How many of a window of 75 come in, whatever is decided alone meanwhile because the machine is busy. */
-async function sharedAdmits(limiter: HttpLimiter): Promise<number> {
+/** How many of many requests a limit of 75 admits. */
+async function admitsOf75(limiter: HttpLimiter): Promise<number> {
   const user = { requestsPerMinute: 75, tokensPerMinute: 1_000_000 };
   const like = admitRequest({ limits: { user } });
   let admits = 0;
@@ -101,7 +101,7 @@ async function sharedAdmits(limiter: HttpLimiter): Promise<number> {
     const all = await Promise.all(
       Array.from({ length: 10 }, () => limiter.admit({ ...like, requestId: randomUUID() })),
     );
-    admits += all.filter(({ admitted, countedBy }) => admitted && countedBy === undefined).length;
+    admits += all.filter(({ admitted }) => admitted).length;
   }
   return admits;
 }

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/storage';
 import { isLong } from '@svc/testing';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withClient } from '../database-server.js';
 import { Platform, type TestAccount } from '../platform.js';
 
 const run = promisify(execFile);
@@ -17,16 +17,6 @@ let folder: string;
 let archive: string;
 let server: EmbeddedPostgres;
 let platform: Platform;
-
-async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /** A server that keeps its write-ahead log, as one that can be restored to a point in time does. */
 const archiving = (dataDir: string): Promise<EmbeddedPostgres> =>

@@ -41,7 +41,7 @@ const STRANGERS = [
   ['/api/v1/api_keys', 401],
   ['/api/v1/chat/completions', 402],
   ['/api/v1/nowhere', 404],
-  ['/', 404],
+  ['/', 405],
 ] as const;
 
 describe.each(['[', '{"a":', '"', ' ', '0,'])('30 MB of %j', (unit) => {

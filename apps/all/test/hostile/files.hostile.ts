@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { deflateSync } from 'node:zlib';
+import { strToU8, zipSync } from 'fflate';
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decent } from './hostile-backend.js';
+import { ResidentWatch, residentBytes, TELLS_MEMORY } from '../memory.js';
 import { type Answer, Stage } from './stage.js';
 
 const TEST_MS = 240_000;
@@ -45,20 +48,27 @@ const file = (data: string): object => ({ type: 'file', file: { file_data: data 
 const image = (url: string): object => ({ type: 'image_url', image_url: { url } });
 const dataUrl = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString('base64')}`;
 
-const PDF = dataUrl(
-  'application/pdf',
-  Buffer.from(`%PDF-1.4
+/** A page with these drawing operators. */
+function pdf(operators: Buffer, filters = ''): string {
+  const head = `%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj
-4 0 obj<</Length 45>>stream
-BT /F1 12 Tf 20 200 Td (written in a PDF) Tj ET
+4 0 obj<</Length ${operators.length}${filters}>>stream
+`;
+  const tail = `
 endstream endobj
 5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
 trailer<</Root 1 0 R>>
 %%EOF
-`),
-);
+`;
+  return dataUrl('application/pdf', Buffer.concat([Buffer.from(head), operators, Buffer.from(tail)]));
+}
+
+const TEXT = 'BT /F1 12 Tf 20 200 Td (written in a PDF) Tj ET\n';
+const PDF = pdf(Buffer.from(TEXT));
+/** Takes thirty times as long to read, and is hardly larger: most of its operators draw nothing. */
+const SLOW_PDF = pdf(deflateSync(TEXT + 'q Q\n'.repeat(200_000)), '/Filter/FlateDecode');
 
 it('are not fetched for who cannot pay for the request without them', async () => {
   const poor = await stage.open('0.0000001');
@@ -108,10 +118,10 @@ describe('hundreds of one account', () => {
         .png()
         .toBuffer();
       const large = Array<object>(what === 'images' ? 10 : 5).fill(
-        what === 'images' ? image(dataUrl('image/avif', avif)) : file(PDF),
+        what === 'images' ? image(dataUrl('image/avif', avif)) : file(SLOW_PDF),
       );
       const flood = asking(40, large, many);
-      await expect.poll(() => flood.answers.length, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0);
+      await expect.poll(() => flood.answers.length, { timeout: TEST_MS, interval: 5 }).toBeGreaterThan(0);
       const few = asking(3, [file(PDF), image(dataUrl('image/png', png))], one);
       await few.all;
       const floodLeft = 40 - flood.answers.length;
@@ -129,6 +139,72 @@ describe('hundreds of one account', () => {
           status: 503,
           retryAfter: true,
         });
+    },
+  );
+});
+
+describe('bombs', () => {
+  const MEGABYTE = 1_048_576;
+  const PARAGRAPH = '<w:p><w:r><w:t>boom</w:t></w:r></w:p>';
+  const ROW = '<row><c t="inlineStr"><is><t>boom</t></is></c></row>';
+  const relation = (type: string, target: string): Uint8Array =>
+    strToU8(
+      '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r" ' +
+        `Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/></Relationships>`,
+    );
+  const filled = (open: string, unit: string, close: string): Uint8Array =>
+    Buffer.from(open + unit.repeat(Math.floor((190 * MEGABYTE) / unit.length)) + close);
+  const office = 'application/vnd.openxmlformats-officedocument';
+
+  function word(document: Uint8Array): string {
+    const bytes = zipSync({
+      '_rels/.rels': relation('officeDocument', 'word/document.xml'),
+      'word/document.xml': document,
+    });
+    return dataUrl(`${office}.wordprocessingml.document`, Buffer.from(bytes));
+  }
+
+  function workbook(): string {
+    const names =
+      'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"';
+    const bytes = zipSync({
+      '_rels/.rels': relation('officeDocument', 'xl/workbook.xml'),
+      'xl/_rels/workbook.xml.rels': relation('worksheet', 'worksheets/sheet1.xml'),
+      'xl/workbook.xml': strToU8(
+        `<workbook ${names}><sheets><sheet name="a" sheetId="1" r:id="r"/></sheets></workbook>`,
+      ),
+      'xl/worksheets/sheet1.xml': filled(`<worksheet ${names}><sheetData>`, ROW, '</sheetData></worksheet>'),
+    });
+    return dataUrl(`${office}.spreadsheetml.sheet`, Buffer.from(bytes));
+  }
+
+  const spaces = (): string =>
+    pdf(deflateSync(deflateSync(Buffer.alloc(400 * MEGABYTE, ' '))), '/Filter[/FlateDecode/FlateDecode]');
+
+  it.runIf(TELLS_MEMORY)(
+    'are read within bounds, and the memory they took goes back to the system',
+    { timeout: TEST_MS },
+    async () => {
+      const { pid } = stage.platform.service;
+      const bombs = [
+        word(filled('<w:document><w:body>', PARAGRAPH, '</w:body></w:document>')),
+        word(Buffer.alloc(199 * MEGABYTE, ' ')),
+        workbook(),
+        spaces(),
+      ];
+      expect((await stage.say([file(PDF)])).status).toBe(200);
+      const beforeBytes = residentBytes(pid);
+      const watch = new ResidentWatch(pid);
+      for (let round = 0; round < 3; round += 1) {
+        const answers = await Promise.all(bombs.map((bomb) => stage.say([file(bomb)])));
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      }
+      watch.stop();
+      const grownBytes = watch.peakBytes - beforeBytes;
+      expect(grownBytes).toBeGreaterThan(200 * MEGABYTE);
+      await expect
+        .poll(() => (residentBytes(pid) - beforeBytes) / grownBytes, { timeout: 30_000, interval: 500 })
+        .toBeLessThan(0.4);
     },
   );
 });

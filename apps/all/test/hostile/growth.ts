@@ -4,12 +4,12 @@ import type { ServiceProbe } from '../probe.js';
 const MEASURABLE = 1;
 /** A cost too small to be told from none. */
 const LEAST = 0.05;
-/** The least of so many tries is the one that was disturbed least. */
+/** Each size is tried this often at least. The least of its costs is the one that was disturbed least. */
 const TRIES = 3;
-/** What grows with the square does so in each of so many measurements; what is disturbed, in some. */
-const MEASUREMENTS = 8;
-/** What is disturbed costs little and is measured often; no more measurements begin after so long. */
-const PATIENCE_MS = 30_000;
+/** What grows with the square does so however often it is tried. */
+const MOST_TRIES = 24;
+/** No more tries begin after this much processor time of the service: a busy machine does not shorten it. */
+const PATIENCE_CPU_MS = 60_000;
 /** For a test that asks for growth: what grows with the square takes its time. */
 export const GROWTH_MS = 240_000;
 
@@ -20,8 +20,13 @@ interface Growth {
   readonly costs: readonly { readonly size: number; readonly units: number }[];
 }
 
+const NO_GROWTH: Growth = { exponent: 0, costs: [] };
+
 /** A cost that grows faster than this is not linear, whatever the noise. */
 const LINEAR = 1.5;
+
+/** What this costs is no cost of a size. */
+const SMALLEST = 1;
 
 /** Sizes that double, up to a largest one. */
 export function doublings(largest: number, count = 5): number[] {
@@ -34,36 +39,31 @@ export async function growthFaults(
   sizes: readonly number[],
   act: (size: number) => Promise<unknown>,
 ): Promise<string[]> {
-  const began = performance.now();
-  const isOver = (done: number): boolean =>
-    done >= MEASUREMENTS || (done >= 2 && performance.now() - began > PATIENCE_MS);
-  let growth = await growthOf(probe, sizes, act);
-  for (let done = 1; growth.exponent >= LINEAR && !isOver(done); done += 1)
-    growth = await growthOf(probe, sizes, act);
+  const unitMs = await probe.unitMs();
+  const leastMs = new Map<number, number>();
+  const beganMs = await probe.cpuMs();
+  let growth = NO_GROWTH;
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    for (const size of [SMALLEST, ...sizes]) {
+      const beforeMs = await probe.cpuMs();
+      await act(size);
+      const costMs = (await probe.cpuMs()) - beforeMs;
+      leastMs.set(size, Math.min(costMs, leastMs.get(size) ?? Number.POSITIVE_INFINITY));
+    }
+    growth = growthOf(leastMs, sizes, unitMs);
+    if (tries < TRIES) continue;
+    if (growth.exponent < LINEAR) return [];
+    if ((await probe.cpuMs()) - beganMs > PATIENCE_CPU_MS) break;
+  }
   const { exponent, costs } = growth;
-  if (exponent < LINEAR) return [];
   const told = costs.map(({ size, units }) => `${size}: ${units.toFixed(2)}`).join(', ');
   return [`it grows with the power ${exponent.toFixed(2)} of the size (units of work by size: ${told})`];
 }
 
-async function growthOf(
-  probe: ServiceProbe,
-  sizes: readonly number[],
-  act: (size: number) => Promise<unknown>,
-): Promise<Growth> {
-  const unitMs = await probe.unitMs();
-  const costOf = async (size: number): Promise<number> => {
-    let least = Number.POSITIVE_INFINITY;
-    for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const beforeMs = await probe.cpuMs();
-      await act(size);
-      least = Math.min(least, (await probe.cpuMs()) - beforeMs);
-    }
-    return least / unitMs;
-  };
-  const smallest = await costOf(1);
-  const costs: { size: number; units: number }[] = [];
-  for (const size of sizes) costs.push({ size, units: Math.max(0, (await costOf(size)) - smallest) });
+function growthOf(leastMs: ReadonlyMap<number, number>, sizes: readonly number[], unitMs: number): Growth {
+  const unitsOf = (size: number): number => (leastMs.get(size) ?? 0) / unitMs;
+  const smallest = unitsOf(SMALLEST);
+  const costs = sizes.map((size) => ({ size, units: Math.max(0, unitsOf(size) - smallest) }));
   return { exponent: exponentOf(costs), costs };
 }
 

@@ -4,7 +4,7 @@ import { buyer } from '../buyers.js';
 import { contractSignIn } from '../contract-wallets.js';
 import { challengeOf, evmWallet } from '../wallets.js';
 
-/** Models as a catalogue has them, of which some have backends that nobody listens on. */
+/** Models as a catalogue has them, of which some have backends that are not there or reject all requests. */
 export function troubledCatalog(): object {
   const simulator = { kind: 'simulator', model: 'test-model' };
   const nobody = { url: 'http://127.0.0.1:9', model: 'x' };
@@ -22,6 +22,7 @@ export function troubledCatalog(): object {
       model('sound', [simulator]),
       model('gone', [nobody]),
       model('half-gone', [nobody, simulator]),
+      model('rejected', [{ ...simulator, model: 'test-model;fault=400' }]),
       model('scarce', [simulator], 'S'),
     ],
     tiers: {
@@ -68,6 +69,7 @@ export class TroubledLoad {
       this.repeat(rich, { model: 'sound', max_tokens: 5 }),
       this.repeat(rich, { model: 'gone' }),
       this.repeat(rich, { model: 'half-gone', stream: true }),
+      this.repeat(rich, { model: 'rejected' }),
       this.repeat(rich, { model: 'scarce' }),
       this.repeat(poor, { model: 'sound' }),
       this.repeat('wrong', { model: 'sound' }),

@@ -1,32 +1,32 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** One place of the built code, made worse, and the test that must see it. */
-export interface Weakening {
+/** A deliberate fault in one place of the built code, and the test that must detect it. */
+export interface Mutant {
   readonly name: string;
   /** The file in `apps/all/test`, and the name of its test (or a part of it). */
   readonly file: string;
   readonly test: string;
   /** The compiled module, from the root of the workspace. */
   readonly module: string;
-  /** Text that the module has exactly once, and what takes its place. */
+  /** Text that the module has exactly once, and its replacement. */
   readonly find: string;
   readonly replace: string;
   /** The test measures time or memory: nothing else runs beside it. */
   readonly isMeasured?: boolean;
 }
 
-const VARIABLE = 'SVC_TEST_WEAKENING';
+const VARIABLE = 'SVC_TEST_MUTANT';
 
-/** The variable that makes the service of a test the weakened one. */
-export const weakenedBy = (weakening: Weakening): Record<string, string> => ({
-  [VARIABLE]: JSON.stringify(weakening),
+/** The variable that makes the service of a test this mutant. */
+export const mutantVariable = (mutant: Mutant): Record<string, string> => ({
+  [VARIABLE]: JSON.stringify(mutant),
 });
 
-/** What Node needs to be told so that it loads the weakened module; nothing in a usual run. */
-export function weakeningOptions(): string[] {
-  const weakening = process.env[VARIABLE];
-  if (weakening === undefined) return [];
-  const { module, find, replace } = JSON.parse(weakening) as Weakening;
+/** The Node options that load the mutant's module in place of the built one; none in a usual run. */
+export function mutantOptions(): string[] {
+  const mutant = process.env[VARIABLE];
+  if (mutant === undefined) return [];
+  const { module, find, replace } = JSON.parse(mutant) as Mutant;
   const url = pathToFileURL(fileURLToPath(new URL(`../../../../${module}`, import.meta.url))).href;
   const loader = `import { registerHooks } from 'node:module';
 registerHooks({

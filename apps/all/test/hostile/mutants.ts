@@ -1,7 +1,7 @@
-import type { Weakening } from './weakening.js';
+import type { Mutant } from './mutant.js';
 
-/** Deliberate faults, at least one for each class of hostile tests, each of which must make its test fail. */
-export const WEAKENINGS: readonly Weakening[] = [
+/** Deliberate faults, at least one for each class of hostile tests. Each must make its test fail. */
+export const MUTANTS: readonly Mutant[] = [
   {
     name: 'quadratic-check',
     isMeasured: true,
@@ -67,18 +67,18 @@ export const WEAKENINGS: readonly Weakening[] = [
   {
     name: 'backend-words-to-clients',
     file: 'hostile/backends.hostile.ts',
-    test: 'reaches no client in its own words, and no log: 400',
+    test: 'shows no client and no log an address or a key, and no log a prompt: 400',
     module: 'libs/router/dist/backends/backend-refusal.js',
-    find: 'callers(invalidRequest(told, cause))',
-    replace: `callers(new Problem('INVALID_REQUEST', { message: told.message, cause }))`,
+    find: 'presentable(message, { sent: sent.body, secrets: sent.secrets, isField })',
+    replace: 'message',
   },
   {
     name: 'backend-words-to-logs',
     file: 'hostile/backends.hostile.ts',
-    test: 'reaches no client in its own words, and no log: 500',
+    test: 'shows no client and no log an address or a key, and no log a prompt: 500',
     module: 'libs/router/dist/backends/backend-refusal.js',
-    find: 'redacted(told.message ?? body, sent)',
-    replace: 'told.message',
+    find: 'redacted(readError(body).message ?? body, sent.body)',
+    replace: '(readError(body).message ?? body)',
   },
   {
     name: 'backend-long-lines',
@@ -136,12 +136,21 @@ export const WEAKENINGS: readonly Weakening[] = [
     replace: 'if (madeBytes < 0)',
   },
   {
+    name: 'files-memory-kept',
+    isMeasured: true,
+    file: 'hostile/files.hostile.ts',
+    test: 'the memory they took goes back to the system',
+    module: 'libs/threads/dist/freed-memory.js',
+    find: 'functions.malloc_trim(0n);',
+    replace: '',
+  },
+  {
     name: 'names-in-other-case',
     file: 'hostile/lies.hostile.ts',
     test: 'reach no backend inside',
     module: 'libs/gateway/dist/request/request-text.js',
-    find: 'if (json.issues.length > 0)',
-    replace: 'if (json.issues.length > 1000)',
+    find: 'if (issues.length > 0)',
+    replace: 'if (issues.length > 1000)',
   },
   {
     name: 'output-uncapped',
