@@ -84,8 +84,8 @@ const clusteredEndToEnd = {
     include: ['apps/all/test/e2e/**/*.e2e.ts'],
     exclude: ofOneProcess,
     globalSetup: 'apps/all/test/cluster-setup.ts',
-    // They share one cluster, which is arranged for each file.
-    fileParallelism: false,
+    // Each worker has a cluster, which is configured for each file. One cluster leaves half of the processors idle.
+    maxWorkers: PROCESSORS,
     sequence: { groupOrder: 1 },
     testTimeout: 120_000,
   },

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Cluster } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
 import type { TestProject } from 'vitest/node';
-import type { Arrangement } from './target.js';
+import type { Arrangement, Target } from './target.js';
 
 const TOKEN = 'operator-token-of-the-tests-of-the-platform';
 const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
@@ -19,8 +19,21 @@ const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url))
 
 const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2 };
 
-/** Starts a cluster that the end-to-end tests are run against, and makes it be as each of them needs it. */
+/** Starts a cluster for each worker of the end-to-end tests; each file configures the one of its worker. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const started = await Promise.all(Array.from({ length: project.config.maxWorkers }, startTarget));
+  project.provide(
+    'targets',
+    started.map(({ target }) => target),
+  );
+  return async () => {
+    const killed = (await Promise.all(started.map(({ stop }) => stop()))).flat();
+    if (killed.length > 0) throw new Error(`These processes did not stop by themselves: ${killed.join(', ')}`);
+  };
+}
+
+/** A cluster on servers of its own. `stop` resolves with the names of the processes that had to be killed. */
+async function startTarget(): Promise<{ target: Target; stop: () => Promise<readonly string[]> }> {
   const infra = await temporaryInfra();
   const folder = await mkdtemp(join(tmpdir(), 'svc-cluster-'));
   const logs = join(folder, 'cluster');
@@ -57,21 +70,22 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
   control.listen(0, '127.0.0.1');
   await once(control, 'listening');
-  project.provide('target', {
+  const target = {
     apiUrl: cluster.url,
     gatewayUrls: cluster.replicas('gateway').map(({ port }) => `http://127.0.0.1:${port}`),
     operatorUrl: cluster.operatorUrl,
     operatorToken: TOKEN,
     env: { SVC_CATALOG: files.catalog, SVC_CHARACTERS: files.characters },
     controlUrl: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
-  });
-  return async () => {
+  };
+  const stop = async (): Promise<readonly string[]> => {
     control.close();
     const killed = await cluster.stop();
     await infra.wipe();
     await rm(folder, { recursive: true, force: true });
-    if (killed.length > 0) throw new Error(`they did not end well: ${killed.join(', ')}`);
+    return killed;
   };
+  return { target, stop };
 }
 
 async function readLogs(folder: string): Promise<string> {

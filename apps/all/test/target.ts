@@ -2,8 +2,8 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The cluster that end-to-end tests are run against; without it each has a process of its own. */
-    readonly target: Target | undefined;
+    /** The clusters that end-to-end tests run against, one for each worker; without them each test has a process of its own. */
+    readonly targets: readonly Target[] | undefined;
   }
 }
 
@@ -28,8 +28,12 @@ export interface Arrangement {
   readonly characters: string;
 }
 
-/** The deployment that this run is against, if it is. */
-export const target = (): Target | undefined => inject('target');
+/** The deployment that this worker's tests run against, if they run against one. */
+export function target(): Target | undefined {
+  const targets = inject('targets');
+  // Vitest numbers the workers that run at the same time from 1 to their number.
+  return targets?.[Number(process.env['VITEST_POOL_ID']) % targets.length];
+}
 
 /** What this run's deployment was told, the latest last: a file may start a second platform and stop it again. */
 const told: Arrangement[] = [];
