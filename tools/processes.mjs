@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { topicsConfig } from '@svc/events';
 import { migrationsConfig } from '@svc/storage';
+import { firstAccountConfig } from './first-account.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -23,7 +24,11 @@ export const PROCESSES = [
 ];
 
 /** The settings of commands that run once. */
-export const COMMANDS = { migrate: migrationsConfig, topics: topicsConfig };
+export const COMMANDS = {
+  migrate: migrationsConfig,
+  topics: topicsConfig,
+  'first-account': firstAccountConfig,
+};
 
 /** The settings of a process by the name of its folder, or undefined where it is not built. */
 export async function settingsOf(app) {

@@ -16,7 +16,12 @@ import { nodeFileTrace } from '@vercel/nft';
 
 const root = join(import.meta.dirname, '..', '..');
 
-const COMMANDS = ['tools/migrate.mjs', 'tools/topics.mjs', 'tools/dead-letters.mjs'];
+const COMMANDS = [
+  'tools/migrate.mjs',
+  'tools/topics.mjs',
+  'tools/dead-letters.mjs',
+  'tools/first-account.mjs',
+];
 
 /** What is read by path, and what another thread begins with. Folders are taken whole. */
 const READ = [

@@ -75,8 +75,9 @@ export async function makeRoot(folder) {
   await symlink('dash', join(folder, 'usr/bin/sh'));
   await writeFile(join(folder, 'etc/passwd'), `root:x:0:0::/:/bin/sh\nsvc:x:${USER}:${USER}::/svc:/bin/sh\n`);
   await writeFile(join(folder, 'etc/group'), `root:x:0:\nsvc:x:${USER}:\n`);
-  // Where volumes are mounted.
+  // Where volumes are mounted. An engine gives an empty volume the mode of its folder, so any user may write to it.
   await mkdir(join(folder, 'var/lib/svc'), { recursive: true });
+  await chmod(join(folder, 'var/lib/svc'), 0o1777);
   await mkdir(join(folder, 'tmp'), { recursive: true });
   await chmod(join(folder, 'tmp'), 0o1777);
   const node = join(folder, 'usr/bin/node');

@@ -124,6 +124,7 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
     ['apps/retrieval-worker/dist/main.js', 'SVC_INTERNAL_TOKEN is not set'],
     ['tools/migrate.mjs', 'DATABASE_URL is not set'],
     ['tools/topics.mjs', 'KAFKA_BROKERS is not set'],
+    ['tools/first-account.mjs', 'OPERATOR_URL is not set'],
     ['tools/dead-letters.mjs list', 'Set KAFKA_BROKERS, or DATABASE_URL'],
   ])('%s finds all that it imports, and says what it needs', async (main, need) => {
     const container = new Container(root, { command: `node ${main}`, data });
