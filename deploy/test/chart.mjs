@@ -83,7 +83,7 @@ export class Release {
 
   /** The variables of a pod's process, with a text in place of each secret. */
   environment(name, secrets = {}) {
-    const [{ env }] = this.pod(name).spec.containers;
+    const [{ env = [] }] = this.pod(name).spec.containers;
     return Object.fromEntries(
       env.map(({ name: variable, value }) => [variable, value ?? secrets[variable] ?? 'x'.repeat(64)]),
     );

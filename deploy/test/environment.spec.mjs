@@ -1,7 +1,7 @@
 import { loadConfig } from '@svc/runtime';
 import { expect, it } from 'vitest';
 import { COMMANDS, settingsOf } from '../../tools/processes.mjs';
-import { ALL, EXTERNAL, Release, SETTINGS } from './chart.mjs';
+import { ALL, EXTERNAL, Release, SERVICES, SETTINGS } from './chart.mjs';
 
 /** What an operator keeps in Secrets. */
 const SECRETS = {
@@ -52,8 +52,8 @@ it.each([
 
 it('a process listens where its Service and its probes look for it', async () => {
   const release = await Release.of();
-  for (const { metadata, spec } of release.all('Service')) {
-    const name = metadata.name.replace('svc-', '');
+  for (const name of SERVICES) {
+    const { spec } = release.get('Service', name);
     const { HOST, PORT, OPERATOR_PORT } = await configOf(release, name);
     expect(HOST).toBe('0.0.0.0');
     const ports = Object.fromEntries(spec.ports.map((one) => [one.name, one.port]));
@@ -69,6 +69,22 @@ it('a process finds its neighbours at Services of the release', async () => {
     const service = release.get('Service', hostname.replace('svc-', ''));
     expect(service.spec.ports.map((one) => String(one.port))).toContain(port);
   }
+});
+
+it.each([
+  ['inference-router', 'ROUTER_SIMULATOR_URL'],
+  ['retrieval-worker', 'RETRIEVAL_SIMULATOR_URL'],
+])('%s finds the model simulator while no catalogue is set', async (name, variable) => {
+  const release = await Release.of();
+  const { hostname, port } = new URL((await configOf(release, name))[variable]);
+  const { spec } = release.get('Service', hostname.replace('svc-', ''));
+  expect(spec.ports.map((one) => String(one.port))).toEqual([port]);
+  const own = await Release.of({ ...EXTERNAL, catalog: { content: 'models: []' } });
+  expect(own.environment(name)).not.toHaveProperty(variable);
+  expect(own.find('Deployment', 'model-simulator')).toBeUndefined();
+  const elsewhere = { [name]: { settings: { [variable]: 'http://127.0.0.1:4001' } } };
+  const other = await Release.of({ ...EXTERNAL, services: elsewhere });
+  expect(other.environment(name)[variable]).toBe('http://127.0.0.1:4001');
 });
 
 it('nobody looks for payments where none are taken', async () => {

@@ -10,7 +10,8 @@ beforeAll(async () => {
   extended = await Release.of(EXTENDED);
 });
 
-const WORKLOADS = [...SERVICES, 'browser', 'migrate', 'topics', 'test'];
+const JOBS = ['migrate', 'topics', 'first-account'];
+const WORKLOADS = [...SERVICES, 'browser', 'model-simulator', ...JOBS, 'test'];
 
 const mapValues = (object, change) =>
   Object.fromEntries(Object.keys(object).map((key) => [key, change(key)]));
@@ -20,6 +21,10 @@ const valuesFor = (name, own) => {
   switch (name) {
     case 'browser':
       return { browser: { enabled: true, ...own } };
+    case 'model-simulator':
+      return { simulator: own };
+    case 'first-account':
+      return { firstAccount: own };
     case 'migrate':
       return { migrations: own };
     case 'topics':
@@ -230,7 +235,8 @@ describe('the Service', () => {
 
   it('without a type is the only one', () => {
     const names = release.all('Service').map(({ metadata }) => metadata.name);
-    expect(names.toSorted()).toEqual([...SERVICES, 'browser'].map((name) => `svc-${name}`).toSorted());
+    const those = [...SERVICES, 'browser', 'model-simulator'];
+    expect(names.toSorted()).toEqual(those.map((name) => `svc-${name}`).toSorted());
   });
 });
 

@@ -13,7 +13,7 @@ const CALLS = {
 };
 const DATA = { kafka: 'KAFKA_BROKERS', postgres: 'DATABASE_URL', redis: 'REDIS_URL' };
 const PORTS = { postgres: 5432, redis: 6379, kafka: 9093 };
-const MEMBERS = [...SERVICES, 'migrate', 'topics', 'test'];
+const MEMBERS = [...SERVICES, 'migrate', 'topics', 'first-account', 'test'];
 
 const elsewhere = (namespace, labels = {}) => ({ namespace, labels });
 const outside = (address) => ({ address });
@@ -65,6 +65,21 @@ describe('within the release', () => {
       );
       expect([from, reached.toSorted()]).toEqual([from, known(from, DATA)]);
     }
+  });
+
+  it('the model simulator is reached by those that have its address, and reaches nobody', () => {
+    const simulator = ours(release, 'model-simulator');
+    const reaching = MEMBERS.filter((name) => reach(ours(release, name), simulator, ['http', 4000]));
+    expect(reaching).toEqual(['inference-router', 'retrieval-worker']);
+    expect(reach(elsewhere('ingress'), simulator, ['http', 4000])).toBe(false);
+    expect(reach(simulator, elsewhere('kube-system'), [53])).toBe(false);
+    expect(reach(simulator, ours(release, 'api-gateway'), ['http', 3000])).toBe(false);
+  });
+
+  it("the Job of the first account reaches the operator's port of the gateway, and the other Jobs do not", () => {
+    const gateway = ours(release, 'api-gateway');
+    const reaching = MEMBERS.filter((name) => reach(ours(release, name), gateway, ['operator', 3001]));
+    expect(reaching).toEqual(['first-account', 'test']);
   });
 
   it('everybody asks for names', () => {

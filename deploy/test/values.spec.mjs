@@ -52,11 +52,32 @@ it.each([
   await expect(renderText(values)).rejects.toThrow(hint);
 });
 
-it('deploy/envs/dev.yaml is one process that needs no other server', async () => {
-  const file = new URL('../envs/dev.yaml', import.meta.url);
-  const release = await Release.of(parse(await readFile(file, 'utf8')));
+const valuesOf = async (name) =>
+  parse(await readFile(new URL(`../envs/${name}.yaml`, import.meta.url), 'utf8'));
+
+it.each([
+  ['the defaults', async () => ({})],
+  ['deploy/envs/dev.yaml', () => valuesOf('dev')],
+])('with %s it is one process that needs no other server', async (_what, values) => {
+  const release = await Release.of(await values());
   expect(release.objects.filter(({ spec }) => spec?.template).map(({ metadata }) => metadata.name)).toEqual([
     'svc-all',
   ]);
   expect(release.all('Job')).toEqual([]);
+});
+
+it('mounts the catalogue of the repository until it is given another one', async () => {
+  const text = await readFile(new URL('../../catalog.yaml', import.meta.url), 'utf8');
+  for (const values of [{}, EXTERNAL])
+    expect((await Release.of(values)).get('ConfigMap', 'catalog').data['catalog.yaml']).toBe(text);
+  const given = await Release.of({ ...EXTERNAL, catalog: { content: 'models: []' } });
+  expect(given.get('ConfigMap', 'catalog').data['catalog.yaml']).toBe('models: []');
+  const named = await Release.of({ ...EXTERNAL, catalog: { existingConfigMap: 'ours' } });
+  expect(named.find('ConfigMap', 'catalog')).toBeUndefined();
+});
+
+it('opens a first account after an install, and none in production', async () => {
+  const job = (await Release.of()).get('Job', 'first-account');
+  expect(job.metadata.annotations['helm.sh/hook']).toBe('post-install');
+  expect((await Release.of(await valuesOf('prod'))).find('Job', 'first-account')).toBeUndefined();
 });

@@ -88,6 +88,8 @@ SVC_CATALOG: { value: /etc/svc/catalog/catalog.yaml }
 {{- if include "platform.configMap" (dict "root" .root "kind" "characters") }}
 SVC_CHARACTERS: { value: /etc/svc/characters/characters.yaml }
 {{- end }}
+{{- $public := include "platform.public" .root }}
+OPERATOR_URL: { value: "http://{{ include "platform.fullname" .root }}-{{ $public }}:{{ (index $values.services $public).operatorPort }}" }
 {{- with include "platform.browserUrl" .root }}
 RETRIEVAL_BROWSER_URL: { value: {{ quote . }} }
 {{- end }}
@@ -104,6 +106,19 @@ SVC_DATA_DIR: { value: /var/lib/svc/data }
 LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* Where the release's model simulator is, if it has one: the settings that lead to it. */}}
+{{- define "platform.simulators" -}}
+{{- if include "platform.simulates" . -}}
+{{- $url := printf "http://%s-model-simulator:4000" (include "platform.fullname" .) -}}
+{{ dict "ROUTER_SIMULATOR_URL" (printf "%s/v1" $url) "RETRIEVAL_SIMULATOR_URL" $url | toJson }}
+{{- end -}}
+{{- end }}
+
+{{/* Whether it has one. The single process has its own. */}}
+{{- define "platform.simulates" -}}
+{{- if and (eq (include "platform.public" .) "api-gateway") (or .Values.simulator.enabled (not (or .Values.catalog.content .Values.catalog.existingConfigMap))) }}true{{ end -}}
 {{- end }}
 
 {{/* Where the browser is, if there is one. */}}
@@ -149,7 +164,7 @@ kafka: {{ toJson . }}
 {{/* The ConfigMap with the catalogue or the characters, if there is one. */}}
 {{- define "platform.configMap" -}}
 {{- with index .root.Values .kind -}}
-{{- if .existingConfigMap }}{{ .existingConfigMap }}{{ else if .content }}{{ include "platform.fullname" $.root }}-{{ $.kind }}{{ end -}}
+{{- if .existingConfigMap }}{{ .existingConfigMap }}{{ else if or .content (eq $.kind "catalog") }}{{ include "platform.fullname" $.root }}-{{ $.kind }}{{ end -}}
 {{- end -}}
 {{- end }}
 
@@ -171,6 +186,9 @@ kafka: {{ toJson . }}
 {{- if kindIs "float64" $value }}{{ if eq $value (floor $value) }}{{ $value = int64 $value }}{{ end }}{{ end -}}
 {{- $_ := set $entries $variable (dict "value" (toString $value)) -}}
 {{- end -}}
+{{- end -}}
+{{- range $variable, $url := include "platform.simulators" .root | fromYaml -}}
+{{- if and (has $variable $known.optional) (not (hasKey $entries $variable)) }}{{ $_ := set $entries $variable (dict "value" $url) }}{{ end -}}
 {{- end -}}
 {{- if include "platform.authority" .root.Values.tls }}{{ $_ := set $entries "NODE_EXTRA_CA_CERTS" (dict "value" "/etc/svc/ca/ca.crt") }}{{ end -}}
 {{- $from := dict "DATABASE_URL" "postgres" "REDIS_URL" "redis" -}}

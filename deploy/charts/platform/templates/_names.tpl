@@ -72,11 +72,19 @@ Lays values over others, in place: maps are merged, null removes, anything else 
 {{- toJson $workload -}}
 {{- end }}
 
+{{/* Whether no server is named: then every service runs in one process, which brings its own PostgreSQL. */}}
+{{- define "platform.isSingle" -}}
+{{- with .Values -}}
+{{- if not (or .postgres.url .postgres.existingSecret.name .redis.url .redis.existingSecret.name .kafka.brokers) }}true{{ end -}}
+{{- end -}}
+{{- end }}
+
 {{/* The enabled services by name, each with its values, as YAML. */}}
 {{- define "platform.services" -}}
+{{- $single := include "platform.isSingle" . -}}
 {{- range $name, $own := .Values.services -}}
 {{- $service := include "platform.workload" (dict "root" $ "own" $own) -}}
-{{- if ($service | fromJson).enabled }}
+{{- if ternary (eq $name "all") ($service | fromJson).enabled (not (empty $single)) }}
 {{ $name }}: {{ $service }}
 {{- end -}}
 {{- end -}}
