@@ -22,7 +22,7 @@ const POLL_MS = 200;
 /** Services that this machine has as programs of its own. */
 const SERVERS = ['kafka', 'redis', 'postgres'];
 
-interface ComposeService {
+interface ComposeEntry {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly volumes?: readonly string[];
@@ -49,14 +49,14 @@ export class ComposeStack {
   private readonly given = new Map<string, string>();
 
   private constructor(
-    private readonly services: Readonly<Record<string, ComposeService>>,
+    private readonly services: Readonly<Record<string, ComposeEntry>>,
     private readonly infra: Infra,
     private readonly servers: Readonly<Record<string, string>>,
   ) {}
 
   static async start(): Promise<ComposeStack> {
     const { services } = parse(await readFile(FILE, 'utf8'), { merge: true }) as {
-      services: Record<string, ComposeService>;
+      services: Record<string, ComposeEntry>;
     };
     const infra = await temporaryInfra();
     const stack = new ComposeStack(services, infra, await infra.up());
@@ -154,7 +154,7 @@ export class ComposeStack {
     return code === 0;
   }
 
-  private service(name: string): ComposeService {
+  private service(name: string): ComposeEntry {
     const service = this.services[name];
     if (!service) throw new Error(`there is no service ${name}`);
     return service;

@@ -12,11 +12,14 @@ export class Readiness {
     else this.reasons.set(part, reason);
   }
 
+  /** Why it can't serve, for each part; empty where it can. */
+  get why(): string {
+    return [...this.reasons].map(([part, reason]) => `${part}: ${reason}`).join('; ');
+  }
+
   /** Refuses with UNAVAILABLE and the reasons. */
   check(): void {
-    if (this.reasons.size === 0) return;
-    const reasons = [...this.reasons].map(([part, reason]) => `${part}: ${reason}`);
-    throw new Problem('UNAVAILABLE', { message: `Not ready. ${reasons.join('; ')}` });
+    if (this.reasons.size > 0) throw new Problem('UNAVAILABLE', { message: `Not ready. ${this.why}` });
   }
 }
 

@@ -49,16 +49,27 @@ export class NeighbourWatch {
   }
 }
 
-/** Resolves when one of these addresses is ready. */
+/** Resolves when one of these addresses is ready; rejects with why each of them is not. */
 export async function anyIsReady(urls: string): Promise<void> {
-  await Promise.any(urls.split(',').map((url) => isReady(url.trim())));
+  const probes = urls.split(',').map((url) => isReady(url.trim().replace(/\/$/, '')));
+  try {
+    await Promise.any(probes);
+  } catch (error) {
+    if (!(error instanceof AggregateError)) throw error;
+    throw new Error(error.errors.map((each: Error) => each.message).join(', '), { cause: error });
+  }
 }
 
 async function isReady(url: string): Promise<void> {
-  const response = await fetch(`${url.replace(/\/$/, '')}/readyz`, {
-    signal: AbortSignal.timeout(ANSWER_MS),
-    redirect: 'error',
-  });
-  await response.body?.cancel();
-  if (response.status !== 200) throw new Error(`it answers ${response.status}`);
+  try {
+    const response = await fetch(`${url}/readyz`, {
+      signal: AbortSignal.timeout(ANSWER_MS),
+      redirect: 'error',
+    });
+    await response.body?.cancel();
+    if (response.status !== 200) throw new Error(`it responds with ${response.status}`);
+  } catch (error) {
+    const { cause } = error as Error;
+    throw cause instanceof Error ? cause : error;
+  }
 }

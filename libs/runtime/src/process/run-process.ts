@@ -11,6 +11,9 @@ import { VERSION } from '../version.js';
 /** Beyond the time for answers under way, what closing everything may take. */
 const CLOSE_MS = 30_000;
 
+/** A process that listens and still waits for a neighbour after this time logs for which. */
+const READY_MS = 5_000;
+
 /** The settings that every process has. `name` is what telemetry calls it. */
 export function processConfig(defaults: {
   readonly name: string;
@@ -106,4 +109,8 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
     fail: (reason) => end.fail(reason),
   });
   process.stdout.write(`${told}\n`);
+  const timer = setTimeout(() => {
+    if (readiness.why !== '') logger.warn(`not ready yet, and waits for ${readiness.why}`);
+  }, READY_MS);
+  end.undo(() => clearTimeout(timer));
 }
