@@ -152,7 +152,7 @@ const shared = z
       })
       .partial(),
     migrations: z.strictObject({ deadlineSeconds: seconds.min(1), ...pod }).partial(),
-    simulator: z.strictObject({ enabled: flag, ...pod }).partial(),
+    simulator: z.strictObject({ enabled: z.union([flag, z.literal('auto')]), ...pod }).partial(),
     firstAccount: z.strictObject({ enabled: flag, deadlineSeconds: seconds.min(1), ...pod }).partial(),
     catalog: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
     characters: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),

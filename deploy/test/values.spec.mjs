@@ -81,3 +81,20 @@ it('opens a first account after an install, and none in production', async () =>
   expect(job.metadata.annotations['helm.sh/hook']).toBe('post-install');
   expect((await Release.of(await valuesOf('prod'))).find('Job', 'first-account')).toBeUndefined();
 });
+
+it.each([
+  ['auto', true, false],
+  [true, true, true],
+  [false, false, false],
+])(
+  'with simulator.enabled %s it runs without a catalogue: %s, beside one: %s',
+  async (enabled, alone, beside) => {
+    const simulates = async (values) =>
+      (await Release.of({ ...EXTERNAL, simulator: { enabled }, ...values })).find(
+        'Deployment',
+        'model-simulator',
+      ) !== undefined;
+    expect(await simulates({})).toBe(alone);
+    expect(await simulates({ catalog: { content: 'models: []' } })).toBe(beside);
+  },
+);

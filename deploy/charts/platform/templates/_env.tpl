@@ -118,7 +118,9 @@ LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
 
 {{/* Whether it has one. The single process has its own. */}}
 {{- define "platform.simulates" -}}
-{{- if and (eq (include "platform.public" .) "api-gateway") (or .Values.simulator.enabled (not (or .Values.catalog.content .Values.catalog.existingConfigMap))) }}true{{ end -}}
+{{- $enabled := toString .Values.simulator.enabled -}}
+{{- $isAuto := and (eq $enabled "auto") (not (or .Values.catalog.content .Values.catalog.existingConfigMap)) -}}
+{{- if and (eq (include "platform.public" .) "api-gateway") (or $isAuto (eq $enabled "true")) }}true{{ end -}}
 {{- end }}
 
 {{/* Where the browser is, if there is one. */}}
