@@ -1,43 +1,11 @@
 // The commands of Helm in the documentation, and the notes that Helm prints, against the chart that they render.
-import { readFile, readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ALL, CHART, EXTERNAL, Release } from './chart.mjs';
+import { ROOT, documented } from './documented.mjs';
 import { EXTENDED } from './extensions.mjs';
 import { tool } from './tools.mjs';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDERS = [
-  '',
-  'docs/',
-  'deploy/charts/data/',
-  'deploy/charts/platform/',
-  'deploy/envs/',
-  'deploy/runbooks/',
-];
-
-/** The commands of a file that change a release: lines, or spans of code. */
-function commandsOf(text) {
-  const joined = text.replaceAll(/\\\n\s*/g, ' ');
-  const lines = Array.from(joined.matchAll(/^(?:#?\s*)(helm .*)$/gm), ([, line]) => line);
-  const spans = Array.from(joined.matchAll(/(?<!`)`(helm [^`]+)`(?!`)/g), ([, span]) => span);
-  return [...lines, ...spans]
-    .map((command) => command.replaceAll(/\s+#.*$/g, '').replaceAll(/\s+/g, ' '))
-    .filter((command) => /\b(install|upgrade|rollback) svc/.test(command));
-}
-
-async function documented() {
-  const found = [];
-  for (const folder of FOLDERS) {
-    const names = (await readdir(ROOT + folder)).filter((name) => /\.(md|yaml)$/.test(name));
-    for (const name of names) {
-      const commands = commandsOf(await readFile(ROOT + folder + name, 'utf8'));
-      found.push(...commands.map((command) => [folder + name, command]));
-    }
-  }
-  return found;
-}
 
 const COMMANDS = await documented();
 const PRODUCTION = parse(await readFile(`${ROOT}deploy/envs/prod.yaml`, 'utf8'));

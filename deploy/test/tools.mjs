@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { phase } from './phases.mjs';
 import { DESCRIPTIONS, writeSchemas } from './schemas.mjs';
 
 const run = promisify(execFile);
@@ -45,13 +46,13 @@ export const CONTROL_PLANE = join(
   'control-plane',
 );
 
-/** Fills a folder that is not there yet. It has its place only once it is whole. */
+/** Fills a folder of the cache that is not there yet. It has its place only once it is whole. */
 async function make(folder, fill) {
   if (existsSync(folder)) return;
   await mkdir(cache, { recursive: true });
   const aside = await mkdtemp(join(cache, 'new-'));
   try {
-    await fill(aside);
+    await phase(`Go builds ${basename(folder)}, which stays in ${cache}`, () => fill(aside));
     await rename(aside, folder);
   } catch (error) {
     await rm(aside, { recursive: true });
@@ -83,15 +84,17 @@ async function describe(folder) {
   for (const [module] of DESCRIPTIONS) await writeSchemas(await descriptionsOf(module), folder);
 }
 
+const buildTool = (name) => make(dirname(programOf(name)), (folder) => build(folder, TOOLS[name]));
+
 /** Builds what is missing, before the tests. */
 export async function setup() {
-  for (const [name, of] of Object.entries(TOOLS))
-    await make(dirname(programOf(name)), (folder) => build(folder, of));
+  for (const name of Object.keys(TOOLS)) await buildTool(name);
   await make(SCHEMAS, describe);
 }
 
-/** Builds Kubernetes where it is missing. Its programs tell the version that their module has. */
+/** Builds Helm and Kubernetes where they are missing. Kubernetes' programs report the version of their module. */
 export async function buildControlPlane() {
+  await buildTool('helm');
   const [, version] = /k8s\.io\/kubernetes (v\S+)/.exec(readFileSync(join(SOURCE, 'go.mod'), 'utf8'));
   const stamp = `-X k8s.io/component-base/version.gitVersion=${version}`;
   await make(dirname(CONTROL_PLANE), (folder) =>

@@ -1,10 +1,12 @@
 // Kubernetes with nodes that nobody runs, and Helm on it.
 import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { CHART } from '../chart.mjs';
+import { ROOT } from '../documented.mjs';
+import { phase } from '../phases.mjs';
 import { descriptionsOf, programOf } from '../tools.mjs';
 import { until } from './api.mjs';
 import { ControlPlane } from './control-plane.mjs';
@@ -61,14 +63,16 @@ export class Cluster {
       });
   }
 
-  /** Kinds of others, as their own modules describe them. */
-  async makeKinds(module) {
-    const folder = await descriptionsOf(module);
-    for (const name of (await readdir(folder)).filter((file) => file.includes('_'))) {
-      const documents = parseAllDocuments(await readFile(join(folder, name), 'utf8'));
-      for (const kind of documents.map((document) => document.toJS()).filter(Boolean))
-        await this.#makeKind(kind);
-    }
+  /** Kinds of others by the names of their resources, as their own module describes them. */
+  makeKinds(module, names) {
+    return phase(`kinds of ${module}: ${names.join(', ')}`, async () => {
+      const folder = await descriptionsOf(module);
+      const files = (await readdir(folder)).filter((file) => names.includes(/_(\w+)\.yaml$/.exec(file)?.[1]));
+      if (files.length !== names.length) throw new Error(`${module} describes ${files.join(', ')}`);
+      const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+      const kinds = texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS()));
+      await Promise.all(kinds.filter(Boolean).map((kind) => this.#makeKind(kind)));
+    });
   }
 
   async #makeKind(kind) {
@@ -81,8 +85,24 @@ export class Cluster {
     });
   }
 
-  /** Helm, with values. It says what it wrote, warnings of the API server too. */
-  async helm(namespace, args, values) {
+  /** A command of Helm in the documentation, as a shell runs it in the root of the repository. */
+  shell(command) {
+    const PATH = `${dirname(programOf('helm'))}:${process.env.PATH}`;
+    const env = { ...process.env, PATH, KUBECONFIG: this.plane.kubeconfig };
+    return phase(command, async () => {
+      const { stdout, stderr } = await run('sh', ['-c', command], { cwd: ROOT, env, timeout: HELM_MS });
+      return `${stdout}${stderr}`;
+    });
+  }
+
+  /** Helm, with values. Gives what it wrote, warnings of the API server too. */
+  helm(namespace, args, values) {
+    return phase(`helm ${args.slice(0, 2).join(' ')} in ${namespace}`, () =>
+      this.#helm(namespace, args, values),
+    );
+  }
+
+  async #helm(namespace, args, values) {
     const given = values === undefined ? [] : ['--values', '-'];
     const own = ['--kubeconfig', this.plane.kubeconfig, '--namespace', namespace];
     const running = run(programOf('helm'), [...args, ...own, ...given], { timeout: HELM_MS });

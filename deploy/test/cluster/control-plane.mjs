@@ -8,13 +8,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { phase } from '../phases.mjs';
 import { CONTROL_PLANE } from '../tools.mjs';
 import { Api, until } from './api.mjs';
 
 const STOP_MS = 20_000;
 const LOG_LINES = 30;
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();
@@ -48,10 +49,10 @@ export class ControlPlane {
     this.port = await freePort();
     this.token = randomBytes(16).toString('hex');
     await this.writeKeys();
-    const etcd = await this.startEtcd();
-    await this.startApi(etcd);
+    const etcd = await phase('etcd starts', () => this.startEtcd());
+    await phase('the API server starts', () => this.startApi(etcd));
     await this.writeKubeconfig();
-    await this.startControllers();
+    await phase('controllers and scheduler start', () => this.startControllers());
   }
 
   async writeKeys() {

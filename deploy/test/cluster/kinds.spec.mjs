@@ -7,18 +7,18 @@ import { Cluster, Installed } from './cluster.mjs';
 import { EXTENDED, POD, REFERRED } from '../extensions.mjs';
 import { OF_OPERATORS, SECRETS } from './values.mjs';
 
-const MODULES = [
-  'sigs.k8s.io/gateway-api',
-  'github.com/prometheus-operator/prometheus-operator',
-  'github.com/kedacore/keda/v2',
-  'github.com/cloudnative-pg/cloudnative-pg',
-];
+const KINDS = {
+  'sigs.k8s.io/gateway-api': ['httproutes'],
+  'github.com/prometheus-operator/prometheus-operator': ['servicemonitors', 'prometheusrules'],
+  'github.com/kedacore/keda/v2': ['scaledobjects'],
+  'github.com/cloudnative-pg/cloudnative-pg': ['clusters', 'scheduledbackups'],
+};
 
 let cluster;
 
 beforeAll(async () => {
   cluster = await Cluster.start();
-  for (const module of MODULES) await cluster.makeKinds(module);
+  for (const [module, names] of Object.entries(KINDS)) await cluster.makeKinds(module, names);
   await cluster.makeVolumes(12);
 });
 
@@ -79,7 +79,8 @@ describe('every extension point at once', () => {
     await release.helm(['test', 'svc', '--timeout', '8m']);
     const pods = await release.api.items(release.path('v1', 'pods'));
     const names = pods.map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
-    expect(new Set(names)).toEqual(new Set([...SERVICES, 'browser', 'test']));
+    const others = ['browser', 'model-simulator', 'first-account', 'test'];
+    expect(new Set(names)).toEqual(new Set([...SERVICES, ...others]));
     for (const { metadata, spec } of pods) {
       expect(metadata.labels).toMatchObject(POD.podLabels);
       expect(spec.serviceAccountName).toBe(POD.serviceAccountName);

@@ -1,2 +1,2 @@
-// Builds Kubernetes before the tests that run on it.
+// Builds Kubernetes and Helm before the tests that run on them.
 export { buildControlPlane as setup } from '../tools.mjs';

@@ -6,7 +6,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('../../..', import.meta.url)),
   test: {
     include: ['deploy/test/cluster/*.spec.mjs'],
-    globalSetup: ['deploy/test/tools.mjs', 'deploy/test/cluster/setup.mjs'],
+    globalSetup: ['deploy/test/cluster/setup.mjs'],
     testTimeout: 900_000,
     hookTimeout: 900_000,
     fileParallelism: false,
