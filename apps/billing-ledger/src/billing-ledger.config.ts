@@ -1,6 +1,6 @@
 import { kafkaConfig } from '@svc/events';
 import { sharedLedgerConfig } from '@svc/ledger';
-import { databaseStartWaitMs, databaseUrl, internalToken, processConfig } from '@svc/runtime';
+import { databaseStartWaitMs, databaseUrl, internalTokens, processConfig } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the process that owns every balance. Each call belongs to a request that its gateway logs. */
@@ -16,7 +16,7 @@ export const billingLedgerConfig = {
     .describe(
       'Whether it brings the tables up to date at its start. Where something else does, it refuses to start on tables that are older, and takes newer ones',
     ),
-  SVC_INTERNAL_TOKEN: internalToken,
+  ...internalTokens,
 };
 
 export type BillingLedgerConfig = z.infer<z.ZodObject<typeof billingLedgerConfig>>;

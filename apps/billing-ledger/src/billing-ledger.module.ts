@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { EventsModule, kafkaConnection } from '@svc/events';
 import { JobsModule } from '@svc/jobs';
 import { LedgerApiModule } from '@svc/ledger';
-import type { Logger } from '@svc/runtime';
+import { InternalToken, type Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import type { BillingLedgerConfig } from './billing-ledger.config.js';
 
@@ -10,14 +10,14 @@ import type { BillingLedgerConfig } from './billing-ledger.config.js';
 @Module({})
 export class BillingLedgerModule {
   static with(config: BillingLedgerConfig, logger: Logger): DynamicModule {
-    const { DATABASE_URL: url, REDIS_URL, SVC_INTERNAL_TOKEN: token } = config;
+    const { DATABASE_URL: url, REDIS_URL } = config;
     return {
       module: BillingLedgerModule,
       imports: [
         StorageModule.at({ url, logger }),
         EventsModule.kafka({ ...kafkaConnection(config), logger }),
         JobsModule.redis({ url: REDIS_URL }),
-        LedgerApiModule.with({ config, token }),
+        LedgerApiModule.with({ config, token: InternalToken.of(config) }),
       ],
     };
   }

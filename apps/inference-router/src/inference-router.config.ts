@@ -1,5 +1,5 @@
 import { routerConfig } from '@svc/router';
-import { catalogConfig, internalToken, processConfig } from '@svc/runtime';
+import { catalogConfig, internalTokens, processConfig } from '@svc/runtime';
 import type { z } from 'zod';
 
 /** Settings of the process that asks backends. Each call belongs to a request that its gateway logs. */
@@ -7,7 +7,7 @@ export const inferenceRouterConfig = {
   ...routerConfig,
   ...processConfig({ name: 'inference-router', port: 3003, logLevel: 'warn' }),
   ...catalogConfig,
-  SVC_INTERNAL_TOKEN: internalToken,
+  ...internalTokens,
 };
 
 export type InferenceRouterConfig = z.infer<z.ZodObject<typeof inferenceRouterConfig>>;

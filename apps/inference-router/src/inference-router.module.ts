@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { RouterApiModule } from '@svc/router';
-import { type Catalog, CatalogModule, type Environment } from '@svc/runtime';
+import { type Catalog, CatalogModule, type Environment, InternalToken } from '@svc/runtime';
 import type { InferenceRouterConfig } from './inference-router.config.js';
 
 /** The router, served to the other processes. */
@@ -10,7 +10,7 @@ export class InferenceRouterModule {
     const settings = { ...config, secret: (name: string) => env[name] };
     return {
       module: InferenceRouterModule,
-      imports: [CatalogModule.of(catalog), RouterApiModule.with(settings, config.SVC_INTERNAL_TOKEN)],
+      imports: [CatalogModule.of(catalog), RouterApiModule.with(settings, InternalToken.of(config))],
     };
   }
 }

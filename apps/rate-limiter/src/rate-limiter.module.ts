@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LimitsApiModule } from '@svc/limiter';
+import { InternalToken } from '@svc/runtime';
 import type { RateLimiterConfig } from './rate-limiter.config.js';
 
 /** The limits, served to the other processes. */
@@ -8,7 +9,7 @@ export class RateLimiterModule {
   static with(config: RateLimiterConfig): DynamicModule {
     return {
       module: RateLimiterModule,
-      imports: [LimitsApiModule.redis({ config, token: config.SVC_INTERNAL_TOKEN })],
+      imports: [LimitsApiModule.redis({ config, token: InternalToken.of(config) })],
     };
   }
 }

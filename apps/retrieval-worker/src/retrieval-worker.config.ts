@@ -1,5 +1,5 @@
 import { retrievalConfig } from '@svc/retrieval';
-import { catalogConfig, internalToken, processConfig, redisUrl } from '@svc/runtime';
+import { catalogConfig, internalTokens, processConfig, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the process that reads files and searches the web. Each call belongs to a request that its gateway logs. */
@@ -18,7 +18,7 @@ export const retrievalWorkerConfig = {
     .describe(
       'The Redis in which processes remember together what searches have found; without it each does by itself',
     ),
-  SVC_INTERNAL_TOKEN: internalToken,
+  ...internalTokens,
 };
 
 export type RetrievalWorkerConfig = z.infer<z.ZodObject<typeof retrievalWorkerConfig>>;

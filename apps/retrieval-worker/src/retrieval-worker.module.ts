@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { RetrievalApiModule } from '@svc/retrieval';
-import { type Catalog, CatalogModule, type Environment } from '@svc/runtime';
+import { type Catalog, CatalogModule, type Environment, InternalToken } from '@svc/runtime';
 import type { RetrievalWorkerConfig } from './retrieval-worker.config.js';
 
 /** Introduces retrieval to the catalogue. */
@@ -14,7 +14,7 @@ export class RetrievalWorkerModule {
       imports: [
         CatalogModule.of(catalog),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
-        RetrievalApiModule.with(settings, config.SVC_INTERNAL_TOKEN),
+        RetrievalApiModule.with(settings, InternalToken.of(config)),
       ],
     };
   }

@@ -1,6 +1,6 @@
 import { booksClientConfig } from '@svc/ledger';
 import { paymentsConfig } from '@svc/payments';
-import { databaseStartWaitMs, databaseUrl, internalToken, processConfig } from '@svc/runtime';
+import { databaseStartWaitMs, databaseUrl, internalTokens, processConfig } from '@svc/runtime';
 import type { z } from 'zod';
 
 /** Settings of the process that sells credit. */
@@ -10,7 +10,7 @@ export const x402PaymentsConfig = {
   ...processConfig({ name: 'x402-payments', port: 3006 }),
   DATABASE_URL: databaseUrl.describe('The PostgreSQL server with the payments'),
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
-  SVC_INTERNAL_TOKEN: internalToken,
+  ...internalTokens,
 };
 
 export type X402PaymentsConfig = z.infer<z.ZodObject<typeof x402PaymentsConfig>>;

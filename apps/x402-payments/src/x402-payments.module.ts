@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BooksClientModule } from '@svc/ledger';
 import { PaymentsApiModule } from '@svc/payments';
-import type { Logger } from '@svc/runtime';
+import { InternalToken, type Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import type { X402PaymentsConfig } from './x402-payments.config.js';
 
@@ -14,7 +14,10 @@ export class X402PaymentsModule {
       module: X402PaymentsModule,
       imports: [
         StorageModule.at({ url: config.DATABASE_URL, logger }),
-        PaymentsApiModule.with({ config, token }, BooksClientModule.at({ config, token })),
+        PaymentsApiModule.with(
+          { config, token: InternalToken.of(config) },
+          BooksClientModule.at({ config, token }),
+        ),
       ],
     };
   }

@@ -75,7 +75,7 @@ export class Cluster {
         LEDGER_JOURNAL_DIR: join(folder, 'journals', name),
         GATEWAY_PROXY_LISTEN: socketOf(name),
       };
-      return ownOf(kind, { HOST: '127.0.0.1', ...told, ...given, ...shared, ...own });
+      return ownOf(kind, { HOST: '127.0.0.1', ...told, ...shared, ...given, ...own });
     };
     const processes = new Map<Kind, ReplicaProcess[]>(kinds.map((kind) => [kind, []]));
     try {
@@ -122,9 +122,15 @@ export class Cluster {
     return [...this.processes.values()].flat();
   }
 
-  /** Restarts every process of a kind, one after the other. */
-  async rollingRestart(kind: Kind): Promise<void> {
-    for (const service of this.replicas(kind)) await service.restart();
+  /**
+   * Restarts every process of a kind, one after the other, with `env` in place of the settings it began with: `shared` ones stay
+   * where `env` does not name them.
+   */
+  async rollingRestart(kind: Kind, env?: Environment): Promise<void> {
+    for (const service of this.replicas(kind)) {
+      const planned = this.told.planned.find(({ name }) => name === service.name);
+      await service.restart(planned && env && (await this.told.envOf(planned, env)));
+    }
   }
 
   /**

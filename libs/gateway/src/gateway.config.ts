@@ -1,5 +1,5 @@
 import { OPERATOR_SCOPES } from '@svc/contracts';
-import { durationMs, whole } from '@svc/runtime';
+import { durationMs, secondSecret, whole } from '@svc/runtime';
 import { z } from 'zod';
 
 /** The name of the token of `SVC_OPERATOR_TOKEN`. */
@@ -128,6 +128,7 @@ export const gatewayConfig = {
     .describe(
       'More operator tokens, beside SVC_OPERATOR_TOKEN which may do everything: JSON such as `[{"name":"ann","scopes":["read","money","keys"],"expires":"2027-01-31T00:00:00Z","sha256":"…"}]`, where `sha256` is the SHA-256 of the token in hexadecimal and a token without `expires` does not expire',
     ),
+  SVC_OPERATOR_TOKEN_SECOND: secondSecret('SVC_OPERATOR_TOKEN'),
   GATEWAY_KEY_CACHE_MS: durationMs
     .default(60_000)
     .describe('How long a key that was looked up is accepted without another lookup'),

@@ -8,7 +8,7 @@ import { LedgerModule } from './ledger.module.js';
 export interface LedgerApiOptions {
   readonly config: SharedLedgerConfig;
   /** The secret that callers must know. */
-  readonly token: string;
+  readonly token: InternalToken;
 }
 
 /** Serves the shared ledger to other processes. Needs what `LedgerModule` does. */
@@ -19,7 +19,7 @@ export class LedgerApiModule {
       module: LedgerApiModule,
       imports: [LedgerModule.shared(config)],
       controllers: [HoldsController, BooksController],
-      providers: [{ provide: InternalToken, useFactory: () => new InternalToken(token) }],
+      providers: [{ provide: InternalToken, useValue: token }],
     };
   }
 }

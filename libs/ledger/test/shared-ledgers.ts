@@ -4,7 +4,15 @@ import { NestFactory } from '@nestjs/core';
 import { Books, EventLog, Ledger, UsageHistory } from '@svc/contracts';
 import { EventStrategy, EventsModule } from '@svc/events';
 import { JobWorkers } from '@svc/jobs';
-import { LoggerModule, Readiness, type Running, createLogger, loadConfig, serve } from '@svc/runtime';
+import {
+  InternalToken,
+  LoggerModule,
+  Readiness,
+  type Running,
+  createLogger,
+  loadConfig,
+  serve,
+} from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
 import type { TestRedis } from '@svc/storage/testing';
 import { Redis } from 'ioredis';
@@ -85,7 +93,7 @@ async function serveLedger(
         StorageModule.at({ url }),
         EventsModule.postgres({ url, pollMs: 50 }),
         NoWorkersModule,
-        LedgerApiModule.with({ config: sharedConfig(redis.url, config), token: TOKEN }),
+        LedgerApiModule.with({ config: sharedConfig(redis.url, config), token: new InternalToken(TOKEN) }),
       ],
     },
     logger: createLogger('silent'),

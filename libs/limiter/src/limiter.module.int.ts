@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Limiter } from '@svc/contracts';
-import { LoggerModule, type Running, createLogger, loadConfig, serve } from '@svc/runtime';
+import { InternalToken, LoggerModule, type Running, createLogger, loadConfig, serve } from '@svc/runtime';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LeasingLimiter } from './counting/leasing-limiter.js';
@@ -69,7 +69,7 @@ describe.skipIf(skipped)(`the limiter modules on Redis${note}`, () => {
     redis = await startTestRedis();
     const config = configOf(redis.url);
     api = await serve({
-      module: root(LimitsApiModule.redis({ config, token: TOKEN })),
+      module: root(LimitsApiModule.redis({ config, token: new InternalToken(TOKEN) })),
       logger,
       api: { host: '127.0.0.1', port: 0 },
     });

@@ -7,7 +7,7 @@ import { redisLimiter } from './redis-provider.js';
 export interface LimitsApiOptions {
   readonly config: LimiterConfig;
   /** The secret that callers must know. */
-  readonly token: string;
+  readonly token: InternalToken;
 }
 
 /** Serves the limits that are counted on Redis to other processes. Needs the global module of logging. */
@@ -17,10 +17,7 @@ export class LimitsApiModule {
     return {
       module: LimitsApiModule,
       controllers: [LimitsController],
-      providers: [
-        redisLimiter(config),
-        { provide: InternalToken, useFactory: () => new InternalToken(token) },
-      ],
+      providers: [redisLimiter(config), { provide: InternalToken, useValue: token }],
     };
   }
 }

@@ -22,7 +22,7 @@ class PaymentsController {
 interface PaymentsApiOptions {
   readonly config: PaymentsConfig;
   /** The secret that callers must know. */
-  readonly token: string;
+  readonly token: InternalToken;
 }
 
 /** Serves the payments to other processes. Needs what `PaymentsModule` does. */
@@ -33,7 +33,7 @@ export class PaymentsApiModule {
       module: PaymentsApiModule,
       imports: [PaymentsModule.with(config, books)],
       controllers: [PaymentsController],
-      providers: [{ provide: InternalToken, useFactory: () => new InternalToken(token) }],
+      providers: [{ provide: InternalToken, useValue: token }],
     };
   }
 }

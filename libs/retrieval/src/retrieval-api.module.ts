@@ -7,13 +7,13 @@ import { RetrievalModule, type RetrievalSettings } from './retrieval.module.js';
 /** Reads files, and searches and reads the web, for other processes. */
 @Module({})
 export class RetrievalApiModule {
-  /** @param token The secret that callers must know. */
-  static with(settings: RetrievalSettings, token: string): DynamicModule {
+  /** Callers must know `token`. */
+  static with(settings: RetrievalSettings, token: InternalToken): DynamicModule {
     return {
       module: RetrievalApiModule,
       imports: [RetrievalModule.with(settings)],
       controllers: [RetrievalController, WebController],
-      providers: [{ provide: InternalToken, useFactory: () => new InternalToken(token) }],
+      providers: [{ provide: InternalToken, useValue: token }],
     };
   }
 }

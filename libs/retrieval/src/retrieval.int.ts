@@ -1,5 +1,5 @@
 import { GuardedFetchModule } from '@svc/guarded-fetch';
-import { CatalogModule, createLogger, serve } from '@svc/runtime';
+import { CatalogModule, InternalToken, createLogger, serve } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { catalogWith } from '../test/catalog-with.js';
@@ -43,7 +43,7 @@ retrievalConformance({
     const imports = [
       GuardedFetchModule.with({}),
       CatalogModule.of(catalogWith(undefined)),
-      RetrievalApiModule.with({ ...config, secret: () => undefined }, token),
+      RetrievalApiModule.with({ ...config, secret: () => undefined }, new InternalToken(token)),
     ];
     const module = { module: class Root {}, imports };
     const api = { host: '127.0.0.1', port: 0 };

@@ -7,13 +7,13 @@ import { RouterModule } from './router.module.js';
 /** Serves the router to other processes. Needs the global module of the catalogue. */
 @Module({})
 export class RouterApiModule {
-  /** @param token The secret that callers must know. */
-  static with(settings: RouterSettings, token: string): DynamicModule {
+  /** Callers must know `token`. */
+  static with(settings: RouterSettings, token: InternalToken): DynamicModule {
     return {
       module: RouterApiModule,
       imports: [RouterModule.with(settings)],
       controllers: [InferenceController],
-      providers: [{ provide: InternalToken, useFactory: () => new InternalToken(token) }],
+      providers: [{ provide: InternalToken, useValue: token }],
     };
   }
 }

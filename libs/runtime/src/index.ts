@@ -6,12 +6,14 @@ export {
   ConfigError,
   durationMs,
   internalToken,
+  internalTokens,
   loadConfig,
   neighbourUrl,
   port,
   databaseStartWaitMs,
   databaseUrl,
   redisUrl,
+  secondSecret,
   whole,
 } from './process/config.js';
 export { type LocalServer, offerLocalModels } from './catalog/local-models.js';

@@ -63,6 +63,13 @@ export const telemetryConfig = (service: string) => ({
     .min(32)
     .optional()
     .describe('A secret that `GET /metrics` takes and nothing else does'),
+  SVC_METRICS_TOKEN_SECOND: z
+    .string()
+    .min(32)
+    .optional()
+    .describe(
+      'A second value that is accepted like SVC_METRICS_TOKEN, while that is rotated (docs/rotation.md)',
+    ),
 });
 
 export type TelemetryConfig = z.infer<z.ZodObject<ReturnType<typeof telemetryConfig>>>;

@@ -5,7 +5,7 @@ import { ClusterDeployment } from './cluster-deployment.js';
 
 /** Every secret that a process of the cluster could have. */
 const SECRETS =
-  /^(?:SVC_\w+_TOKEN|DATABASE_URL|REDIS_URL|KAFKA_(?:USERNAME|PASSWORD)|X402_\w+_KEY|OTEL_\w+_HEADERS|\w*SECRET\w*)$/;
+  /^(?:SVC_\w+_TOKEN(?:_SECOND)?|DATABASE_URL|REDIS_URL|KAFKA_(?:USERNAME|PASSWORD)|X402_\w+_KEY|OTEL_\w+_HEADERS|\w*SECRET\w*)$/;
 
 /** The variables of a process, as the system shows them. */
 async function variablesOf(pid: number): Promise<string[]> {

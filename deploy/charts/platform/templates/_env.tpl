@@ -41,6 +41,10 @@ GATEWAY_PROXY_LISTEN: { value: {{ quote .port }} }
 {{- end }}
 SVC_INTERNAL_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "internal-token") }} }
 SVC_OPERATOR_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "operator-token") }} }
+# While a token is rotated.
+SVC_INTERNAL_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: internal-token-second, optional: true } } }
+SVC_OPERATOR_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: operator-token-second, optional: true } } }
+SVC_METRICS_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: metrics-token-second, optional: true } } }
 # Without it there are no metrics to read.
 SVC_METRICS_TOKEN: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: metrics-token, optional: true } } }
 {{- with $values.telemetry.otlpEndpoint }}

@@ -33,6 +33,14 @@ describe('a token', () => {
       expect(tokens.demand(`Bearer ${MAIN}`, scope)).toBe('operator');
   });
 
+  it('of SVC_OPERATOR_TOKEN_SECOND may do everything, under the same name', () => {
+    const second = 'n'.repeat(32);
+    const config = loadConfig(gatewayConfig, { SVC_OPERATOR_TOKEN_SECOND: second });
+    const both = new OperatorTokens({ operatorToken: MAIN, config });
+    for (const token of [MAIN, second]) expect(both.demand(`Bearer ${token}`, 'money')).toBe('operator');
+    expect(refusal(() => tokens.demand(`Bearer ${second}`, 'read'))).toMatchObject({ status: 401 });
+  });
+
   it('of the list may do what its scopes allow, and the refusal names the missing one', () => {
     expect(tokens.demand('Bearer secret of ann', 'keys')).toBe('ann');
     expect(refusal(() => tokens.demand('Bearer secret of ann', 'money'))).toMatchObject({

@@ -27,19 +27,20 @@ export class OperatorTokens {
   constructor({ operatorToken, config }: Pick<GatewaySettings, 'operatorToken' | 'config'>) {
     if (operatorToken.length < SECRET_LENGTH)
       throw new StartFault(`A secret has at least ${SECRET_LENGTH} characters.`);
-    const main: OperatorToken = {
+    const { SVC_OPERATOR_TOKEN_SECOND: second } = config;
+    const main = (second === undefined ? [operatorToken] : [operatorToken, second]).map((token) => ({
       name: MAIN_TOKEN,
       scopes: OPERATOR_SCOPES,
       expiresMs: Number.POSITIVE_INFINITY,
-      digest: digestOf(operatorToken),
-    };
+      digest: digestOf(token),
+    }));
     const named = tokensIn(config.SVC_OPERATOR_TOKENS).map(({ name, scopes, expires, sha256 }) => ({
       name,
       scopes,
       expiresMs: expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires),
       digest: Buffer.from(sha256, 'hex'),
     }));
-    this.tokens = [main, ...named];
+    this.tokens = [...main, ...named];
   }
 
   /** The name of the token in an `Authorization` header. Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED. */

@@ -1,6 +1,6 @@
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { SearchFailed, type WebQuery, WebResultsReply, decodeResults, encodeResults } from '@svc/contracts';
-import { CatalogModule, InternalClient, createLogger, serve } from '@svc/runtime';
+import { CatalogModule, InternalClient, InternalToken, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent } from 'undici';
@@ -294,7 +294,7 @@ describe('a search over a wire', () => {
     const imports = [
       GuardedFetchModule.with({}),
       CatalogModule.of(catalogWith(search)),
-      RetrievalApiModule.with({ ...config, secret: () => undefined }, token),
+      RetrievalApiModule.with({ ...config, secret: () => undefined }, new InternalToken(token)),
     ];
     const api = { host: '127.0.0.1', port: 0 };
     const running = await serve({ module: { module: class Root {}, imports }, logger: log, api });

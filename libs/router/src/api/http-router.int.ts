@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { PROBLEM_TRAILER, type Problem, encodeAnswering, routes } from '@svc/contracts';
-import { Catalog, CatalogModule, type Running, createLogger, serve } from '@svc/runtime';
+import { Catalog, CatalogModule, InternalToken, type Running, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ async function served(catalog: Catalog): Promise<Running> {
   Module({})(Root);
   const module: DynamicModule = {
     module: Root,
-    imports: [CatalogModule.of(catalog), RouterApiModule.with(quickSettings(), TOKEN)],
+    imports: [CatalogModule.of(catalog), RouterApiModule.with(quickSettings(), new InternalToken(TOKEN))],
   };
   return serve({
     module,

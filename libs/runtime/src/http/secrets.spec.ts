@@ -11,8 +11,17 @@ describe('SharedSecret', () => {
       expect(shared.isEqual(other)).toBe(false);
   });
 
+  it('equals its second value as well, where it has one', () => {
+    const second = 't'.repeat(SECRET_LENGTH);
+    const shared = new SharedSecret(secret, second);
+    expect([secret, second].map((each) => shared.isEqual(each))).toEqual([true, true]);
+    for (const other of ['', undefined, `${secret}${second}`, `${secret},${second}`])
+      expect(shared.isEqual(other)).toBe(false);
+  });
+
   it.each(['', ' ', 's'.repeat(SECRET_LENGTH - 1)])('is not made of %j', (short) => {
     expect(() => new SharedSecret(short)).toThrow(/at least 32 characters/);
+    expect(() => new SharedSecret(secret, short)).toThrow(/at least 32 characters/);
   });
 });
 

@@ -6,20 +6,23 @@ import { StartFault } from '../start-fault.js';
 /** A secret of the deployment has at least so many characters. */
 export const SECRET_LENGTH = 32;
 
-/** A secret that requests show as a Bearer token. */
+/** A secret that requests show as a Bearer token; while it is rotated, one of two. */
 export class SharedSecret {
-  private readonly digest: Buffer;
+  private readonly digests: readonly Buffer[];
 
-  /** Refuses a secret that is too short to be one, so that an empty one can't equal anything. */
-  constructor(secret: string) {
-    if (secret.length < SECRET_LENGTH)
+  /** Rejects a secret that is too short to be one, so that an empty one can't equal anything. */
+  constructor(secret: string, second?: string) {
+    const secrets = second === undefined ? [secret] : [secret, second];
+    if (secrets.some(({ length }) => length < SECRET_LENGTH))
       throw new StartFault(`A secret has at least ${SECRET_LENGTH} characters.`);
-    this.digest = digestOf(secret);
+    this.digests = secrets.map(digestOf);
   }
 
-  /** Compares in a time that tells nothing of where they differ; digests make the lengths equal. */
+  /** Compares with each in constant time; digests make the lengths equal. */
   isEqual(given: string | undefined): boolean {
-    return given !== undefined && timingSafeEqual(digestOf(given), this.digest);
+    if (given === undefined) return false;
+    const digest = digestOf(given);
+    return this.digests.filter((each) => timingSafeEqual(digest, each)).length > 0;
   }
 
   /** Refuses a request that does not show it: AUTHENTICATION_FAILED. */
@@ -30,7 +33,17 @@ export class SharedSecret {
 }
 
 /** The secret that the processes of a deployment share. */
-export class InternalToken extends SharedSecret {}
+export class InternalToken extends SharedSecret {
+  static of(config: InternalTokenConfig): InternalToken {
+    return new InternalToken(config.SVC_INTERNAL_TOKEN, config.SVC_INTERNAL_TOKEN_SECOND);
+  }
+}
+
+/** What a process that is called by others accepts from them. */
+export interface InternalTokenConfig {
+  readonly SVC_INTERNAL_TOKEN: string;
+  readonly SVC_INTERNAL_TOKEN_SECOND?: string | undefined;
+}
 
 /** The token of a Bearer header. */
 export function bearer(authorization: string | undefined): string | undefined {

@@ -51,11 +51,26 @@ function isAddress(text: string): boolean {
   return url.success && new URL(url.data).pathname === '/';
 }
 
+/** A second value of a secret, for the time of a rotation (docs/rotation.md). */
+export function secondSecret(name: string) {
+  return z
+    .string()
+    .min(SECRET_LENGTH)
+    .optional()
+    .describe(`A second value that is accepted like ${name}, while that is rotated (docs/rotation.md)`);
+}
+
 /** The secret that the processes of a deployment share. */
 export const internalToken = z
   .string()
   .min(SECRET_LENGTH)
   .describe('The secret that the processes of a deployment share');
+
+/** The internal token as a process accepts it that others call. */
+export const internalTokens = {
+  SVC_INTERNAL_TOKEN: internalToken,
+  SVC_INTERNAL_TOKEN_SECOND: secondSecret('SVC_INTERNAL_TOKEN'),
+};
 
 /** The settings of a process, read from its environment. Reports all faults at once. */
 export function loadConfig<Shape extends z.ZodRawShape>(

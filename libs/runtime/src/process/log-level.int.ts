@@ -1,6 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LogLevelSwitch } from '../logging/log-level.js';
+import { SharedSecret } from '../http/secrets.js';
 import { createLogger } from '../logging/logging.js';
 import { type Running, serve } from './serve.js';
 import { INTERNAL, METRICS, OPERATOR, Process, gates, internal } from '../../test/process-stage.js';
@@ -16,7 +17,7 @@ afterEach(async () => {
 async function start(module: DynamicModule, operator: boolean): Promise<Running> {
   const local = { host: '127.0.0.1', port: 0 };
   const ports = { api: local, ...(operator && { operator: local }) };
-  running = await serve({ module, logger, ...ports, metricsToken: METRICS, drainMs: 0 });
+  running = await serve({ module, logger, ...ports, metricsToken: new SharedSecret(METRICS), drainMs: 0 });
   return running;
 }
 

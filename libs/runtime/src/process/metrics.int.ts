@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { DynamicModule } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
+import { SharedSecret } from '../http/secrets.js';
 import { createLogger } from '../logging/logging.js';
 import { type Running, serve } from './serve.js';
 import { INTERNAL, METRICS, OPERATOR, Process, gates, internal } from '../../test/process-stage.js';
@@ -16,7 +17,7 @@ async function start(module: DynamicModule, options: { operator?: true; metricsT
     logger: createLogger('silent'),
     api: local,
     ...(options.operator && { operator: local }),
-    metricsToken: options.metricsToken,
+    metricsToken: options.metricsToken === undefined ? undefined : new SharedSecret(options.metricsToken),
     drainMs: 0,
   });
   return running;

@@ -3,6 +3,7 @@ import { type TelemetryConfig, startTelemetry, telemetryConfig } from '@svc/tele
 import { z } from 'zod';
 import { loadConfig, port, whole } from './config.js';
 import { Readiness } from './health.js';
+import { SharedSecret } from '../http/secrets.js';
 import { type Logger, createLogger } from '../logging/logging.js';
 import { ProcessEnd } from './process-end.js';
 import { DRAIN_MS, type Running, type ServeOptions, serve } from './serve.js';
@@ -100,7 +101,7 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
         logger,
         readiness,
         drainMs: SVC_DRAIN_MS,
-        metricsToken: (config as TelemetryConfig).SVC_METRICS_TOKEN,
+        metricsToken: metricsTokenOf(config as TelemetryConfig),
       });
       end.undo(() => running.stop(), SVC_DRAIN_MS + CLOSE_MS);
       return running;
@@ -113,4 +114,9 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
     if (readiness.why !== '') logger.warn(`not ready yet, and waits for ${readiness.why}`);
   }, READY_MS);
   end.undo(() => clearTimeout(timer));
+}
+
+function metricsTokenOf(config: TelemetryConfig): SharedSecret | undefined {
+  const { SVC_METRICS_TOKEN: token, SVC_METRICS_TOKEN_SECOND: second } = config;
+  return token === undefined ? undefined : new SharedSecret(token, second);
 }

@@ -15,7 +15,7 @@ import { CrossOrigin } from '../http/cross-origin.js';
 import { createHttpAdapter } from '../http/http-adapter.js';
 import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
 import { ProblemFilter } from '../http/problem-filter.js';
-import { InternalToken, SharedSecret } from '../http/secrets.js';
+import { InternalToken, type SharedSecret } from '../http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
 import { LogLevelController } from './log-level.controller.js';
 import { MetricsController } from './metrics.controller.js';
@@ -59,7 +59,7 @@ export interface ServeOptions {
   /** What all that is being received may come to; default: `BODY_BOUNDS`. */
   readonly bodies?: Partial<BodyBounds>;
   /** A secret that reads metrics and can do nothing else. */
-  readonly metricsToken?: string | undefined;
+  readonly metricsToken?: SharedSecret | undefined;
 }
 
 /** A process that serves. */
@@ -115,11 +115,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
   try {
     await app.startAllMicroservices();
     await app.init();
-    const { metricsToken } = options;
     access.decideWith({
       gates: provided(app, AccessGates),
       internalToken: provided(app, InternalToken),
-      metricsToken: metricsToken === undefined ? undefined : new SharedSecret(metricsToken),
+      metricsToken: options.metricsToken,
     });
     const fastify = app.getHttpAdapter().getInstance();
     await fastify.ready();
