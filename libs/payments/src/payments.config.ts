@@ -63,7 +63,7 @@ export const paymentsConfig = {
     .min(1)
     .optional()
     .describe(
-      'A file with the key pair, as `solana-keygen` writes it, of the account that signs payments and pays for their fees',
+      'A file with the key pair, as `solana-keygen` writes it, of the account that signs payments and pays for their fees; with a second one after it while they are rotated (docs/rotation.md)',
     ),
   X402_SOLANA_SIGNER_KEY: z
     .string()

@@ -89,7 +89,7 @@ async function solanaOf(config: PaymentsConfig, store: PaymentStore): Promise<Ra
   const { X402_SOLANA_COMMITMENT: commitment, X402_SOLANA_MAX_FEE_LAMPORTS: maxFeeLamports } = config;
   const { FeePayer, solanaRail } = await import('./solana/solana-rail.js');
   const facilitator = facilitatorOfSolana(config);
-  const submitter = facilitator ?? keyed('X402_SOLANA_SIGNER_KEY', config, (key) => new FeePayer(key));
+  const submitter = facilitator ?? keyed('X402_SOLANA_SIGNER_KEY', config, (key) => FeePayer.of(key));
   return [await solanaRail({ rpcUrl, payTo, commitment, maxFeeLamports, submitter }, store)];
 }
 

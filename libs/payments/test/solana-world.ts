@@ -23,7 +23,8 @@ export interface SolanaPayer {
   readonly signer: ClientSvmSigner;
 }
 
-function keyPair() {
+/** A new account, with its key as text that a setting may have. */
+export function keyPair() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const half = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
   const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
@@ -34,7 +35,8 @@ function keyPair() {
 export class SolanaWorld {
   private constructor(
     readonly chain: LocalSolana,
-    readonly feePayer: FeePayer,
+    /** Of the processes that are started from now on. */
+    public feePayer: FeePayer,
     /** Who is paid, and its account for USDC. */
     private readonly seller: { readonly address: string; readonly account: string },
   ) {}
@@ -83,7 +85,7 @@ export class SolanaWorld {
   railOf(commitment: Commitment): Surroundings['railOf'] {
     const { payTo, feePayer } = this;
     const destination = this.seller.account;
-    const terms = { payTo, destination, maxFeeLamports: MAX_FEE_LAMPORTS, feePayer: feePayer.address };
+    const terms = { payTo, destination, maxFeeLamports: MAX_FEE_LAMPORTS, feePayers: feePayer.addresses };
     return (life, store) => {
       const node = new SolanaChain({ rpcUrl: this.chain.url, payTo, commitment }, feePayer);
       const chain = mortal(node, life);

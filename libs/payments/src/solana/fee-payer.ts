@@ -12,8 +12,14 @@ export class FeePayer {
   readonly address: string;
   private readonly key: KeyObject;
 
-  /** `text` is a key as the tools of Solana write it: 64 numbers in JSON, or the same bytes in base58. Throws without telling it. */
-  constructor(text: string) {
+  /**
+   * `text` is a key as the tools of Solana write it: 64 numbers in JSON, or the same bytes in base58. Throws without telling it.
+   * `second` completes payments that name it, while the key is rotated.
+   */
+  constructor(
+    text: string,
+    private readonly second?: FeePayer,
+  ) {
     const pair = pairOf(text.trim());
     this.key = createPrivateKey({
       key: Buffer.concat([KEY_PREFIX, pair.subarray(0, BYTES.seed)]),
@@ -26,11 +32,33 @@ export class FeePayer {
     this.address = base58.encode(publicKey);
   }
 
+  /** The fee payer of one key, or of two while they are rotated: the first is offered, payments may name either. */
+  static of(text: string): FeePayer {
+    const [first = '', second, ...rest] = keysIn(text.trim());
+    if (rest.length > 0) throw new Error('there may be two signer keys at most');
+    return new FeePayer(first, second === undefined ? undefined : new FeePayer(second));
+  }
+
+  /** The accounts that payments may name. */
+  get addresses(): readonly [string, ...string[]] {
+    return [this.address, ...(this.second?.addresses ?? [])];
+  }
+
+  /** The one of these with an address. */
+  at(address: string | undefined): FeePayer | undefined {
+    return address === this.address ? this : this.second?.at(address);
+  }
+
   /** A payment with this signature beside that of who pays, and its name on the chain: always the same for the same payment. */
   cosign(transfer: WireTransfer): { readonly signature: string; readonly wire: string } {
     const signature = sign(null, transfer.message, this.key);
     return { signature: base58.encode(signature), wire: cosigned(transfer, this.address, signature) };
   }
+}
+
+/** The keys of a setting or file: arrays, or words. */
+function keysIn(text: string): readonly string[] {
+  return text.startsWith('[') ? (text.match(/\[[^\]]*\]/g) ?? [text]) : text.split(/\s+/);
 }
 
 function pairOf(text: string): Buffer {

@@ -179,8 +179,8 @@ export class SolanaChain extends Chain {
   private async signatureOf(payment: Payment<SolanaTransfer>): Promise<string | undefined> {
     const { authorization, transaction } = payment;
     const wire = taken(authorization.wire);
-    if (this.feePayer && wire.compiled.staticAccounts[0] === this.feePayer.address)
-      return this.feePayer.cosign(wire).signature;
+    const own = this.feePayer?.at(wire.compiled.staticAccounts[0]);
+    if (own) return own.cosign(wire).signature;
     // A name that the node takes for none is a lie like any other.
     const isIt =
       transaction !== undefined &&

@@ -26,8 +26,8 @@ export async function solanaRail(options: SolanaRailOptions, store: PaymentStore
   const own = submitter instanceof FeePayer ? submitter : undefined;
   const chain = new SolanaChain(options, own);
   const destination = await usdcAccount(payTo);
-  const feePayer = (): Promise<string> =>
-    submitter instanceof FeePayer ? Promise.resolve(submitter.address) : submitter.feePayer();
+  const feePayers = async (): Promise<readonly [string, ...string[]]> =>
+    submitter instanceof FeePayer ? submitter.addresses : [await submitter.feePayer()];
   return {
     name: 'solana',
     network: SOLANA_NETWORK,
@@ -41,9 +41,9 @@ export async function solanaRail(options: SolanaRailOptions, store: PaymentStore
       network: SOLANA_NETWORK,
       asset: SOLANA_USDC,
       payTo,
-      extra: { feePayer: await feePayer() },
+      extra: { feePayer: (await feePayers())[0] },
     }),
     read: async (content) =>
-      readTransfer(content, { payTo, destination, maxFeeLamports, feePayer: await feePayer() }),
+      readTransfer(content, { payTo, destination, maxFeeLamports, feePayers: await feePayers() }),
   };
 }

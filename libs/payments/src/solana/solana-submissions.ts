@@ -19,8 +19,9 @@ export class OwnSolanaSubmission extends Submission {
   override async submit({ id, authorization, transaction }: Payment<SolanaTransfer>): Promise<void> {
     const transfer = decodeWire(authorization.wire);
     // Who paid the fees when the payment came may be another by now: then it waits until it has expired.
-    if (transfer?.compiled.staticAccounts[0] !== this.feePayer.address) return;
-    const { signature, wire } = this.feePayer.cosign(transfer);
+    const feePayer = transfer && this.feePayer.at(transfer.compiled.staticAccounts[0]);
+    if (!feePayer) return;
+    const { signature, wire } = feePayer.cosign(transfer);
     if (transaction === undefined) await this.store.broadcast(id, signature, wire);
     await this.chain.send(wire);
   }

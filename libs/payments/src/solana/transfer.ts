@@ -46,8 +46,8 @@ export interface TransferTerms {
   readonly payTo: string;
   /** Its account for USDC. */
   readonly destination: string;
-  /** Who pays the fee. */
-  readonly feePayer: string;
+  /** Who may pay the fee; the first is offered. */
+  readonly feePayers: readonly [string, ...string[]];
   readonly maxFeeLamports: number;
 }
 
@@ -71,7 +71,7 @@ export async function readTransfer(
   if (!wire)
     throw refused('`transaction` has to be the base64 of a transaction of version 0, of at most 1,232 bytes');
   const { compiled } = wire;
-  checkSigners(compiled, wanted.feePayer);
+  checkSigners(compiled, wanted.feePayers);
   const instructions = instructionsOf(compiled);
   checkFee(instructions, wanted);
   const { source, destination, from, value } = transferOf(instructions[2]);
@@ -97,17 +97,17 @@ export async function readTransfer(
     value,
     nonce: messageHash(wire),
     signature,
-    wire: cosigned(wire, wanted.feePayer, null),
+    wire: cosigned(wire, compiled.staticAccounts[0] ?? '', null),
   };
 }
 
-function checkSigners({ header, staticAccounts, ...rest }: PlainMessage, feePayer: string): void {
+function checkSigners({ header, staticAccounts, ...rest }: PlainMessage, feePayers: readonly string[]): void {
   if ('addressTableLookups' in rest && (rest.addressTableLookups ?? []).length > 0)
     throw refused('address lookup tables are not allowed');
   if (new Set(staticAccounts).size !== staticAccounts.length) throw refused('an account is named twice');
   if (header.numSignerAccounts !== SIGNERS)
     throw refused('two accounts have to sign: the fee payer and the payer');
-  if (staticAccounts[0] !== feePayer) throw refused(`the fee payer has to be ${feePayer}`);
+  if (!feePayers.includes(staticAccounts[0] ?? '')) throw refused(`the fee payer has to be ${feePayers[0]}`);
 }
 
 function instructionsOf({ instructions, staticAccounts }: PlainMessage): readonly Instruction[] {

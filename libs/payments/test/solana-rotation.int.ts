@@ -1,0 +1,86 @@
+import { LocalSolana } from '@svc/infra';
+import { type RunningLedger, startLedger } from '@svc/ledger/testing';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FeePayer } from '../src/solana/fee-payer.js';
+import { PaymentProcess } from './payment-process.js';
+import { PaymentTimes } from './payment-times.js';
+import { SolanaWorld, keyPair } from './solana-world.js';
+
+const fault = await LocalSolana.fault();
+if (fault !== undefined) process.emitWarning(`Rotations of keys on Solana are not tested. ${fault}`);
+
+let database: TestDatabase;
+let ledger: RunningLedger;
+let world: SolanaWorld;
+let times: PaymentTimes;
+
+const startProcess = (): PaymentProcess =>
+  new PaymentProcess({
+    database: ledger.database,
+    books: ledger.books,
+    areBooksThere: () => true,
+    railOf: world.railOf('confirmed'),
+  });
+
+/** The state of a payment once its process has had time for it. */
+async function stateOf(service: PaymentProcess, header: string): Promise<string | undefined> {
+  const { paymentId } = await service.payments.topUp(header);
+  await times.pass(1);
+  await service.goOn();
+  return (await times.byId(paymentId))?.state;
+}
+
+beforeAll(async () => {
+  if (fault !== undefined) return;
+  database = await startTestDatabase();
+  ledger = await startLedger({ url: database.url });
+  world = await SolanaWorld.start();
+  world.chain.commitment = 'confirmed';
+  times = new PaymentTimes(ledger.database);
+});
+afterAll(async () => {
+  world?.stop();
+  await ledger?.stop();
+  await database?.stop();
+});
+
+describe.skipIf(fault !== undefined)('while the signer key is rotated', () => {
+  it('credits payments that name either fee payer, and without the old key refuses those that name it', async () => {
+    const [early, late] = [await world.payer(), await world.payer()];
+    const offeredBefore = await Promise.all([early, late].map((payer) => world.headerOf(payer, 5)));
+    const another = keyPair();
+    world.chain.fund(another.address);
+    world.feePayer = new FeePayer(another.text, world.feePayer);
+    const both = startProcess();
+    expect(await stateOf(both, offeredBefore[0] ?? '')).toBe('CREDITED');
+    expect(await stateOf(both, await world.headerOf(early, 5))).toBe('CREDITED');
+
+    world.feePayer = new FeePayer(another.text);
+    await expect(startProcess().payments.topUp(offeredBefore[1] ?? '')).rejects.toMatchObject({
+      message: expect.stringContaining(`the fee payer has to be ${another.address}`) as string,
+    });
+  });
+});
+
+describe('a signer key', () => {
+  const [first, second, third] = [keyPair(), keyPair(), keyPair()];
+
+  it.each([
+    ['arrays', `${first.text}\n${second.text}\n`],
+    [
+      'arrays over several lines',
+      `${first.text.replaceAll(',', ', ')} ${second.text.replaceAll(',', ',\n')}`,
+    ],
+  ])('may have a second one after it, as %s', (_form, text) => {
+    expect(FeePayer.of(text).addresses).toEqual([first.address, second.address]);
+  });
+
+  it('has one other at most, and a fault does not show it', () => {
+    expect(() => FeePayer.of(first.text + second.text + third.text)).toThrow(/^there may be two signer keys/);
+    for (const text of [`${first.text}[1]`, first.text.slice(0, -1), ''])
+      expect(() => FeePayer.of(text)).toThrow(
+        /^the signer key has to be 64 numbers in JSON, or 64 bytes in base58$/,
+      );
+  });
+});
