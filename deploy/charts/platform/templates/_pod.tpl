@@ -1,7 +1,7 @@
 {{/*
 The pod template of every workload: what all pods share, then the extension points of its values.
 For (dict "root" $ "name" component "workload" values "spec" YAML), where `spec` is what only this workload has, its own
-container first. A Deployment adds "hashed" true, other annotations "annotations".
+container first. A Deployment adds "hashed" true, what is to be replaced when its Secrets change "checksummed" true.
 */}}
 {{- define "platform.pod" -}}
 {{- $workload := .workload -}}
@@ -41,9 +41,11 @@ container first. A Deployment adds "hashed" true, other annotations "annotations
 {{- $before := $workload.initContainers | default list -}}
 {{- range $workload.sidecars }}{{ $before = append $before (merge (dict "restartPolicy" "Always") .) }}{{ end -}}
 {{- with $before }}{{ $_ := set $spec "initContainers" . }}{{ end -}}
+{{- $annotations := dict "kubectl.kubernetes.io/default-container" $main.name -}}
+{{- if .checksummed }}{{ $_ := set $annotations "checksum/secrets" (include "platform.secretsChecksum" (dict "root" .root "spec" $spec)) }}{{ end -}}
 metadata:
   labels: {{ merge (deepCopy $selector) (include "platform.chartLabels" .root | fromYaml) ($workload.podLabels | default dict) | toJson }}
-  annotations: {{ merge (dict "kubectl.kubernetes.io/default-container" $main.name) (.annotations | default dict) ($workload.podAnnotations | default dict) | toJson }}
+  annotations: {{ merge $annotations ($workload.podAnnotations | default dict) | toJson }}
 spec:
   {{- toYaml $spec | nindent 2 }}
 {{- end }}
@@ -156,6 +158,53 @@ volumes:
 {{- end -}}
 {{- end }}
 
+{{/*
+A checksum of what the process of a pod reads from Secrets, which it does at its start: a changed Secret replaces the pods by the
+next upgrade. Nobody can guess a password by it, since each process has a token among its Secrets. Where a chart is rendered
+without a cluster, it is a checksum of their names. For (dict "root" $ "spec" map).
+*/}}
 {{- define "platform.secretsChecksum" -}}
-{{- list .Values.postgres.url .Values.redis.url .Values.kafka.password .Values.tokens.existingSecret | toJson | sha256sum | trunc 16 -}}
+{{- $read := list -}}
+{{- $main := first .spec.containers -}}
+{{- range $main.env -}}
+{{- with (.valueFrom | default dict).secretKeyRef -}}
+{{- $data := include "platform.secretData" (dict "root" $.root "name" .name) | fromJson -}}
+{{- $read = append $read (list .name .key (get $data .key)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $main.envFrom -}}
+{{- with .secretRef }}{{ $read = append $read (list .name (include "platform.secretData" (dict "root" $.root "name" .name))) }}{{ end -}}
+{{- end -}}
+{{- range .spec.volumes -}}
+{{- with .secret }}{{ $read = append $read (list .secretName (include "platform.secretData" (dict "root" $.root "name" .secretName))) }}{{ end -}}
+{{- end -}}
+{{- $read | toJson | sha256sum | trunc 16 -}}
+{{- end }}
+
+{{/* What a Secret holds, as JSON: those of the release as they will be, others as they are. For (dict "root" $ "name" secret). */}}
+{{- define "platform.secretData" -}}
+{{- $values := .root.Values -}}
+{{- if eq .name (include "platform.connectionsSecret" .root) -}}
+{{- dict "postgres" $values.postgres.url "redis" $values.redis.url "kafka" $values.kafka.password | toJson -}}
+{{- else if and (eq .name (include "platform.tokensSecret" .root)) (not $values.tokens.existingSecret) -}}
+{{- include "platform.tokens" .root -}}
+{{- else -}}
+{{- (lookup "v1" "Secret" .root.Release.Namespace .name).data | default dict | toJson -}}
+{{- end -}}
+{{- end }}
+
+{{/* The tokens of a release that makes its own, as JSON: made once, kept by upgrades, with the second ones of a rotation. */}}
+{{- define "platform.tokens" -}}
+{{- if not (hasKey .Values.tokens "made") -}}
+{{- $there := (lookup "v1" "Secret" .Release.Namespace (include "platform.tokensSecret" .)).data | default dict -}}
+{{- $made := dict -}}
+{{- range $key := list "internal-token" "operator-token" "metrics-token" -}}
+{{- $_ := set $made $key (get $there $key | default (randAlphaNum 48 | b64enc)) -}}
+{{- $second := printf "%s-second" $key -}}
+{{- with get $there $second }}{{ $_ := set $made $second . }}{{ end -}}
+{{- end -}}
+{{- /* All templates of a rendering share the values, and so these tokens. */ -}}
+{{- $_ := set .Values.tokens "made" $made -}}
+{{- end -}}
+{{- toJson .Values.tokens.made -}}
 {{- end }}
