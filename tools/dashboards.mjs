@@ -8,6 +8,7 @@ import { ALERTS } from './observe/alerts.mjs';
 import { boardJson } from './observe/board-json.mjs';
 import { BOARDS } from './observe/boards.mjs';
 import { ruleTests, rulesText } from './observe/rules.mjs';
+import { scopedToRelease } from './observe/scope.mjs';
 
 const root = join(import.meta.dirname, '..');
 const ALERTS_DIR = 'deploy/alerts';
@@ -34,6 +35,12 @@ function write() {
   }
 }
 
+/** Queries of a runbook that would show the series of other deployments as well. */
+const unscopedIn = (text) =>
+  Array.from(text.matchAll(/\bask '([^']+)'/g), ([, query]) => query).filter(
+    (query) => query !== scopedToRelease(query.replaceAll(/,?release="svc"/g, '').replaceAll('{}', '')),
+  );
+
 /** What a runbook has to have: its alert, and commands. */
 function runbookFaults() {
   const names = new Set(ALERTS.map(({ runbook }) => `${runbook}.md`));
@@ -47,6 +54,7 @@ function runbookFaults() {
       return [
         ...(text.includes(name) ? [] : [`${path}: does not name ${name}`]),
         ...(text.includes('```sh') ? [] : [`${path}: has no commands`]),
+        ...unscopedIn(text).map((query) => `${path}: a selector without release="svc": ${query}`),
       ];
     }),
   ];

@@ -1,4 +1,6 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { routes } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
@@ -16,11 +18,11 @@ const all = (text: string, pattern: RegExp): string[] => [
   ...new Set(Array.from(text.matchAll(pattern), ([, found = '']) => found)),
 ];
 
-/** By the names of their series in Prometheus, with the labels that it and histograms add. */
-const LABELS = new Map<string, readonly string[]>([['up', ['job', 'instance']]]);
+/** By the names of their series in Prometheus, with the labels that it, its configuration and histograms add. */
+const LABELS = new Map<string, readonly string[]>([['up', ['job', 'instance', 'release']]]);
 for (const metric of CATALOGUE) {
   const name = prometheusName(metric);
-  const labels = ['job', 'instance', ...metric.descriptor.labels.map(prometheusLabel)];
+  const labels = ['job', 'instance', 'release', ...metric.descriptor.labels.map(prometheusLabel)];
   if (metric.kind !== 'histogram') LABELS.set(name, labels);
   else for (const series of ['_bucket', '_count', '_sum']) LABELS.set(name + series, [...labels, 'le']);
 }
@@ -93,5 +95,53 @@ describe.each(pages)('the runbook %s', (_name, text) => {
     const names = new Set(pages.map(([name]) => name));
     const links = all(text, /\]\((?!https?:)([\w-]+\.md)\)/g);
     expect(links.filter((link) => !names.has(link))).toEqual([]);
+  });
+});
+
+describe('the commands of Kafka', () => {
+  const [, functions = ''] =
+    /^## Commands of Kafka$[^]*?```sh\n([^]*?)```/m.exec(read('deploy/runbooks/README.md')) ?? [];
+
+  /** What `kafka topics --describe` would run, and with which properties. */
+  function commandWith(env: Readonly<Record<string, string>>): string[] {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-kafka-'));
+    try {
+      const script = '#!/bin/sh\necho "$@"\ncat "$4"\n';
+      writeFileSync(join(folder, 'kafka-topics.sh'), script, { mode: 0o755 });
+      const run = { env: { ...env, PATH: `${folder}:${process.env['PATH']}` }, encoding: 'utf8' } as const;
+      return execFileSync('sh', ['-c', `${functions}\nkafka topics --describe`], run)
+        .trim()
+        .split('\n');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  const KAFKA_BROKERS = 'kafka:9092';
+  const args = `--bootstrap-server ${KAFKA_BROKERS} --command-config /dev/stdin --describe`;
+
+  it('need neither a user nor TLS', () => {
+    expect(commandWith({ KAFKA_BROKERS })).toEqual([args, 'security.protocol=PLAINTEXT']);
+  });
+
+  it('have the user and the TLS of the deployment, and no password among their arguments', () => {
+    const user = { KAFKA_USERNAME: 'svc', KAFKA_PASSWORD: 'secret' };
+    const tls = { KAFKA_TLS: 'true', KAFKA_CA_FILE: '/etc/svc/kafka/ca.crt' };
+    const login = (module: string): string =>
+      `sasl.jaas.config=org.apache.kafka.common.security.${module}LoginModule required username="svc" password="secret";`;
+    expect(commandWith({ KAFKA_BROKERS, ...user, KAFKA_SASL: 'plain' })).toEqual([
+      args,
+      'security.protocol=SASL_PLAINTEXT',
+      'sasl.mechanism=PLAIN',
+      login('plain.Plain'),
+    ]);
+    expect(commandWith({ KAFKA_BROKERS, ...user, ...tls })).toEqual([
+      args,
+      'ssl.truststore.type=PEM',
+      'ssl.truststore.location=/etc/svc/kafka/ca.crt',
+      'security.protocol=SASL_SSL',
+      'sasl.mechanism=SCRAM-SHA-512',
+      login('scram.Scram'),
+    ]);
   });
 });
