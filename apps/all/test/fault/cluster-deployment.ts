@@ -79,6 +79,12 @@ export class ClusterDeployment extends Deployment {
     return this.home.servers;
   }
 
+  /** What its processes were started with. */
+  get settings(): Readonly<Record<string, string | undefined>> {
+    const { env, shared } = this.home.options;
+    return { ...env, ...shared };
+  }
+
   override get apiUrl(): string {
     return `${this.cluster.url}/api/v1`;
   }

@@ -1,0 +1,232 @@
+// Follows docs/rotation.md under load: what it restarts, with which values, and what it tells the servers, is read from the page.
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KINDS, type Kind, kinds } from '@svc/cluster';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withClient } from '../database-server.js';
+import { OPERATOR_TOKEN, type TestAccount } from '../deployment.js';
+import { ClusterDeployment } from './cluster-deployment.js';
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../../../docs/rotation.md'), 'utf8');
+const REPLICAS = { gateway: 2, router: 2, ledger: 2, limiter: 2, retrieval: 2, payments: 2 };
+/** Every process is started four times in all, which a busy machine takes minutes for. */
+const TIMEOUT = { timeout: 900_000 };
+const CLIENTS = 4;
+/** A kept connection may be closed in the moment in which it is used again, which clients have to retry. */
+const OWN_CONNECTION = { connection: 'close' };
+/** Of the load, between two restarts and after the last. */
+const PAUSE_MS = 1_000;
+const TOKENS = ['SVC_INTERNAL_TOKEN', 'SVC_OPERATOR_TOKEN', 'SVC_METRICS_TOKEN'];
+const METRICS_TOKEN = 'metrics-token-of-the-tests-of-rotation';
+
+type Settings = Readonly<Record<string, string | undefined>>;
+
+const newSecret = (): string => randomBytes(32).toString('hex');
+const sectionOf = (title: string): string =>
+  PAGE.split('\n## ').find((each) => each.startsWith(`${title}\n`)) ?? '';
+
+/** The cells of the rows of the tables in a text, without their marks. */
+const rowsOf = (text: string): string[][] =>
+  Array.from(text.matchAll(/^\|(.+)\|$/gm), ([, row = '']) => row.split('|').map((cell) => cell.trim()));
+
+/** The kinds of processes that read a setting, in the order of the page. */
+function readersOf(setting: string): Kind[] {
+  const row = rowsOf(PAGE).find(([name = '']) => name.includes(`\`${setting}\``)) ?? [];
+  const apps = (row[2] ?? '').match(/[\w-]+/g) ?? [];
+  return apps.flatMap((app) => kinds.filter((kind) => KINDS[kind].app === app));
+}
+
+/** The steps for tokens: what the setting and its second have in each, as `old`, `new` or nothing. */
+const tokenSteps = rowsOf(sectionOf('Internal, operator and metrics token')).filter(([step = '']) =>
+  /^\d\./.test(step),
+);
+
+/** What a server is told in a step of a section, with values in place of its variables. */
+function commandsOf(section: string, step: string, values: Readonly<Record<string, string>>): string[] {
+  const part =
+    sectionOf(section)
+      .split(/^(?=\d\. )/m)
+      .find((each) => each.includes(` ${step}`)) ?? '';
+  const [, text = ''] = /<<(?:SQL|END)\n([^]*?)\n\s*(?:SQL|END)\n/.exec(part) ?? [];
+  const lines = text.split('\n').map((line) => line.trim().replace(/;$/, ''));
+  return lines.map((line) => line.replaceAll(/\$([A-Z]+)/g, (_, name: string) => values[name] ?? ''));
+}
+
+let platform: ClusterDeployment;
+let account: TestAccount;
+let env: Settings;
+/** What clients of the operator's API and of metrics send. */
+let sent = { operator: OPERATOR_TOKEN, metrics: METRICS_TOKEN };
+/** What any request under load was refused with. */
+const refusals: string[] = [];
+let answered = 0;
+
+const get = async (url: string, token = ''): Promise<number> => {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}`, ...OWN_CONNECTION } });
+  await response.arrayBuffer();
+  return response.status;
+};
+
+/** Restarts what the page names for settings, with these values: services side by side, as Helm does, and the processes of each in turn. */
+async function restart(settings: readonly string[], values: Settings): Promise<void> {
+  env = { ...env, ...values };
+  const readers = new Set(settings.flatMap(readersOf));
+  expect(readers.size).toBeGreaterThan(0);
+  await Promise.all(Array.from(readers, (kind) => platform.cluster.rollingRestart(kind, env)));
+  await sleep(PAUSE_MS);
+}
+
+async function note(what: string, act: () => Promise<number>): Promise<void> {
+  const status = await act().catch((error: Error) => `${error.message}: ${String(error.cause)}`);
+  if (status === 200) answered += 1;
+  else refusals.push(`${what}: ${status}`);
+}
+
+async function ask(at: number): Promise<number> {
+  const stream = at % 2 === 0;
+  const own = { headers: OWN_CONNECTION };
+  const messages = [{ role: 'user', content: 'go on [[sim tokens=20 itl-ms=2]]' }];
+  const response = await platform.chat(account.apiKey, { model: 'test-model', messages, stream }, own);
+  const text = await response.text();
+  return stream && response.status === 200 && !text.includes('[DONE]') ? 0 : response.status;
+}
+
+/** Clients and operators that go on while `act` does; gives what failed. */
+async function faultsUnderLoad(act: () => Promise<void>): Promise<string[]> {
+  const over = new AbortController();
+  refusals.length = 0;
+  answered = 0;
+  const repeat = async (what: string, one: () => Promise<number>): Promise<void> => {
+    while (!over.signal.aborted) {
+      await note(what, one);
+      await sleep(10);
+    }
+  };
+  const load = [
+    ...Array.from({ length: CLIENTS }, (_, at) => repeat('chat', () => ask(at))),
+    repeat('operator', () => get(`${platform.operatorUrl}/accounts?limit=1`, sent.operator)),
+    repeat('metrics', () => get(`${platform.cluster.operatorUrl}/metrics`, sent.metrics)),
+  ];
+  try {
+    await act();
+  } finally {
+    over.abort();
+    await Promise.all(load);
+  }
+  expect(answered).toBeGreaterThan(0);
+  return refusals.slice(0, 10);
+}
+
+beforeAll(async () => {
+  platform = await ClusterDeployment.start(REPLICAS, { SVC_METRICS_TOKEN: METRICS_TOKEN });
+  env = platform.settings;
+  account = await platform.account('100.00');
+}, 240_000);
+afterAll(async () => {
+  await platform.stop();
+}, 120_000);
+
+/** The statuses of metrics at one process of each service other than the gateway. */
+const statusesOf = (token: string | undefined): Promise<number[]> =>
+  Promise.all(
+    (['limiter', 'router', 'ledger', 'retrieval', 'payments'] as const).map((kind) =>
+      get(`http://127.0.0.1:${platform.cluster.replicas(kind)[0]?.port}/metrics`, token),
+    ),
+  );
+
+describe('docs/rotation.md, followed under load', () => {
+  it('has the steps and the processes that are followed here', () => {
+    expect(tokenSteps.map((cells) => cells.slice(0, 3))).toEqual([
+      ['1. Add', 'old', 'new'],
+      ['2. Swap', 'new', 'old'],
+      ['3. Remove', 'new', ''],
+    ]);
+    expect(readersOf('SVC_INTERNAL_TOKEN')).toHaveLength(6);
+  });
+
+  it(
+    'fails no request while all tokens are changed, and the old ones are refused afterwards',
+    TIMEOUT,
+    async () => {
+      const old: Settings = Object.fromEntries(TOKENS.map((name) => [name, env[name]]));
+      const changed: Settings = Object.fromEntries(TOKENS.map((name) => [name, newSecret()]));
+      const values: Readonly<Record<string, Settings>> = { old, new: changed };
+      const faults = await faultsUnderLoad(async () => {
+        for (const [, first = '', second = ''] of tokenSteps) {
+          const settings = TOKENS.map((name) => ({
+            [name]: values[first]?.[name],
+            [`${name}_SECOND`]: values[second]?.[name],
+          }));
+          await restart(TOKENS, Object.assign({}, ...settings) as Settings);
+          sent = {
+            operator: changed['SVC_OPERATOR_TOKEN'] ?? '',
+            metrics: changed['SVC_METRICS_TOKEN'] ?? '',
+          };
+        }
+      });
+      expect(faults).toEqual([]);
+      const accounts = `${platform.operatorUrl}/accounts?limit=1`;
+      for (const [expected, { SVC_OPERATOR_TOKEN, SVC_METRICS_TOKEN, SVC_INTERNAL_TOKEN }] of [
+        [200, changed],
+        [401, old],
+      ] as const) {
+        expect(await get(accounts, SVC_OPERATOR_TOKEN)).toBe(expected);
+        const statuses = [
+          ...(await statusesOf(SVC_METRICS_TOKEN)),
+          ...(await statusesOf(SVC_INTERNAL_TOKEN)),
+        ];
+        expect(statuses).toEqual(statuses.map(() => expected));
+      }
+    },
+  );
+
+  it('fails no request while the PostgreSQL password is changed', TIMEOUT, async () => {
+    const before = new URL(env['DATABASE_URL'] ?? '');
+    const NEW = newSecret();
+    const after = Object.assign(new URL(before), { username: 'svc_b', password: NEW });
+    const tell = (url: URL, step: string): Promise<void> =>
+      withClient(String(url), async (client) => {
+        const commands = commandsOf('PostgreSQL', step, { NEW });
+        expect(commands).not.toEqual(['']);
+        for (const command of commands)
+          await client.query(command.replaceAll(/\bsvc\b(?!_)/g, `"${before.username}"`));
+      });
+    const faults = await faultsUnderLoad(async () => {
+      await tell(before, 'Add.');
+      await restart(['DATABASE_URL'], { DATABASE_URL: String(after) });
+      await tell(after, 'Remove,');
+      await sleep(PAUSE_MS);
+    });
+    expect(faults).toEqual([]);
+    await expect(withClient(String(before), () => Promise.resolve())).rejects.toThrow(
+      /authentication failed/,
+    );
+    expect(await get(`${platform.operatorUrl}/ledger/audit`, sent.operator)).toBe(200);
+  });
+
+  it('fails no request while the Redis password is changed', TIMEOUT, async () => {
+    const before = new URL(env['REDIS_URL'] ?? '');
+    const NEW = newSecret();
+    const after = Object.assign(new URL(before), { password: NEW });
+    const values = { NEW, OLD: before.password };
+    const tell = async (url: URL, step: string): Promise<void> => {
+      const redis = new Redis(String(url), { maxRetriesPerRequest: 1, retryStrategy: () => null });
+      for (const command of commandsOf('Redis', step, values)) {
+        const [name = '', ...args] = command.split(' ');
+        expect(await redis.call(name, ...args)).toBe('OK');
+      }
+      await redis.quit();
+    };
+    const faults = await faultsUnderLoad(async () => {
+      await tell(before, 'Add:');
+      await restart(['REDIS_URL'], { REDIS_URL: String(after) });
+      await tell(after, 'Remove:');
+      await sleep(PAUSE_MS);
+    });
+    expect(faults).toEqual([]);
+    await expect(tell(before, 'Add:')).rejects.toThrow(/WRONGPASS|closed/);
+  });
+});
