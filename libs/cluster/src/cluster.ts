@@ -39,6 +39,9 @@ interface Planned {
   readonly ports: readonly number[];
 }
 
+/** The settings of a process, from those of the cluster, and `instead` of what all share. */
+type EnvironmentOf = (process: Planned, env: Environment, instead?: Environment) => Promise<Environment>;
+
 /** All services as processes of this machine, any number of each, with a balancer before the gateways. */
 export class Cluster {
   private arrangedFor = '';
@@ -47,7 +50,7 @@ export class Cluster {
     private readonly processes: ReadonlyMap<Kind, readonly ReplicaProcess[]>,
     private readonly balancers: { readonly api: Balancer; readonly operator: Balancer },
     private readonly told: {
-      readonly envOf: (process: Planned, env: Environment) => Promise<Environment>;
+      readonly envOf: EnvironmentOf;
       readonly planned: readonly Planned[];
       readonly metrics: readonly ScrapedProcess[];
       readonly sockets: string;
@@ -69,13 +72,13 @@ export class Cluster {
     const sockets = await mkdtemp(join(tmpdir(), 'svc-gateways-'));
     const socketOf = (name: string): string => join(sockets, `${name}.sock`);
     const ownOf = await environments();
-    const envOf = ({ kind, name, ports }: Planned, given: Environment): Promise<Environment> => {
+    const envOf: EnvironmentOf = ({ kind, name, ports }, given, instead = {}) => {
       const own = {
         ...portsOf(ports),
         LEDGER_JOURNAL_DIR: join(folder, 'journals', name),
         GATEWAY_PROXY_LISTEN: socketOf(name),
       };
-      return ownOf(kind, { HOST: '127.0.0.1', ...told, ...shared, ...given, ...own });
+      return ownOf(kind, { HOST: '127.0.0.1', ...told, ...given, ...shared, ...instead, ...own });
     };
     const processes = new Map<Kind, ReplicaProcess[]>(kinds.map((kind) => [kind, []]));
     try {
@@ -123,13 +126,13 @@ export class Cluster {
   }
 
   /**
-   * Restarts every process of a kind, one after the other, with `env` in place of the settings it began with: `shared` ones stay
-   * where `env` does not name them.
+   * Restarts every process of a kind, one after the other; with `env` in place of its settings, what all share included
+   * where `env` names it.
    */
   async rollingRestart(kind: Kind, env?: Environment): Promise<void> {
     for (const service of this.replicas(kind)) {
       const planned = this.told.planned.find(({ name }) => name === service.name);
-      await service.restart(planned && env && (await this.told.envOf(planned, env)));
+      await service.restart(planned && env && (await this.told.envOf(planned, env, env)));
     }
   }
 
