@@ -4,12 +4,22 @@ import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 import { DEPLOYMENTS, matchersOfBoard, variablesOf } from './board-scope.mjs';
+import { m } from './names.mjs';
 import { runbookLinks, traceLinks } from './panel-links.mjs';
 import { RUNBOOKS_URL } from './runbooks.mjs';
 import { scoped } from './scope.mjs';
 import { thresholdsOf } from './thresholds.mjs';
 
 const PanelBuilders = { timeseries: TimeseriesBuilder, stat: StatBuilder };
+
+const EXEMPLIFIED = [
+  m.requests.duration,
+  m.inference.duration,
+  m.inference.firstToken,
+  m.inference.perToken,
+  m.router.duration,
+  m.router.firstChunk,
+];
 
 const SOURCE = { type: 'prometheus', uid: '${source}' };
 const WIDTH = 8;
@@ -41,6 +51,9 @@ const chart = (builder, thresholds) =>
 const builderOf = (kind, thresholds) =>
   kind === 'stat' ? new StatBuilder().noValue('none') : chart(new PanelBuilders[kind](), thresholds);
 
+/** Whether a query reads a histogram whose buckets name traces; a click on one of its dots opens that trace. */
+const hasExemplars = (expr) => EXEMPLIFIED.some((name) => expr.includes(`${name}_bucket`));
+
 function panelOf(panel, matchers) {
   const { title, kind = 'timeseries', unit, bad, todo, queries } = panel;
   const thresholds = thresholdsOf(panel);
@@ -57,6 +70,7 @@ function panelOf(panel, matchers) {
       .expr(scoped(expr, matchers))
       .legendFormat(legend)
       .refId(String.fromCodePoint(65 + number));
+    if (kind !== 'stat' && hasExemplars(expr)) query.exemplar(true);
     builder.withTarget(kind === 'stat' ? query.instant() : query);
   });
   return builder.build();

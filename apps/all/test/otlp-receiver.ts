@@ -36,6 +36,13 @@ interface TracesOnWire {
   })[];
 }
 
+interface ExemplarOnWire {
+  readonly timeUnixNano: string;
+  readonly asDouble: number;
+  readonly spanId: string;
+  readonly traceId: string;
+}
+
 interface PointOnWire {
   readonly startTimeUnixNano: string;
   readonly timeUnixNano: string;
@@ -45,6 +52,7 @@ interface PointOnWire {
   readonly sum?: number;
   readonly bucketCounts?: readonly string[];
   readonly explicitBounds?: readonly number[];
+  readonly exemplars?: readonly ExemplarOnWire[];
 }
 
 interface DataOnWire {
@@ -119,6 +127,12 @@ export interface ReceivedMetric {
     readonly sum: number | undefined;
     readonly counts: readonly number[] | undefined;
     readonly boundaries: readonly number[] | undefined;
+    readonly exemplars: readonly {
+      readonly atMs: number;
+      readonly value: number;
+      readonly spanId: string;
+      readonly traceId: string;
+    }[];
   }[];
 }
 
@@ -241,6 +255,12 @@ function receivedMetric(resource: Record<string, unknown>, metric: MetricOnWire)
       sum: point.sum,
       counts: point.bucketCounts?.map(Number),
       boundaries: point.explicitBounds,
+      exemplars: (point.exemplars ?? []).map(({ timeUnixNano, asDouble, spanId, traceId }) => ({
+        atMs: msOf(timeUnixNano),
+        value: asDouble,
+        spanId: hex(spanId),
+        traceId: hex(traceId),
+      })),
     })),
   };
 }

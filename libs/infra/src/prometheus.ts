@@ -58,6 +58,7 @@ export class Prometheus {
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
       '--log.level=warn',
+      '--enable-feature=exemplar-storage',
     ];
     const child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';

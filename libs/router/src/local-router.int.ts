@@ -1,6 +1,6 @@
 import type { ChunkStream, InferenceRouter } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
-import { metricsText } from '@svc/telemetry';
+import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, type Reply, TestBackend, saying } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
@@ -162,8 +162,8 @@ it('counts error responses by model, backend and status, and unusual statuses to
   const call = { requestId: 'r', accountId: 'a', model: 'm', body: [Buffer.from('{"n":1}')] };
   const errors = (status: string): number => {
     const labels = `gen_ai_request_model="m",svc_backend="backend-1",http_response_status_code="${status}"`;
-    const line = metricsText()
-      .split('\n')
+    const line = scrapedMetrics()
+      .text.split('\n')
       .find((each) => each.startsWith(`svc_router_errors_total{${labels}}`));
     return Number(line?.split(' ').at(-1) ?? 0);
   };

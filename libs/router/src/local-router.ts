@@ -16,7 +16,7 @@ import {
   uuidOf,
 } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
-import { beginAttempt, ending } from './backends/attempt-step.js';
+import { Attempt } from './backends/attempt.js';
 import { AnswerBytes } from './backends/answer-bytes.js';
 import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
 import {
@@ -126,20 +126,22 @@ export class LocalRouter extends InferenceRouter {
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
       const { live } = place;
       let exchange: Exchange | undefined;
-      const step = beginAttempt(live, { model: call.model, number: retries + 1 });
-      const startMs = performance.now();
+      const attempt = new Attempt(place, {
+        model: call.model,
+        isStream: mode.isStream,
+        number: retries + 1,
+      });
       if (retries > 0) router.retries.add(1, call.model);
       try {
         const deadlineMs = Math.max(1, endMs - performance.now());
-        const request = { ...this.request(live, call, step), pauseMs: mode.pauseMs, deadlineMs };
-        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd: ending(place, step) });
+        const request = { ...this.request(live, call, attempt.step), pauseMs: mode.pauseMs, deadlineMs };
+        const onEnd = (failure: Error | undefined): void => attempt.ended(failure);
+        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd });
         await refuseFailure(exchange);
         const part = await mode.take(exchange);
-        step?.note('first chunk');
+        attempt.began();
         live.rest.answered();
         router.attempts.add(1, call.model, live.name, 'answered');
-        if (mode.isStream)
-          router.firstChunk.record((performance.now() - startMs) / 1_000, call.model, live.name);
         return { backend: live.name, retries, ...part };
       } catch (error) {
         const sent = { body: call.body, secrets: this.secretsOf(live, call) };
@@ -147,7 +149,7 @@ export class LocalRouter extends InferenceRouter {
         if (error instanceof BackendError) this.report(error, sent, { live, call });
         router.attempts.add(1, call.model, live.name, outcomeOf(refusal, signal));
         // Only now the call ends: what the backend said is known better than that it was let go.
-        step?.fail(signal.aborted ? error : refusal.problem);
+        attempt.failed(signal.aborted ? error : refusal.problem);
         exchange?.abort();
       }
       retries += 1;

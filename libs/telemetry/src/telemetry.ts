@@ -1,6 +1,6 @@
 import { CATALOGUE } from './instruments/catalogue.js';
 import { type Push, targetOf } from './export/otlp-target.js';
-import { prometheusText } from './export/prometheus-text.js';
+import { type MetricsText, metricsText } from './export/prometheus-text.js';
 import { readProcess } from './process/process-readings.js';
 import type { TelemetryConfig } from './telemetry.config.js';
 
@@ -51,5 +51,5 @@ async function startPushes(options: TelemetryOptions): Promise<readonly Push[]> 
   return pushes;
 }
 
-/** Every metric as Prometheus reads them. */
-export const metricsText = (): string => prometheusText(CATALOGUE);
+/** Every metric in the format that a scraper's `Accept` prefers; by default as Prometheus reads them. */
+export const scrapedMetrics = (accept?: string): MetricsText => metricsText(CATALOGUE, accept);

@@ -6,7 +6,7 @@ import {
   beginStep,
   inStep,
   inference,
-  metricsText,
+  scrapedMetrics,
   money,
   neighbours,
   requests,
@@ -92,7 +92,7 @@ async function round(perSecond, seconds) {
       await completion(idOf(done));
     if (isCounting && nowMs - scrapedMs >= SCRAPE_MS) {
       scrapedMs = nowMs;
-      metricsText();
+      scrapedMetrics();
     }
     await sleep(TURN_MS);
   }

@@ -193,9 +193,9 @@ describe('metrics by OTLP', () => {
   ];
 
   it('have the names, units, labels and boundaries of the catalogue, and count from the start', () => {
-    const known = new Map(CATALOGUE.map((metric) => [metric.descriptor.name, metric]));
+    const catalogue = new Map(CATALOGUE.map((metric) => [metric.descriptor.name, metric]));
     for (const { name, help, unit, kind, temporality, isMonotonic, points } of latestOf()) {
-      const metric = known.get(name);
+      const metric = catalogue.get(name);
       expect([name, help, unit, kind]).toEqual([
         metric?.descriptor.name,
         metric?.descriptor.help,
@@ -206,7 +206,10 @@ describe('metrics by OTLP', () => {
       expect([name, isMonotonic]).toEqual([name, kind === 'counter' ? true : undefined]);
       const boundaries = metric?.kind === 'histogram' ? [...metric.boundaries] : undefined;
       for (const point of points) {
-        expect([name, Object.keys(point.attributes)]).toEqual([name, metric?.descriptor.labels]);
+        const { labels = [], constants = {} } = metric?.descriptor ?? {};
+        const known = [...Object.keys(constants), ...labels];
+        expect([name, ...known]).toEqual(expect.arrayContaining([name, ...Object.keys(point.attributes)]));
+        expect(point.attributes).toMatchObject(constants);
         expect([name, point.boundaries]).toEqual([name, boundaries]);
         expect(point.startMs).toBeLessThanOrEqual(point.atMs);
         expect(point.value).not.toBeNaN();

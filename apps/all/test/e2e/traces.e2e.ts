@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { LocalChain } from '@svc/infra';
 import { TestServer } from '@svc/testing';
 import { generatePrivateKey } from 'viem/accounts';
@@ -58,6 +59,7 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_TRACES_SAMPLER_ARG: '1',
       OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_METRIC_EXPORT_INTERVAL: '300',
     },
   });
 });
@@ -103,6 +105,10 @@ function early(spans: readonly ReceivedSpan[]): ReceivedSpan[] {
   return spans.filter(({ parentId, startMs }) => startMs < (byId.get(parentId)?.startMs ?? 0) - 5);
 }
 
+/** The names of attributes that were exported without a value. */
+const emptyOf = (attributes: Readonly<Record<string, unknown>>): string[] =>
+  Object.keys(attributes).filter((name) => (attributes[name] ?? '') === '');
+
 /** The trace in which the charge of another one was posted. */
 async function postingOf(spans: readonly ReceivedSpan[]): Promise<readonly ReceivedSpan[]> {
   const sent = spans.find(({ name }) => name === 'send usage.recorded.v1');
@@ -147,7 +153,14 @@ describe('the trace of a chat completion', () => {
     expect(spans.find(({ name }) => name === 'chat test-model')).toMatchObject({
       kind: 3,
       events: ['first chunk'],
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'svc',
+        'gen_ai.request.model': 'test-model',
+        'gen_ai.request.stream': true,
+      },
     });
+    for (const { name, attributes } of spans) expect([name, ...emptyOf(attributes)]).toEqual([name]);
   });
 
   it('goes through all services, in one tree, where a contract signs in, the web is searched and the answer streams', async () => {
@@ -218,5 +231,112 @@ describe('the trace of a chat completion', () => {
     const root = spans.find(({ name }) => name === CHAT);
     expect(root).toMatchObject({ parentId: '', links: [`${OTHERS_TRACE} ${OTHERS_SPAN}`] });
     expect(receiver.trace(OTHERS_TRACE)).toEqual([]);
+  });
+});
+
+describe('the trace of a client that is trusted with traces', () => {
+  let trusting: Platform;
+
+  beforeAll(async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_TRACES_SAMPLER_ARG: '0',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      SVC_TRACES_OF_CLIENTS: 'continue',
+    };
+    trusting = await Platform.start({ env });
+  });
+
+  afterAll(() => trusting?.stop());
+
+  it('goes from its `traceparent` to the posting of the charge, which is found by a link to it', async () => {
+    const { apiKey } = await trusting.account();
+    const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+    const headers = { traceparent: `00-${traceId}-${spanId}-01` };
+    const response = await trusting.chat(apiKey, { ...BODY, stream: true }, { headers });
+    expect(await response.text()).toContain('data: [DONE]');
+    const names = [CHAT, 'chat test-model', 'settle', 'send usage.recorded.v1'];
+    const exported = () => new Set(receiver.trace(traceId).map(({ name }) => name));
+    await eventually(`the trace has ${names.join(', ')}`, () => names.every((name) => exported().has(name)));
+    const spans = receiver.trace(traceId);
+    expect(spans.find(({ name }) => name === CHAT)).toMatchObject({ parentId: spanId, links: [] });
+    const known = new Set([spanId, ...spans.map((span) => span.spanId)]);
+    expect(spans.filter(({ parentId }) => !known.has(parentId))).toEqual([]);
+    // The query of docs/traces-and-logs.md: { name = "process usage.recorded.v1" && link:traceID = "…" }
+    const postings = () =>
+      receiver.spans.filter(
+        ({ name, links }) =>
+          name === 'process usage.recorded.v1' && links.some((link) => link.startsWith(`${traceId} `)),
+      );
+    await eventually('the charge is posted', () => postings().length > 0);
+    const [posting] = await postingOf(spans);
+    expect(postings().map((span) => span.traceId)).toEqual([posting?.traceId]);
+  });
+
+  it('is not recorded where the client does not record it', async () => {
+    const { apiKey } = await trusting.account();
+    const traceId = randomBytes(16).toString('hex');
+    const headers = { traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-00` };
+    await (await trusting.chat(apiKey, BODY, { headers })).text();
+    const recorded = randomBytes(16).toString('hex');
+    const sampled = { traceparent: `00-${recorded}-${randomBytes(8).toString('hex')}-01` };
+    await (await trusting.chat(apiKey, BODY, { headers: sampled })).text();
+    await eventually('the later trace is there', () => receiver.trace(recorded).length > 0);
+    expect(receiver.trace(traceId)).toEqual([]);
+  });
+});
+
+describe('the metrics of a chat completion', () => {
+  const MEASURED: readonly (readonly [metric: string, attributes: Readonly<Record<string, unknown>>])[] = [
+    ['http.server.request.duration', { 'http.route': '/api/v1/chat/completions' }],
+    ['gen_ai.server.request.duration', { 'gen_ai.request.model': 'test-model' }],
+    ['gen_ai.server.time_to_first_token', { 'gen_ai.request.model': 'test-model' }],
+    ['gen_ai.client.inference.duration', { 'gen_ai.request.model': 'test-model' }],
+    ['gen_ai.client.inference.time_to_first_chunk', { 'gen_ai.request.model': 'test-model' }],
+  ];
+
+  it('lead to its trace, by OTLP', async () => {
+    const { apiKey } = await platform.account();
+    const spans = await traceOf(
+      await platform.chat(apiKey, { ...BODY, stream: true }),
+      CHAT,
+      'chat test-model',
+    );
+    const { traceId = '' } = spans[0] ?? {};
+    for (const [metric, attributes] of MEASURED) {
+      const points = () =>
+        receiver.metrics
+          .filter(({ name }) => name === metric)
+          .flatMap((of) => of.points)
+          .filter(({ exemplars }) => exemplars.some((exemplar) => exemplar.traceId === traceId));
+      await eventually(`${metric} names the trace`, () => points().length > 0);
+      for (const { attributes: of, exemplars } of points()) {
+        expect(of).toMatchObject(attributes);
+        for (const { traceId: id, spanId, value } of exemplars.filter((each) => each.traceId === traceId)) {
+          const span = receiver.trace(id).find((each) => each.spanId === spanId);
+          expect([metric, span?.spanId]).toEqual([metric, spanId]);
+          expect(value * 1_000).toBeLessThan((span?.endMs ?? 0) - (span?.startMs ?? 0) + 50);
+        }
+      }
+    }
+  });
+
+  it('have what the conventions for generative AI require, and no empty attribute', async () => {
+    const { apiKey } = await platform.account();
+    await traceOf(await platform.chat(apiKey, { ...BODY, stream: true }), CHAT);
+    const named = () => new Set(receiver.metrics.map(({ name }) => name));
+    await eventually('the metrics are exported', () => MEASURED.every(([name]) => named().has(name)));
+    const points = receiver.metrics.flatMap((metric) =>
+      metric.points.map((point) => ({ ...metric, ...point })),
+    );
+    for (const { name, attributes } of points) expect([name, ...emptyOf(attributes)]).toEqual([name]);
+    const generative = points.filter(({ name }) => name.startsWith('gen_ai.'));
+    for (const { name, attributes } of generative)
+      expect({ name, ...attributes }).toMatchObject({
+        name,
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'svc',
+        'gen_ai.request.model': expect.any(String),
+      });
   });
 });

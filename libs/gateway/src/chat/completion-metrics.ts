@@ -1,6 +1,6 @@
 import { Problem } from '@svc/contracts';
 import type { RequestRecord } from '@svc/runtime';
-import { inference } from '@svc/telemetry';
+import { currentStep, inference } from '@svc/telemetry';
 
 const streams = inference.streams.with();
 
@@ -15,12 +15,15 @@ export function completionEnded(record: RequestRecord, error?: unknown): void {
   if (model === undefined) return;
   const ms = performance.now() - startedMs;
   const problem = error === undefined ? record.problem : Problem.from(error);
-  inference.duration.record(ms / 1_000, model, problem?.code ?? record.ended ?? '');
+  const span = currentStep()?.trace.measured;
+  inference.duration.with(model, problem?.code ?? record.ended ?? '').record(ms / 1_000, span);
   if (backend === '') return;
   inference.inputTokens.add(promptTokens, model, backend);
   inference.outputTokens.add(completionTokens, model, backend);
   if (record.stream !== true || firstChunkMs === undefined) return;
-  inference.firstToken.record(firstChunkMs / 1_000, model, backend);
+  inference.firstToken.with(model, backend).record(firstChunkMs / 1_000, span);
   if (completionTokens > 1)
-    inference.perToken.record((ms - firstChunkMs) / (completionTokens - 1) / 1_000, model, backend);
+    inference.perToken
+      .with(model, backend)
+      .record((ms - firstChunkMs) / (completionTokens - 1) / 1_000, span);
 }

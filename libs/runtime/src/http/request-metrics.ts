@@ -27,7 +27,7 @@ export function requestEnded(request: FastifyRequest, status: number): void {
     cell = requests.duration.with(matchedRoute.method, matchedRoute.path, String(status));
     cells.set(status, cell);
   }
-  cell.record(seconds);
+  cell.record(seconds, request.traced?.trace.measured);
 }
 
 /** Few requests have one, so their cells need not be kept. */

@@ -1,5 +1,5 @@
 import { type RouteDefinition } from '@svc/contracts';
-import { type SpanAttributes, type Step, type Trace, inStep, tracing } from '@svc/telemetry';
+import { type SpanAttributes, type Step, type Trace, genAi, inStep, tracing } from '@svc/telemetry';
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 
 /** What a request is for its telemetry. */
@@ -63,7 +63,7 @@ export function endTrace(request: FastifyRequest, status: number): void {
   tracing.end(trace, {
     failed: hasFailed,
     waitedMs: firstChunkMs ?? performance.now() - startedMs,
-    describe: () => attributesOf(request, status),
+    describe: () => attributesOf(request, { status, error: trace.root.error }),
   });
 }
 
@@ -76,14 +76,17 @@ function arrivalOf(request: FastifyRequest, { method, path }: RouteDefinition) {
   };
 }
 
-function attributesOf(request: FastifyRequest, status: number): SpanAttributes {
+function attributesOf(
+  request: FastifyRequest,
+  { status, error }: { readonly status: number; readonly error: string | undefined },
+): SpanAttributes {
   const { record, matchedRoute } = request;
   const { problem } = record;
   return {
     'http.request.method': request.method,
     'http.route': matchedRoute?.path,
     'http.response.status_code': status,
-    'error.type': problem && problem.status >= 500 ? problem.code : undefined,
+    'error.type': error,
     'svc.request.id': request.id,
     'svc.account.id': record.accountId,
     'svc.key.id': record.keyId,
@@ -92,6 +95,7 @@ function attributesOf(request: FastifyRequest, status: number): SpanAttributes {
     'svc.backend': record.backend,
     'svc.cost.usd': record.costUsd,
     'svc.cost.diem': record.costDiem,
+    ...(record.model !== undefined && genAi),
     'gen_ai.request.model': record.model,
     'gen_ai.request.stream': record.stream,
     'gen_ai.response.time_to_first_chunk':

@@ -1,14 +1,19 @@
-import { Controller, Header } from '@nestjs/common';
+import { Controller, Headers, Res } from '@nestjs/common';
 import { routes } from '@svc/contracts';
-import { PROMETHEUS_TYPE, metricsText } from '@svc/telemetry';
+import { scrapedMetrics } from '@svc/telemetry';
+import type { FastifyReply } from 'fastify';
 import { Answers } from '../http/route.js';
 
 /** What the process counts, for Prometheus. */
 @Controller()
 export class MetricsController {
   @Answers(routes.metrics)
-  @Header('content-type', PROMETHEUS_TYPE)
-  metrics(): string {
-    return metricsText();
+  metrics(
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): string {
+    const { contentType, text } = scrapedMetrics(accept);
+    reply.header('content-type', contentType);
+    return text;
   }
 }

@@ -17,18 +17,36 @@ export class GaugeCell {
   }
 }
 
-/** How many values there were below each boundary, their number and their sum. */
+/** The exported span that a value was measured for. */
+export interface MeasuredSpan {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** 16 hex digits. */
+  readonly spanId: string;
+}
+
+/** A value with the span that it was measured for, so that a chart can link to its trace. */
+export interface Exemplar extends MeasuredSpan {
+  readonly value: number;
+  /** Unix time. */
+  readonly atMs: number;
+}
+
+/** The number of values up to each boundary, how many there were, and their sum. */
 export class HistogramCell {
   sum = 0;
   count = 0;
   /** One for each boundary, and one for what is beyond the last; not added up. */
   readonly counts: number[];
+  /** The latest of each bucket, by the bucket's index. */
+  readonly exemplars = new Map<number, Exemplar>();
 
   constructor(private readonly boundaries: readonly number[]) {
     this.counts = Array<number>(boundaries.length + 1).fill(0);
   }
 
-  record(value: number): void {
+  /** `span` only where it is exported: an exemplar must not lead to a trace that does not exist. */
+  record(value: number, span?: MeasuredSpan): void {
     if (!(value >= 0)) return;
     const { boundaries } = this;
     let low = 0;
@@ -41,5 +59,8 @@ export class HistogramCell {
     (this.counts[low] as number) += 1;
     this.sum += value;
     this.count += 1;
+    if (!span) return;
+    const { traceId, spanId } = span;
+    this.exemplars.set(low, { value, traceId, spanId, atMs: Date.now() });
   }
 }

@@ -11,6 +11,8 @@ export interface Descriptor<Labels extends readonly string[] = readonly string[]
   /** What it tells. */
   readonly help: string;
   readonly labels: Labels;
+  /** Labels with the same value on every series. */
+  readonly constants?: Readonly<Record<string, string>>;
 }
 
 /** A value for each label. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { prometheusText } from '../export/prometheus-text.js';
+import { describe, expect, it, vi } from 'vitest';
+import { metricsText } from '../export/prometheus-text.js';
 import { OTHER } from './family.js';
 import { Counter, Gauge, Histogram } from './metrics.js';
 
@@ -76,7 +76,7 @@ describe('the text for Prometheus', () => {
     const ratio = new Gauge({ name: 'x.share', unit: '1', help: 'Share.', labels: [] });
     ratio.set(0.25);
     const empty = new Gauge({ name: 'x.none', unit: '1', help: 'None.', labels: ['a'] });
-    expect(prometheusText([counter, histogram, ratio, empty])).toBe(
+    expect(metricsText([counter, histogram, ratio, empty]).text).toBe(
       `# HELP svc_things_total Things.
 # TYPE svc_things_total counter
 svc_things_total{svc_a="quote \\" and \\\\ and\\nline"} 2
@@ -92,5 +92,41 @@ x_wait_seconds_count 2
 x_share_ratio 0.25
 `,
     );
+  });
+
+  it('has exemplars and its end in OpenMetrics, where a scraper prefers that', () => {
+    const histogram = new Histogram({ name: 'x.wait', unit: 's', help: 'Wait.', labels: ['a'] }, [0.5]);
+    const counter = new Counter({ ...descriptor, labels: [], constants: { 'svc.kind': 'k' } });
+    const span = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_500 });
+    histogram.with('v').record(0.2, { ...span, spanId: '0000000000000001' });
+    histogram.with('v').record(0.25, span);
+    histogram.with('v').record(0.3);
+    vi.useRealTimers();
+    const prefers =
+      'application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
+    const { contentType, text } = metricsText([counter, histogram], prefers);
+    expect(contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    expect(text).toBe(`# HELP svc_things Things.
+# TYPE svc_things counter
+svc_things_total{svc_kind="k"} 0
+# HELP x_wait_seconds Wait.
+# TYPE x_wait_seconds histogram
+x_wait_seconds_bucket{a="v",le="0.5"} 3 # {trace_id="${span.traceId}",span_id="${span.spanId}"} 0.25 1700000000.5
+x_wait_seconds_bucket{a="v",le="+Inf"} 3
+x_wait_seconds_sum{a="v"} 0.75
+x_wait_seconds_count{a="v"} 3
+# EOF
+`);
+  });
+
+  it('is in the format of Prometheus for everybody else', () => {
+    const prefersText = 'text/plain;version=0.0.4,application/openmetrics-text;version=1.0.0;q=0.4';
+    for (const accept of [undefined, '*/*', 'text/html', prefersText]) {
+      const { contentType, text } = metricsText([new Counter({ ...descriptor, labels: [] })], accept);
+      expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
+      expect(text).toContain('# TYPE svc_things_total counter');
+      expect(text).not.toContain('# EOF');
+    }
   });
 });

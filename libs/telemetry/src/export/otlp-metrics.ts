@@ -1,3 +1,4 @@
+import type { Exemplar } from '../cells/cells.js';
 import type { Metric } from '../cells/metrics.js';
 import type { CollectionResult, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 import { AggregationTemporality, DataPointType } from '@opentelemetry/sdk-metrics';
@@ -5,6 +6,19 @@ import { AggregationTemporality, DataPointType } from '@opentelemetry/sdk-metric
 type Time = [seconds: number, nanos: number];
 
 const time = (ms: number): Time => [Math.trunc(ms / 1_000), Math.round((ms % 1_000) * 1_000_000)];
+
+/** The labels that have a value; Prometheus too treats an empty label as none. */
+const attributesOf = ({ descriptor: { labels, constants } }: Metric, values: readonly string[]) => ({
+  ...constants,
+  ...Object.fromEntries(
+    labels.flatMap((label, index) => (values[index] ? [[label, values[index]] as const] : [])),
+  ),
+});
+
+/** A point with the exemplars of its buckets, which OpenTelemetry's libraries have no member for. */
+export interface PointWithExemplars {
+  readonly exemplars?: readonly Exemplar[];
+}
 
 /** Gives the metrics to OpenTelemetry's reader, which sends them. */
 export class CellProducer implements MetricProducer {
@@ -37,7 +51,7 @@ export class CellProducer implements MetricProducer {
     const point = (values: readonly string[]) => ({
       startTime: this.startTime,
       endTime,
-      attributes: Object.fromEntries(metric.descriptor.labels.map((label, index) => [label, values[index]])),
+      attributes: attributesOf(metric, values),
     });
     switch (metric.kind) {
       case 'counter':
@@ -59,6 +73,7 @@ export class CellProducer implements MetricProducer {
           dataPointType: DataPointType.HISTOGRAM,
           dataPoints: metric.points().map(({ values, cell }) => ({
             ...point(values),
+            exemplars: [...cell.exemplars.values()],
             value: {
               buckets: { boundaries: [...metric.boundaries], counts: [...cell.counts] },
               sum: cell.sum,

@@ -1,20 +1,53 @@
+import type { Exemplar } from '../cells/cells.js';
 import type { Counter, Gauge, Histogram, Metric } from '../cells/metrics.js';
 import { prometheusLabel, prometheusName } from './prometheus-names.js';
 
-/** What `prometheusText` is. */
-export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+/** Metrics as a scraper reads them. */
+export interface MetricsText {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+const PROMETHEUS = 'text/plain';
+const OPEN_METRICS = 'application/openmetrics-text';
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
 const escape = (text: string): string => text.replaceAll(/[\\"\n]/g, (char) => ESCAPES[char] ?? char);
 
-/** The metrics as Prometheus reads them. Those that have no values are left out. */
-export function prometheusText(metrics: readonly Metric[]): string {
+/**
+ * The metrics in the format that a scraper's `Accept` prefers: Prometheus's own, or OpenMetrics, which is the one with
+ * exemplars (https://prometheus.io/docs/specs/om/open_metrics_spec/). Names and labels are the same in both.
+ */
+export function metricsText(metrics: readonly Metric[], accept = ''): MetricsText {
+  if (quality(accept, OPEN_METRICS) > quality(accept, PROMETHEUS))
+    return {
+      contentType: `${OPEN_METRICS}; version=1.0.0; charset=utf-8`,
+      text: `${textOf(metrics, true)}# EOF\n`,
+    };
+  return { contentType: `${PROMETHEUS}; version=0.0.4; charset=utf-8`, text: textOf(metrics, false) };
+}
+
+/** The weight that an `Accept` header gives a media type by its name; 0 where it does not name it. */
+function quality(accept: string, type: string): number {
+  const weights = accept.split(',').flatMap((range) => {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    if (name !== type) return [];
+    const weight = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
+    return Number.isFinite(weight) ? [weight] : [];
+  });
+  return Math.max(0, ...weights);
+}
+
+/** Metrics without values are left out. */
+function textOf(metrics: readonly Metric[], isOpenMetrics: boolean): string {
   let text = '';
   for (const metric of metrics) {
-    const lines = metric.kind === 'histogram' ? histogramLines(metric) : numberLines(metric);
+    const lines = metric.kind === 'histogram' ? histogramLines(metric, isOpenMetrics) : numberLines(metric);
     if (lines === '') continue;
-    const name = prometheusName(metric);
+    const series = prometheusName(metric);
+    // OpenMetrics describes a counter by its name without the suffix of its series.
+    const name = isOpenMetrics && metric.kind === 'counter' ? series.replace(/_total$/, '') : series;
     text += `# HELP ${name} ${escape(metric.descriptor.help)}\n# TYPE ${name} ${metric.kind}\n${lines}`;
   }
   return text;
@@ -29,7 +62,7 @@ function numberLines(metric: Counter | Gauge): string {
     .join('');
 }
 
-function histogramLines(metric: Histogram): string {
+function histogramLines(metric: Histogram, withExemplars: boolean): string {
   const name = prometheusName(metric);
   const labels = labelsOf(metric);
   let text = '';
@@ -39,16 +72,26 @@ function histogramLines(metric: Histogram): string {
     let below = 0;
     cell.counts.forEach((count, index) => {
       below += count;
-      text += `${name}_bucket{${head}le="${metric.boundaries[index] ?? '+Inf'}"} ${below}\n`;
+      const exemplar = withExemplars ? exemplarText(cell.exemplars.get(index)) : '';
+      text += `${name}_bucket{${head}le="${metric.boundaries[index] ?? '+Inf'}"} ${below}${exemplar}\n`;
     });
     text += `${name}_sum${braced(own)} ${cell.sum}\n${name}_count${braced(own)} ${cell.count}\n`;
   }
   return text;
 }
 
+const exemplarText = (exemplar: Exemplar | undefined): string =>
+  exemplar
+    ? ` # {trace_id="${exemplar.traceId}",span_id="${exemplar.spanId}"} ${exemplar.value} ${exemplar.atMs / 1_000}`
+    : '';
+
 const braced = (labels: string): string => (labels === '' ? '' : `{${labels}}`);
 
-function labelsOf({ descriptor }: Metric): (values: readonly string[]) => string {
-  const names = descriptor.labels.map(prometheusLabel);
-  return (values) => names.map((name, index) => `${name}="${escape(values[index] ?? '')}"`).join(',');
+function labelsOf({ descriptor: { labels, constants = {} } }: Metric): (values: readonly string[]) => string {
+  const names = labels.map(prometheusLabel);
+  const fixed = Object.entries(constants).map(
+    ([name, value]) => `${prometheusLabel(name)}="${escape(value)}"`,
+  );
+  return (values) =>
+    [...names.map((name, index) => `${name}="${escape(values[index] ?? '')}"`), ...fixed].join(',');
 }

@@ -1,5 +1,6 @@
 import type { Attributes, HrTime, Link, SpanContext } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { SpanAttributes } from '../traces/attributes.js';
 import type { RemoteSpan } from '../traces/trace-context.js';
 import type { Step } from '../traces/trace.js';
 
@@ -29,7 +30,7 @@ export function spanOf(
     endTime: hrTime(step.endMs + offsetMs),
     duration: hrTime(step.endMs - step.startMs),
     status: step.error === undefined ? STATUS_UNSET : { code: 2, message: step.error },
-    attributes: (step.attributes ?? {}) as Attributes,
+    attributes: present(step.attributes),
     links: isRoot ? linksOf(origin.links) : [],
     events: (step.moments ?? []).map(({ name, atMs }) => ({ name, time: hrTime(atMs + offsetMs) })),
     ended: true,
@@ -38,6 +39,10 @@ export function spanOf(
     droppedLinksCount: 0,
   };
 }
+
+/** Attributes that have a value: OTLP would export the others with an empty one. */
+const present = (attributes: SpanAttributes = {}): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''));
 
 const contextOf = ({ traceId, spanId }: RemoteSpan): SpanContext => ({
   traceId,

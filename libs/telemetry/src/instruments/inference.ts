@@ -1,5 +1,6 @@
 import { SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { genAi } from './gen-ai.js';
 
 /** Answers of models, as clients see them. */
 export const inference = {
@@ -9,6 +10,7 @@ export const inference = {
       unit: 's',
       help: 'Completions from their first byte in to their last byte out.',
       labels: ['gen_ai.request.model', 'error.type'],
+      constants: genAi,
     },
     SECONDS.inference,
   ),
@@ -18,6 +20,7 @@ export const inference = {
       unit: 's',
       help: 'Streams: from the request to the first chunk that its client got.',
       labels: ['gen_ai.request.model', 'svc.backend'],
+      constants: genAi,
     },
     SECONDS.firstToken,
   ),
@@ -27,6 +30,7 @@ export const inference = {
       unit: 's',
       help: 'Streams: the time from the first chunk to the end, by the tokens after the first.',
       labels: ['gen_ai.request.model', 'svc.backend'],
+      constants: genAi,
     },
     SECONDS.perToken,
   ),
@@ -35,12 +39,14 @@ export const inference = {
     unit: '{token}',
     help: 'Tokens of prompts that were charged.',
     labels: ['gen_ai.request.model', 'svc.backend'],
+    constants: genAi,
   }),
   outputTokens: new Counter({
     name: 'gen_ai.client.inference.usage.output_tokens',
     unit: '{token}',
     help: 'Tokens of answers that were charged.',
     labels: ['gen_ai.request.model', 'svc.backend'],
+    constants: genAi,
   }),
   doubted: new Counter({
     name: 'svc.gateway.counts_doubted',

@@ -1,5 +1,6 @@
 import { SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { genAi } from './gen-ai.js';
 
 /** Backends. */
 export const router = {
@@ -45,12 +46,23 @@ export const router = {
     help: 'How many more it may have at once.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
+  duration: new Histogram(
+    {
+      name: 'gen_ai.client.inference.duration',
+      unit: 's',
+      help: 'Calls to backends, from the request to the last byte of the response.',
+      labels: ['gen_ai.request.model', 'svc.backend', 'error.type'],
+      constants: genAi,
+    },
+    SECONDS.inference,
+  ),
   firstChunk: new Histogram(
     {
       name: 'gen_ai.client.inference.time_to_first_chunk',
       unit: 's',
-      help: 'From the request to a backend to the beginning of its answer.',
+      help: 'Streams: from the request to a backend to the first chunk of its response.',
       labels: ['gen_ai.request.model', 'svc.backend'],
+      constants: genAi,
     },
     SECONDS.firstToken,
   ),

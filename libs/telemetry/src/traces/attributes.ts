@@ -2,9 +2,9 @@
  * Every attribute of a span. What is not among them is not exported: never a prompt, an answer, a key, a query, or the
  * address of a client.
  *
- * `gen_ai.*` are OpenTelemetry's conventions for generative AI, which are in development and have changed their names
- * before: https://github.com/open-telemetry/semantic-conventions-genai. `http.*`, `error.*` and `messaging.*` are those of
- * https://opentelemetry.io/docs/specs/semconv/. `svc.*` are our own.
+ * `gen_ai.*` are OpenTelemetry's conventions for generative AI, which are in development and have no release yet, at commit
+ * ac48b1f9df15 of https://github.com/open-telemetry/semantic-conventions-genai. `http.*`, `error.*` and `messaging.*` are
+ * those of https://opentelemetry.io/docs/specs/semconv/, version 1.44.0. `svc.*` are our own.
  */
 export interface SpanAttributes {
   'error.type'?: string | undefined;
@@ -14,7 +14,7 @@ export interface SpanAttributes {
   'http.response.status_code'?: number | undefined;
 
   'gen_ai.operation.name'?: 'chat' | undefined;
-  'gen_ai.provider.name'?: string | undefined;
+  'gen_ai.provider.name'?: 'svc' | undefined;
   'gen_ai.request.model'?: string | undefined;
   'gen_ai.request.stream'?: boolean | undefined;
   'gen_ai.response.time_to_first_chunk'?: number | undefined;

@@ -81,6 +81,12 @@ export class Trace {
     return this.hasFailed;
   }
 
+  /** The first span as the exemplar of a measurement, where it is certain that the span is exported. */
+  get measured(): RemoteSpan | undefined {
+    if (this.sink === undefined || this.state === 'dropped') return undefined;
+    return this.state === 'kept' || this.origin.isSampled ? this.root.remote() : undefined;
+  }
+
   begin(name: string, parent: Step): Step | undefined {
     if (this.sink === undefined || this.state === 'dropped') return undefined;
     if (this.steps.length >= MOST_STEPS) {

@@ -108,6 +108,26 @@ describe('what is kept', () => {
   });
 });
 
+describe('the span that a measurement names', () => {
+  it('is there once it is certain that it is exported, and not before', () => {
+    record({ keptPerSecond: 100 });
+    const [quick, failed] = [begin(), begin()];
+    expect([quick.measured, failed.measured]).toEqual([undefined, undefined]);
+    tracing.end(quick, { failed: false, waitedMs: 0 });
+    tracing.end(failed, { failed: true, waitedMs: 0 });
+    expect(quick.measured).toBeUndefined();
+    expect(failed.measured).toMatchObject({ traceId: ID, spanId: failed.root.spanId });
+    end();
+    record({ ratio: 1 });
+    const sampled = begin();
+    expect(sampled.measured).toMatchObject({ traceId: ID, spanId: sampled.root.spanId });
+  });
+
+  it('is none where nothing is exported', () => {
+    expect(begin().measured).toBeUndefined();
+  });
+});
+
 describe('the trace of a client', () => {
   it('is named and does not decide, be it sampled there', () => {
     record();
