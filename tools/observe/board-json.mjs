@@ -54,6 +54,13 @@ const builderOf = (kind, thresholds) =>
 /** Whether a query reads a histogram whose buckets name traces; a click on one of its dots opens that trace. */
 const hasExemplars = (expr) => EXEMPLIFIED.some((name) => expr.includes(`${name}_bucket`));
 
+/** The zero of a query that counts nothing has no labels, and would be a line without a name. */
+function withNamedZero(expr, legend) {
+  const [, label] = /\{\{(\w+)\}\}/.exec(legend) ?? [];
+  if (!label) return expr;
+  return expr.replace(/ or vector\(0\)$/, ` or label_replace(vector(0), "${label}", "none", "", "")`);
+}
+
 function panelOf(panel, matchers) {
   const { title, kind = 'timeseries', unit, bad, todo, queries } = panel;
   const thresholds = thresholdsOf(panel);
@@ -67,7 +74,7 @@ function panelOf(panel, matchers) {
     .datasource(SOURCE);
   queries.forEach(([expr, legend], number) => {
     const query = new DataqueryBuilder()
-      .expr(scoped(expr, matchers))
+      .expr(withNamedZero(scoped(expr, matchers), legend))
       .legendFormat(legend)
       .refId(String.fromCodePoint(65 + number));
     if (kind !== 'stat' && hasExemplars(expr)) query.exemplar(true);

@@ -38,14 +38,14 @@ export const money = {
       queries: [[`sum by (svc_step) (increase(${m.money.writtenOff}[1h]))`, '{{svc_step}}', '0']],
     },
     {
-      title: 'Refused for want of money, an hour',
+      title: 'Refused for insufficient balance, an hour',
       unit: 'currencyUSD',
       bad: 'A jump: a customer ran dry, or balances are not read.',
       todo: 'Look at the accounts in the log lines with status 402.',
       queries: [[`sum by (svc_problem) (increase(${m.money.refused}[1h]))`, '{{svc_problem}}', '0']],
     },
     {
-      title: 'Given back, an hour',
+      title: 'Refunded, an hour',
       unit: 'currencyUSD',
       bad: 'More than the operator meant.',
       todo: 'List the transfers of kind `refund`.',
@@ -53,7 +53,7 @@ export const money = {
     },
     { row: 'Do the books keep up, and are they proved?' },
     {
-      title: 'Oldest usage that is not posted',
+      title: 'Age of the oldest unposted charge',
       unit: 's',
       bad: 'Above 30 s.',
       todo: 'Runbook ledger-lag.',
@@ -90,7 +90,7 @@ export const money = {
       ],
     },
     {
-      title: 'Charges that can not be posted, a day',
+      title: 'Charges that cannot be posted, a day',
       kind: 'stat',
       unit: 'short',
       bad: 'Any.',
@@ -127,7 +127,7 @@ export const money = {
       queries: [[quantile(0.95, m.money.callDuration, 'svc_ledger_call'), '{{svc_ledger_call}}', '+']],
     },
     {
-      title: 'Holds lost, and buckets that Redis did not know, an hour',
+      title: 'Holds and buckets that Redis lost, an hour',
       unit: 'short',
       bad: 'Holds lost: money may be authorised twice.',
       todo: 'Runbook holds-lost.',
@@ -137,7 +137,7 @@ export const money = {
       ],
     },
     {
-      title: 'Money of lost holds, an hour',
+      title: 'Amount of lost holds, an hour',
       unit: 'currencyUSD',
       bad: 'Any: the most that may be spent twice.',
       todo: 'Runbook holds-lost.',
@@ -159,7 +159,7 @@ export const limits = {
       queries: [[rate(m.limits.refusals, 'svc_limits_type'), '{{svc_limits_type}}', '0']],
     },
     {
-      title: 'Refused before they asked anything',
+      title: 'Refused before any work',
       unit: 'reqps',
       bad: 'A flood of AUTHENTICATION_FAILED: somebody guesses keys.',
       todo: 'Block the address before the gateway; keys are blocked by themselves.',
@@ -173,14 +173,14 @@ export const limits = {
     },
     { row: 'Does the shared count respond?' },
     {
-      title: 'Counting alone',
+      title: 'Processes without the shared count',
       unit: 'bool_yes_no',
       bad: '1: limits are exact only for each process.',
       todo: 'Runbook limits-alone.',
       queries: [[`${most(m.limits.alone, EACH)} or vector(0)`, '{{job}} {{instance}}', '0']],
     },
     {
-      title: 'Decided alone',
+      title: 'Decisions without the shared count',
       unit: 'reqps',
       bad: 'Above 0.',
       todo: 'As above.',
@@ -189,7 +189,7 @@ export const limits = {
       ],
     },
     {
-      title: 'Calls to the shared count without an answer',
+      title: 'Failed calls to the shared count',
       unit: 'reqps',
       bad: 'Above 0: Redis or the limiter is slow.',
       todo: 'Look at Redis below and at the event loop of the limiter.',

@@ -10,14 +10,14 @@ export const events = {
   panels: [
     { row: 'Are events handled?' },
     {
-      title: 'Oldest event that a group has not handled',
+      title: 'Age of the oldest unhandled event',
       unit: 's',
       bad: 'Above 30 s.',
       todo: 'Runbook consumer-stuck; for the group ledger, ledger-lag.',
       queries: [[most(m.events.oldest, `${TOPIC}, ${GROUP}`), group, '0']],
     },
     {
-      title: 'Events not handled yet',
+      title: 'Unhandled events',
       unit: 'short',
       bad: 'Growth.',
       todo: 'Add replicas of the consumer, or mend what it waits for.',
@@ -83,7 +83,7 @@ export const events = {
       queries: [[most(m.events.jobs, 'svc_queue, svc_job_state'), '{{svc_queue}} {{svc_job_state}}', '0']],
     },
     {
-      title: 'Jobs that failed for good, a day',
+      title: 'Jobs that failed permanently, a day',
       unit: 'short',
       bad: 'Any.',
       todo: 'Runbook jobs-failed.',
@@ -146,7 +146,7 @@ export const events = {
       ],
     },
     {
-      title: 'Connections to Redis that stand',
+      title: 'Connected to Redis',
       unit: 'bool_yes_no',
       bad: '0.',
       todo: 'Runbook redis-lost.',
@@ -191,7 +191,7 @@ export const runtime = {
       queries: [[total(m.runtime.memory, EACH, 'svc_memory_kind="rss"'), '{{job}} {{instance}}', '+']],
     },
     {
-      title: 'Heap by its bound',
+      title: 'Heap, share of its limit',
       unit: 'percentunit',
       bad: 'Above 85 %: the process is about to die.',
       todo: 'Runbook heap-near-limit.',
@@ -204,7 +204,7 @@ export const runtime = {
       ],
     },
     {
-      title: 'Open descriptors by their bound',
+      title: 'Open file descriptors, share of the limit',
       unit: 'percentunit',
       bad: 'Above 80 %: no further connections are taken.',
       todo: 'Runbook descriptors-near-limit.',
@@ -218,7 +218,7 @@ export const runtime = {
     },
     { row: 'What runs, and since when?' },
     {
-      title: 'Up since',
+      title: 'Uptime',
       unit: 's',
       bad: 'A process that is always young: it dies and is started again.',
       todo: 'Its last log lines say why.',

@@ -17,6 +17,9 @@ import {
 } from './names.mjs';
 import { OBJECTIVES, ratioName } from './slo.mjs';
 
+/** Probes and scrapes would hide what they are for. */
+const NO_PROBE = `${ROUTE}!~"/(healthz|readyz|metrics)"`;
+
 const clients = rate(`${m.requests.duration}_count`, '', FOR_CLIENTS);
 const failed = rate(`${m.requests.duration}_count`, '', `${FOR_CLIENTS},${STATUS}=~"5.."`);
 const budget = ({ slo, budget: share }) => `1 - ${ratioName('3d')}{slo="${slo}"} / ${share}`;
@@ -26,7 +29,7 @@ export const overview = {
   panels: [
     { row: 'Do clients get what they are promised?' },
     ...OBJECTIVES.map((objective) => ({
-      title: `Error budget left, 3 days: ${objective.slo}`,
+      title: `Error budget left, 3 days: ${objective.slo.replaceAll('_', ' ')}`,
       kind: 'stat',
       unit: 'percentunit',
       bad: `Below 0: too few of what is promised (${objective.what}).`,
@@ -77,7 +80,7 @@ export const overview = {
       queries: [[`${rate(m.money.charged, 'svc_currency')} * 3600`, '{{svc_currency}}', '+']],
     },
     {
-      title: 'Oldest usage that is not posted',
+      title: 'Age of the oldest unposted charge',
       kind: 'stat',
       unit: 's',
       bad: 'Above 30 s: balances and spending lag behind.',
@@ -85,7 +88,7 @@ export const overview = {
       queries: [[most(m.events.oldest, '', 'messaging_consumer_group_name="ledger"'), 'age', '0']],
     },
     {
-      title: 'Books proved ago',
+      title: 'Time since the books were proved',
       kind: 'stat',
       unit: 's',
       bad: 'Above 60 minutes: the audit does not run, or fails.',
@@ -113,14 +116,14 @@ export const gateway = {
       unit: 'reqps',
       bad: 'A route that falls to nothing.',
       todo: 'Look at the status of that route, then at the deployment before it.',
-      queries: [[rate(`${m.requests.duration}_count`, ROUTE), `{{${ROUTE}}}`, '+']],
+      queries: [[rate(`${m.requests.duration}_count`, ROUTE, NO_PROBE), `{{${ROUTE}}}`, '+']],
     },
     {
       title: 'Duration by route, p95',
       unit: 's',
       bad: 'Growth on routes that are not chat: the service itself is slow.',
       todo: 'Open Runtime: event loop and CPU. Then PostgreSQL on Events and jobs.',
-      queries: [[quantile(0.95, m.requests.duration, ROUTE), `{{${ROUTE}}}`, '+']],
+      queries: [[quantile(0.95, `${m.requests.duration}{${NO_PROBE}}`, ROUTE), `{{${ROUTE}}}`, '+']],
     },
     {
       title: 'Server errors',
@@ -137,7 +140,7 @@ export const gateway = {
       queries: [[rate(m.requests.problems, 'svc_problem'), '{{svc_problem}}', '0']],
     },
     {
-      title: 'Under way',
+      title: 'In flight',
       unit: 'short',
       bad: 'Growth without more requests: answers do not end.',
       todo: 'Compare with Inference, In flight by backend: where they differ, clients read slowly.',
@@ -147,14 +150,14 @@ export const gateway = {
       ],
     },
     {
-      title: 'Answers that ended early',
+      title: 'Responses that ended early',
       unit: 'reqps',
       bad: '`cut` at all: a backend broke off. Much `client_gone`: clients do not wait so long.',
       todo: 'For `cut` open Inference, Attempts by outcome; for `client_gone` the time to first token.',
       queries: [[rate(m.requests.endedEarly, 'svc_ending'), '{{svc_ending}}', '0']],
     },
     {
-      title: 'From a client that went to its backend let go',
+      title: 'Aborting the backend after a client left, p95',
       unit: 's',
       bad: 'p95 above 1 s: backends work for nobody.',
       todo: 'Look at the event loop of gateways and routers, then at the settling of charges.',
@@ -162,7 +165,7 @@ export const gateway = {
     },
     { row: 'Do other processes respond?' },
     {
-      title: 'Calls to other processes, p95',
+      title: 'Calls to other services, p95',
       unit: 's',
       bad: 'Growth of one path: that service is slow.',
       todo: 'Open Runtime for that service.',
@@ -172,7 +175,7 @@ export const gateway = {
       title: 'Calls that failed',
       unit: 'reqps',
       bad: 'Anything but `aborted`.',
-      todo: 'See which path it is, and whether Addresses left out names one replica or all.',
+      todo: 'See which path it is, and whether Replicas taken out of rotation names one replica or all.',
       queries: [
         [
           `${rate(`${m.neighbours.calls}_count`, 'url_template, error_type', 'error_type!=""')} or vector(0)`,
@@ -182,7 +185,7 @@ export const gateway = {
       ],
     },
     {
-      title: 'Addresses left out',
+      title: 'Replicas taken out of rotation',
       unit: 'bool_yes_no',
       bad: '1 for longer than a restart takes.',
       todo: 'Look at that process: runbook target-down.',
@@ -217,7 +220,7 @@ export const inference = {
       queries: [[quantile(0.95, m.inference.firstToken, MODEL), `{{${MODEL}}}`, '+']],
     },
     {
-      title: 'Beginning of an answer by backend, p95',
+      title: 'Time to first chunk by backend, p95',
       unit: 's',
       bad: 'One backend far above the others.',
       todo: 'Look at its own queue; lower its `maxInFlight` or its weight in the catalogue.',
@@ -242,7 +245,7 @@ export const inference = {
       queries: [[rate(m.inference.outputTokens, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
     },
     {
-      title: 'Token counts of backends that were not charged',
+      title: 'Token counts of backends not believed',
       unit: 'short',
       bad: 'Any: the `usage` of this backend cannot be true, so the gateway charged its own count.',
       todo: 'Compare `usage` with the text, by the log lines `counts were not believed`; correct or replace the backend.',
@@ -316,7 +319,7 @@ export const inference = {
       ],
     },
     {
-      title: 'Backends asked as usual',
+      title: 'Backends in rotation',
       unit: 'bool_yes_no',
       bad: '0: it is asked only when no other is left.',
       todo: 'Runbook no-healthy-backend.',
@@ -331,7 +334,7 @@ export const inference = {
       queries: [[total(m.router.inFlight, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
     {
-      title: 'Room left by backend',
+      title: 'Free places by backend',
       unit: 'short',
       bad: '0: requests go elsewhere, or are refused.',
       todo: 'As for In flight.',

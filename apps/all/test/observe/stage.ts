@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster } from '@svc/cluster';
+import { Cluster, type Replicas } from '@svc/cluster';
 import { LocalChain, Prometheus, temporaryInfra } from '@svc/infra';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
@@ -34,11 +34,20 @@ export interface ObservedCluster {
   stop(): Promise<void>;
 }
 
+interface ObservedOptions {
+  /** Default: one of each. */
+  readonly replicas?: Replicas;
+  /** Further settings of its processes. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How often Prometheus reads metrics; default: every second. */
+  readonly everySeconds?: number;
+}
+
 /** Starts it with a catalogue and the operator's token; all of it is gone after `stop`. */
 export async function startObservedCluster(
   catalog: object,
   operatorToken: string,
-  rules?: string,
+  { replicas = {}, env: more = {}, everySeconds = 1 }: ObservedOptions = {},
 ): Promise<ObservedCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-observed-'));
   const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
@@ -65,7 +74,9 @@ export async function startObservedCluster(
         SVC_CATALOG: catalogFile,
         SVC_METRICS_TOKEN: METRICS_TOKEN,
         GATEWAY_FAILURE_BLOCK: 'off',
+        ...more,
       },
+      replicas,
       folder: join(folder, 'cluster'),
     });
     ends.push(() => cluster.stop());
@@ -73,8 +84,7 @@ export async function startObservedCluster(
       folder: join(folder, 'prometheus'),
       processes: cluster.metrics,
       token: METRICS_TOKEN,
-      everySeconds: 1,
-      ...(rules !== undefined && { rules }),
+      everySeconds,
     });
     ends.push(() => prometheus.stop());
     const [apiUrl, operatorUrl] = [`${cluster.url}/api/v1`, `${cluster.operatorUrl}/operator/v1`];

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { startObservedCluster } from './stage.js';
+import { TroubledLoad, troubledCatalog } from './troubled-load.js';
+
+/** The dashboards look back for so long. */
+const MINUTES = 8;
+const OPERATOR_TOKEN = 'operator-token-of-the-screenshots';
+const REPLICAS = { gateway: 3, router: 3, ledger: 3, limiter: 3, retrieval: 3, payments: 3 };
+const DRAW = fileURLToPath(new URL('../../../../tools/screenshots.mjs', import.meta.url));
+
+/** A collector that takes everything and keeps nothing: exemplars name only traces that are exported. */
+async function startCollector(): Promise<{ url: string; close: () => void }> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, close: () => void server.close() };
+}
+
+it(
+  'draws every dashboard of three replicas under load, with data on every panel',
+  async () => {
+    const collector = await startCollector();
+    const stage = await startObservedCluster(troubledCatalog(), OPERATOR_TOKEN, {
+      replicas: REPLICAS,
+      everySeconds: 5,
+      env: {
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+        OTEL_TRACES_SAMPLER_ARG: '0.05',
+      },
+    });
+    const { prometheus, apiUrl, operatorUrl, chain } = stage;
+    try {
+      const load = await TroubledLoad.start({ apiUrl, operatorUrl, operatorToken: OPERATOR_TOKEN, chain });
+      process.stderr.write(`… load for ${MINUTES} minutes; Prometheus is at ${prometheus.url}\n`);
+      await sleep(MINUTES * 60_000);
+      const args = [DRAW, prometheus.url, '--minutes', String(MINUTES)];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      await load.end();
+      expect(stdout).toMatch(/^\d+ panels, 0 without data\n$/);
+    } finally {
+      await stage.stop();
+      collector.close();
+    }
+  },
+  (MINUTES + 10) * 60_000,
+);
