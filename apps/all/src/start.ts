@@ -90,7 +90,7 @@ export async function start(starting: Starting): Promise<string> {
 
 /** The default model, but rather one with a real server, such as one that was found, than one that is simulated. */
 function modelToTry(catalog: Catalog): Model | undefined {
-  const models = [catalog.find('default') ?? [], catalog.models()].flat();
+  const models = [catalog.text.find('default') ?? [], catalog.text.list].flat();
   const isReal = ({ backends, offline }: Model): boolean =>
     !offline && backends.some(({ kind }) => kind === 'openai');
   return models.find(isReal) ?? models[0];

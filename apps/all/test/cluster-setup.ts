@@ -28,7 +28,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   );
   return async () => {
     const killed = (await Promise.all(started.map(({ stop }) => stop()))).flat();
-    if (killed.length > 0) throw new Error(`These processes did not stop by themselves: ${killed.join(', ')}`);
+    if (killed.length > 0)
+      throw new Error(`These processes did not stop by themselves: ${killed.join(', ')}`);
   };
 }
 

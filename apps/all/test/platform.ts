@@ -59,7 +59,11 @@ export function catalogText(
   { models = [], housePrompts, web }: Pick<PlatformOptions, 'models' | 'housePrompts' | 'web'> = {},
 ): string {
   const backends = [{ url: `${simulator.url}/v1`, model: 'test-model', maxInFlight: 10_000 }];
-  const offered = [TEST_MODEL, ...models].map((model) => ({ backends, ...TEST_MODEL, ...model }));
+  const offered = [TEST_MODEL, ...models].map((model) => ({
+    backends,
+    ...('type' in model && model.type === 'embedding' ? {} : TEST_MODEL),
+    ...model,
+  }));
   return stringify({ models: offered, tiers: TIERS, housePrompts, ...web });
 }
 

@@ -22,6 +22,7 @@ export {
   type Extra,
   MODEL_TYPES,
   type OtherLimit,
+  type EmbeddingModel,
   type OtherModel,
   type PriceTree,
   Pricing,
@@ -59,6 +60,7 @@ export {
   type AugmentSearch,
   type AugmentSearchReply,
 } from './http/augment/augment.js';
+export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
 export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
 export { ChatRequest, NOT_INT64, SvcParameters } from './http/chat/chat-request.js';
@@ -107,8 +109,11 @@ export {
 } from './ports/identity.js';
 export {
   type Answering,
+  type CallKind,
   type ChunkStream,
   type Completion,
+  EmbeddingTexts,
+  EmbeddingVectors,
   type InferenceCall,
   InferenceRouter,
 } from './ports/inference-router.js';
@@ -195,6 +200,7 @@ export {
   ModelNames,
   ModelQuery,
   ModelView,
+  type EmbeddingModelView,
   type OtherModelView,
   type PricingView,
   type TextModelView,

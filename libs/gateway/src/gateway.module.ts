@@ -3,7 +3,7 @@ import { AccountStore } from './operator/account.store.js';
 import { AccountLimitsController } from './operator/account-limits.controller.js';
 import { AccountLimitsStore } from './operator/account-limits.store.js';
 import { AccountsController } from './operator/accounts.controller.js';
-import { Lenders, Reservations } from './holds/reservations.js';
+import { Lenders, Reservations } from './paid/reservations.js';
 import { BackgroundWork } from './http/background-work.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
@@ -58,7 +58,9 @@ import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
 import { Offers } from './augment/offers.js';
-import { Sales } from './augment/sales.js';
+import { Embedder } from './embeddings/embedder.js';
+import { EmbeddingsController } from './embeddings/embeddings.controller.js';
+import { PaidOperations } from './paid/paid-operations.js';
 import { WebResearch } from './web/web-research.js';
 import { WebSources } from './web/web-sources.js';
 import { UsageKeysStore } from './billing/usage-keys.store.js';
@@ -97,6 +99,7 @@ const CONTROLLERS = [
   TopUpController,
   WalletsController,
   AugmentController,
+  EmbeddingsController,
 ];
 
 /**
@@ -130,6 +133,7 @@ export class GatewayModule {
         KeyCache,
         ChatPipeline,
         DevelopmentAccount,
+        Embedder,
         FailureBlocks,
         FailureGate,
         FailureWatch,
@@ -160,7 +164,7 @@ export class GatewayModule {
         Wallets,
         WebSources,
         Offers,
-        Sales,
+        PaidOperations,
       ],
       exports: [DevelopmentAccount],
     };

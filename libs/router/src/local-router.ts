@@ -2,6 +2,7 @@ import {
   type Answering,
   type ChunkStream,
   type Completion,
+  type EmbeddingVectors,
   type InferenceCall,
   InferenceRouter,
   Problem,
@@ -13,29 +14,16 @@ import {
   ExchangeAborted,
   type ExchangeRequest,
   type Logger,
-  uuidOf,
 } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
 import { Attempt } from './backends/attempt.js';
 import { AnswerBytes } from './backends/answer-bytes.js';
 import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
-import {
-  BackendError,
-  type Refusal,
-  type SentRequest,
-  reasonForLogs,
-  refusalOf,
-} from './backends/backend-refusal.js';
-import { firstEvent } from './backends/first-event.js';
+import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backends/backend-refusal.js';
 import { places } from './backends/places.js';
 import type { RouterConfig } from './router.config.js';
-import { errorStatus } from './backends/told-error.js';
-
-/** The beginning of a body up to this size is joined with what goes before it. */
-const JOINED_BYTES = 262_144;
-
-/** What an answer has and nothing else; whether it is sound is seen where it is read. */
-const CHOICES = /"choices"\s*:\s*\[\s*\{/;
+import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined, readTexts } from './backends/embedding-batches.js';
+import { BackendError } from './dialects/backend-error.js';
 
 /** An error's body is read up to this many bytes, and for so long: enough for any message. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
@@ -50,8 +38,10 @@ interface Mode<Part> {
   readonly deadlineMs: number;
   readonly pauseMs: number;
   readonly isStream: boolean;
+  /** The call as this backend gets it. */
+  readonly body: (live: LiveBackend) => readonly Uint8Array[];
   /** Throws what another backend might do better. */
-  readonly take: (exchange: Exchange) => Promise<Part>;
+  readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Part>;
 }
 
 export interface RouterSettings extends RouterConfig {
@@ -84,18 +74,21 @@ export class LocalRouter extends InferenceRouter {
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    return this.firstThatAnswers(call, signal, {
-      deadlineMs: this.settings.ROUTER_COMPLETE_TIMEOUT_MS,
-      pauseMs: this.settings.ROUTER_COMPLETE_TIMEOUT_MS,
-      isStream: false,
-      take: async (exchange) => {
-        const body = await exchange.text(this.settings.ROUTER_ANSWER_LIMIT_BYTES);
-        const status = body.length > ERROR_LIMIT_BYTES ? undefined : errorStatus(body);
-        if (status !== undefined) throw new BackendError(status, body);
-        if (!CHOICES.test(body)) throw new Error('the answer has no choices');
-        return { body };
-      },
-    });
+    const { kind = 'chat' } = call;
+    switch (kind) {
+      case 'chat':
+        return this.firstThatAnswers(call, signal, {
+          ...this.whole,
+          body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
+          take: async (exchange, { dialect }) => {
+            const body = await exchange.text(this.settings.ROUTER_ANSWER_LIMIT_BYTES);
+            dialect.checkCompletion(body);
+            return { body };
+          },
+        });
+      case 'embeddings':
+        return this.embeddings(call, signal);
+    }
   }
 
   override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
@@ -103,13 +96,50 @@ export class LocalRouter extends InferenceRouter {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: this.settings.ROUTER_STALL_TIMEOUT_MS,
       isStream: true,
-      take: async (exchange) => {
+      body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
+      take: async (exchange, { dialect }) => {
         const { ROUTER_STREAM_LIMIT_BYTES: limitBytes } = this.settings;
-        const bytes = new AnswerBytes(exchange, { first: await firstEvent(exchange), limitBytes });
+        const bytes = new AnswerBytes(exchange, { first: await dialect.firstEvent(exchange), limitBytes });
         exchange.endWithin(this.settings.ROUTER_STREAM_TIMEOUT_MS);
         return { bytes };
       },
     });
+  }
+
+  /** Splits the texts into batches that every backend of the model takes. One that fails ends the others. */
+  private async embeddings(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+    const texts = readTexts(call.body);
+    const size = Math.min(...this.catalog.backendsOf(call.model).map(({ maxBatch }) => maxBatch));
+    const batches = batchesOf(texts, size);
+    const failing = new AbortController();
+    const together = AbortSignal.any([signal, failing.signal]);
+    // All batches prefer the same backend: vectors of two builds of a model may differ a little.
+    const batchCall = { ...call, cacheKey: call.requestId };
+    const parts: (EmbeddingVectors & Answering)[] = [];
+    const work = async (): Promise<void> => {
+      for (let batch = batches.next(); batch.done !== true; batch = batches.next()) {
+        const { at, texts: some } = batch.value;
+        parts[at] = await this.firstThatAnswers(batchCall, together, {
+          ...this.whole,
+          body: ({ backend, dialect }) => dialect.embeddingsBody(backend.model, some),
+          take: async (exchange, { dialect }) =>
+            dialect.readEmbeddings(await exchange.text(this.settings.ROUTER_ANSWER_LIMIT_BYTES), some),
+        });
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, work));
+    } catch (error) {
+      failing.abort();
+      throw error;
+    }
+    return { ...answeringOf(parts), body: JSON.stringify(joined(parts)) };
+  }
+
+  /** How a response is taken that is not streamed. */
+  private get whole(): Pick<Mode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
+    const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs } = this.settings;
+    return { deadlineMs: limitMs, pauseMs: limitMs, isStream: false };
   }
 
   private async firstThatAnswers<Part>(
@@ -117,7 +147,7 @@ export class LocalRouter extends InferenceRouter {
     signal: AbortSignal,
     mode: Mode<Part>,
   ): Promise<Part & Answering> {
-    const { backends = [] } = this.catalog.find(call.model) ?? {};
+    const backends = this.catalog.backendsOf(call.model);
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
     let retries = 0;
@@ -127,6 +157,7 @@ export class LocalRouter extends InferenceRouter {
       const { live } = place;
       let exchange: Exchange | undefined;
       const attempt = new Attempt(place, {
+        kind: call.kind,
         model: call.model,
         isStream: mode.isStream,
         number: retries + 1,
@@ -134,11 +165,16 @@ export class LocalRouter extends InferenceRouter {
       if (retries > 0) router.retries.add(1, call.model);
       try {
         const deadlineMs = Math.max(1, endMs - performance.now());
-        const request = { ...this.request(live, call, attempt.step), pauseMs: mode.pauseMs, deadlineMs };
+        const request = {
+          ...this.request(live, call, attempt.step),
+          body: mode.body(live),
+          pauseMs: mode.pauseMs,
+          deadlineMs,
+        };
         const onEnd = (failure: Error | undefined): void => attempt.ended(failure);
         exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd });
         await refuseFailure(exchange);
-        const part = await mode.take(exchange);
+        const part = await mode.take(exchange, live);
         attempt.began();
         live.rest.answered();
         router.attempts.add(1, call.model, live.name, 'answered');
@@ -197,21 +233,11 @@ export class LocalRouter extends InferenceRouter {
     live: LiveBackend,
     call: InferenceCall,
     step: Step | undefined,
-  ): Pick<ExchangeRequest, 'origin' | 'path' | 'headers' | 'body'> {
-    const { backend, origin, path } = live;
-    const headers: Record<string, string> = {
-      'content-type': 'application/json',
-      // llama-cpp-python refuses every other id.
-      'x-request-id': uuidOf(call.requestId),
-    };
-    const key = this.keyFor(live);
-    if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
+  ): Pick<ExchangeRequest, 'origin' | 'path' | 'headers'> {
+    const { origin, basePath, dialect } = live;
+    const headers = dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
     if (step && tracing.tellsBackends) headers['traceparent'] = step.traceparent;
-    const [first = new Uint8Array(), ...others] = call.body;
-    const model = Buffer.from(`{"model":${JSON.stringify(backend.model)},`);
-    const rest = first.subarray(1);
-    const body = rest.length > JOINED_BYTES ? [model, rest] : [Buffer.concat([model, rest])];
-    return { origin, path, headers, body: [...body, ...others] };
+    return { origin, path: `${basePath}${dialect.paths[call.kind ?? 'chat']}`, headers };
   }
 }
 

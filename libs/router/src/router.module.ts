@@ -16,7 +16,7 @@ class BackendWatch implements OnApplicationShutdown {
   ) {
     const each = (tell: (live: LiveBackend) => number) => () =>
       catalog
-        .models()
+        .entries()
         .flatMap(({ id, backends }) =>
           pool.candidates(backends).map((live): [number, string, string] => [tell(live), id, live.name]),
         );

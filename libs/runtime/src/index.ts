@@ -1,4 +1,12 @@
-export { Catalog, type Model, type Rates, type TierLimit, readCatalog } from './catalog/catalog.js';
+export {
+  Catalog,
+  type EmbeddingModel,
+  type Model,
+  type Rates,
+  type TierLimit,
+  readCatalog,
+} from './catalog/catalog.js';
+export type { NamedModels } from './catalog/named-models.js';
 export { CatalogModule } from './catalog/catalog.module.js';
 export { Characters, readCharacters } from './catalog/characters.js';
 export { CharactersModule } from './catalog/characters.module.js';

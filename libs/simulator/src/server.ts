@@ -4,6 +4,7 @@ import { ApiError, invalidRequest } from './http/api-error.js';
 import { serveChat } from './engine/chat.js';
 import { isObject } from './request/chat-request.js';
 import { overridesOfJson } from './request/overrides.js';
+import { addEmbeddingRoutes } from './embeddings/serve-embeddings.js';
 import { addSearchRoutes } from './search/serve-search.js';
 import type { Simulation } from './engine/simulation.js';
 
@@ -41,6 +42,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   });
   addModelRoutes(app, simulation);
   addOwnRoutes(app, simulation);
+  addEmbeddingRoutes(app, () => simulation.takeDefaults());
   addSearchRoutes(app);
   return app;
 }

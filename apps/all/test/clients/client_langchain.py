@@ -5,11 +5,31 @@ import base64
 import openai
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import HumanMessage, ToolMessage
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import BaseModel
-from scenarios import API_KEY, ASK_WEATHER, BASE_URL, MODEL, SAID, SAY, TOO_LONG, WEATHER_TOOL, red_png
+from scenarios import (
+    API_KEY,
+    ASK_WEATHER,
+    BASE_URL,
+    EMBEDDING_MODEL,
+    MODEL,
+    SAID,
+    SAY,
+    TOO_LONG,
+    WEATHER_TOOL,
+    red_png,
+)
 
-SCENARIOS = ["chat", "stream", "tools", "structured_output", "image", "wrong_key", "context_overflow"]
+SCENARIOS = [
+    "chat",
+    "stream",
+    "tools",
+    "structured_output",
+    "image",
+    "embeddings",
+    "wrong_key",
+    "context_overflow",
+]
 
 
 class Trip(BaseModel):
@@ -50,6 +70,15 @@ def image():
     url = "data:image/png;base64," + base64.b64encode(red_png()).decode()
     content = [{"type": "text", "text": SAY}, {"type": "image_url", "image_url": {"url": url}}]
     assert model().invoke([HumanMessage(content)]).content == SAID
+
+
+def embeddings():
+    # Otherwise it sends tokens instead of texts.
+    embedder = OpenAIEmbeddings(
+        model=EMBEDDING_MODEL, base_url=BASE_URL, api_key=API_KEY, check_embedding_ctx_length=False
+    )
+    first, _ = embedder.embed_documents(["alpha", "beta"])
+    assert first == embedder.embed_query("alpha")
 
 
 def wrong_key():

@@ -4,7 +4,18 @@ import base64
 
 import openai
 from pydantic import BaseModel
-from scenarios import API_KEY, ASK_WEATHER, BASE_URL, MODEL, SAID, SAY, TOO_LONG, WEATHER_TOOL, red_png
+from scenarios import (
+    API_KEY,
+    ASK_WEATHER,
+    BASE_URL,
+    EMBEDDING_MODEL,
+    MODEL,
+    SAID,
+    SAY,
+    TOO_LONG,
+    WEATHER_TOOL,
+    red_png,
+)
 
 SCENARIOS = [
     "chat",
@@ -14,6 +25,7 @@ SCENARIOS = [
     "structured_output",
     "image",
     "models",
+    "embeddings",
     "wrong_key",
     "context_overflow",
 ]
@@ -84,6 +96,22 @@ def image():
 
 def models():
     assert MODEL in [model.id for model in client.models.list()]
+
+
+def embeddings():
+    texts = ["alpha", "beta"]
+    # It asks for base64 by itself.
+    default = client.embeddings.create(model=EMBEDDING_MODEL, input=texts)
+    floats = client.embeddings.create(model=EMBEDDING_MODEL, input=texts, encoding_format="float")
+    assert [row.embedding for row in default.data] == [row.embedding for row in floats.data]
+    assert len(default.data[0].embedding) == 1024
+    assert default.usage.prompt_tokens > 0
+    try:
+        client.embeddings.create(model=EMBEDDING_MODEL, input=[[1, 2]])
+    except openai.BadRequestError as error:
+        assert "check_embedding_ctx_length=False" in error.message, error.message
+        return
+    raise AssertionError("tokens were taken")
 
 
 def wrong_key():

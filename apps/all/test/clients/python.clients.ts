@@ -9,11 +9,11 @@ const CLIENT_MS = 300_000;
 const COMMON = ['chat', 'stream', 'tools', 'structured_output', 'image', 'wrong_key', 'context_overflow'];
 
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
-  openai: [...COMMON, 'stream_with_usage', 'models'],
+  openai: [...COMMON, 'stream_with_usage', 'models', 'embeddings'],
   litellm: COMMON,
   llm: COMMON,
   pydantic_ai: [...COMMON, 'structured_output_by_tool'],
-  langchain: COMMON,
+  langchain: [...COMMON, 'embeddings'],
 };
 
 const clients = await openPython();
@@ -23,7 +23,15 @@ describe.skipIf(!clients)('clients in Python, as they are', () => {
   let env: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
-    platform = await Platform.start();
+    const embeddings = {
+      id: 'test-embeddings',
+      name: 'Test Embeddings',
+      type: 'embedding',
+      tier: 'XS',
+      embeddingDimensions: 1_024,
+      pricing: { input: 0.15 },
+    };
+    platform = await Platform.start({ models: [embeddings] });
     const { apiKey } = await platform.account('100.00');
     env = {
       SVC_URL: platform.apiUrl,

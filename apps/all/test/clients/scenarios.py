@@ -12,6 +12,7 @@ BASE_URL = os.environ["SVC_URL"]
 # A wallet has none.
 API_KEY = os.environ.get("SVC_API_KEY", "")
 MODEL = "test-model"
+EMBEDDING_MODEL = "test-embeddings"
 SAID = "héllo wörld 🙂"
 SAY = f"Reply exactly: {SAID}"
 ASK_WEATHER = "What is the weather in Oslo?"

@@ -25,6 +25,8 @@ export const Backend = z
     kind: z.enum(['openai', 'simulator']).default('openai'),
     /** The environment variable that holds the key for it. */
     apiKeyEnv: EnvName.optional(),
+    /** The most texts that it takes in one call for embeddings. Default: that of Text Embeddings Inference. */
+    maxBatch: PositiveCount.default(32),
     weight: z.number().positive().default(1),
     /** Requests that each router process may run there at once; more go elsewhere, or wait and share places by account. */
     maxInFlight: PositiveCount.default(256),
@@ -208,10 +210,24 @@ export interface PriceTree {
 }
 const PriceTree: z.ZodType<PriceTree> = z.record(z.string(), z.union([Usd, z.lazy(() => PriceTree)]));
 
+/** A model that turns texts into vectors. */
+export const EmbeddingModel = z.strictObject({
+  ...offer,
+  type: z.literal('embedding'),
+  /** The length of its vectors. */
+  embeddingDimensions: PositiveCount.max(65_536),
+  /** The most tokens of one text. Default: the limit of the public interface. */
+  maxInputTokens: PositiveCount.default(8_192),
+  /** Whether requests may choose shorter vectors. */
+  supportsCustomDimensions: z.boolean().default(false),
+  /** USD per million tokens. `output` is published for clients that expect it and never charged. */
+  pricing: z.strictObject({ input: Usd, output: Usd.optional() }),
+});
+
 /** A model of any other type. It is listed; what its type has beside the common fields is published as it stands. */
 export const OtherModel = z.strictObject({
   ...offer,
-  type: z.enum(MODEL_TYPES).exclude(['text']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding']),
   contextTokens: PositiveCount.optional(),
   maxCompletionTokens: PositiveCount.optional(),
   pricing: PriceTree.optional(),
@@ -222,7 +238,7 @@ export const OtherModel = z.strictObject({
 /** Without a type it is a text model. */
 export const CatalogEntry = z.preprocess(
   (value) => (isRecord(value) && value['type'] === undefined ? { ...value, type: 'text' } : value),
-  z.discriminatedUnion('type', [CatalogModel, OtherModel]),
+  z.discriminatedUnion('type', [CatalogModel, EmbeddingModel, OtherModel]),
 );
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -292,6 +308,7 @@ export const CatalogFile = z
 export type Backend = z.infer<typeof Backend>;
 export type CatalogModel = z.infer<typeof CatalogModel>;
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
+export type EmbeddingModel = z.infer<typeof EmbeddingModel>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { augmentRoutes } from './augment/augment-routes.js';
+import { embeddingRoutes } from './embeddings/embedding-routes.js';
 import { billingRoutes } from './billing/billing-routes.js';
 import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters/characters.js';
 import { ChatCompletionChunk } from './chat/chat-chunk.js';
@@ -203,6 +204,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
 /** The catalogue of routes. Controllers, validation and the published description are made from it. */
 export const routes = {
   ...publicRoutes,
+  ...embeddingRoutes,
   ...augmentRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,

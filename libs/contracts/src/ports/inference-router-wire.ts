@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
 import { Problem } from '../problems/problem.js';
-import type { Answering, InferenceCall } from './inference-router.js';
+import { type Answering, CALL_KINDS, type InferenceCall } from './inference-router.js';
 import { Name } from './port-wire.js';
 
 /** Where a process that serves the port `InferenceRouter` is asked, by POST. */
@@ -18,6 +18,7 @@ const CALL_HEADERS = {
   model: 'x-svc-model',
   cacheKey: 'x-svc-cache-key',
   stream: 'x-svc-stream',
+  kind: 'x-svc-kind',
 } as const;
 
 const ANSWER_HEADERS = { backend: 'x-svc-backend', retries: 'x-svc-retries' } as const;
@@ -48,6 +49,7 @@ const CallHead = z.object({
   [CALL_HEADERS.model]: Encoded,
   [CALL_HEADERS.cacheKey]: Encoded.optional(),
   [CALL_HEADERS.stream]: z.enum(['true', 'false']),
+  [CALL_HEADERS.kind]: z.enum(CALL_KINDS).optional(),
 });
 
 /** How often a call was tried again, as it is written. */
@@ -64,6 +66,7 @@ export function encodeInferenceCall(call: InferenceCall, stream: boolean): Infer
     [CALL_HEADERS.accountId]: encoded(call.accountId),
     [CALL_HEADERS.model]: encoded(call.model),
     [CALL_HEADERS.stream]: stream ? 'true' : 'false',
+    ...(call.kind && { [CALL_HEADERS.kind]: call.kind }),
     ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
   };
   return { headers, body: call.body };
@@ -78,12 +81,14 @@ export function decodeInferenceCall(
   if (!read.success) throw new Problem('INVALID_REQUEST', { cause: read.error });
   const head = read.data;
   const cacheKey = head[CALL_HEADERS.cacheKey];
+  const kind = head[CALL_HEADERS.kind];
   return {
     call: {
       requestId: head[CALL_HEADERS.requestId],
       accountId: head[CALL_HEADERS.accountId],
       model: head[CALL_HEADERS.model],
       body,
+      ...(kind && { kind }),
       ...(cacheKey !== undefined && { cacheKey }),
     },
     stream: head[CALL_HEADERS.stream] === 'true',

@@ -1,4 +1,31 @@
+import { z } from 'zod';
+
+/** What is asked of a model. */
+export const CALL_KINDS = ['chat', 'embeddings'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
+
+/** The body of a call for embeddings. */
+export const EmbeddingTexts = z.object({
+  inputs: z.array(z.string()).min(1),
+  /** The length of the vectors. */
+  dimensions: z.int().positive(),
+  /** Whether the backend has to be told that length: it is not the model's own. */
+  isCustom: z.boolean(),
+});
+export type EmbeddingTexts = z.infer<typeof EmbeddingTexts>;
+
+/** The body of a completion of such a call. */
+export const EmbeddingVectors = z.object({
+  /** For each text, in order: 32-bit floats, little-endian, in base64. All are finite and of the length asked for. */
+  vectors: z.array(z.string()),
+  /** Tokens of all texts as the backend counted them, where it did. */
+  promptTokens: z.int().nonnegative().optional(),
+});
+export type EmbeddingVectors = z.infer<typeof EmbeddingVectors>;
+
 export interface InferenceCall {
+  /** Default: chat. */
+  readonly kind?: CallKind;
   readonly requestId: string;
   /** Whose share of a full backend it takes. */
   readonly accountId: string;
@@ -6,7 +33,8 @@ export interface InferenceCall {
   readonly model: string;
   /**
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member. It has no
-   * `model`: the router puts the backend's own name there.
+   * `model`: the router puts the backend's own name there. For embeddings it is the JSON of `EmbeddingTexts`, which the router
+   * translates.
    */
   readonly body: readonly Uint8Array[];
   /** Requests with the same key prefer the same backend. */
@@ -19,7 +47,7 @@ export interface Answering {
   readonly retries: number;
 }
 
-/** A whole answer, as the backend wrote it. */
+/** A whole response: of chat as the backend wrote it, of embeddings the JSON of `EmbeddingVectors`. */
 export interface Completion extends Answering {
   readonly body: string;
 }

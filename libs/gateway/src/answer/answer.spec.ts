@@ -1,6 +1,6 @@
 import { type ChunkStream, Problem } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
-import type { ProgressiveHold } from '../holds/progressive-hold.js';
+import type { ProgressiveHold } from '../paid/progressive-hold.js';
 import { Answer, type AnswerForm } from './answer.js';
 import { AnswerNormaliser, type ChoicePiece } from './normaliser.js';
 

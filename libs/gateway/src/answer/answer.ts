@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts';
 import { traced } from '@svc/telemetry';
 import { unusable } from '../json/backend-json.js';
-import type { ProgressiveHold, Shortage } from '../holds/progressive-hold.js';
+import type { ProgressiveHold, Shortage } from '../paid/progressive-hold.js';
 import type { AnswerHead } from './answer-head.js';
 import { eventsOf } from './backend-events.js';
 import type { HiddenCall } from './hidden-tool.js';

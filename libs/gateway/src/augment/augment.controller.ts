@@ -6,15 +6,16 @@ import {
   type AugmentScrapeReply,
   type AugmentSearch,
   type AugmentSearchReply,
+  type Caller,
   routes,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type HttpPair, type PaidOperation, PaidOperations } from '../paid/paid-operations.js';
 import { citationDate } from '../web/web-research.js';
 import { WebSources } from '../web/web-sources.js';
 import { NothingFound, fileFailure, pageFailure, searchFailure } from './failures.js';
-import { Offers } from './offers.js';
-import { Sales } from './sales.js';
+import { type Offer, Offers } from './offers.js';
 
 /** The most bytes of a file: 25 MB, the contract's limit. */
 const FILE_BYTES = 25_000_000;
@@ -26,7 +27,7 @@ const CHARACTERS_PER_TOKEN = 3.2;
 @Controller()
 export class AugmentController {
   constructor(
-    private readonly sales: Sales,
+    private readonly paid: PaidOperations,
     private readonly web: WebSources,
     private readonly offers: Offers,
   ) {}
@@ -37,7 +38,7 @@ export class AugmentController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() { query, limit }: AugmentSearch,
   ): Promise<AugmentSearchReply> {
-    const sold = this.sales.sell(this.offers.search(), { request, reply }, async ({ accountId }, signal) => {
+    const sold = this.sell(this.offers.search(), { request, reply }, async ({ accountId }, signal) => {
       const asked = { accountId, text: query, count: limit };
       const { provider, pages } = await this.web.search.search(asked, signal).catch(searchFailure);
       if (pages.length === 0) throw new NothingFound();
@@ -47,7 +48,7 @@ export class AugmentController {
         content,
         date: citationDate(publishedAt) ?? '',
       }));
-      return { result: { query, results }, from: provider };
+      return { result: { query, results }, backend: provider };
     });
     return sold.catch((error: unknown) => {
       if (error instanceof NothingFound) return { query, results: [] };
@@ -61,9 +62,9 @@ export class AugmentController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() { url }: AugmentScrape,
   ): Promise<AugmentScrapeReply> {
-    return this.sales.sell(this.offers.page(), { request, reply }, async ({ accountId }, signal) => {
+    return this.sell(this.offers.page(), { request, reply }, async ({ accountId }, signal) => {
       const page = await this.web.pages.read({ accountId, url }, signal).catch(pageFailure);
-      return { result: { url: page.url, content: page.text, format: 'markdown' as const }, from: 'web' };
+      return { result: { url: page.url, content: page.text, format: 'markdown' as const }, backend: 'web' };
     });
   }
 
@@ -74,16 +75,25 @@ export class AugmentController {
     @Body() { file, response_format: format }: AugmentFile,
   ): Promise<AugmentFileReply | string> {
     if (file.bytes.length > FILE_BYTES) fileFailure('the file is over 25 MB');
-    const text = await this.sales.sell(
-      this.offers.file(),
-      { request, reply },
-      async ({ accountId }, signal) => {
-        const read = await this.web.files.extractText({ ...file, accountId }, signal).catch(fileFailure);
-        return { result: read.text, from: 'files' };
-      },
-    );
+    const text = await this.sell(this.offers.file(), { request, reply }, async ({ accountId }, signal) => {
+      const read = await this.web.files.extractText({ ...file, accountId }, signal).catch(fileFailure);
+      return { result: read.text, backend: 'files' };
+    });
     if (format === 'json') return { text, tokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN) };
     reply.header('content-type', 'text/plain; charset=utf-8');
     return text;
+  }
+
+  private async sell<Result>(
+    offer: Offer,
+    pair: HttpPair,
+    work: (caller: Caller, signal: AbortSignal) => Promise<{ result: Result; backend: string }>,
+  ): Promise<Result> {
+    const perform: PaidOperation<Result>['perform'] = async (caller, signal) => {
+      const delivered = await work(caller, signal);
+      return { ...delivered, lines: [offer.lineOf(delivered.backend)] };
+    };
+    const { result } = await this.paid.run({ ...offer, perform }, pair);
+    return result;
   }
 }

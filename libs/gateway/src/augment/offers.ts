@@ -1,26 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { type ChargeLine, Problem } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
 import { GatewaySettings } from '../gateway.config.js';
+import type { PaidOperation } from '../paid/paid-operations.js';
+import { purchaseLine } from '../paid/price.js';
 import { searchPrices } from '../web/web-plan.js';
 import type { Purchase } from '../web/web-research.js';
 
-/** Something that is sold by itself. */
-export interface Offer {
-  /** The path where it is sold, such as `/augment/search`. */
-  readonly path: string;
-  readonly sku: Purchase['sku'];
-  /** Nano-dollars that are held for it. */
-  readonly priceAtMostNano: bigint;
-  /** What it costs by the name of who delivers it, where that matters. */
-  readonly pricesNano: ReadonlyMap<string, bigint>;
-  /** How many an account may buy in a minute. */
-  readonly perMinute: number;
+/** What is sold by itself: all of its operation but for what is done. */
+export interface Offer extends Omit<PaidOperation<unknown>, 'perform'> {
+  /** The line of its charge, by the name of whoever delivered it. */
+  readonly lineOf: (backend: string) => ChargeLine;
 }
 
-const ONE_PRICE: Offer['pricesNano'] = new Map();
-
-/** What is sold by itself, and at which prices: the catalogue's at the moment. */
+/** The operations that are sold by themselves, at the catalogue's current prices. */
 @Injectable()
 export class Offers {
   constructor(
@@ -33,25 +26,39 @@ export class Offers {
     const { search } = this.catalog;
     if (!search)
       throw new Problem('NOT_AVAILABLE', { message: 'Web search is not available on this deployment.' });
-    const prices = searchPrices(search, this.catalog);
-    return { path: '/augment/search', sku: 'web-search-request', ...prices, perMinute: this.perMinute };
+    const { priceAtMostNano, pricesNano } = searchPrices(search, this.catalog);
+    return this.offer('augment/search', 'web-search-request', {
+      atMostNano: priceAtMostNano,
+      priceOf: (provider) => pricesNano.get(provider) ?? priceAtMostNano,
+    });
   }
 
   page(): Offer {
-    const priceAtMostNano = this.catalog.extraNano('webPage');
-    return { ...this.terms('/augment/scrape', 'web-scrape-page'), priceAtMostNano };
+    const atMostNano = this.catalog.extraNano('webPage');
+    return this.offer('augment/scrape', 'web-scrape-page', { atMostNano, priceOf: () => atMostNano });
   }
 
   file(): Offer {
-    const priceAtMostNano = this.catalog.extraNano('textParser');
-    return { ...this.terms('/augment/text-parser', 'text-parser-request'), priceAtMostNano };
+    const atMostNano = this.catalog.extraNano('textParser');
+    return this.offer('augment/text-parser', 'text-parser-request', {
+      atMostNano,
+      priceOf: () => atMostNano,
+    });
   }
 
-  private terms(path: string, sku: Offer['sku']): Omit<Offer, 'priceAtMostNano'> {
-    return { path, sku, pricesNano: ONE_PRICE, perMinute: this.perMinute };
-  }
-
-  private get perMinute(): number {
-    return this.settings.config.GATEWAY_AUGMENT_PER_MINUTE;
+  private offer(
+    name: string,
+    sku: Purchase['sku'],
+    { atMostNano, priceOf }: { atMostNano: bigint; priceOf: (backend: string) => bigint },
+  ): Offer {
+    const { GATEWAY_AUGMENT_PER_MINUTE: requestsPerMinute } = this.settings.config;
+    return {
+      name,
+      limitedAs: `endpoint:api/v1/${name}`,
+      limits: { user: { requestsPerMinute, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
+      tokens: 0,
+      atMostNano,
+      lineOf: (backend) => purchaseLine({ sku, units: 1, priceNano: priceOf(backend) }),
+    };
   }
 }

@@ -1,5 +1,4 @@
-import { type Admission, type Balances, type Caller, formatUsd } from '@svc/contracts';
-import type { Model } from '@svc/runtime';
+import { type Admission, type Balances, type Caller, type CatalogEntry, formatUsd } from '@svc/contracts';
 import type { DeprecationNotice } from '../models/model-lookup.js';
 
 /** Headers of an answer by their names in lower case. They are collected while a request lives and written once. */
@@ -8,7 +7,10 @@ export type HeaderValues = Record<string, string | number>;
 export const USD_BALANCE_HEADER = 'x-svc-balance-usd';
 
 /** Which model answers, and what there is to say of it. */
-export function modelHeaders(model: Model, deprecation: DeprecationNotice | undefined): HeaderValues {
+export function modelHeaders(
+  model: Pick<CatalogEntry, 'id' | 'name'>,
+  deprecation: DeprecationNotice | undefined,
+): HeaderValues {
   return {
     'x-svc-model-id': model.id,
     'x-svc-model-name': visibleAscii(model.name),
@@ -30,9 +32,12 @@ export function limitHeaders({ requests, tokens, resetAtMs, type, blockedForMs }
     'x-ratelimit-limit-requests': requests.limit,
     'x-ratelimit-remaining-requests': requests.remaining,
     'x-ratelimit-reset-requests': Math.ceil(untilMs / 1_000),
-    'x-ratelimit-limit-tokens': tokens.limit,
-    'x-ratelimit-remaining-tokens': tokens.remaining,
-    'x-ratelimit-reset-tokens': Math.max(0, Math.ceil((resetAtMs - Date.now()) / 1_000)),
+    // Some models and routes have no limit of tokens.
+    ...(tokens.limit < Number.MAX_SAFE_INTEGER && {
+      'x-ratelimit-limit-tokens': tokens.limit,
+      'x-ratelimit-remaining-tokens': tokens.remaining,
+      'x-ratelimit-reset-tokens': Math.max(0, Math.ceil((resetAtMs - Date.now()) / 1_000)),
+    }),
     'x-ratelimit-type': type,
   };
 }

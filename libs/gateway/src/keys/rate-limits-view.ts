@@ -41,7 +41,7 @@ export class RateLimitsView {
   }
 
   private row(caller: Caller, entry: CatalogEntry): Row {
-    const model = entry.type === 'text' ? this.catalog.find(entry.id) : undefined;
+    const model = entry.type === 'text' ? this.catalog.text.find(entry.id) : undefined;
     if (entry.type === 'text' && model) {
       const { user, api_key: key } = limitsOf(caller, model, this.catalog);
       const lower = (limit: number, own: number | undefined): number => Math.min(limit, own ?? limit);

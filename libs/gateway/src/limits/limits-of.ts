@@ -1,5 +1,5 @@
 import type { AdmitRequest, Caller, MinuteLimits } from '@svc/contracts';
-import type { Catalog, Model } from '@svc/runtime';
+import type { Catalog, EmbeddingModel, Model } from '@svc/runtime';
 
 /** The limits that hold for a caller and a model, whoever sets them: the catalogue, the operator, the key. */
 export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitRequest['limits'] {
@@ -9,6 +9,20 @@ export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitR
     user,
     ...(caller.limits && { api_key: caller.limits }),
     ...(model.globalLimits && { global: defined(model.globalLimits) }),
+  };
+}
+
+/** The limits of a model that is limited by requests alone, unless the operator or the key limits its tokens. */
+export function requestLimitsOf(
+  caller: Caller,
+  { id, type }: Pick<EmbeddingModel, 'id' | 'type'>,
+  catalog: Catalog,
+): AdmitRequest['limits'] {
+  const requestsPerMinute = Math.min(Number.MAX_SAFE_INTEGER, ...catalog.requestLimits(type, caller.tier));
+  const unlimited = { requestsPerMinute, tokensPerMinute: Number.MAX_SAFE_INTEGER };
+  return {
+    user: { ...unlimited, ...overridesOf(caller, id) },
+    ...(caller.limits && { api_key: caller.limits }),
   };
 }
 

@@ -25,5 +25,5 @@ export class CharactersController {
   }
 
   /** What a name of a model means at present. */
-  private readonly modelId = (name: string): string => this.catalog.find(name)?.id ?? name;
+  private readonly modelId = (name: string): string => this.catalog.text.find(name)?.id ?? name;
 }

@@ -1,5 +1,5 @@
 import { type CatalogEntry, type Deprecation, Problem } from '@svc/contracts';
-import type { Catalog, Model } from '@svc/runtime';
+import type { Catalog, Model, NamedModels } from '@svc/runtime';
 import { splitModelName } from './svc-parameters.js';
 
 /** What a client is told about the model it asked for. */
@@ -11,36 +11,50 @@ export interface DeprecationNotice {
   readonly replacement: string | undefined;
 }
 
-export interface FoundModel {
-  readonly model: Model;
-  /** The parameters that stood after its name. */
-  readonly suffix: Record<string, unknown>;
+export interface FoundModel<Offered> {
+  readonly model: Offered;
   readonly deprecation: DeprecationNotice | undefined;
 }
 
+export interface FoundTextModel extends FoundModel<Model> {
+  /** The parameters that stood after its name. */
+  readonly suffix: Record<string, unknown>;
+}
+
 /**
- * The model that answers for a name, which may carry a suffix of parameters: that model, or its replacement once it
- * is gone. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE.
+ * The text model that answers for a name, which may carry a suffix of parameters. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED,
+ * MODEL_OFFLINE.
  */
-export function findTextModel(name: string, catalog: Catalog, nowMs = Date.now()): FoundModel {
+export function findTextModel(name: string, { text }: Catalog, nowMs = Date.now()): FoundTextModel {
   // The name as it stands comes first, since ids may contain colons themselves.
-  const whole = catalog.find(name);
-  const split = whole ? { name, parameters: {} } : splitModelName(name);
-  const named = whole ?? catalog.find(split.name);
-  if (!named) throw modelNotFound(split.name, catalog);
-  const isServed = (candidate: Model): boolean => servingModel(candidate, catalog, nowMs) !== undefined;
+  const split = text.find(name) ? { name, parameters: {} } : splitModelName(name);
+  return { ...findModel(split.name, text, nowMs), suffix: split.parameters };
+}
+
+/**
+ * The model of a type that answers for a name: that model, or its replacement once it is gone. Refuses: MODEL_NOT_FOUND,
+ * MODEL_RETIRED, MODEL_OFFLINE.
+ */
+export function findModel<Offered extends CatalogEntry>(
+  name: string,
+  models: NamedModels<Offered>,
+  nowMs = Date.now(),
+): FoundModel<Offered> {
+  const named = models.find(name);
+  if (!named) throw modelNotFound(name, models);
+  const isServed = (candidate: Offered): boolean => servingModel(candidate, models, nowMs) !== undefined;
   // A trait passes on to the next model that has it.
-  const heirs = (): Model[] => catalog.models().filter(({ traits }) => traits.includes(split.name));
+  const heirs = (): Offered[] => models.list.filter(({ traits }) => traits.includes(name));
   const asked = isServed(named) ? named : heirs().find(isServed);
-  const model = asked && servingModel(asked, catalog, nowMs);
+  const model = asked && servingModel(asked, models, nowMs);
   if (!model) throw modelRetired(named);
   if (model.offline) throw new Problem('MODEL_OFFLINE');
-  return { model, suffix: split.parameters, deprecation: deprecationNotice(asked, nowMs) };
+  return { model, deprecation: deprecationNotice(asked, nowMs) };
 }
 
 /** Says that there is no such model, and which one may have been meant. */
-export function modelNotFound(name: string, catalog: Catalog): Problem {
-  const suggestion = catalog.suggest(name);
+export function modelNotFound(name: string, models: Pick<NamedModels<never>, 'suggest'>): Problem {
+  const suggestion = models.suggest(name);
   const hint = suggestion === undefined ? '' : `. Did you mean ${suggestion}?`;
   return new Problem('MODEL_NOT_FOUND', {
     param: 'model',
@@ -49,15 +63,19 @@ export function modelNotFound(name: string, catalog: Catalog): Problem {
 }
 
 /** The model that serves what is asked of `asked`: itself, the one that replaced it, or none. */
-export function servingModel(asked: Model, catalog: Catalog, nowMs: number): Model | undefined {
+export function servingModel<Offered extends CatalogEntry>(
+  asked: Offered,
+  models: NamedModels<Offered>,
+  nowMs: number,
+): Offered | undefined {
   const seen = new Set<string>();
-  let model: Model | undefined = asked;
+  let model: Offered | undefined = asked;
   while (model && isRemoved(model.deprecation, nowMs)) {
     const { autoRemap, replacementModelId }: Deprecation = model.deprecation;
     // Replacements that name each other in a ring lead nowhere.
     if (!autoRemap || replacementModelId === undefined || seen.has(model.id)) return undefined;
     seen.add(model.id);
-    model = catalog.find(replacementModelId);
+    model = models.find(replacementModelId);
   }
   return model;
 }
@@ -77,7 +95,7 @@ export function modelRetired({ id, deprecation }: Pick<CatalogEntry, 'id' | 'dep
   });
 }
 
-function deprecationNotice({ id, deprecation }: Model, nowMs: number): DeprecationNotice | undefined {
+function deprecationNotice({ id, deprecation }: CatalogEntry, nowMs: number): DeprecationNotice | undefined {
   if (!deprecation) return undefined;
   const { startsAt, date, removesAt, replacementModelId: replacement } = deprecation;
   if (startsAt !== undefined && nowMs < Date.parse(startsAt)) return undefined;

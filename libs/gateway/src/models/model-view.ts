@@ -2,6 +2,8 @@ import type {
   CatalogEntry,
   CatalogModel,
   ModelView,
+  EmbeddingModel,
+  EmbeddingModelView,
   OtherModel,
   OtherModelView,
   PriceTree,
@@ -11,7 +13,8 @@ import type {
 
 /** A model of the catalogue as clients see it. */
 export function modelView(entry: CatalogEntry): ModelView {
-  return entry.type === 'text' ? textModelView(entry) : otherModelView(entry);
+  if (entry.type === 'text') return textModelView(entry);
+  return entry.type === 'embedding' ? embeddingModelView(entry) : otherModelView(entry);
 }
 
 function textModelView(model: CatalogModel): TextModelView {
@@ -26,6 +29,24 @@ function textModelView(model: CatalogModel): TextModelView {
       capabilities: model.capabilities,
       constraints: constraintsView(model),
       pricing: pricingView(model),
+    },
+  };
+}
+
+function embeddingModelView(model: EmbeddingModel): EmbeddingModelView {
+  const { embeddingDimensions, maxInputTokens, supportsCustomDimensions, pricing } = model;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      embeddingDimensions,
+      maxInputTokens,
+      supportsCustomDimensions,
+      pricing: {
+        input: price(pricing.input),
+        ...(pricing.output !== undefined && { output: price(pricing.output) }),
+      },
     },
   };
 }

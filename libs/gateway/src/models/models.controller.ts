@@ -7,7 +7,7 @@ import {
   type ModelView,
   routes,
 } from '@svc/contracts';
-import { Answers, Catalog } from '@svc/runtime';
+import { Answers, Catalog, type NamedModels } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { isRemoved, modelNotFound, modelRetired, servingModel } from './model-lookup.js';
 import { mayUse } from './model-privacy.js';
@@ -40,11 +40,18 @@ export class ModelsController {
   /** The parameter is all of the path that is left, since ids may contain slashes. */
   @Answers(routes.model)
   one(@Param() { model: name }: { model: string }): ModelView {
-    const named = this.catalog.entries().find(({ id }) => id === name) ?? this.catalog.find(name);
-    if (!named) throw modelNotFound(name, this.catalog);
+    const named = this.named(name);
+    if (!named) throw modelNotFound(name, this.catalog.text);
     const entry = this.serving(named);
     if (!entry) throw modelRetired(named);
     return modelView(entry);
+  }
+
+  /** The model of this id, whatever its type, or of another name. */
+  private named(name: string): CatalogEntry | undefined {
+    const { text, embeddings } = this.catalog;
+    const byId = this.catalog.entries().find(({ id }) => id === name);
+    return byId ?? text.find(name) ?? embeddings.find(name);
   }
 
   private offered(type: ModelQuery['type']): CatalogEntry[] {
@@ -70,8 +77,13 @@ export class ModelsController {
     if (!entry) return undefined;
     const now = Date.now();
     if (!isRemoved(entry.deprecation, now)) return entry;
-    const model = this.catalog.find(entry.id);
-    return entry.type === 'text' && model ? servingModel(model, this.catalog, now) : undefined;
+    const { text, embeddings } = this.catalog;
+    const heir = <Offered extends CatalogEntry>(models: NamedModels<Offered>): Offered | undefined => {
+      const model = models.find(entry.id);
+      return model && servingModel(model, models, now);
+    };
+    if (entry.type === 'text') return heir(text);
+    return entry.type === 'embedding' ? heir(embeddings) : undefined;
   }
 }
 

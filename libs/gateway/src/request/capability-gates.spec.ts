@@ -13,7 +13,7 @@ function model(capabilities: object): Model {
     pricing,
     capabilities,
   });
-  const [found] = new Catalog({ models: [file], tiers: {}, extras: {} }).models();
+  const [found] = new Catalog({ models: [file], tiers: {}, extras: {} }).text.list;
   if (!found) throw new Error('no model');
   return found;
 }

@@ -22,7 +22,7 @@ const characters = new Characters(
 const prompts = new Prompts(catalog, characters);
 
 function promptsFor(model: string, parameters: object = {}): readonly string[] {
-  return prompts.for(effectiveParameters(parameters, {}), catalog.find(model) as Model);
+  return prompts.for(effectiveParameters(parameters, {}), catalog.text.find(model) as Model);
 }
 
 describe('the prompts before those of a caller', () => {

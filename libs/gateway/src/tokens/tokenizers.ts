@@ -40,7 +40,7 @@ export class Tokenizers implements OnModuleInit {
   }
 
   private async load(): Promise<void> {
-    const named = new Set(this.catalog.models().map(({ tokenizer }) => tokenizer));
+    const named = new Set(this.catalog.text.list.map(({ tokenizer }) => tokenizer));
     for (const name of named) {
       if (name === undefined || this.loaded.has(name)) continue;
       try {

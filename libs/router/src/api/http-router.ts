@@ -23,6 +23,9 @@ const MARGIN_MS = 5_000;
 /** A refusal has some hundred bytes. */
 const REFUSAL_LIMIT_BYTES = 65_536;
 
+/** 2,048 vectors of 8,192 numbers, in base64. */
+const EMBEDDINGS_LIMIT_BYTES = 134_217_728;
+
 const OCTETS = { 'content-type': routes.infer.bodyType };
 
 export type HttpRouterSettings = Omit<NeighbourAddress, 'url'> & RouterClientConfig;
@@ -48,8 +51,10 @@ export class HttpRouter extends InferenceRouter {
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
     const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs, ROUTER_ANSWER_LIMIT_BYTES: limitBytes } = this.settings;
     const times = { deadlineMs: limitMs + MARGIN_MS, pauseMs: limitMs + MARGIN_MS };
+    // The router bounds each batch of embeddings, and they are many.
+    const bytes = call.kind === 'embeddings' ? EMBEDDINGS_LIMIT_BYTES : limitBytes;
     return this.ask({ call, stream: false, signal }, times, async (exchange) => ({
-      body: await exchange.text(limitBytes),
+      body: await exchange.text(bytes),
     }));
   }
 

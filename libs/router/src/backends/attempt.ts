@@ -1,9 +1,11 @@
+import type { CallKind } from '@svc/contracts';
 import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
 import type { Place } from './places.js';
 
 /** What a call to a backend is for. */
 interface AttemptedCall {
+  readonly kind: CallKind | undefined;
   readonly model: string;
   readonly isStream: boolean;
   /** Which of the backends that are called for the request, from 1. */
@@ -20,12 +22,13 @@ export class Attempt {
     private readonly place: Place,
     private readonly call: AttemptedCall,
   ) {
-    const { model, isStream, number } = call;
-    this.step = beginStep(`chat ${model}`);
+    const { kind = 'chat', model, isStream, number } = call;
+    this.step = beginStep(`${kind} ${model}`);
     if (!this.step) return;
     this.step.kind = SPAN_KIND.client;
     this.step.set({
       ...genAi,
+      'gen_ai.operation.name': kind,
       'gen_ai.request.model': model,
       // The convention wants it for streams only.
       'gen_ai.request.stream': isStream || undefined,
@@ -57,6 +60,8 @@ export class Attempt {
     // Whoever aborts a call has read what it wanted.
     if (failure && !(failure instanceof ExchangeAborted) && this.error === '') this.failed(failure);
     else this.step?.end();
+    // The metric is one of chat.
+    if (this.call.kind === 'embeddings') return;
     router.duration
       .with(this.call.model, live.name, this.error)
       .record(this.seconds, this.step?.trace.measured);

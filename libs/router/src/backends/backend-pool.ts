@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Backend, InferenceCall } from '@svc/contracts';
 import { Agent } from 'undici';
+import { type Dialect, dialectOf } from '../dialects/dialect.js';
 import { BackendLoad, type Waiter } from './backend-load.js';
 import type { BackendRest } from './backend-rest.js';
 
@@ -10,7 +11,9 @@ export class LiveBackend {
   readonly name: string;
   readonly host: string;
   readonly origin: string;
-  readonly path: string;
+  /** What goes before the path of each call. */
+  readonly basePath: string;
+  readonly dialect: Dialect;
 
   constructor(
     readonly backend: Backend,
@@ -21,7 +24,8 @@ export class LiveBackend {
     this.name = backend.name ?? `backend-${at.position + 1}`;
     this.host = host;
     this.origin = origin;
-    this.path = `${pathname.replace(/\/$/, '')}/chat/completions`;
+    this.basePath = pathname.replace(/\/$/, '');
+    this.dialect = dialectOf(backend);
   }
 
   get inFlight(): number {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BackendError, type SentRequest, refusalOf } from './backend-refusal.js';
+import { BackendError } from '../dialects/backend-error.js';
+import { type SentRequest, refusalOf } from './backend-refusal.js';
 
 const SENT: SentRequest = { body: [Buffer.from('{"messages":[],"guided":{"choice":["a"]}}')], secrets: [] };
 

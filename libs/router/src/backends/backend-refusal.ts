@@ -1,7 +1,8 @@
 import { ChatRequest, Problem } from '@svc/contracts';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
 import type { RestScope } from './backend-rest.js';
-import { type ErrorTold, readError } from './told-error.js';
+import { BackendError } from '../dialects/backend-error.js';
+import { type ErrorTold, readError } from '../dialects/openai-errors.js';
 
 /** A problem with what another backend might do about it. */
 export interface Refusal {
@@ -10,19 +11,6 @@ export interface Refusal {
   readonly elsewhere: boolean;
   /** For whom this backend should rest. */
   readonly rest: RestScope;
-}
-
-/** A backend answered with an error, by its status or inside a 200. */
-export class BackendError extends Error {
-  override readonly name = 'BackendError';
-
-  constructor(
-    readonly status: number,
-    readonly body: string,
-    readonly retryAfterSeconds?: number,
-  ) {
-    super(`backend answered ${status}`);
-  }
 }
 
 /** A request that a backend got. */

@@ -3,6 +3,7 @@ import {
   type CatalogEntry,
   CatalogFile,
   CatalogModel,
+  type EmbeddingModel as EmbeddingEntry,
   type Extra,
   type OtherLimit,
   type OtherModel,
@@ -12,7 +13,7 @@ import {
   usdToNano,
 } from '@svc/contracts';
 import { z } from 'zod';
-import { looseName, looseNames, nearestName } from './model-names.js';
+import { NamedModels } from './named-models.js';
 import { FileError, readYaml } from './yaml-file.js';
 
 /** Nano-dollars per million tokens. */
@@ -30,6 +31,12 @@ export interface Model extends CatalogModel {
   readonly extended?: { readonly thresholdTokens: number; readonly rates: Rates };
 }
 
+/** A model that turns texts into vectors. */
+export interface EmbeddingModel extends EmbeddingEntry {
+  /** Nano-dollars per million tokens. */
+  readonly inputNano: bigint;
+}
+
 export interface TierLimit {
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
@@ -39,10 +46,10 @@ type TierTable = CatalogFile['tiers'];
 
 /** What is offered, and what it costs. Read from files at start and again when they change. */
 export class Catalog {
-  private byName = new Map<string, Model>();
-  private byLooseName = new Map<string, Model | undefined>();
-  private list: readonly Model[] = [];
+  private textModels = new NamedModels<Model>([]);
+  private embeddingModels = new NamedModels<EmbeddingModel>([]);
   private all: readonly CatalogEntry[] = [];
+  private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
   private tiers: TierTable = {};
   private otherLimits: NonNullable<CatalogFile['otherLimits']> = {};
   private housePrompts: readonly string[] = [];
@@ -62,17 +69,15 @@ export class Catalog {
 
   /** Takes a new catalogue in one step; requests under way keep the model they found. */
   replace(file: CatalogFile): void {
-    const models = file.models.flatMap((model) => (model.type === 'text' ? [priced(model)] : []));
-    const byName = new Map<string, Model>();
-    for (const model of models) {
-      for (const trait of model.traits) if (!byName.has(trait)) byName.set(trait, model);
-    }
-    // An id or alias wins over a trait of the same name.
-    for (const model of models)
-      for (const name of [...model.aliases, model.id]) byName.set(name.toLowerCase(), model);
-    this.byName = byName;
-    this.byLooseName = looseNames(byName);
-    this.list = models;
+    this.textModels = new NamedModels(
+      file.models.flatMap((model) => (model.type === 'text' ? [priced(model)] : [])),
+    );
+    this.embeddingModels = new NamedModels(
+      file.models.flatMap((model) =>
+        model.type === 'embedding' ? [{ ...model, inputNano: usdToNano(model.pricing.input) }] : [],
+      ),
+    );
+    this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.all = file.models;
     this.tiers = file.tiers;
     this.otherLimits = file.otherLimits ?? {};
@@ -83,9 +88,12 @@ export class Catalog {
     for (const listener of this.listeners) listener();
   }
 
-  /** The text models. */
-  models(): readonly Model[] {
-    return this.list;
+  get text(): NamedModels<Model> {
+    return this.textModels;
+  }
+
+  get embeddings(): NamedModels<EmbeddingModel> {
+    return this.embeddingModels;
   }
 
   /** The models of every type. */
@@ -93,21 +101,13 @@ export class Catalog {
     return this.all;
   }
 
-  /** The text model of this id, alias or trait, as written or nearly so. */
-  find(name: string): Model | undefined {
-    const exact = this.byName.get(name) ?? this.byName.get(name.toLowerCase());
-    return exact ?? this.byLooseName.get(looseName(name));
-  }
-
-  /** The name of a text model that somebody who wrote `name` may have meant. */
-  suggest(name: string): string | undefined {
-    const nearest = nearestName(name, this.byName.keys());
-    const id = nearest === undefined ? undefined : this.byName.get(nearest)?.id;
-    return id?.toLowerCase() === nearest ? id : nearest;
+  /** The backends of a model, by its id. */
+  backendsOf(id: string): readonly Backend[] {
+    return this.backendsById.get(id) ?? [];
   }
 
   backends(): readonly Backend[] {
-    return this.list.flatMap((model) => model.backends);
+    return this.all.flatMap((model) => model.backends);
   }
 
   /** The service's own system prompts for a model. */
@@ -137,7 +137,7 @@ export class Catalog {
   }
 
   /** Requests per minute to a model of another type than text, where the catalogue limits them: one for each kind. */
-  requestLimits(type: OtherModel['type'], accountTier: 'standard' | 'partner'): number[] {
+  requestLimits(type: OtherModel['type'] | 'embedding', accountTier: 'standard' | 'partner'): number[] {
     return LIMITS_OF_TYPE[type].flatMap((kind) => {
       const limits = this.otherLimits[kind];
       const limit = (accountTier === 'partner' ? limits?.partner : undefined) ?? limits?.standard;
@@ -146,7 +146,7 @@ export class Catalog {
   }
 }
 
-const LIMITS_OF_TYPE: Readonly<Record<OtherModel['type'], readonly OtherLimit[]>> = {
+const LIMITS_OF_TYPE: Readonly<Record<OtherModel['type'] | 'embedding', readonly OtherLimit[]>> = {
   image: ['image'],
   inpaint: ['image'],
   upscale: ['image'],

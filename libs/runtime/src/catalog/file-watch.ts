@@ -20,7 +20,7 @@ interface FileWatch {
 export function watchCatalog(catalog: Catalog, paths: CatalogPaths, logger: Logger): FileWatch {
   return watch(paths.path, logger, async () => {
     catalog.replace(await readCatalog(paths.path, paths.extraPath));
-    return { models: catalog.models().length };
+    return { models: catalog.text.list.length };
   });
 }
 

@@ -80,8 +80,10 @@ describe('the models of servers on this machine', () => {
     const url = await serve(listing({ id: '/models/My-Tiny.Q4.gguf' }, { id: 'models\\sub\\other.gguf' }));
     const { found, catalog } = await offered(url);
     expect(found).toMatchObject([{ models: ['My-Tiny.Q4.gguf', 'other.gguf'], skipped: [] }]);
-    expect(catalog.find('My-Tiny.Q4')?.backends).toMatchObject([{ url, model: '/models/My-Tiny.Q4.gguf' }]);
-    expect(catalog.find('other.gguf')?.backends).toMatchObject([{ model: 'models\\sub\\other.gguf' }]);
+    expect(catalog.text.find('My-Tiny.Q4')?.backends).toMatchObject([
+      { url, model: '/models/My-Tiny.Q4.gguf' },
+    ]);
+    expect(catalog.text.find('other.gguf')?.backends).toMatchObject([{ model: 'models\\sub\\other.gguf' }]);
   });
 
   it('keep names such as org/model, and have one without `:latest`', async () => {
@@ -95,9 +97,9 @@ describe('the models of servers on this machine', () => {
         ),
       ),
     );
-    expect(catalog.find('meta-llama/Llama-3.2-3B')?.backends[0]?.model).toBe('meta-llama/Llama-3.2-3B');
-    expect(catalog.find('tiny')?.id).toBe('tiny:latest');
-    expect(catalog.find('big')?.id).toBe('big');
+    expect(catalog.text.find('meta-llama/Llama-3.2-3B')?.backends[0]?.model).toBe('meta-llama/Llama-3.2-3B');
+    expect(catalog.text.find('tiny')?.id).toBe('tiny:latest');
+    expect(catalog.text.find('big')?.id).toBe('big');
   });
 
   it('are skipped one by one, with the reason', async () => {
@@ -129,8 +131,8 @@ describe('the models of servers on this machine', () => {
       [0, [{ name: 'good', reason: 'there is already a model good' }]],
       [50, [{ name: '10 more', reason: 'at most 50 models of a server are offered' }]],
     ]);
-    expect(catalog.find('also-known')?.id).toBe('known');
-    expect(catalog.find('good')?.backends[0]?.url).toBe(first);
+    expect(catalog.text.find('also-known')?.id).toBe('known');
+    expect(catalog.text.find('good')?.backends[0]?.url).toBe(first);
   });
 
   it('are none where no server, or something else, listens', async () => {
@@ -188,7 +190,7 @@ describe('the models of servers on this machine', () => {
       const { url, known } = await locked({ error: 'Unauthorized' });
       expect(await found(url, known, 'right')).toMatchObject([{ models: ['behind-a-key'], skipped: [] }]);
       const catalog = await readCatalog(join(dir, 'catalog.yaml'), join(dir, 'local-models.yaml'));
-      expect(new Catalog(catalog).find('behind-a-key')?.backends).toMatchObject([
+      expect(new Catalog(catalog).text.find('behind-a-key')?.backends).toMatchObject([
         { url, apiKeyEnv: 'LOCKED_KEY' },
       ]);
     });
@@ -267,7 +269,7 @@ describe('what a server reports of its models', () => {
     ],
   ])('is taken for its context, tools and vision: %s', async (_, routes, expected) => {
     const { catalog } = await offered(await serve(routes));
-    const models = catalog.models().filter(({ id }) => id !== 'known');
+    const models = catalog.text.list.filter(({ id }) => id !== 'known');
     const read = models.map(({ id, contextTokens, maxCompletionTokens, capabilities }) => {
       expect(maxCompletionTokens).toBeLessThanOrEqual(contextTokens);
       return [

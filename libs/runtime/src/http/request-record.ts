@@ -10,6 +10,8 @@ export interface RequestRecord {
   accountId?: string;
   keyId?: string;
   model?: string;
+  /** What the model is asked for. Default: chat. */
+  operation?: 'embeddings';
   backend?: string;
   stream?: boolean;
   promptTokens?: number;

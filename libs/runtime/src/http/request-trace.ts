@@ -95,7 +95,7 @@ function attributesOf(
     'svc.backend': record.backend,
     'svc.cost.usd': record.costUsd,
     'svc.cost.diem': record.costDiem,
-    ...(record.model !== undefined && genAi),
+    ...(record.model !== undefined && { ...genAi, 'gen_ai.operation.name': record.operation ?? 'chat' }),
     'gen_ai.request.model': record.model,
     'gen_ai.request.stream': record.stream,
     'gen_ai.response.time_to_first_chunk':

@@ -85,11 +85,23 @@ export const TextModelView = z.object({
 
 export const OtherModelView = z.object({
   ...model,
-  type: z.enum(MODEL_TYPES).exclude(['text']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding']),
   model_spec: OtherModelSpec,
 });
 
-export const ModelView = z.discriminatedUnion('type', [TextModelView, OtherModelView]);
+export const EmbeddingModelView = z.object({
+  ...model,
+  type: z.literal('embedding'),
+  model_spec: z.object({
+    ...spec,
+    embeddingDimensions: z.int().describe('The length of its vectors.'),
+    maxInputTokens: z.int().describe('The most tokens of one text.'),
+    supportsCustomDimensions: z.boolean().describe('Whether requests may choose `dimensions`.'),
+    pricing: z.object({ input: Price, output: Price.optional() }).describe('Per million tokens.'),
+  }),
+});
+
+export const ModelView = z.discriminatedUnion('type', [TextModelView, EmbeddingModelView, OtherModelView]);
 
 const ListType = z.enum([...MODEL_TYPES, 'all', 'code']);
 
@@ -115,5 +127,6 @@ export type ModelNames = z.infer<typeof ModelNames>;
 export type ModelQuery = z.infer<typeof ModelQuery>;
 export type ModelView = z.infer<typeof ModelView>;
 export type TextModelView = z.infer<typeof TextModelView>;
+export type EmbeddingModelView = z.infer<typeof EmbeddingModelView>;
 export type OtherModelView = z.infer<typeof OtherModelView>;
 export type PricingView = z.infer<typeof PricingView>;

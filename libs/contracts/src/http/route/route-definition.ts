@@ -21,6 +21,7 @@ export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 /** The groups that the published description is divided into, in its order. */
 export const TAGS = {
   Chat: 'Conversations, answered whole or as a stream.',
+  Embeddings: 'Texts as vectors.',
   Models: 'What is offered, what it costs and what it can do.',
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',

@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Exchange } from '@svc/runtime';
 import { type EventSourceMessage, createParser } from 'eventsource-parser';
-import { BackendError } from './backend-refusal.js';
-import { errorStatus } from './told-error.js';
+import { BackendError } from './backend-error.js';
+import { errorStatus } from './openai-errors.js';
 
 /** The first event of a stream is looked at when it has no more bytes than this; an error has fewer. */
 const LOOK_LIMIT_BYTES = 64 * 1024;

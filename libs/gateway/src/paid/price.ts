@@ -53,7 +53,8 @@ export function totalUsage(usages: readonly Usage[]): Usage {
   };
 }
 
-function line(sku: string, units: number, priceNanoPerMillion: bigint): ChargeLine {
+/** Units at a price per million of them. */
+export function line(sku: string, units: number, priceNanoPerMillion: bigint): ChargeLine {
   return { sku, units, priceNanoPerMillion, amountNano: tokensCostNano(units, priceNanoPerMillion) };
 }
 
@@ -84,6 +85,10 @@ function promptAtMostNano(model: Model, promptTokens: number): bigint {
     inputNano,
   );
   return tokensCostNano(promptTokens, dearest);
+}
+
+export function sumNano(lines: readonly ChargeLine[]): bigint {
+  return lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
 }
 
 /** A total as what a hold can pay of it, DIEM first, and what is beyond it. */

@@ -12,7 +12,7 @@ function model(pricing: object): Model {
     maxCompletionTokens: 100,
     pricing,
   });
-  const [found] = new Catalog({ models: [file], tiers: {}, extras: {} }).models();
+  const [found] = new Catalog({ models: [file], tiers: {}, extras: {} }).text.list;
   if (!found) throw new Error('no model');
   return found;
 }

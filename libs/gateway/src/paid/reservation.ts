@@ -17,7 +17,15 @@ import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import type { Purchase } from '../web/web-research.js';
-import { costAtMostNano, payFrom, priceUsages, purchaseLine, tokensWithin, totalUsage } from './price.js';
+import {
+  costAtMostNano,
+  payFrom,
+  priceUsages,
+  purchaseLine,
+  sumNano,
+  tokensWithin,
+  totalUsage,
+} from './price.js';
 
 interface Neighbours {
   readonly limiter: Limiter;
@@ -286,10 +294,6 @@ export class Reservation {
 /** A prompt with the most that is found for it, estimated. */
 export function promptTokensOf({ promptTokens, web }: ChatPlan): number {
   return promptTokens + (web?.tokensAtMost ?? 0);
-}
-
-function sumNano(lines: readonly ChargeLine[]): bigint {
-  return lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
 }
 
 /** What there is too little money by: the account's, or what its key may spend. */

@@ -1,0 +1,41 @@
+import type { RouteDefinition } from '../route/route-definition.js';
+import { EmbeddingReply, EmbeddingRequest } from './embeddings.js';
+
+export const embeddingRoutes = {
+  embeddings: {
+    method: 'POST',
+    path: '/api/v1/embeddings',
+    operationId: 'createEmbeddings',
+    tag: 'Embeddings',
+    summary: 'Turns texts into vectors',
+    description: `Takes what OpenAI's embeddings take, except arrays of tokens. The vectors are in the order of the texts. A request
+is charged by the tokens of its texts, once all vectors are there; a request that fails costs nothing.`,
+    access: 'key-or-wallet',
+    status: 200,
+    admitted: true,
+    body: EmbeddingRequest,
+    bodyLimitBytes: 35_000_000,
+    reply: EmbeddingReply,
+    headers: ['model', 'limits', 'balances', 'encoding'],
+    refusals: [
+      'INVALID_JSON',
+      'INVALID_REQUEST',
+      'TOO_MANY_TOKENS',
+      'TOO_MANY_TOKENS_PER_MINUTE',
+      'PRO_ONLY_MODEL',
+      'INSUFFICIENT_BALANCE',
+      'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+      'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+      'UNAUTHORIZED',
+      'MODEL_NOT_FOUND',
+      'MODEL_RETIRED',
+      'PAYLOAD_TOO_LARGE',
+      'INVALID_CONTENT_TYPE',
+      'RATE_LIMIT_EXCEEDED',
+      'INFERENCE_FAILED',
+      'MODEL_OFFLINE',
+      'MODEL_AT_CAPACITY',
+      'REQUEST_TIMEOUT',
+    ],
+  },
+} as const satisfies Record<string, RouteDefinition>;

@@ -1,0 +1,77 @@
+import {
+  type AdmitRequest,
+  type Caller,
+  type EmbeddingRequest,
+  Problem,
+  invalidRequest,
+} from '@svc/contracts';
+import type { Catalog, EmbeddingModel } from '@svc/runtime';
+import { requestLimitsOf } from '../limits/limits-of.js';
+import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
+import { refuseAnonymous } from '../models/model-privacy.js';
+
+/** What a request for embeddings comes to. */
+export interface EmbeddingPlan {
+  readonly model: EmbeddingModel;
+  readonly deprecation: DeprecationNotice | undefined;
+  readonly limits: AdmitRequest['limits'];
+  readonly texts: readonly string[];
+  /** The length of each vector. */
+  readonly dimensions: number;
+  readonly format: 'float' | 'base64';
+  /** Of all texts, estimated. */
+  readonly tokens: number;
+  /** The most tokens that a backend is believed. */
+  readonly tokensAtMost: number;
+}
+
+/** Source of both: the public interface. */
+const CHARACTERS_PER_TOKEN = 3.2;
+const ESTIMATE_SHARE = 0.95;
+
+/** What a tokenizer adds around a text: no more than these. */
+const SPECIAL_TOKENS_AT_MOST = 8;
+
+/**
+ * Reads a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
+ */
+export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalog: Catalog): EmbeddingPlan {
+  const { model, deprecation } = findModel(request.model, catalog.embeddings);
+  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
+  refuseAnonymous(caller, model);
+  const texts = typeof request.input === 'string' ? [request.input] : request.input;
+  let tokens = 0;
+  let tokensAtMost = 0;
+  for (const [index, text] of texts.entries()) {
+    const estimate = Math.ceil((text.length / CHARACTERS_PER_TOKEN) * ESTIMATE_SHARE);
+    if (estimate > model.maxInputTokens) throw tooLong(model, request, index);
+    tokens += estimate;
+    tokensAtMost += Math.min(Buffer.byteLength(text) + SPECIAL_TOKENS_AT_MOST, model.maxInputTokens);
+  }
+  return {
+    model,
+    deprecation,
+    limits: requestLimitsOf(caller, model, catalog),
+    texts,
+    dimensions: dimensionsOf(request, model),
+    format: request.encoding_format ?? 'float',
+    tokens,
+    tokensAtMost,
+  };
+}
+
+function tooLong({ maxInputTokens }: EmbeddingModel, { input }: EmbeddingRequest, index: number): Problem {
+  const message = `Input text exceeds the maximum token limit of ${maxInputTokens} tokens`;
+  const path = typeof input === 'string' ? ['input'] : ['input', index];
+  return invalidRequest([{ code: 'too_big', path, message }]);
+}
+
+function dimensionsOf({ dimensions }: EmbeddingRequest, model: EmbeddingModel): number {
+  const { id, embeddingDimensions: own, supportsCustomDimensions } = model;
+  if (dimensions === null || dimensions === undefined || dimensions === own) return own;
+  const refused = supportsCustomDimensions
+    ? dimensions > own && `The vectors of ${id} have at most ${own} dimensions.`
+    : `${id} does not support \`dimensions\`. Its vectors have ${own}.`;
+  if (refused === false) return dimensions;
+  throw invalidRequest([{ code: 'custom', path: ['dimensions'], message: refused }]);
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { Injectable } from '@nestjs/common';
+import {
+  type AdmitRequest,
+  type Balances,
+  type Caller,
+  type Charge,
+  type ChargeLine,
+  type Hold,
+  Problem,
+  type Usage,
+} from '@svc/contracts';
+import { RootLogger, whileAsked } from '@svc/runtime';
+import { traced } from '@svc/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
+import { PaymentDemands } from '../wallets/payment-demands.js';
+import { payFrom, sumNano } from './price.js';
+import { isUnserved } from './reservation.js';
+import { Lenders, isBelowFloor } from './reservations.js';
+
+/** Something that costs money and is delivered whole. */
+export interface PaidOperation<Result> {
+  /** How charges name it: the id of a model, or the path where it is sold. */
+  readonly name: string;
+  /** What it takes from limits, and the name that they are counted by. */
+  readonly limits: AdmitRequest['limits'];
+  readonly limitedAs: string;
+  /** Estimated. */
+  readonly tokens: number;
+  /** Nano-dollars that are held for it. Its charge is never higher. */
+  readonly atMostNano: bigint;
+  /** What this throws costs nothing. */
+  readonly perform: (caller: Caller, signal: AbortSignal) => Promise<Performed<Result>>;
+}
+
+/** What was delivered. */
+export interface Performed<Result> {
+  readonly result: Result;
+  /** Who delivered it. */
+  readonly backend: string;
+  readonly lines: readonly ChargeLine[];
+  /** Default: no tokens. */
+  readonly usage?: Usage;
+}
+
+export interface Paid<Result> {
+  readonly result: Result;
+  readonly cost: Balances;
+}
+
+/** The request that an operation is performed for, and its response. */
+export interface HttpPair {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** An operation of one caller. `signal` aborts when the client leaves. */
+interface Run<Result> extends HttpPair {
+  readonly operation: PaidOperation<Result>;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+const NO_TOKENS: Usage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
+/** Performs paid operations: each is admitted and held for before it begins, and charged durably before it is delivered. */
+@Injectable()
+export class PaidOperations {
+  constructor(
+    private readonly lenders: Lenders,
+    private readonly demands: PaymentDemands,
+    private readonly logger: RootLogger,
+  ) {}
+
+  /**
+   * Performs one, and sets the headers about limits and balances, also where it refuses. An operation that ends after its
+   * client has left costs nothing. Refuses: RATE_LIMIT_EXCEEDED, TOO_MANY_TOKENS_PER_MINUTE, INSUFFICIENT_BALANCE, to wallets
+   * PAYMENT_REQUIRED, the codes of a key's limit, UNAVAILABLE, and what the operation refuses.
+   */
+  async run<Result>(operation: PaidOperation<Result>, pair: HttpPair): Promise<Paid<Result>> {
+    const { caller } = pair.request;
+    assert(caller, 'the route requires a key or a wallet');
+    try {
+      return await whileAsked(pair.request, (signal) =>
+        this.admitted({ ...pair, operation, caller, signal }),
+      );
+    } catch (error) {
+      throw await this.demands.toldTo(caller, error, pair);
+    }
+  }
+
+  private async admitted<Result>(run: Run<Result>): Promise<Paid<Result>> {
+    const { operation, caller, reply, request: http } = run;
+    const { limits: gate, background } = this.lenders;
+    const { limiter } = gate;
+    const entrant = { requestId: http.id, caller };
+    const plan = { model: { id: operation.limitedAs }, limits: operation.limits };
+    const request = gate.request({ ...entrant, plan }, operation.tokens);
+    const admission = await traced('admit', () => limiter.admit(request));
+    reply.headers(limitHeaders(admission));
+    if (!admission.admitted) throw gate.refusal({ ...entrant, model: request.model }, admission);
+    let tokens = 0;
+    let isServed = true;
+    try {
+      const { usage = NO_TOKENS, ...paid } = await this.held(run);
+      tokens = usage.promptTokens + usage.completionTokens;
+      return paid;
+    } catch (error) {
+      isServed = !isUnserved(error);
+      throw error;
+    } finally {
+      const correction = isServed
+        ? limiter.settle(request, admission, tokens)
+        : limiter.release(request, admission);
+      await background.run('correcting limits', http.id, correction);
+    }
+  }
+
+  private async held<Result>(run: Run<Result>): Promise<Paid<Result> & { usage?: Usage }> {
+    const { ledger } = this.lenders;
+    const { operation, caller, signal, reply, request: http } = run;
+    const { accountId, keyId, keyLimit } = caller;
+    const startedMs = performance.now();
+    const hold = await traced('hold', () =>
+      ledger.hold({
+        requestId: http.id,
+        accountId,
+        keyId,
+        amountNano: operation.atMostNano,
+        ...(keyLimit && { keyLimit }),
+      }),
+    );
+    reply.headers({ ...balanceHeaders(hold.before), ...walletHeaders(caller, leftOf(hold, hold.amount)) });
+    let isSettled = false;
+    try {
+      if (isBelowFloor(caller, hold)) throw new Problem('INSUFFICIENT_BALANCE');
+      signal.throwIfAborted();
+      const performed = await operation.perform(caller, signal);
+      signal.throwIfAborted();
+      isSettled = true;
+      const charge = chargeOf(run, performed, { hold, startedMs });
+      // Nothing is posted for what is free.
+      if (performed.lines.length === 0) await ledger.release(hold);
+      else await traced('settle', () => ledger.settle(hold, charge));
+      reply.headers(walletHeaders(caller, leftOf(hold, charge.cost)));
+      const { result, usage } = performed;
+      return { result, cost: charge.cost, ...(usage && { usage }) };
+    } finally {
+      if (!isSettled) await this.released(http.id, ledger.release(hold));
+    }
+  }
+
+  /** A hold that can't be released expires. */
+  private async released(requestId: string, releasing: Promise<void>): Promise<void> {
+    await releasing.catch((error: unknown) => {
+      this.logger.log.error({ err: error, requestId }, 'a hold could not be released and will expire');
+    });
+  }
+}
+
+function leftOf({ before }: Hold, gone: Balances): Balances {
+  return { usdNano: before.usdNano - gone.usdNano, diemNano: before.diemNano - gone.diemNano };
+}
+
+function chargeOf(
+  { operation, caller: { accountId, keyId }, request: { id: requestId } }: Run<unknown>,
+  { backend, lines, usage = NO_TOKENS }: Performed<unknown>,
+  { hold, startedMs }: { hold: Hold; startedMs: number },
+): Charge {
+  const { cost, writeOffNano } = payFrom(hold.amount, sumNano(lines));
+  return {
+    requestId,
+    accountId,
+    keyId,
+    model: operation.name,
+    backend,
+    at: new Date().toISOString(),
+    usage,
+    lines,
+    cost,
+    writeOffNano,
+    durationMs: Math.round(performance.now() - startedMs),
+  };
+}

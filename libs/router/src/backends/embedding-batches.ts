@@ -1,0 +1,40 @@
+import { type Answering, EmbeddingTexts, type EmbeddingVectors, Problem } from '@svc/contracts';
+
+/** Batches of one request that run at the same time. */
+export const BATCHES_AT_ONCE = 4;
+
+/** The texts of a call. Throws INVALID_REQUEST on anything else. */
+export function readTexts(body: readonly Uint8Array[]): EmbeddingTexts {
+  try {
+    return EmbeddingTexts.parse(JSON.parse(Buffer.concat(body).toString()));
+  } catch (error) {
+    throw new Problem('INVALID_REQUEST', { cause: error });
+  }
+}
+
+/** The texts in batches of at most `size`, each with its place. */
+export function* batchesOf(
+  { inputs, ...rest }: EmbeddingTexts,
+  size: number,
+): Generator<{ at: number; texts: EmbeddingTexts }, undefined, undefined> {
+  for (let at = 0, from = 0; from < inputs.length; at += 1, from += size)
+    yield { at, texts: { ...rest, inputs: inputs.slice(from, from + size) } };
+}
+
+/** The vectors of all batches. Their tokens are only known where every batch has them. */
+export function joined(parts: readonly EmbeddingVectors[]): EmbeddingVectors {
+  const vectors = parts.flatMap((part) => part.vectors);
+  let promptTokens: number | undefined = 0;
+  for (const part of parts)
+    promptTokens =
+      promptTokens === undefined || part.promptTokens === undefined
+        ? undefined
+        : promptTokens + part.promptTokens;
+  return { vectors, ...(promptTokens !== undefined && { promptTokens }) };
+}
+
+/** The backend of the first batch, and the calls that failed before all of them had a response. */
+export function answeringOf(parts: readonly Answering[]): Answering {
+  const retries = parts.reduce((sum, part) => sum + part.retries, 0);
+  return { backend: parts[0]?.backend ?? '', retries };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { BackendError } from './backend-error.js';
+import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
+
+const texts = { inputs: ['a', 'b'], dimensions: 2, isCustom: false };
+const base64 = (...numbers: number[]): string =>
+  Buffer.from(Float32Array.from(numbers).buffer).toString('base64');
+const response = (data: unknown, usage?: unknown): string =>
+  JSON.stringify({ object: 'list', data, ...(usage !== undefined && { usage }) });
+const row = (index: number, embedding: unknown): object => ({ object: 'embedding', index, embedding });
+
+describe('a response to a call for embeddings', () => {
+  it('is read in the order of its indexes, from numbers and from base64', () => {
+    const body = response([row(1, base64(0.5, -1)), row(0, [1, 0])], { prompt_tokens: 3 });
+    expect(readEmbeddings(body, texts)).toEqual({
+      vectors: [base64(1, 0), base64(0.5, -1)],
+      promptTokens: 3,
+    });
+  });
+
+  it('may lack a count of tokens, or have one that is none', () => {
+    const data = [row(0, [1, 0]), row(1, [0, 1])];
+    for (const usage of [undefined, null, {}, { prompt_tokens: -1 }, { prompt_tokens: 'many' }])
+      expect(readEmbeddings(response(data, usage), texts)).not.toHaveProperty('promptTokens');
+  });
+
+  it.each([
+    ['no JSON', 'nothing'],
+    ['no vectors', '{}'],
+    ['a vector too few', response([row(0, [1, 0])])],
+    ['a vector too many', response([row(0, [1, 0]), row(1, [0, 1]), row(2, [0, 1])])],
+    ['two vectors for one text', response([row(0, [1, 0]), row(0, [0, 1])])],
+    ['an index beyond the texts', response([row(0, [1, 0]), row(2, [0, 1])])],
+    ['a vector of another length', response([row(0, [1, 0]), row(1, [0, 1, 0])])],
+    ['base64 of another length', response([row(0, [1, 0]), row(1, base64(1))])],
+    ['a number that is infinite in 32 bits', response([row(0, [1, 0]), row(1, [0, 1e39])])],
+    ['base64 of a number that is none', response([row(0, [1, 0]), row(1, base64(0, Number.NaN))])],
+    ['text in place of a vector', response([row(0, [1, 0]), row(1, 'not a vector')])],
+  ])('is no answer with %s', (_, body) => {
+    expect(() => readEmbeddings(body, texts)).toThrow(Error);
+    expect(() => readEmbeddings(body, texts)).not.toThrow(BackendError);
+  });
+
+  it('is an error of the backend where it says so with 200', () => {
+    const body = '{"error":{"message":"busy","code":503}}';
+    expect(() => readEmbeddings(body, texts)).toThrow(BackendError);
+  });
+});
+
+describe('a call for embeddings', () => {
+  const bodyOf = (isCustom: boolean): unknown =>
+    JSON.parse(Buffer.concat(embeddingsBody('m', { ...texts, isCustom })).toString());
+
+  it('names the dimensions only where they are not the model’s own', () => {
+    const body = { model: 'm', input: ['a', 'b'], encoding_format: 'base64' };
+    expect(bodyOf(false)).toEqual(body);
+    expect(bodyOf(true)).toEqual({ ...body, dimensions: 2 });
+  });
+});

@@ -1,0 +1,69 @@
+import type { EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
+import { z } from 'zod';
+import { BackendError } from './backend-error.js';
+import { errorStatus } from './openai-errors.js';
+
+const FLOAT_BYTES = 4;
+
+/** Vectors are numbers or base64: SGLang sends numbers whatever it is asked for. */
+const Response = z.object({
+  data: z.array(
+    z.object({ index: z.int().nonnegative(), embedding: z.union([z.string(), z.array(z.number())]) }),
+  ),
+  usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
+});
+
+/** Base64 is a quarter of the size of numbers, and exact. */
+export function embeddingsBody(
+  model: string,
+  { inputs, dimensions, isCustom }: EmbeddingTexts,
+): Uint8Array[] {
+  const body = { model, input: inputs, encoding_format: 'base64', ...(isCustom && { dimensions }) };
+  return [Buffer.from(JSON.stringify(body))];
+}
+
+export function readEmbeddings(
+  body: string,
+  { inputs, dimensions }: Pick<EmbeddingTexts, 'inputs' | 'dimensions'>,
+): EmbeddingVectors {
+  const read = Response.safeParse(parsed(body));
+  if (!read.success) {
+    const status = errorStatus(body);
+    throw status === undefined ? new Error('the response has no vectors') : new BackendError(status, body);
+  }
+  const { data, usage } = read.data;
+  if (data.length !== inputs.length)
+    throw new Error(`the response has ${data.length} vectors for ${inputs.length} texts`);
+  const byIndex = new Map(data.map(({ index, embedding }) => [index, base64Of(embedding, dimensions)]));
+  const vectors = inputs.map((_, index) => {
+    const vector = byIndex.get(index);
+    if (vector === undefined) throw new Error(`the response has no vector for text ${index}`);
+    return vector;
+  });
+  return { vectors, ...(usage && { promptTokens: usage.prompt_tokens }) };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A vector as base64. Throws where it does not have this many finite numbers. */
+function base64Of(embedding: string | readonly number[], dimensions: number): string {
+  const bytes = typeof embedding === 'string' ? Buffer.from(embedding, 'base64') : bytesOf(embedding);
+  if (bytes.length !== dimensions * FLOAT_BYTES)
+    throw new Error(`a vector has ${bytes.length / FLOAT_BYTES} numbers in place of ${dimensions}`);
+  for (let at = 0; at < bytes.length; at += FLOAT_BYTES)
+    if (!Number.isFinite(bytes.readFloatLE(at))) throw new Error('a vector has a number that is not finite');
+  return bytes.toString('base64');
+}
+
+function bytesOf(numbers: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(numbers.length * FLOAT_BYTES);
+  // A number beyond 32 bits becomes infinite here.
+  for (const [at, number] of numbers.entries()) bytes.writeFloatLE(number, at * FLOAT_BYTES);
+  return bytes;
+}

@@ -1,0 +1,45 @@
+import { uuidOf } from '@svc/runtime';
+import { BackendError } from './backend-error.js';
+import type { Dialect } from './dialect.js';
+import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
+import { errorStatus } from './openai-errors.js';
+import { firstEvent } from './openai-events.js';
+
+/** The beginning of a body up to this size is joined with what goes before it. */
+const JOINED_BYTES = 262_144;
+
+/** Longer bodies are no errors and are not parsed. */
+const ERROR_LIMIT_BYTES = 64 * 1024;
+
+/** What every completion has; the gateway checks the rest where it reads it. */
+const CHOICES = /"choices"\s*:\s*\[\s*\{/;
+
+/** OpenAI's API, as vLLM, SGLang, llama.cpp, Ollama, LM Studio and the simulator speak it. */
+export const openai: Dialect = {
+  paths: { chat: '/chat/completions', embeddings: '/embeddings' },
+
+  headers({ requestId, key }) {
+    return {
+      'content-type': 'application/json',
+      // llama-cpp-python refuses every other id.
+      'x-request-id': uuidOf(requestId),
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    };
+  },
+
+  chatBody(model, [first = new Uint8Array(), ...others]) {
+    const head = Buffer.from(`{"model":${JSON.stringify(model)},`);
+    const rest = first.subarray(1);
+    return rest.length > JOINED_BYTES ? [head, rest, ...others] : [Buffer.concat([head, rest]), ...others];
+  },
+
+  checkCompletion(body) {
+    const status = body.length > ERROR_LIMIT_BYTES ? undefined : errorStatus(body);
+    if (status !== undefined) throw new BackendError(status, body);
+    if (!CHOICES.test(body)) throw new Error('the answer has no choices');
+  },
+
+  firstEvent,
+  embeddingsBody,
+  readEmbeddings,
+};

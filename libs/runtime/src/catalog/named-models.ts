@@ -1,0 +1,33 @@
+import type { CatalogEntry } from '@svc/contracts';
+import { looseName, looseNames, nearestName } from './model-names.js';
+
+/** The models of one type, and what each name means. */
+export class NamedModels<Model extends CatalogEntry> {
+  private readonly byName = new Map<string, Model>();
+  private readonly byLooseName: ReadonlyMap<string, Model | undefined>;
+
+  /** `list` is in the order of the catalogue: the first model with a trait has it. */
+  constructor(readonly list: readonly Model[]) {
+    const { byName } = this;
+    for (const model of list) {
+      for (const trait of model.traits) if (!byName.has(trait)) byName.set(trait, model);
+    }
+    // An id or alias wins over a trait of the same name.
+    for (const model of list)
+      for (const name of [...model.aliases, model.id]) byName.set(name.toLowerCase(), model);
+    this.byLooseName = looseNames(byName);
+  }
+
+  /** The model of this id, alias or trait, as written or nearly so. */
+  find(name: string): Model | undefined {
+    const exact = this.byName.get(name) ?? this.byName.get(name.toLowerCase());
+    return exact ?? this.byLooseName.get(looseName(name));
+  }
+
+  /** The name of a model that somebody who wrote `name` may have meant. */
+  suggest(name: string): string | undefined {
+    const nearest = nearestName(name, this.byName.keys());
+    const id = nearest === undefined ? undefined : this.byName.get(nearest)?.id;
+    return id?.toLowerCase() === nearest ? id : nearest;
+  }
+}
