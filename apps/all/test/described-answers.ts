@@ -1,7 +1,7 @@
 // Runs before every file of end-to-end tests: holds each answer that it gets against the published descriptions, with its
 // status, its headers and its body, and each event of a stream.
 import assert from 'node:assert/strict';
-import { type OpenApiAudience, openApiDocument } from '@svc/contracts';
+import { type OpenApiAudience, openApiDocument, resolveResponse } from '@svc/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { createParser } from 'eventsource-parser';
@@ -19,7 +19,7 @@ interface Answer {
   readonly content: Readonly<Record<string, Media>>;
 }
 interface Operation {
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>;
 }
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
@@ -44,6 +44,7 @@ class Description {
   private readonly paths: readonly { readonly pattern: RegExp; readonly methods: Paths[string] }[];
   private readonly headers: ReadonlyMap<string, Header>;
   private readonly ajv = new Ajv2020({ strict: false });
+  private readonly document: object;
   private readonly validators = new Map<object, ValidateFunction>();
 
   constructor(
@@ -52,6 +53,7 @@ class Description {
   ) {
     addFormats.default(this.ajv);
     const document = openApiDocument({ audience, version: '19700101.000000' });
+    this.document = document;
     this.ajv.addSchema({ $id: 'document', ...document });
     const { headers } = document['components'] as { headers: Record<string, Header> };
     this.headers = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
@@ -67,7 +69,9 @@ class Description {
     const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
     const operation = methods?.[method.toLowerCase()];
     const notOffered = operation ? NOT_OFFERED : NOT_OFFERED_TO_CALLERS;
-    return operation?.responses[status] ?? (notOffered.has(status) ? 'not offered' : 'nothing');
+    const response = operation?.responses[status];
+    if (response) return resolveResponse(this.document, response);
+    return notOffered.has(status) ? 'not offered' : 'nothing';
   }
 
   headerFaults({ headers }: Answer, response: Response): string[] {

@@ -222,6 +222,7 @@ export { USAGE_HISTORY_WIRE } from './ports/usage-history-wire.js';
 export { ProblemOnWire, decodeProblem, encodeProblem } from './problems/problem-wire.js';
 export { CHAT_TREATMENTS, SVC_TREATMENTS, type Treatment } from './openapi/field-treatments.js';
 export { type OpenApiAudience, openApiDocument } from './openapi/openapi.js';
+export { resolveResponse } from './openapi/shared-responses.js';
 export {
   BASE_NETWORK,
   BASE_USDC,

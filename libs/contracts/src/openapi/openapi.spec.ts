@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { ChatRequest } from '../http/chat/chat-request.js';
 import { openApiDocument } from './openapi.js';
 import { EXAMPLES } from './openapi-examples.js';
+import { resolveResponse } from './shared-responses.js';
 import { PROBLEMS } from '../problems/problems.js';
 import { routes } from '../http/routes.js';
 
@@ -32,8 +33,20 @@ const documents = (['public', 'operator'] as const).map((audience) => ({
 const described = (audience: 'public' | 'operator'): Document =>
   documents.find((one) => one.audience === audience)?.document as Document;
 
-const operationsOf = ({ paths }: Document): Operation[] =>
-  Object.values(paths).flatMap(Object.values<Operation>);
+const operationsOf = (document: Document): Operation[] =>
+  Object.values(document.paths)
+    .flatMap(Object.values<Operation>)
+    .map((operation) => resolved(document, operation));
+
+const resolved = (document: Document, operation: Operation): Operation => ({
+  ...operation,
+  responses: Object.fromEntries(
+    Object.entries(operation.responses).map(([status, response]) => [
+      status,
+      resolveResponse(document, response),
+    ]),
+  ),
+});
 
 describe.each(documents)('the $audience description', ({ document }) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
@@ -76,11 +89,15 @@ describe.each(documents)('the $audience description', ({ document }) => {
   });
 
   it('refers only to what it has, and has only what it refers to', () => {
-    const text = JSON.stringify(document.paths) + JSON.stringify(document.components['schemas']);
+    const text = JSON.stringify([
+      document.paths,
+      document.components['responses'],
+      document.components['schemas'],
+    ]);
     const referred = new Set(
       [...text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)].map(([, kind, name]) => `${kind}/${name}`),
     );
-    const held = ['schemas', 'headers'].flatMap((kind) =>
+    const held = ['schemas', 'headers', 'responses'].flatMap((kind) =>
       Object.keys(document.components[kind] ?? {}).map((name) => `${kind}/${name}`),
     );
     expect([...referred].toSorted()).toEqual(held.toSorted());
@@ -103,7 +120,7 @@ describe.each(documents)('the $audience description', ({ document }) => {
 
 describe('the public description', () => {
   const document = described('public');
-  const chat = document.paths['/chat/completions']?.['post'] as Operation;
+  const chat = resolved(document, document.paths['/chat/completions']?.['post'] as Operation);
 
   it('has every public route and none of the operator', () => {
     const expected = Object.values(routes).flatMap(({ path, operationId }) =>

@@ -6,6 +6,7 @@ import { OpenApiSchemas } from './openapi-schemas.js';
 import type { ProblemCode } from '../problems/problems.js';
 import { type Access, type RouteDefinition, TAGS } from '../http/route/route-definition.js';
 import { routes } from '../http/routes.js';
+import { shareResponses } from './shared-responses.js';
 
 /** Who reads a description: clients, or the one who runs the service. */
 export type OpenApiAudience = 'public' | 'operator';
@@ -67,9 +68,11 @@ export function openApiDocument(of: { audience: OpenApiAudience; version: string
   );
   const schemas = new OpenApiSchemas(described);
   const paths: Record<string, JsonObject> = {};
-  for (const route of described) {
+  const operations = described.map((route) => ({ route, described: operation(route, schemas) }));
+  const responses = shareResponses(operations.map((each) => each.described));
+  for (const { route, described: value } of operations) {
     const path = pathOf(route, of.audience);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: value };
   }
   const schemes = new Set(described.flatMap(({ access }) => SECURITY[access]));
   const tags = new Set(described.map(({ tag }) => tag));
@@ -92,7 +95,8 @@ export function openApiDocument(of: { audience: OpenApiAudience; version: string
         ),
       ),
       headers: headerComponents(described),
-      schemas: schemas.reachableFrom(paths),
+      responses,
+      schemas: schemas.reachableFrom([paths, responses]),
     },
   };
 }
@@ -117,7 +121,10 @@ function pathOf({ path, params }: RouteDefinition, audience: OpenApiAudience): s
   return audience === 'public' ? template.slice(PUBLIC_BASE.length) : template;
 }
 
-function operation(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
+function operation(
+  route: RouteDefinition,
+  schemas: OpenApiSchemas,
+): JsonObject & { operationId: string; responses: Record<string, JsonObject> } {
   const { operationId, tag, summary, access, body, bodyType = 'application/json' } = route;
   const description = descriptionOf(route);
   const parameters = parametersOf(route, schemas);
@@ -163,7 +170,7 @@ function parametersOf({ params, query, headers }: RouteDefinition, schemas: Open
   return [...found, acceptEncoding];
 }
 
-function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
+function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<string, JsonObject> {
   const responses: Record<string, JsonObject> = {
     [route.status]: {
       description: route.summary,
