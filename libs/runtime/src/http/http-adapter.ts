@@ -30,6 +30,17 @@ export interface HttpOptions {
   readonly isStopping: () => boolean;
 }
 
+/** What holds for every HTTP server of a process, whatever port it listens on. */
+export const SERVER_OPTIONS = {
+  // Time to receive a whole request, beyond the deadline of its body. Responses have no such limit.
+  requestTimeout: 300_000,
+  headersTimeout: 20_000,
+  // Longer than load balancers keep an idle connection (60 s), so that none is closed while a request is on its way.
+  keepAliveTimeout: 75_000,
+  // A request without a host is refused by us, in the envelope of all refusals.
+  requireHostHeader: false,
+} as const;
+
 /** Fastify under Nest, with what every request of every process goes through. */
 export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
@@ -38,11 +49,9 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     requestIdHeader: false,
     trustProxy: options.trustedProxies === undefined ? false : options.trustedProxies.split(','),
     forceCloseConnections: true,
-    // Time to receive a whole request, beyond the deadline of its body. Answers have no such limit.
-    requestTimeout: 300_000,
-    keepAliveTimeout: 75_000,
-    // A request without a host is refused here, in the envelope of all refusals.
-    http: { headersTimeout: 20_000, requireHostHeader: false },
+    requestTimeout: SERVER_OPTIONS.requestTimeout,
+    keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
+    http: SERVER_OPTIONS,
     // What is too long for a name is said by the route's schema; a URL as a whole is bounded by the size of headers.
     routerOptions: { maxParamLength: 4_000 },
     clientErrorHandler: refuseMalformed(options.logger),

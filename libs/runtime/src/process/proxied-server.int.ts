@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type NetConnectOpts, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Module, Req } from '@nestjs/common';
 import type { RouteDefinition } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
@@ -51,6 +52,7 @@ const start = (): Promise<Running> =>
     module: Process,
     logger: createLogger('silent'),
     api: { host: '127.0.0.1', port: 0 },
+    operator: { host: '127.0.0.1', port: 0 },
     proxyListen: path,
   });
 
@@ -64,6 +66,9 @@ afterAll(async () => {
   await running.stop();
   await rm(folder, { recursive: true });
 });
+
+/** Its default, and what it adds to it before it closes. */
+const NODE_CLOSES_AFTER_MS = 7_000;
 
 const REQUEST = 'GET /client HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
@@ -91,6 +96,24 @@ function v2(family: number, addresses: readonly number[], command = 0x21): Buffe
 }
 const V6 = [0x20, 0x01, 0x0d, 0xb8, ...Array.from({ length: 11 }, () => 0), 7];
 const EXTENSION = [0x04, 0, 2, 1, 2];
+
+it('keeps idle connections on every port for longer than Node does by itself', async () => {
+  const portOf = (url: string | undefined) => ({ host: '127.0.0.1', port: Number(new URL(url ?? '').port) });
+  const ways: readonly (readonly [NetConnectOpts, string])[] = [
+    [portOf(running.apiUrl), ''],
+    [portOf(running.operatorUrl), ''],
+    [{ path }, 'PROXY TCP4 192.0.2.7 127.0.0.1 50000 3000\r\n'],
+  ];
+  const sockets = ways.map(([to, header]) => {
+    const socket = connect(to);
+    socket.write(header + REQUEST.replace('connection: close', 'connection: keep-alive'));
+    return socket;
+  });
+  await Promise.all(sockets.map((socket) => once(socket, 'data')));
+  await sleep(NODE_CLOSES_AFTER_MS);
+  expect(sockets.map(({ readyState }) => readyState)).toEqual(sockets.map(() => 'open'));
+  for (const socket of sockets) socket.destroy();
+});
 
 describe('a place for balancers', () => {
   it.each([

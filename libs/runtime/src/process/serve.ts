@@ -12,7 +12,7 @@ import { AccessControl, AccessGates } from '../http/access.js';
 import { Bodies } from '../http/bodies.js';
 import type { BodyBounds } from '../http/body-budget.js';
 import { CrossOrigin } from '../http/cross-origin.js';
-import { createHttpAdapter } from '../http/http-adapter.js';
+import { SERVER_OPTIONS, createHttpAdapter } from '../http/http-adapter.js';
 import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
 import { ProblemFilter } from '../http/problem-filter.js';
 import { InternalToken, type SharedSecret } from '../http/secrets.js';
@@ -169,8 +169,7 @@ interface Others {
 
 async function openOthers(others: Others, options: ServeOptions, handle: RequestListener): Promise<void> {
   const create = (): Server => {
-    const limits = { headersTimeout: 20_000, requestTimeout: 300_000, requireHostHeader: false };
-    const server = createServer(limits, handle);
+    const server = createServer(SERVER_OPTIONS, handle);
     refuseMalformedOn(server, options.logger);
     refuseUnsupportedOn(server, handle, options.logger);
     return server;
