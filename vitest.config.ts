@@ -88,6 +88,8 @@ const clusteredEndToEnd = {
     maxWorkers: PROCESSORS,
     sequence: { groupOrder: 1 },
     testTimeout: 120_000,
+    // The first file of a worker waits for its cluster.
+    hookTimeout: 300_000,
   },
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Platform, TestAccount } from './platform.js';
-import { target } from './target.js';
+import { isClustered } from './target.js';
 
 /** Beyond what is promised, for a machine that is busy. */
 const IN_EFFECT_MS = 3_000;
@@ -58,7 +58,7 @@ export class AccountKeys {
   ): Promise<KeyAnswer> {
     const answer = await askKeys(this.platform, { method, apiKey, ...request });
     // The process that was asked knows it at once, others within a second.
-    if (target() && method !== 'GET' && method !== 'POST') await sleep(IN_EFFECT_MS);
+    if (isClustered() && method !== 'GET' && method !== 'POST') await sleep(IN_EFFECT_MS);
     return answer;
   }
 

@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { Cluster } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
 import type { TestProject } from 'vitest/node';
-import type { Arrangement, Target } from './target.js';
+import { OPERATOR_TOKEN } from './deployment.js';
+import type { Arrangement, Deployed } from './target.js';
 
-const TOKEN = 'operator-token-of-the-tests-of-the-platform';
 const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
 
 /** What it starts with, until a test says what it needs. */
@@ -19,22 +19,52 @@ const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url))
 
 const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2 };
 
-/** Starts a cluster for each worker of the end-to-end tests; each file configures the one of its worker. */
+/** A cluster for each worker of the end-to-end tests. Each is started when the first file of its worker needs it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const started = await Promise.all(Array.from({ length: project.config.maxWorkers }, startTarget));
+  const controls = await Promise.all(Array.from({ length: project.config.maxWorkers }, openControl));
   project.provide(
-    'targets',
-    started.map(({ target }) => target),
+    'controlUrls',
+    controls.map(({ url }) => url),
   );
   return async () => {
-    const killed = (await Promise.all(started.map(({ stop }) => stop()))).flat();
+    const killed = (await Promise.all(controls.map(({ close }) => close()))).flat();
     if (killed.length > 0)
       throw new Error(`These processes did not stop by themselves: ${killed.join(', ')}`);
   };
 }
 
-/** A cluster on servers of its own. `stop` resolves with the names of the processes that had to be killed. */
-async function startTarget(): Promise<{ target: Target; stop: () => Promise<readonly string[]> }> {
+interface RunningTarget {
+  readonly configure: (wanted: Arrangement) => Promise<Deployed>;
+  readonly logs: () => Promise<string>;
+  /** Resolves with the names of the processes that had to be killed. */
+  readonly stop: () => Promise<readonly string[]>;
+}
+
+/** The server by which a worker controls its cluster. */
+async function openControl(): Promise<{ url: string; close: () => Promise<readonly string[]> }> {
+  let started: Promise<RunningTarget> | undefined;
+  const respond = async (request: IncomingMessage): Promise<string> => {
+    const target = await (started ??= startTarget());
+    if (request.method === 'GET') return target.logs();
+    return JSON.stringify(await target.configure((await json(request)) as Arrangement));
+  };
+  const server = createServer((request, response) => {
+    respond(request).then(
+      (text) => response.end(text),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async (): Promise<readonly string[]> => {
+    server.close();
+    return started ? (await started).stop() : [];
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+/** A cluster on servers of its own. */
+async function startTarget(): Promise<RunningTarget> {
   const infra = await temporaryInfra();
   const folder = await mkdtemp(join(tmpdir(), 'svc-cluster-'));
   const logs = join(folder, 'cluster');
@@ -50,43 +80,31 @@ async function startTarget(): Promise<{ target: Target; stop: () => Promise<read
     ROUTER_SIMULATOR_URL: 'http://127.0.0.1:9/v1',
   };
   const cluster = await Cluster.start({
-    shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: TOKEN, SVC_INTERNAL_TOKEN: INTERNAL_TOKEN },
+    shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: OPERATOR_TOKEN, SVC_INTERNAL_TOKEN: INTERNAL_TOKEN },
     env: base,
     replicas: REPLICAS,
     folder: logs,
   });
-  const control = createServer((request, response) => {
-    const done = request.method === 'GET' ? readLogs(logs) : rearrange(request);
-    done.then(
-      (text) => response.end(text),
-      (error: unknown) => response.writeHead(500).end(String(error)),
-    );
-  });
-  const rearrange = async (request: IncomingMessage): Promise<string> => {
-    const { env, catalog, characters } = (await json(request)) as Arrangement;
-    await writeFile(files.catalog, catalog);
-    await writeFile(files.characters, characters);
-    await cluster.rearrange({ ...base, ...env });
-    return '';
+  return {
+    configure: async ({ env, catalog, characters }) => {
+      await writeFile(files.catalog, catalog);
+      await writeFile(files.characters, characters);
+      await cluster.rearrange({ ...base, ...env });
+      return {
+        apiUrl: cluster.url,
+        gatewayUrls: cluster.replicas('gateway').map(({ port }) => `http://127.0.0.1:${port}`),
+        operatorUrl: cluster.operatorUrl,
+        env: { SVC_CATALOG: files.catalog, SVC_CHARACTERS: files.characters },
+      };
+    },
+    logs: () => readLogs(logs),
+    stop: async () => {
+      const killed = await cluster.stop();
+      await infra.wipe();
+      await rm(folder, { recursive: true, force: true });
+      return killed;
+    },
   };
-  control.listen(0, '127.0.0.1');
-  await once(control, 'listening');
-  const target = {
-    apiUrl: cluster.url,
-    gatewayUrls: cluster.replicas('gateway').map(({ port }) => `http://127.0.0.1:${port}`),
-    operatorUrl: cluster.operatorUrl,
-    operatorToken: TOKEN,
-    env: { SVC_CATALOG: files.catalog, SVC_CHARACTERS: files.characters },
-    controlUrl: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
-  };
-  const stop = async (): Promise<readonly string[]> => {
-    control.close();
-    const killed = await cluster.stop();
-    await infra.wipe();
-    await rm(folder, { recursive: true, force: true });
-    return killed;
-  };
-  return { target, stop };
 }
 
 async function readLogs(folder: string): Promise<string> {

@@ -9,7 +9,7 @@ import { RunningProcess } from '@svc/testing';
 import { stringify } from 'yaml';
 import { Deployment, OPERATOR_TOKEN } from './deployment.js';
 import { mutantOptions } from './hostile/mutant.js';
-import { arrange, arrangeAgain, logsOf, target } from './target.js';
+import { arrange, arrangeAgain, clusterLogs, isClustered } from './target.js';
 
 export { OPERATOR_TOKEN, type OperatorAnswer, type TestAccount } from './deployment.js';
 
@@ -92,6 +92,8 @@ interface Served {
   readonly service: RunningProcess | undefined;
   readonly apiUrl: string;
   readonly operatorUrl: string;
+  /** Of each gateway, where there are several. */
+  readonly gatewayUrls?: readonly string[];
 }
 
 interface Home {
@@ -121,15 +123,14 @@ export class Platform extends Deployment {
     await writeFile(join(dir, 'catalog.yaml'), catalog);
     const characters = stringify({ characters: options.characters ?? [] });
     await writeFile(join(dir, 'characters.yaml'), characters);
-    const cluster = target();
-    if (cluster) {
+    if (isClustered()) {
       // Most files fail on purpose, many times over; the one about the protection switches it on.
       const env = { GATEWAY_FAILURE_BLOCK: 'off', ...options.env };
-      const leave = await arrange({ env, catalog, characters });
+      const { leave, ...deployed } = await arrange({ env, catalog, characters });
       return new Platform(
         simulator,
-        { dir, env: { ...env, ...cluster.env }, leave },
-        { ...cluster, service: undefined },
+        { dir, env: { ...env, ...deployed.env }, leave },
+        { ...deployed, service: undefined },
       );
     }
     const env = {
@@ -167,7 +168,7 @@ export class Platform extends Deployment {
 
   /** The public API of each of its gateways. */
   get gatewayUrls(): readonly string[] {
-    return target()?.gatewayUrls.map((url) => `${url}/api/v1`) ?? [this.apiUrl];
+    return this.process.gatewayUrls?.map((url) => `${url}/api/v1`) ?? [this.apiUrl];
   }
 
   override get operatorUrl(): string {
@@ -189,8 +190,7 @@ export class Platform extends Deployment {
 
   /** What its processes have written. */
   log(): Promise<string> {
-    const cluster = target();
-    return cluster ? logsOf(cluster) : Promise.resolve(this.service.output);
+    return isClustered() ? clusterLogs() : Promise.resolve(this.service.output);
   }
 
   /** The settings of its process. */

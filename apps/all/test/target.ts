@@ -2,20 +2,20 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The clusters that end-to-end tests run against, one for each worker; without them each test has a process of its own. */
-    readonly targets: readonly Target[] | undefined;
+    /**
+     * Where each worker controls the cluster that its end-to-end tests run against; without it each test has a process of its own.
+     * Takes an `Arrangement` by POST and returns a `Deployed` once the cluster is configured so; returns all logs by GET.
+     */
+    readonly controlUrls: readonly string[] | undefined;
   }
 }
 
-/** A running deployment, and where it is told what a test needs of it. */
-export interface Target {
+/** A running cluster. */
+export interface Deployed {
   readonly apiUrl: string;
   /** Of each gateway, past the balancer. */
   readonly gatewayUrls: readonly string[];
   readonly operatorUrl: string;
-  readonly operatorToken: string;
-  /** Takes an `Arrangement` by POST, and answers once the deployment is so; tells all logs by GET. */
-  readonly controlUrl: string;
   /** Where the files are that every process reads. */
   readonly env: { readonly SVC_CATALOG: string; readonly SVC_CHARACTERS: string };
 }
@@ -28,39 +28,45 @@ export interface Arrangement {
   readonly characters: string;
 }
 
-/** The deployment that this worker's tests run against, if they run against one. */
-export function target(): Target | undefined {
-  const targets = inject('targets');
-  // Vitest numbers the workers that run at the same time from 1 to their number.
-  return targets?.[Number(process.env['VITEST_POOL_ID']) % targets.length];
-}
+/** Whether this run's tests run against clusters. */
+export const isClustered = (): boolean => inject('controlUrls') !== undefined;
 
-/** What this run's deployment was told, the latest last: a file may start a second platform and stop it again. */
+/** How this worker's cluster was configured, the latest last: a file may start a second platform and stop it again. */
 const told: Arrangement[] = [];
 
-/** Makes the deployment be as a test needs it; what that returns lets it be as it was before. */
-export async function arrange(wanted: Arrangement): Promise<() => Promise<void>> {
+/** Configures the worker's cluster as a test needs it. `leave` restores what was before. */
+export async function arrange(wanted: Arrangement): Promise<Deployed & { leave: () => Promise<void> }> {
   told.push(wanted);
-  await tell(wanted);
-  return async () => {
+  const deployed = await configure(wanted);
+  const leave = async (): Promise<void> => {
     told.splice(told.indexOf(wanted), 1);
     const before = told.at(-1);
-    if (before) await tell(before);
+    if (before) await configure(before);
   };
+  return { ...deployed, leave };
 }
 
-/** Tells the deployment the latest again, so that its processes start anew. */
+/** Configures the cluster as it is, so that its processes start again. */
 export async function arrangeAgain(): Promise<void> {
   const latest = told.at(-1);
-  if (latest) await tell(latest);
+  if (latest) await configure(latest);
 }
 
-/** What all of its processes have written. */
-export async function logsOf({ controlUrl }: Target): Promise<string> {
-  return (await fetch(controlUrl)).text();
+/** The logs of all processes. */
+export async function clusterLogs(): Promise<string> {
+  return (await fetch(controlUrl())).text();
 }
 
-async function tell(wanted: Arrangement): Promise<void> {
-  const response = await fetch(target()?.controlUrl ?? '', { method: 'POST', body: JSON.stringify(wanted) });
+async function configure(wanted: Arrangement): Promise<Deployed> {
+  const response = await fetch(controlUrl(), { method: 'POST', body: JSON.stringify(wanted) });
   if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as Deployed;
+}
+
+/** Vitest numbers the workers that run at the same time from 1 to their number. */
+function controlUrl(): string {
+  const urls = inject('controlUrls') ?? [];
+  const url = urls[Number(process.env['VITEST_POOL_ID']) % urls.length];
+  if (url === undefined) throw new Error('there is no cluster for this worker');
+  return url;
 }

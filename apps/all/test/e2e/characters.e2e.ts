@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { errorOf, eventually } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
-import { target } from '../target.js';
+import { isClustered } from '../target.js';
 
 const ANN = {
   slug: 'ann',
@@ -208,7 +208,7 @@ describe('404', () => {
 });
 
 // Each process of a cluster reads it by itself.
-describe.skipIf(target())('the file of characters', () => {
+describe.skipIf(isClustered())('the file of characters', () => {
   const pathOf = ({ dataDir }: Platform): string => join(dataDir, '..', 'characters.yaml');
 
   it('is read again when it changes, and the former characters stay when it is faulty', async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cost, chunksOf, errorOf } from '../answers.js';
 import { Platform } from '../platform.js';
-import { target } from '../target.js';
+import { isClustered } from '../target.js';
 
 /** More where several gateways share them. */
-const REQUESTS = target() ? 1_000 : 500;
+const REQUESTS = isClustered() ? 1_000 : 500;
 const TOKENS = 2_000;
 
 /** How a request may be refused by processes that share a machine with the thousand that ask: uncharged, as any refusal is. */
-const KEPT_WAITING = target() ? ['503 UNAVAILABLE', '408 REQUEST_INCOMPLETE'] : [];
+const KEPT_WAITING = isClustered() ? ['503 UNAVAILABLE', '408 REQUEST_INCOMPLETE'] : [];
 
 /** 2,000 tokens at 20 USD per million are 0.04 USD, so that an account with 1 USD has 25 answers. */
 const DEAR = { id: 'dear', pricing: { input: 1, output: 20 }, maxCompletionTokens: TOKENS };

@@ -2,7 +2,7 @@ import { LocalChain } from '@svc/infra';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Buyer, type Seller, buyer, paymentOf, sellerOn } from '../buyers.js';
 import { Platform } from '../platform.js';
-import { target } from '../target.js';
+import { isClustered } from '../target.js';
 
 const NOBODY = `payment_${'0'.repeat(32)}`;
 
@@ -118,7 +118,7 @@ describe('200', () => {
   });
 
   // On the cluster, other tests have paid on chains of their own.
-  it.skipIf(target())(
+  it.skipIf(isClustered())(
     'proves that credits, chain and books are the same, and tells what belongs to no payment',
     async () => {
       await paid(await buyer(chain, 100), 25);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../answers.js';
 import { OtlpReceiver, type ReceivedMetric } from '../otlp-receiver.js';
 import { Platform } from '../platform.js';
-import { target } from '../target.js';
+import { isClustered } from '../target.js';
 
 /** What clients and backends say, each with a word that is nowhere else. */
 const MARK = {
@@ -74,7 +74,7 @@ function startBackend(): Promise<TestServer> {
 }
 
 /** Who sends: every service of a deployment. */
-const SENDERS = target()
+const SENDERS = isClustered()
   ? ['api-gateway', 'billing-ledger', 'inference-router', 'rate-limiter', 'retrieval-worker', 'x402-payments']
   : ['all'];
 

@@ -4,7 +4,7 @@ import { decodePaymentResponseHeader } from '@x402/core/http';
 import { type Buyer, type Seller, buyer, chat, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { contractSignIn } from '../contract-wallets.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
-import { target } from '../target.js';
+import { isClustered } from '../target.js';
 import { submit } from '../wallet-payments.js';
 import { base64, evmWallet } from '../wallets.js';
 
@@ -105,7 +105,7 @@ describe('a buyer with the client library of x402', () => {
   });
 });
 
-describe.skipIf(target())('the metrics of one process', () => {
+describe.skipIf(isClustered())('the metrics of one process', () => {
   /** The value of a series, as Prometheus reads it. */
   async function read(series: string): Promise<number> {
     const response = await fetch(new URL('/metrics', platform.operatorUrl), {

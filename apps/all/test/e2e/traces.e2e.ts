@@ -7,7 +7,7 @@ import { eventually } from '../answers.js';
 import { contractOf, contractSignIn } from '../contract-wallets.js';
 import { OtlpReceiver, type ReceivedSpan } from '../otlp-receiver.js';
 import { Platform } from '../platform.js';
-import { target } from '../target.js';
+import { isClustered } from '../target.js';
 import { evmWallet } from '../wallets.js';
 
 const CHAT = 'POST /api/v1/chat/completions';
@@ -22,7 +22,7 @@ const SIX = [
   'retrieval-worker',
   'x402-payments',
 ];
-const SERVICES = new Set(target() ? SIX : ['all']);
+const SERVICES = new Set(isClustered() ? SIX : ['all']);
 const OTHERS_TRACE = '0af7651916cd43dd8448eb211c80319c';
 const OTHERS_SPAN = 'b7ad6b7169203331';
 
@@ -82,22 +82,22 @@ async function traceOf(response: Response, ...names: string[]): Promise<Received
 }
 
 /** Whose spans a path begins with, and of whom the parts of another process are. */
-const GATEWAY = target() ? 'api-gateway' : 'all';
+const GATEWAY = isClustered() ? 'api-gateway' : 'all';
 
 /** Charges are posted some together, in a trace that is linked to theirs. */
 const POSTING = ['', ' > set balances', ' > write books'].map(
-  (part) => `${target() ? 'billing-ledger' : 'all'}: process usage.recorded.v1${part}`,
+  (part) => `${isClustered() ? 'billing-ledger' : 'all'}: process usage.recorded.v1${part}`,
 );
 
 /** A step of the gateway, and what another process does for it, where there are others. */
 const step = (name: string, ...beyond: readonly string[]): string[] =>
-  [name, ...(target() ? beyond.map((_, at) => [name, ...beyond.slice(0, at + 1)].join(' > ')) : [])].map(
+  [name, ...(isClustered() ? beyond.map((_, at) => [name, ...beyond.slice(0, at + 1)].join(' > ')) : [])].map(
     (path) => `${GATEWAY}: ${CHAT} > ${path}`,
   );
 
 /** A step of a process that is one of the gateway's where there is no other. */
 const innermost = (step: string, process: string, name: string): string =>
-  `${GATEWAY}: ${CHAT} > ${step} > ${target() ? `${process} > ` : ''}${name}`;
+  `${GATEWAY}: ${CHAT} > ${step} > ${isClustered() ? `${process} > ` : ''}${name}`;
 
 /** Those of a trace that begin before what they are a part of. Clocks of processes differ by some milliseconds. */
 function early(spans: readonly ReceivedSpan[]): ReceivedSpan[] {
