@@ -27,10 +27,10 @@ const TokenList = z
     'must have a token of its own for each name',
   );
 
-/** The tokens of `SVC_OPERATOR_TOKENS`, which the schema of settings has checked. */
+/** The tokens of `SVC_OPERATOR_TOKENS`, whose text was validated when the settings were loaded. */
 export const tokensIn = (text: string): NamedToken[] => TokenList.parse(JSON.parse(text));
 
-/** What is wrong with a list of tokens, if anything. */
+/** The first error in a list of tokens, if any. */
 function faultOfTokens(text: string): string | undefined {
   let json: unknown;
   try {
@@ -144,7 +144,7 @@ export function privateHosts({ GATEWAY_PRIVATE_HOSTS: hosts }: GatewayConfig): s
   return hosts.split(',').filter((host) => host !== '');
 }
 
-/** The token of the settings. */
+/** Injection token of the settings. */
 export abstract class GatewaySettings {
   abstract readonly config: GatewayConfig;
   /** The operator's secret. */

@@ -103,8 +103,8 @@ const CONTROLLERS = [
 ];
 
 /**
- * The public API and the operator's. Its neighbours bring `Ledger`, `Books`, `Limiter`, `InferenceRouter`, `Retrieval`,
- * `WebSearch`, `WebPages` and `Payments`.
+ * The API for clients and operators. The imported modules must provide `Ledger`, `Books`, `Limiter`,
+ * `InferenceRouter`, `Retrieval`, `WebSearch`, `WebPages` and `Payments`.
  */
 @Module({})
 export class GatewayModule {

@@ -1,3 +1,3 @@
-// What benches measure of the gateway without a service around it.
+// Parts of the gateway that benchmarks measure without starting a service.
 export { readSignIn } from './wallets/sign-in-header.js';
 export { Signatures } from './wallets/signatures.js';

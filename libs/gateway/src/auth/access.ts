@@ -15,7 +15,7 @@ export const CallerOf = createParamDecorator((_: undefined, context: ExecutionCo
   return caller;
 });
 
-/** Who may use the routes of clients and of the operator. */
+/** Authenticates requests to the routes of clients and operators. */
 @Injectable()
 export class GatewayAccess implements AccessGates, OnModuleInit {
   constructor(

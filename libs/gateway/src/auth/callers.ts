@@ -17,7 +17,7 @@ declare module 'fastify' {
 /** Status of a request whose credentials are missing or wrong. */
 const UNAUTHENTICATED = 401;
 
-/** What callers are known by. */
+/** The ways to identify a caller, by API key or by wallet. */
 @Injectable()
 export class Credentials {
   constructor(
@@ -28,8 +28,8 @@ export class Credentials {
 }
 
 /**
- * Identifies callers. Credentials are verified first: failures of a valid caller count for its key or wallet, and only requests
- * without valid credentials are refused for their address.
+ * Identifies callers. Credentials are verified first: the failures of a valid caller count for its key or
+ * wallet, and only requests without valid credentials are refused because of their address.
  */
 @Injectable()
 export class Callers {
@@ -40,8 +40,9 @@ export class Callers {
   ) {}
 
   /**
-   * The holder of the request's API key, set on the request and its log line. Returns without a promise when the key is cached.
-   * Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
+   * The holder of the request's API key, also set on the request and its log line. Returns without a promise
+   * when the key is cached. Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED,
+   * UNAVAILABLE.
    */
   known(request: FastifyRequest): Caller | Promise<Caller> {
     const { keys } = this.credentials;

@@ -3,7 +3,7 @@ import { subjectOf } from './failure-gate.js';
 
 const subject = (ip: string): string => subjectOf({ caller: undefined, ip });
 
-describe('who a failure counts for', () => {
+describe('the subject that a failure without a caller counts for', () => {
   it.each([
     ['192.0.2.7', 'ip:192.0.2.7'],
     ['2001:db8:0:1:2:3:4:5', 'ip:2001:db8:0:1::/64'],
@@ -14,11 +14,11 @@ describe('who a failure counts for', () => {
     ['fe80::1%eth0', 'ip:fe80::/64'],
     ['unknown', 'ip:unknown'],
     ['x'.repeat(1_000), `ip:${'x'.repeat(64)}`],
-  ])('is the address, or the network of one that has many: %s', (ip, expected) => {
+  ])('is the IPv4 address or the IPv6 network: %s', (ip, expected) => {
     expect(subject(ip)).toBe(expected);
   });
 
-  it('is the same for two addresses of one network, and not for two networks', () => {
+  it('is the same for two addresses of one network, but not for addresses of two networks', () => {
     expect(subject('2001:db8:1::1')).toBe(subject('2001:db8:1::ffff:1'));
     expect(subject('2001:db8:1::1')).not.toBe(subject('2001:db8:1:1::1'));
   });

@@ -26,8 +26,8 @@ export class FailureGate {
   }
 
   /**
-   * To be called after the caller was identified, or could not be. Returns without a promise when the limiter need not be called.
-   * Refuses: RATE_LIMIT_EXCEEDED.
+   * Call this once the caller has been identified or has failed to be. Returns without a promise when the
+   * limiter need not be called. Refuses: RATE_LIMIT_EXCEEDED.
    */
   refuseBlocked(request: FastifyRequest): Promise<void> | undefined {
     if (!this.isOn) return undefined;
@@ -51,7 +51,9 @@ export class FailureGate {
   }
 }
 
-/** Of a request that the limits are asked to admit they tell then whether its caller is blocked. */
+/**
+ * Routes with `admitted` call the limiter anyway, and its admission reports whether the caller is blocked.
+ */
 function isAdmitted(request: FastifyRequest): boolean {
   return request.caller !== undefined && routeOf(request)?.admitted === true;
 }

@@ -24,7 +24,7 @@ export class FailureWatch implements OnModuleInit {
   }
 }
 
-/** A refusal because of a limit is no failure, nor is asking how to pay, nor sending a request again as it was asked for. */
+/** Refusals by a limit, requests for payment instructions and requested retries do not count as failures. */
 function isFailure(request: FastifyRequest, status: number): boolean {
   if (status < 400 || status === 429 || !isFromClients(request)) return false;
   if (request.record.problem?.isRepeatWanted) return false;

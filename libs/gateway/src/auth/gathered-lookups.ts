@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { type KeyFound, KeyStore } from './key.store.js';
 
-/** Pause before each statement, in which further lookups join it. */
+/** Pause before each statement, during which further lookups join it. */
 const PAUSE_MS = 50;
 /** Digests in one statement. */
 const BATCH = 1_000;
@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Looks keys up for addresses that are blocked for their failures. One statement at a time serves all lookups that arrived
- * in between, so a flood of wrong keys costs each process at most 20 statements a second, and a valid key from the same
- * address is found about 50 ms later than usual instead of being refused.
+ * Looks up keys for addresses that are blocked for their failures. One statement at a time serves all lookups
+ * that arrived in the meantime, so a flood of wrong keys costs each process at most 20 statements a second. A
+ * valid key from such an address is found about 50 ms later than usual instead of being refused.
  */
 @Injectable()
 export class GatheredLookups {

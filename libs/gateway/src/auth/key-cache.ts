@@ -9,44 +9,50 @@ import { type KeyFound, KeyStore } from './key.store.js';
 
 /** Keys kept in memory; the least recently used one is dropped first. */
 const CACHED_KEYS = 50_000;
-/** Wrong keys kept in memory, apart from the others so that a flood of them drops no valid key, and for how long. */
+/**
+ * Wrong keys have a cache of their own, so that a flood of them evicts no valid key. Entries last this long.
+ */
 const CACHED_WRONG_KEYS = 10_000;
 const WRONG_KEY_MS = 1_000;
-/** How long a request waits for the lookup of a doubtful or old key before the key is accepted as it is known. */
+/**
+ * How long a request waits for the lookup of an invalidated or outdated key before the cached key is
+ * accepted.
+ */
 const CONFIRM_MS = 500;
-/** Pause after a lookup that failed or did not end in time, and between refreshes of a key. */
+/** Pause after a lookup that failed or timed out, and between refreshes of a key. */
 const CONFIRM_AGAIN_MS = 1_000;
-/** Refreshes at once. They leave most of the ten connections to the database to others. */
+/** Concurrent refreshes. They leave most of the ten database connections to other queries. */
 const REFRESHES = 4;
 
 interface Cached {
   readonly caller: Caller;
-  /** The cache's count of doubts when the key was looked up. */
+  /** The cache's invalidation count when the key was looked up. */
   readonly doubts: number;
-  /** This and the two below: on the clock of `performance.now()`. Until then the key needs no lookup. */
+  /** Until then the key needs no lookup. All times here are on the clock of `performance.now()`. */
   readonly freshUntilMs: number;
-  /** A key in use is looked up again in the background from then on. */
+  /** From then on, using the key triggers another lookup in the background. */
   refreshAtMs: number;
-  /** Until then the key is accepted though doubtful or old, since a lookup has just failed. */
+  /** Until then the key is accepted even if invalidated or outdated, since a lookup has just failed. */
   acceptedUntilMs: number;
 }
 
 /**
- * Identifies the holders of keys. Keys are looked up by the SHA-256 of their secret and cached until they change. A key in use is
- * refreshed ahead of its time. While the database does not respond, a known key is accepted for a bounded time.
+ * Identifies the holders of keys. Keys are looked up by the SHA-256 of their secret and cached until they
+ * change. A key in use is refreshed before its entry expires. While the database does not respond, a cached
+ * key is accepted for a bounded time.
  */
 @Injectable()
 export class KeyCache {
-  /** By digest, each until it is no longer accepted under any circumstances. */
+  /** By digest. An entry stays until its key may no longer be accepted under any circumstances. */
   private readonly cache = new LRUCache<string, Cached>({
     max: CACHED_KEYS,
-    // The clock is read each time: the timer that would spare it costs more.
+    // Reads the clock on each access: the timer that would save this costs more.
     ttlResolution: 0,
     dispose: ({ caller }, digest) => this.unlist(caller, digest),
   });
   private readonly wrong = new LRUCache<string, true>({ max: CACHED_WRONG_KEYS, ttl: WRONG_KEY_MS });
   private readonly digests = new Map<string, Set<string>>();
-  /** One for each digest, shared by all who ask meanwhile. */
+  /** Lookups in progress by digest, shared by concurrent requests. */
   private lookups = new Map<string, Promise<Caller | undefined>>();
   private doubts = 0;
   private refreshes = 0;
@@ -57,7 +63,7 @@ export class KeyCache {
     private readonly settings: GatewaySettings,
   ) {}
 
-  /** The caller whose key is in this `Authorization` header, where that needs no looking up. */
+  /** The holder of the key in this `Authorization` header, if that needs no lookup. */
   trusted(authorization: string | undefined): Caller | undefined {
     const secret = keyIn(authorization);
     if (secret === undefined) return undefined;
@@ -69,8 +75,8 @@ export class KeyCache {
   }
 
   /**
-   * The caller whose key is in this `Authorization` header. Suspect lookups, those of addresses with too many failures, share
-   * statements. Refuses: AUTHENTICATION_FAILED, UNAVAILABLE.
+   * The holder of the key in this `Authorization` header. Suspect lookups, those from addresses with too many
+   * failures, share statements. Refuses: AUTHENTICATION_FAILED, UNAVAILABLE.
    */
   async identify(authorization: string | undefined, isSuspect = false): Promise<Caller> {
     const secret = keyIn(authorization);
@@ -84,15 +90,15 @@ export class KeyCache {
     return caller;
   }
 
-  /** Forgets every key of an account: one of them, or its limits, may have changed. */
+  /** Drops every key of an account, because a key or the account's limits may have changed. */
   forget(accountId: string): void {
     for (const digest of this.digests.get(accountId) ?? []) this.cache.delete(digest);
     this.digests.delete(accountId);
-    // What is being read may be from before the change.
+    // Lookups in progress may return data from before the change.
     this.lookups = new Map();
   }
 
-  /** Looks every key up again before it counts, since changes may have been missed. */
+  /** Makes every key be looked up again before it is trusted, since changes may have been missed. */
   doubt(): void {
     this.doubts += 1;
     this.lookups = new Map();
@@ -108,13 +114,13 @@ export class KeyCache {
     if (known.refreshAtMs > nowMs || this.refreshes >= REFRESHES) return;
     known.refreshAtMs = nowMs + CONFIRM_AGAIN_MS;
     this.refreshes += 1;
-    // It never rejects: a refresh that fails leaves the key as it is known, and is tried again.
+    // Never rejects. After a failed refresh the cached key stays, and the next use retries.
     void this.lookUp(digest)
       .catch(() => undefined)
       .finally(() => (this.refreshes -= 1));
   }
 
-  /** While the database does not respond, a key is accepted as it was known. */
+  /** While the database does not respond, the cached key is accepted. */
   private async confirm(digest: string, known: Cached): Promise<Caller | undefined> {
     try {
       return await within(CONFIRM_MS, this.lookUp(digest));
@@ -143,7 +149,7 @@ export class KeyCache {
       if (isSuspect) return await this.gathered.find(digest);
       return (await this.keys.findByDigests([Buffer.from(digest, 'base64')])).get(digest);
     } catch (error) {
-      // A key that could not be looked up is neither valid nor wrong.
+      // A failed lookup proves the key neither valid nor wrong.
       throw new Problem('UNAVAILABLE', { cause: error });
     }
   }
@@ -178,7 +184,7 @@ export class KeyCache {
 
 const digestOf = (secret: string): string => hash('sha256', secret, 'base64');
 
-/** What looks like a key of this service in an `Authorization` header. */
+/** The secret in an `Authorization` header, if it has the prefix of this service's keys. */
 function keyIn(authorization: string | undefined): string | undefined {
   const secret = bearer(authorization);
   return secret !== undefined && KEY_PREFIXES.some((prefix) => secret.startsWith(prefix))

@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import { type AccountRow, accountTerms, minuteLimits } from '../limits/account-rows.js';
 
-/** What the owner of a key says about it. */
+/** The properties of a key that its owner sets. */
 export interface KeyTerms {
   readonly description: string;
   readonly expiresAt: Date | null;
@@ -23,7 +23,7 @@ export interface KeyTerms {
   readonly tokensPerMinute: number | null;
 }
 
-/** A key as it is kept: everything but its secret. */
+/** A key as stored: everything except its secret. */
 export interface StoredKey extends KeyTerms {
   readonly id: string;
   readonly accountId: string;
@@ -33,7 +33,7 @@ export interface StoredKey extends KeyTerms {
   readonly lastUsedAt: Date | null;
 }
 
-/** A `NUMERIC` without decimals. */
+/** A `NUMERIC` without decimals, as a bigint. */
 const Nano = z.custom<{ toFixed(decimals: number): string }>().transform((value) => BigInt(value.toFixed(0)));
 
 const KeyRow = z
@@ -65,10 +65,10 @@ const KeyRow = z
     }),
   );
 
-/** A row of the table of keys. */
+/** Parses a row of the table of keys. */
 export const readKey = (row: unknown): StoredKey => KeyRow.parse(row);
 
-/** The columns that are given, as Prisma takes them. */
+/** The given properties as Prisma columns. */
 export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<KeyTerms>) {
   return {
     ...terms,
@@ -77,7 +77,7 @@ export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<Ke
   };
 }
 
-/** Who shows a key, as everything behind the gate needs to know. */
+/** The caller that holds this key, with everything that the rest of the gateway needs. */
 export function callerOf(key: StoredKey, account: AccountRow): Caller {
   const keyLimit = spendingLimit(key);
   const limits = minuteLimits(key);

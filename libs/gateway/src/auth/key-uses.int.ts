@@ -41,7 +41,7 @@ afterAll(async () => {
   await test.stop();
 });
 
-it('writes the last use of a key when it is flushed, and when it is stopped', async () => {
+it('writes the last use of a key on flush and on shutdown', async () => {
   const before = Date.now();
   uses.note(keyId);
   expect(await lastUsed()).toBeNull();
@@ -54,7 +54,7 @@ it('writes the last use of a key when it is flushed, and when it is stopped', as
   expect((await lastUsed())?.getTime()).toBeGreaterThan(first);
 });
 
-it('writes later what could not be written', async () => {
+it('retries a failed write on the next flush', async () => {
   uses.note(keyId);
   await database.query('ALTER TABLE gateway.api_keys RENAME TO api_keys_away');
   await uses.flush();
@@ -64,7 +64,7 @@ it('writes later what could not be written', async () => {
   expect(await lastUsed()).toBeInstanceOf(Date);
 });
 
-it('remembers no more keys than it has room for until the next flush', async () => {
+it('ignores uses of further keys while its buffer is full', async () => {
   for (let count = 0; count < 20_000; count += 1) uses.note(randomUUID());
   uses.note(keyId);
   await uses.flush();

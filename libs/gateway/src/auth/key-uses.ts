@@ -3,10 +3,10 @@ import { RootLogger } from '@svc/runtime';
 import { KeyStore } from './key.store.js';
 
 const FLUSH_MS = 5_000;
-/** Keys that may wait to be written. Uses of further ones go untold until the next flush has made room. */
+/** Keys that may wait to be written. Uses of further keys are dropped until the next flush. */
 const WAITING_MAX = 20_000;
 
-/** Remembers when keys were used and writes it down every few seconds, since nobody pays with waiting for that. */
+/** Records when keys were used and writes it every few seconds, so that no request waits for the write. */
 @Injectable()
 export class KeyUses implements OnModuleInit, BeforeApplicationShutdown {
   private waiting = new Map<string, number>();
@@ -22,19 +22,19 @@ export class KeyUses implements OnModuleInit, BeforeApplicationShutdown {
     this.timer = setInterval(() => void this.flush(), FLUSH_MS).unref(); // It never rejects.
   }
 
-  /** What is noted before the last answer has ended is written before the database is closed. */
+  /** Writes the uses recorded up to the last response before the database is closed. */
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flushing;
     await this.flush();
   }
 
-  /** Says that a key was used just now. */
+  /** Records that a key was used just now. */
   note(keyId: string): void {
     if (this.waiting.size < WAITING_MAX || this.waiting.has(keyId)) this.waiting.set(keyId, Date.now());
   }
 
-  /** Writes down what waits, in one statement. What could not be written waits for the next time. */
+  /** Writes all waiting uses in one statement. After a failure they are retried with the next flush. */
   flush(): Promise<void> {
     if (this.waiting.size === 0) return this.flushing ?? Promise.resolve();
     return (this.flushing ??= this.write().finally(() => (this.flushing = undefined)));

@@ -33,7 +33,7 @@ afterAll(async () => {
   await test.stop();
 });
 
-/** Fills the table with keys that nobody has the secret of. */
+/** Fills the table with keys whose secrets are unknown. */
 const fill = (count: number, more: { revoked?: boolean; expired?: boolean } = {}): Promise<unknown> =>
   database.query(
     `INSERT INTO gateway.api_keys
@@ -44,7 +44,7 @@ const fill = (count: number, more: { revoked?: boolean; expired?: boolean } = {}
     [accountId, count, more.revoked ?? false, more.expired ?? false],
   );
 
-it('lets an account have 500 keys and no more, however many are made at once', async () => {
+it('allows an account exactly 500 active keys, even when keys are created concurrently', async () => {
   await fill(ACTIVE_KEYS_MAX - 3);
   await fill(20, { revoked: true });
   await fill(20, { expired: true });
@@ -53,7 +53,7 @@ it('lets an account have 500 keys and no more, however many are made at once', a
   expect(await keys.list(accountId)).toHaveLength(ACTIVE_KEYS_MAX);
 });
 
-it('keeps the largest limit of the interface, and a nano-dollar', async () => {
+it('stores the largest limit of the interface and a limit of one nano-dollar', async () => {
   const largest = 9_999_999_999_000_000_000n;
   const made = await keys.create(accountId, 'INFERENCE', { usdLimitNano: largest, diemLimitNano: 1n });
   expect(made?.key).toMatchObject({ usdLimitNano: largest, diemLimitNano: 1n, limitPeriod: 'EPOCH' });
@@ -61,7 +61,7 @@ it('keeps the largest limit of the interface, and a nano-dollar', async () => {
   expect(found).toMatchObject({ usdLimitNano: largest, diemLimitNano: 1n });
 });
 
-it('stores no secret', async () => {
+it('does not store the secret', async () => {
   const made = await keys.create(accountId, 'ADMIN', { description: 'ops' });
   const rows = await database.query('SELECT * FROM gateway.api_keys WHERE account_id = $1', [accountId]);
   expect(made?.secret).toMatch(/^SVC_ADMIN_KEY_[\w-]{43}$/);
@@ -69,7 +69,7 @@ it('stores no secret', async () => {
   expect(JSON.stringify(rows)).not.toContain(made?.secret.slice('SVC_ADMIN_KEY_'.length));
 });
 
-it('notes the last use of many keys at once, and never an earlier one over a later one', async () => {
+it('records the last use of many keys at once, and never replaces a later time by an earlier one', async () => {
   await fill(50);
   const ids = (await keys.list(accountId)).map(({ id }) => id);
   const at = Date.parse('2026-11-21T10:00:00.000Z');
@@ -79,13 +79,13 @@ it('notes the last use of many keys at once, and never an earlier one over a lat
   expect([...seen]).toEqual([at + 2_000]);
 });
 
-it.each(['no-uuid', randomUUID()])('knows no key %s', async (id) => {
+it.each(['no-uuid', randomUUID()])('finds no key with the id %s', async (id) => {
   expect(await keys.find(accountId, id)).toBeUndefined();
   expect(await keys.change(accountId, id, { description: 'mine' })).toBeUndefined();
   expect(await keys.revoke(accountId, id)).toBe(false);
 });
 
-it('shows, changes and revokes no key of another account', async () => {
+it('neither shows, changes nor revokes a key of another account', async () => {
   const made = await keys.create(accountId, 'INFERENCE', { description: 'mine' });
   const other = await new AccountStore(prisma, database).create({
     name: 'Eve',

@@ -12,17 +12,19 @@ export interface KeyFound {
   readonly validForMs: number;
 }
 
-/** A key just made. */
+/** A newly created key. */
 export interface MadeKey {
   readonly key: StoredKey;
-  /** The only copy. */
+  /** The only copy of the secret. */
   readonly secret: string;
 }
 
-/** Keys that an account may have at once, expired and revoked ones aside. Source: the public interface. */
+/** The most keys an account may have, not counting expired and revoked ones. Source: the public interface. */
 export const ACTIVE_KEYS_MAX = 500;
 
-/** API keys. A secret is stored as its SHA-256 only: it has 256 random bits, so a slow hash would add nothing. */
+/**
+ * API keys. Only the SHA-256 of a secret is stored: it has 256 random bits, so a slow hash would add nothing.
+ */
 @Injectable()
 export class KeyStore {
   constructor(
@@ -30,7 +32,10 @@ export class KeyStore {
     private readonly database: Database,
   ) {}
 
-  /** The callers whose secrets have these SHA-256 digests, by the digest's base64, without revoked and expired keys. */
+  /**
+   * The callers whose secrets have these SHA-256 digests, by base64 digest. Revoked and expired keys are left
+   * out.
+   */
   async findByDigests(digests: readonly Uint8Array<ArrayBuffer>[]): Promise<ReadonlyMap<string, KeyFound>> {
     const rows = await this.prisma.apiKey.findMany({
       where: { secretSha256: { in: [...digests] }, revokedAt: null },
@@ -45,7 +50,7 @@ export class KeyStore {
     return found;
   }
 
-  /** Makes a key, unless the account has as many as it may. */
+  /** Creates a key. Returns undefined if the account has the maximum number of keys. */
   async create(
     accountId: string,
     apiKeyType: KeyType,
@@ -55,7 +60,7 @@ export class KeyStore {
     const secretSha256 = Uint8Array.from(createHash('sha256').update(secret).digest());
     const fixed = { id: randomUUID(), accountId, apiKeyType, secretSha256, last6: secret.slice(-6) };
     const row = await this.prisma.$transaction(async (transaction) => {
-      // Those who count at the same time take turns.
+      // Serializes concurrent creations for the account, so that the count below holds.
       await transaction.$queryRaw`SELECT 1 FROM gateway.accounts WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
       const active = await transaction.apiKey.count({ where: { accountId, ...stillActive() } });
       if (active >= ACTIVE_KEYS_MAX) return undefined;
@@ -80,7 +85,10 @@ export class KeyStore {
     return row ? readKey(row) : undefined;
   }
 
-  /** Changes what is given and notes the event of it, unless the account has no such key or it is revoked or expired. */
+  /**
+   * Changes the given properties and adds an event to the outbox. Returns undefined if the account has no
+   * such active key.
+   */
   async change(accountId: string, id: string, terms: Partial<KeyTerms>): Promise<StoredKey | undefined> {
     if (!isUuid(id)) return undefined;
     const row = await this.prisma.$transaction(async (transaction) => {
@@ -95,7 +103,9 @@ export class KeyStore {
     return row ? readKey(row) : undefined;
   }
 
-  /** Revokes it and notes the event of it. False when the account has no such key. One that is revoked stays so. */
+  /**
+   * Revokes a key and adds an event to the outbox. Returns false if the account has no such key. Idempotent.
+   */
   async revoke(accountId: string, id: string): Promise<boolean> {
     if (!isUuid(id)) return false;
     return this.database.transaction(async (client) => {
@@ -110,7 +120,10 @@ export class KeyStore {
     });
   }
 
-  /** Notes when keys were last used, in Unix milliseconds by key. Rows are locked in one order, as by other writers. */
+  /**
+   * Records when keys were last used, as Unix milliseconds by key. All writers lock the rows in the same
+   * order.
+   */
   async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
     await this.database.query(
       `WITH used AS (
@@ -136,5 +149,5 @@ const stillActive = () => ({
   OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
 });
 
-/** What is no UUID is no key's id either, and the database would not take it. */
+/** Checked because the database rejects a comparison with any other text. */
 const isUuid = (id: string): boolean => z.guid().safeParse(id).success;

@@ -27,13 +27,13 @@ const refusal = (act: () => unknown): { status?: number; message?: string } => {
   }
 };
 
-describe('a token', () => {
-  it('of SVC_OPERATOR_TOKEN may do everything', () => {
+describe('operator tokens', () => {
+  it('grants every scope to SVC_OPERATOR_TOKEN', () => {
     for (const scope of ['read', 'money', 'keys'] as const)
       expect(tokens.demand(`Bearer ${MAIN}`, scope)).toBe('operator');
   });
 
-  it('of SVC_OPERATOR_TOKEN_SECOND may do everything, under the same name', () => {
+  it('grants every scope to SVC_OPERATOR_TOKEN_SECOND, under the same name', () => {
     const second = 'n'.repeat(32);
     const config = loadConfig(gatewayConfig, { SVC_OPERATOR_TOKEN_SECOND: second });
     const both = new OperatorTokens({ operatorToken: MAIN, config });
@@ -41,7 +41,7 @@ describe('a token', () => {
     expect(refusal(() => tokens.demand(`Bearer ${second}`, 'read'))).toMatchObject({ status: 401 });
   });
 
-  it('of the list may do what its scopes allow, and the refusal names the missing one', () => {
+  it('grants a listed token only its scopes, and names the missing one when it refuses', () => {
     expect(tokens.demand('Bearer secret of ann', 'keys')).toBe('ann');
     expect(refusal(() => tokens.demand('Bearer secret of ann', 'money'))).toMatchObject({
       status: 403,
@@ -49,7 +49,7 @@ describe('a token', () => {
     });
   });
 
-  it('is valid until the moment it expires', () => {
+  it('accepts a token until the moment it expires', () => {
     expect(tokens.demand('Bearer secret of bob', 'read', NOW - 1)).toBe('bob');
     expect(refusal(() => tokens.demand('Bearer secret of bob', 'read', NOW))).toMatchObject({
       status: 401,
@@ -58,13 +58,13 @@ describe('a token', () => {
   });
 
   it.each([undefined, '', 'Bearer', 'Bearer ', `Bearer ${MAIN}x`, `Bearer ${ann.sha256}`, MAIN])(
-    'is not %j',
+    'rejects %j',
     (authorization) => {
       expect(refusal(() => tokens.demand(authorization, 'read'))).toMatchObject({ status: 401 });
     },
   );
 
-  it('of fewer than 32 characters does not start', () => {
+  it('rejects a main token of fewer than 32 characters', () => {
     expect(() => new OperatorTokens({ operatorToken: 'short', config: configWith([]) })).toThrow(
       /at least 32/,
     );
@@ -83,7 +83,7 @@ describe('SVC_OPERATOR_TOKENS', () => {
     [[{ ...ann, expires: 'tomorrow' }], /0\.expires/],
     [[{ ...ann, sha256: 'secret of ann' }], /0\.sha256 must be a SHA-256/],
     [[{ ...ann, token: 'x' }], /token/],
-  ])('must not be %j', (list, fault) => {
+  ])('rejects %j', (list, fault) => {
     expect(() => configWith(list)).toThrow(fault);
   });
 });

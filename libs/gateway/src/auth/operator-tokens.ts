@@ -7,7 +7,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The name of the operator's token, on the operator's routes. */
     operator: string | undefined;
-    /** Whether it is among the actions of operators. */
+    /** Whether this request was recorded in the log of operator actions. */
     isNoted: boolean;
   }
 }

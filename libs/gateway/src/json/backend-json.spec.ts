@@ -3,7 +3,7 @@ import { backendError, parseBackendJson } from './backend-json.js';
 
 const FAILED = expect.objectContaining({ code: 'INFERENCE_FAILED' }) as Error;
 
-/** What a log says of a text that is refused. */
+/** The logged reason for refusing a text. */
 function refusal(text: string): string {
   try {
     parseBackendJson(text);
@@ -13,14 +13,14 @@ function refusal(text: string): string {
   throw new Error('it is not refused');
 }
 
-describe('what a backend wrote', () => {
-  it('is parsed, long or short', () => {
+describe('JSON from a backend', () => {
+  it('is parsed whether short or long', () => {
     expect(parseBackendJson('{"a":1}')).toEqual({ a: 1 });
     const text = JSON.stringify({ a: 'x'.repeat(100_000), b: [1, [2]] });
     expect(parseBackendJson(text)).toEqual(JSON.parse(text));
   });
 
-  it.each(['', 'x', '[]', 'null', '7', '{'])('is refused where it is no object: %j', (text) => {
+  it.each(['', 'x', '[]', 'null', '7', '{'])('is rejected unless it is an object: %j', (text) => {
     expect(() => parseBackendJson(text)).toThrow(FAILED);
   });
 
@@ -28,11 +28,11 @@ describe('what a backend wrote', () => {
     ['levels', `{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
     ['levels', `{"a":${'['.repeat(4_000_000)}`],
     ['members', `{"a":[${'0,'.repeat(2_000_000)}0]}`],
-  ])('is refused where it has too many %s', (what, text) => {
+  ])('is rejected when it has too many %s', (what, text) => {
     expect(refusal(text)).toContain(what);
   });
 
-  it('is no part of what a log says', () => {
+  it('never appears in a log line, nor does the text of a backend error', () => {
     for (const told of [{ message: 'my prompt', type: 'my prompt', code: 'sk-1' }, 'my prompt'])
       expect(String(backendError(told).cause)).not.toMatch(/my prompt|sk-1/);
     expect(String(backendError({ type: 'server_error', code: 500 }).cause)).toContain('server_error, 500');

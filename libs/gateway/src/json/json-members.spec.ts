@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonMembers, jsonObject } from './json-members.js';
 
 describe('jsonMembers', () => {
-  it('keeps the text of every value, numbers beyond double precision included', () => {
+  it('keeps the text of every value, including numbers beyond double precision', () => {
     const text = ' { "a" : 12345678901234567890.10 ,"b":"x\\"},{[",\n"c":[{"d":"]"}, 1e400 ] , "e":{} }';
     expect([...jsonMembers(text)]).toEqual([
       ['a', '12345678901234567890.10'],
@@ -13,7 +13,7 @@ describe('jsonMembers', () => {
     ]);
   });
 
-  it('lets the last of two equal names count, also when one is escaped', () => {
+  it('uses the last of two equal names, even when one is escaped', () => {
     expect(jsonMembers('{"a":1,"\\u0061":2}').get('a')).toBe('2');
   });
 
@@ -21,7 +21,7 @@ describe('jsonMembers', () => {
     expect(jsonMembers('{"a":"\\\\","b":"\\\\\\"","c":1}').get('c')).toBe('1');
   });
 
-  it('gives any object back as it was, at any spacing', () => {
+  it('restores any object, whatever its whitespace', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),

@@ -1,9 +1,9 @@
 import { CLOSE_BRACKET, COMMA, QUOTE, nameBetween, skipSpace, stringEnd, valueEnd } from './json-text.js';
 
 /**
- * The members of a JSON object, each value as the text it was written in. What a client sends to a backend through
- * this service keeps its bytes: numbers of any size, key order, escapes. The text is known to parse as an object.
- * Of a name that stands twice the last counts, as for JSON.parse.
+ * The members of a JSON object, each value as its original text. A client's values thus reach a backend byte
+ * for byte: numbers of any size, key order, escapes. The text must parse as an object. Of duplicate names the
+ * last one wins, as in JSON.parse.
  */
 export function jsonMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();
@@ -19,7 +19,7 @@ export function jsonMembers(text: string): Map<string, string> {
   return members;
 }
 
-/** The elements of a JSON array, each as the text it was written in. The text is known to parse as an array. */
+/** The elements of a JSON array, each as its original text. The text must parse as an array. */
 export function jsonElements(text: string): string[] {
   const elements: string[] = [];
   let at = skipSpace(text, text.indexOf('[') + 1);
@@ -31,7 +31,7 @@ export function jsonElements(text: string): string[] {
   return elements;
 }
 
-/** Members as the text of an object again. */
+/** Joins members into the text of an object. */
 export function jsonObject(members: ReadonlyMap<string, string>): string {
   const parts: string[] = [];
   for (const [name, value] of members) parts.push(`${JSON.stringify(name)}:${value}`);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonSize } from './json-size.js';
 
 describe('jsonSize', () => {
-  it('is the bytes of JSON where nothing is escaped, but for a comma or two', () => {
+  it('equals the size of the JSON text, apart from escapes and a comma or two', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'é', '🙂', ' ', '0') });
     const value = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
@@ -25,7 +25,7 @@ describe('jsonSize', () => {
   });
 });
 
-/** The lists and objects in a value, itself included. */
+/** The number of lists and objects in a value, including itself. */
 function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce<number>((sum, member) => sum + countOf(member), 1);

@@ -1,4 +1,7 @@
-/** About the bytes of a value as JSON: exact but for what JSON escapes. Nothing is written, so megabytes cost little. */
+/**
+ * Approximate size of a value as JSON in bytes, not counting escapes. Cheap even for megabytes: no text is
+ * built.
+ */
 export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + jsonSize(item) + 1, 2);

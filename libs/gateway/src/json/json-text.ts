@@ -6,10 +6,16 @@ export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 export const COMMA = 0x2c;
 
-/** Characters that are looked at one by one before native code searches: dear to call, quick over distance. */
+/**
+ * Characters to check one by one before using the native search, which is slow to call but fast over
+ * distance.
+ */
 const NEAR = 256;
 
-/** The index after the closing quote of the string that begins at `start`. Linear, whatever its escapes. */
+/**
+ * The index after the closing quote of the string that begins at `start`. Takes linear time, whatever its
+ * escapes.
+ */
 export function stringEnd(text: string, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -22,7 +28,7 @@ export function stringEnd(text: string, start: number): number {
     if (at >= text.length) throw new SyntaxError('a string does not end');
     const quote = text.indexOf('"', at);
     if (quote === -1) throw new SyntaxError('a string does not end');
-    // Looking back ends at `at`, which stands behind whole characters and whole escapes.
+    // Looking back stops at `at`, which follows a complete character or escape.
     let backslashes = 0;
     while (quote - 1 - backslashes >= at && text.charCodeAt(quote - 1 - backslashes) === BACKSLASH)
       backslashes += 1;
@@ -31,13 +37,16 @@ export function stringEnd(text: string, start: number): number {
   }
 }
 
-/** The name of a member, whose quotes are at `start` and before `end`. Few have escapes, and the others are as they stand. */
+/**
+ * The name of the member whose quotes are at `start` and before `end`. Only the few names with escapes need
+ * parsing.
+ */
 export function nameBetween(text: string, start: number, end: number): string {
   const name = text.slice(start + 1, end - 1);
   return name.includes('\\') ? String(JSON.parse(text.slice(start, end))) : name;
 }
 
-/** The index of the first character at or after `from` that is no space. */
+/** The index of the first non-space at or after `from`. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   for (
@@ -49,7 +58,7 @@ export function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** The index of the comma or bracket that ends the value that begins at `start`. */
+/** The index of the comma or bracket after the value that begins at `start`. */
 export function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {

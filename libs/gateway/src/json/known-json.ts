@@ -13,35 +13,35 @@ import {
 import { jsonObject } from './json-members.js';
 import { type MemberShape, type ObjectShape, type Shape, foldedName, objectShapeOf } from './shape.js';
 
-/** No known name is longer. */
+/** Longer than any known name. */
 const LONGEST_NAME = 64;
 
-/** Known names by what they are to a decoder that ignores case. */
+/** Known names by the form that a case-insensitive decoder compares. */
 const foldedNames = new WeakMap<ObjectShape, ReadonlyMap<string, string>>();
 
 /**
- * Reads a JSON text that was parsed and checked, and leaves of it what was checked: of a name that stands twice in an
- * object the last, as JSON.parse does; of known objects the known members, and of those none that are null for nothing.
- * What stays keeps the bytes it came in. Names that equal a known one but for case are issues, since decoders that
- * ignore case would take them for it. One pass, in time that grows with the text.
+ * Reads a JSON text that was parsed and validated, and keeps only what was validated: the last of duplicate
+ * names, as in JSON.parse, and only the known members of known objects, without those whose null means the
+ * same as leaving them out. What remains keeps its bytes. A name that differs from a known one only by case
+ * is an issue, since a case-insensitive decoder would confuse the two. One pass in linear time.
  */
 export class KnownJson {
   readonly issues: Issue[] = [];
   private at = 0;
   private changes = 0;
-  /** Where the value stands that is being read. */
+  /** Path of the value being read. */
   private readonly path: (string | number)[] = [];
   private kept: ReadonlyMap<string, string> = new Map();
 
   constructor(private readonly text: string) {}
 
-  /** The text as it is to be passed on; `value` is what it was read as. */
+  /** The text to pass on; `value` is the result of parsing it. */
   read(shape: Shape, value: unknown): string {
     this.at = skipSpace(this.text, 0);
     return this.value(shape, value);
   }
 
-  /** The members of the object that was read, each as the text that is passed on. */
+  /** The members of the object that was read, each as the text to pass on. */
   get members(): ReadonlyMap<string, string> {
     return this.kept;
   }
@@ -93,12 +93,12 @@ export class KnownJson {
       this.next();
     }
     this.at += 1;
-    // Objects end from the inside out: the last to end is that of the whole text.
+    // Objects end from the inside out, so the last one assigned is the outermost.
     this.kept = kept;
     return () => jsonObject(kept);
   }
 
-  /** Steps behind the comma, or to the bracket that ends the list or the object. */
+  /** Moves past the comma, or to the bracket that ends the list or object. */
   private next(): void {
     const at = skipSpace(this.text, this.at);
     this.at = this.text.charCodeAt(at) === COMMA ? skipSpace(this.text, at + 1) : at;

@@ -1,11 +1,11 @@
-/** What is known of a JSON value: the objects and the list that it may be. Nothing is known of what has no shape. */
+/** The objects and the list that a JSON value may be. Without a shape nothing is known of a value. */
 export interface Shape {
   readonly objects: readonly ObjectShape[];
   readonly items: Shape | undefined;
 }
 
 export interface ObjectShape {
-  /** The member that tells several objects apart, and what it says. */
+  /** The member that distinguishes several objects, and the values that identify this one. */
   readonly tag: { readonly name: string; readonly values: ReadonlySet<unknown> } | undefined;
   readonly members: ReadonlyMap<string, MemberShape>;
   readonly keepsUnknown: boolean;
@@ -13,18 +13,18 @@ export interface ObjectShape {
 
 export interface MemberShape {
   readonly shape: Shape | undefined;
-  /** Whether null says no more than leaving it out. */
+  /** Whether null means the same as leaving the member out. */
   readonly nullIsNothing: boolean;
 }
 
-/** What a decoder that ignores case makes of a name; `ſ` and the Kelvin sign become `s` and `k`. */
+/** A name as a case-insensitive decoder compares it; `ſ` and the Kelvin sign become `s` and `k`. */
 export function foldedName(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
 /**
- * The object that a value is: one that has its tag, and knows all its members. The value is what a schema made of it,
- * so it has no others.
+ * The shape of an object: one whose tag matches and that knows all its members. The value has already been
+ * validated, so it has no members of other shapes.
  */
 export function objectShapeOf({ objects }: Shape, value: unknown): ObjectShape | undefined {
   const [first, ...others] = objects;

@@ -8,7 +8,7 @@ describe('writtenJson', () => {
     'x'.repeat(131_071) + '🙂'.repeat(70_000),
     '\\"'.repeat(100_000),
     '\ud83d'.repeat(10_000),
-  ])('writes what JSON.stringify writes, long strings beside it', async (text) => {
+  ])('writes the same text as JSON.stringify, with long strings kept separately', async (text) => {
     const value = { a: [text, 1, { b: text }], c: null };
     const strings = new LongStrings();
     const json = await writtenJson(value, strings);

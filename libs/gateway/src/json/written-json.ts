@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LongStrings } from '@svc/runtime';
 
-/** Longer strings stand beside the text. */
+/** Longer strings are kept apart from the text. */
 const LONG_STRING = 4_096;
-/** Characters that are written before others get their turn. */
+/** Characters written before yielding to other work. */
 const SLICE = 131_072;
 
-/** A value as JSON. Its long strings are kept beside it, written in slices. */
+/** A value as JSON. Its long strings are kept separately and written in slices. */
 export async function writtenJson(value: unknown, strings: LongStrings): Promise<string> {
   const long: { text: string; pieces: Uint8Array[] }[] = [];
   const json = JSON.stringify(value, (_name, member: unknown) => {
@@ -26,7 +26,7 @@ export async function writtenJson(value: unknown, strings: LongStrings): Promise
   return json;
 }
 
-/** An end near `end` at which no character of two units is cut. */
+/** An index near `end` that does not split a surrogate pair. */
 export function cutBefore(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const code = text.charCodeAt(end - 1);

@@ -1,6 +1,6 @@
 import type { AccountLimit, Caller, MinuteLimits } from '@svc/contracts';
 
-/** What the row of an account says of its callers. */
+/** The columns of an account that concern its callers. */
 export interface AccountRow {
   readonly tier: string;
   readonly paid: boolean;
@@ -15,10 +15,10 @@ interface LimitRow {
   readonly tokensPerMinute: number | null;
 }
 
-/** Stands in a limit's row for every model without a row of its own. */
+/** The model in the row of a limit that holds for every model without a row of its own. */
 const EVERY_MODEL = '*';
 
-/** What a caller has of its account. */
+/** The properties that a caller takes from its account. */
 export function accountTerms(
   account: AccountRow,
 ): Pick<Caller, 'tier' | 'paid' | 'accountLimits' | 'concurrent' | 'isSuspended'> {
@@ -31,7 +31,7 @@ export function accountTerms(
   };
 }
 
-/** Whose limits a row has, where it has any. */
+/** The limits in a row, if it has any. */
 export function minuteLimits(row: Omit<LimitRow, 'model'>): MinuteLimits | undefined {
   const { requestsPerMinute, tokensPerMinute } = row;
   if (requestsPerMinute === null && tokensPerMinute === null) return undefined;

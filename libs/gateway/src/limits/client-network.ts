@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
-/** A client has all addresses of such a network to choose from. */
+/** A client can choose among all addresses of a network of this size. */
 const IPV6_NETWORK_BITS = 64;
 
-/** What is no address is what a proxy made up. */
+/** Bounds text that is no IP address, since it was made up by a proxy. */
 const MAX_NAME = 64;
 
-/** Of an IPv6 address only the network counts; one that stands for an IPv4 address is that. */
+/** An IPv6 address counts as its network, and an IPv4-mapped one as the IPv4 address. */
 export function networkOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip.slice(0, MAX_NAME);
   const address = ipaddr.process(ip);

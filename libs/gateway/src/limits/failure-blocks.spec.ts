@@ -2,7 +2,7 @@ import { type Admission, type FailureBlock, Limiter } from '@svc/contracts';
 import { expect, it } from 'vitest';
 import { FailureBlocks } from './failure-blocks.js';
 
-/** Blocks everybody for a time, and counts how often it was asked. */
+/** Blocks every subject for the given time and counts the calls. */
 class BlockingLimiter extends Limiter {
   calls = 0;
 
@@ -32,7 +32,7 @@ class BlockingLimiter extends Limiter {
   }
 }
 
-it('asks nobody about a block that it has heard of, until that is over', async () => {
+it('does not call the limiter while it has a block cached', async () => {
   const limiter = new BlockingLimiter({ forMs: 60_000 });
   const blocks = new FailureBlocks(limiter);
   expect(blocks.heardForMs('ip:1')).toBe(0);
@@ -48,14 +48,14 @@ it('asks nobody about a block that it has heard of, until that is over', async (
   expect(limiter.calls).toBe(2);
 });
 
-it('asks about who is not blocked each time, since another process may have heard of more', async () => {
+it('calls the limiter each time for a subject without a cached block, since another process may have counted more failures', async () => {
   const limiter = new BlockingLimiter({});
   const blocks = new FailureBlocks(limiter);
   for (let time = 0; time < 3; time += 1) expect(await blocks.blockedForMs('key:1')).toBe(0);
   expect(limiter.calls).toBe(3);
 });
 
-it('remembers no more blocks than it has room for, the latest ones', () => {
+it('caches a bounded number of blocks and keeps the latest ones', () => {
   const blocks = new FailureBlocks(new BlockingLimiter({}));
   for (let index = 0; index < 20_000; index += 1) blocks.hear(`ip:${index}`, { forMs: 60_000 });
   expect(blocks.heardForMs('ip:9999')).toBe(0);

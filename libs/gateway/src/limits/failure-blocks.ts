@@ -2,17 +2,20 @@ import { Injectable } from '@nestjs/common';
 import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, type FailureBlock, Limiter, Problem } from '@svc/contracts';
 import { LRUCache } from 'lru-cache';
 
-/** Blocks that are remembered at once. What is not remembered is asked for. */
+/** Blocks cached at once. For any other subject the limiter is called. */
 const MAX_REMEMBERED = 10_000;
 
 const MESSAGE = `Too many failed attempts (> ${FAILURES_ALLOWED}) resulting in a non-success status code. Please wait ${
   FAILURE_BLOCK_MS / 1_000
 }s and try again.`;
 
-/** The holder of a key, or a wallet, as failures are counted. */
+/** The subject that failures of a key or wallet count for. */
 export const keySubject = (keyId: string): string => (keyId.startsWith('wallet:') ? keyId : `key:${keyId}`);
 
-/** Counts failures, and remembers every block that this process hears of: who is blocked costs no call from then on. */
+/**
+ * Counts failures and caches every block the limiter reports, so that refusing a blocked caller needs no
+ * call.
+ */
 @Injectable()
 export class FailureBlocks {
   /** Ends of blocks on the clock of `performance.now()`. */
@@ -20,7 +23,7 @@ export class FailureBlocks {
 
   constructor(readonly limiter: Limiter) {}
 
-  /** How much longer a subject is blocked, as far as this process has heard, in milliseconds; 0 when it is not. */
+  /** The time left of a subject's cached block, in milliseconds; 0 without one. */
   heardForMs(subject: string): number {
     const endMs = this.endsMs.get(subject);
     if (endMs === undefined) return 0;
@@ -29,7 +32,10 @@ export class FailureBlocks {
     return Math.max(0, leftMs);
   }
 
-  /** How much longer a subject is blocked, in milliseconds; 0 when it is not. Asks only who has not heard. */
+  /**
+   * The time left of a subject's block, in milliseconds; 0 if not blocked. Calls the limiter if no block is
+   * cached.
+   */
   async blockedForMs(subject: string): Promise<number> {
     const heardForMs = this.heardForMs(subject);
     return heardForMs > 0 ? heardForMs : this.hear(subject, await this.limiter.blocked(subject));
@@ -40,14 +46,14 @@ export class FailureBlocks {
     if (this.heardForMs(subject) === 0) this.hear(subject, await this.limiter.failed(subject));
   }
 
-  /** Remembers a block, and gives how long it is. */
+  /** Caches a block and returns its duration in milliseconds. */
   hear(subject: string, { forMs = 0 }: FailureBlock): number {
     if (forMs > 0) this.endsMs.set(subject, performance.now() + forMs);
     return forMs;
   }
 }
 
-/** What a blocked caller hears. */
+/** The error response for a blocked caller. */
 export function blockedProblem(forMs: number): Problem {
   const retryAfterSeconds = Math.max(1, Math.ceil(forMs / 1_000));
   return new Problem('RATE_LIMIT_EXCEEDED', { message: MESSAGE, retryAfterSeconds });

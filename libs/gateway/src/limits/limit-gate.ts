@@ -13,7 +13,7 @@ import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks, blockedProblem, keySubject } from './failure-blocks.js';
 import { LimitReports } from './limit-reports.js';
 
-/** Someone else's request has to end first; nobody knows when. */
+/** Another request has to end first, and when that happens is unknown. */
 const CONCURRENT_RETRY_SECONDS = 1;
 
 const LOGGED_AS: Readonly<Record<LimitRefusal['of'], LimitLogType>> = {
@@ -29,7 +29,7 @@ const WHOSE: Readonly<Record<LimitRefusal['type'], string>> = {
   global: 'for all together',
 };
 
-/** What the limits are asked for, and what a refusal of theirs becomes. */
+/** Builds requests to the limiter and turns its refusals into error responses. */
 @Injectable()
 export class LimitGate {
   constructor(
@@ -42,7 +42,7 @@ export class LimitGate {
     return this.blocks.limiter;
   }
 
-  /** Refuses: TOO_MANY_TOKENS_PER_MINUTE, where no minute has room for so many. */
+  /** Refuses: TOO_MANY_TOKENS_PER_MINUTE, when the request exceeds the limit of a whole minute. */
   request({ requestId, caller, plan }: LimitEntrant, tokens: number): AdmitRequest {
     const { accountId, keyId } = caller;
     const most = Math.min(
@@ -67,7 +67,7 @@ export class LimitGate {
     };
   }
 
-  /** Logs a refusal and says it as clients hear it. */
+  /** Logs a refusal and returns the error for the client. */
   refusal({ requestId, caller, model }: Refused, admission: Admission): Problem {
     const { refusedBy, resetAtMs, blockedForMs = 0 } = admission;
     const of = refusedBy?.of ?? 'requests';
@@ -91,12 +91,12 @@ export class LimitGate {
   }
 }
 
-/** Until a Unix time in milliseconds, at least one, as `Retry-After` has it. */
+/** Seconds until a Unix time in milliseconds, at least one, for `Retry-After`. */
 function secondsUntil(untilMs: number): number {
   return Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000));
 }
 
-/** What ran into a limit: a model's id, or `endpoint:` and a path. */
+/** A refused request. Its model is a model's id, or `endpoint:` and a path. */
 interface Refused {
   readonly requestId: string;
   readonly caller: Caller;

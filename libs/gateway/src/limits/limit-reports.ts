@@ -3,7 +3,9 @@ import { type Caller, EventLog, type LimitLogType, limitReached } from '@svc/con
 import { RootLogger } from '@svc/runtime';
 import { tierName } from './limits-of.js';
 
-/** Reports that wait to be stored. A flood of refused requests must not become a flood of events. */
+/**
+ * Reports waiting to be stored. The bound keeps a flood of refused requests from becoming a flood of events.
+ */
 const MAX_WAITING = 200;
 
 /** A request that a limit refused. */
@@ -14,7 +16,7 @@ export interface Refused {
   readonly type: LimitLogType;
 }
 
-/** Tells of requests that limits refused. Nobody waits for it: the answer matters more than its log. */
+/** Publishes an event for each request that a limit refused. Responses do not wait for it. */
 @Injectable()
 export class LimitReports {
   private waiting = 0;
@@ -33,7 +35,7 @@ export class LimitReports {
     const { accountId, keyId } = caller;
     const at = new Date().toISOString();
     this.waiting += 1;
-    // What fails is logged, and an entry is lost.
+    // Never rejects: a failure is logged and the entry is lost.
     void this.publish({ requestId, accountId, keyId, model, tier: tierName(caller), type, at });
   }
 

@@ -1,7 +1,7 @@
 import type { AdmitRequest, Caller, MinuteLimits } from '@svc/contracts';
 import type { Catalog, EmbeddingModel, Model } from '@svc/runtime';
 
-/** The limits that hold for a caller and a model, whoever sets them: the catalogue, the operator, the key. */
+/** The limits that apply to a caller and a model: those of the catalogue, the operator and the key. */
 export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitRequest['limits'] {
   const tier = catalog.limits(model.tier, caller.tier);
   const user = { ...tier, ...overridesOf(caller, model.id) };
@@ -12,7 +12,7 @@ export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitR
   };
 }
 
-/** The limits of a model that is limited by requests alone, unless the operator or the key limits its tokens. */
+/** The limits of a model whose tier limits only requests. The operator or the key may add a token limit. */
 export function requestLimitsOf(
   caller: Caller,
   { id, type }: Pick<EmbeddingModel, 'id' | 'type'>,
@@ -26,7 +26,10 @@ export function requestLimitsOf(
   };
 }
 
-/** What the operator allows this account in place of its tier: what is set for the model, then for all models. */
+/**
+ * The operator's limits for this account in place of its tier's. A limit for the model precedes one for all
+ * models.
+ */
 function overridesOf({ accountLimits }: Caller, model: string): MinuteLimits {
   if (!accountLimits) return {};
   const all = accountLimits.find((limits) => limits.model === undefined);

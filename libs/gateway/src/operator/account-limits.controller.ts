@@ -4,7 +4,7 @@ import { Answers } from '@svc/runtime';
 import { AccountLimitsStore } from './account-limits.store.js';
 import { KeyChanges } from '../keys/key-changes.js';
 
-/** What the operator sets for an account in place of the limits of its tier. */
+/** Reads and sets an account's own limits, which replace those of its tier. */
 @Controller()
 export class AccountLimitsController {
   constructor(

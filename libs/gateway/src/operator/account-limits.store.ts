@@ -4,7 +4,7 @@ import { type RunStatement, addToOutbox } from '@svc/events';
 import { PrismaDatabase } from '@svc/storage';
 import { minuteLimits } from '../limits/account-rows.js';
 
-/** What the operator sets for an account in place of the limits of its tier. */
+/** The limits that the operator sets for an account in place of its tier's. */
 @Injectable()
 export class AccountLimitsStore {
   constructor(private readonly database: PrismaDatabase) {}
@@ -20,11 +20,11 @@ export class AccountLimitsStore {
     return { concurrentRequests: row.concurrentRequests, models };
   }
 
-  /** Replaces what was set before and notes the event of it. The account has to exist. */
+  /** Replaces the account's limits and adds an event to the outbox. The account must exist. */
   async replace(accountId: string, { concurrentRequests, models }: AccountLimits): Promise<void> {
     const data = models.map((limits) => ({ accountId, ...limits }));
     await this.database.$transaction(async (transaction) => {
-      // First, so that those who replace at the same time take turns.
+      // Comes first: its row lock serializes concurrent replacements.
       await transaction.account.update({ where: { id: accountId }, data: { concurrentRequests } });
       await transaction.accountLimit.deleteMany({ where: { accountId } });
       await transaction.accountLimit.createMany({ data });

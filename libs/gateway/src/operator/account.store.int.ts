@@ -39,7 +39,7 @@ const eventsOf = (id: string): Promise<unknown[]> =>
   database.query('SELECT 1 FROM events.outbox WHERE key = $1', [id]);
 
 describe('a list of accounts', () => {
-  it('is newest first and shows each account once over all pages, also when one of them is created meanwhile', async () => {
+  it('is newest first and shows each account once across all pages, even when another is created meanwhile', async () => {
     const ids = [await open('page 1'), await open('page 2'), await open('page 3')].toReversed();
     const first = await found({ search: 'PAGE', limit: 2 });
     await open('page 4');
@@ -47,7 +47,7 @@ describe('a list of accounts', () => {
     expect([...first, ...rest]).toEqual(ids);
   });
 
-  it('goes on behind an account that no longer matches the filter', async () => {
+  it('continues after an account that no longer matches the filter', async () => {
     const ids = [await open('filter 1'), await open('filter 2')];
     for (const id of ids) await accounts.suspend(id, 'why');
     const query = { search: 'filter', state: 'suspended', limit: 1 };
@@ -56,7 +56,7 @@ describe('a list of accounts', () => {
     expect(await found({ ...query, before: first })).toEqual([ids[0]]);
   });
 
-  it('takes every character of a name as it is', async () => {
+  it('treats every character of a search literally', async () => {
     const id = await open('100% of_it');
     expect(await found({ search: '0% of_' })).toEqual([id]);
     expect(await found({ search: '0%_of' })).toEqual([]);
@@ -67,7 +67,7 @@ describe('a list of accounts', () => {
     expect(await found({ search: id.slice(0, 12).toUpperCase() })).toEqual([id]);
   });
 
-  it('finds a wallet by its address, however that is written', async () => {
+  it('finds a wallet by its address in any case', async () => {
     await accounts.ensure({ name: 'a wallet', tier: 'partner', paid: false }, ADDRESS);
     expect(await found({ search: WALLET })).toEqual([walletAccountId(WALLET)]);
     expect(await found({ search: ADDRESS, kind: 'wallet' })).toEqual([walletAccountId(WALLET)]);
@@ -76,7 +76,7 @@ describe('a list of accounts', () => {
 });
 
 describe('a suspension', () => {
-  it('keeps when it began while its reason is replaced, and ends once', async () => {
+  it('keeps its start when its reason is replaced, and can be ended twice', async () => {
     const id = await open('Ann');
     const first = await accounts.suspend(id, 'unpaid');
     expect(first).toMatchObject({ state: 'suspended', suspension: { reason: 'unpaid' } });
@@ -88,7 +88,7 @@ describe('a suspension', () => {
     expect(await eventsOf(id)).toHaveLength(4);
   });
 
-  it('of a wallet that nobody has opened leaves it the terms that it had', async () => {
+  it('of a wallet without an account keeps the default terms of wallets', async () => {
     const address = `0x${'AB'.repeat(20)}`;
     const wallet = address.toLowerCase();
     const terms = { name: wallet, tier: 'standard', paid: true, wallet };

@@ -23,10 +23,10 @@ interface StoredAccount {
   readonly suspendedReason: string | null;
 }
 
-/** The account of a wallet that no operator has opened: it pays as it goes. */
+/** The terms of a wallet for which no operator has created an account. */
 const WALLET_TERMS = { tier: 'standard', paid: true } as const;
 
-/** Accounts: who pays. What they have is the ledger's. */
+/** Accounts, the payers. Their balances are in the ledger. */
 @Injectable()
 export class AccountStore {
   constructor(
@@ -38,7 +38,7 @@ export class AccountStore {
     return accountOf(await this.prisma.account.create({ data: { id, name, tier, paid } }));
   }
 
-  /** The account of a wallet, as it is or made like this. */
+  /** The account of a wallet; created with these terms unless it exists. */
   async ensure({ name, tier, paid }: NewAccount, address: string): Promise<Account> {
     const wallet = walletName(address);
     const id = walletAccountId(wallet);
@@ -50,7 +50,7 @@ export class AccountStore {
     return accountOf(row);
   }
 
-  /** By its id or the address of its wallet. Refuses: ACCOUNT_NOT_FOUND. */
+  /** Finds an account by its id or its wallet's address. Refuses: ACCOUNT_NOT_FOUND. */
   async get(reference: string): Promise<Account> {
     const { id, wallet } = accountNamed(reference);
     const row = await this.prisma.account.findUnique({ where: { id } });
@@ -73,7 +73,9 @@ export class AccountStore {
     return rows.map(accountOf);
   }
 
-  /** Suspends an account, or replaces why it is suspended, and notes the event of it. Refuses: ACCOUNT_NOT_FOUND. */
+  /**
+   * Suspends an account, or replaces the reason, and adds an event to the outbox. Refuses: ACCOUNT_NOT_FOUND.
+   */
   async suspend(reference: string, suspendedReason: string): Promise<Account> {
     const { id, wallet } = accountNamed(reference);
     return this.prisma.$transaction(async (transaction) => {
@@ -81,7 +83,7 @@ export class AccountStore {
         const data = { id, name: wallet, ...WALLET_TERMS, wallet };
         await transaction.account.createMany({ data, skipDuplicates: true });
       }
-      // The first to suspend it says since when.
+      // The suspension keeps the time at which it began.
       await transaction.account.updateMany({
         where: { id, suspendedAt: null },
         data: { suspendedAt: new Date() },
@@ -95,7 +97,7 @@ export class AccountStore {
     });
   }
 
-  /** Ends a suspension, if there is one, and notes the event of it. Refuses: ACCOUNT_NOT_FOUND. */
+  /** Ends a suspension, if any, and adds an event to the outbox. Refuses: ACCOUNT_NOT_FOUND. */
   async resume(reference: string): Promise<Account> {
     const { id } = accountNamed(reference);
     await this.prisma.$transaction(async (transaction) => {
@@ -107,7 +109,7 @@ export class AccountStore {
     return this.get(reference);
   }
 
-  /** Whether this account, or any at all, exists. */
+  /** Whether this account exists; without an id, whether any does. */
   async exists(id?: string): Promise<boolean> {
     const row = await this.prisma.account.findFirst({
       ...(id !== undefined && { where: { id } }),
@@ -117,7 +119,7 @@ export class AccountStore {
   }
 }
 
-/** The account of an id or of a wallet's address, which holds no dash. */
+/** Parses an account's id or a wallet's address; only ids contain dashes. */
 function accountNamed(reference: string): { id: string; wallet?: string } {
   if (reference.includes('-')) return { id: reference };
   const wallet = walletName(reference);

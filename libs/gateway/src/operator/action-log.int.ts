@@ -29,7 +29,7 @@ afterAll(async () => {
   await test.stop();
 });
 
-/** A server whose actions are noted, in the hands of a token. */
+/** A server that logs its actions and treats every request as authenticated with this token. */
 function serverOf(token: string | undefined, actions = store): FastifyInstance {
   const server = fastify({ genReqId: () => `req-${(requests += 1)}` });
   server.decorateRequest('operator', token);
@@ -58,7 +58,7 @@ function serverOf(token: string | undefined, actions = store): FastifyInstance {
 
 const list = (query: object): Promise<ActionView[]> => store.list(ActionQuery.parse(query));
 
-it('notes an action before it begins, and its result before the response', async () => {
+it('logs an action before it begins, and its result before the response', async () => {
   const url = '/things/first';
   const response = await serverOf('ann').inject({ method: 'POST', url, payload: { usd: '1.00' } });
   const [noted] = await list({ target: 'first' });
@@ -72,20 +72,20 @@ it('notes an action before it begins, and its result before the response', async
   });
 });
 
-it('notes a refusal with its code', async () => {
+it('logs a refusal with its code', async () => {
   await serverOf('ann').inject({ method: 'POST', url: '/things/known' });
   expect(await list({ target: 'known' })).toMatchObject([
     { status: 409, code: 'REFERENCE_REUSED', input: null },
   ]);
 });
 
-it('notes neither what is read nor what clients do', async () => {
+it('logs neither reads nor the requests of clients', async () => {
   await serverOf('ann').inject({ method: 'GET', url: '/things/other' });
   await serverOf(undefined).inject({ method: 'POST', url: '/things/other' });
   expect(await list({ target: 'other' })).toEqual([]);
 });
 
-it('refuses an action that it can not note', async () => {
+it('refuses an action that cannot be logged', async () => {
   const away = new Database(createPool(test.url, { name: 'away' }));
   await away.onApplicationShutdown();
   const response = await serverOf('ann', new ActionStore(away)).inject({ method: 'POST', url: '/things/x' });
@@ -93,7 +93,7 @@ it('refuses an action that it can not note', async () => {
   expect(done).toEqual([]);
 });
 
-it('lets the log level be changed while nothing can be noted', async () => {
+it('allows changing the log level while actions cannot be logged', async () => {
   const away = new Database(createPool(test.url, { name: 'away' }));
   await away.onApplicationShutdown();
   const response = await serverOf('ann', new ActionStore(away)).inject({ method: 'PUT', url: '/log-level' });

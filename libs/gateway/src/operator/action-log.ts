@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ActionStore } from './action.store.js';
 
 /**
- * Notes each action of an operator before it begins, so that nothing happens without a record, and its result before the
- * response is sent. An action that can't be noted is refused.
+ * Logs each action of an operator before it begins, so that nothing happens without a record, and its result
+ * before the response is sent. An action that cannot be logged is refused.
  */
 @Injectable()
 export class ActionLog implements OnModuleInit {
@@ -19,7 +19,7 @@ export class ActionLog implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    // Behind the validation of the request, which is a hook of the process itself.
+    // Runs after validation, which is an earlier hook.
     fastify.addHook('preHandler', async (request) => {
       if (isAction(request)) await this.begin(request);
     });
@@ -40,7 +40,7 @@ export class ActionLog implements OnModuleInit {
     }
   }
 
-  /** The response is sent whether or not its status can be noted: the action has happened. */
+  /** The response is sent even if its status cannot be logged, since the action has happened. */
   private async end({ id, record }: FastifyRequest, status: number): Promise<void> {
     try {
       await this.actions.end(id, status, record.problem?.code);
@@ -54,8 +54,8 @@ export class ActionLog implements OnModuleInit {
 }
 
 /**
- * Whether an operator's token lets the request change something for accounts. What changes only this process, its log level,
- * is in its own log, and has to work while PostgreSQL is away.
+ * Whether an operator's request changes something for accounts. Requests that change only this process, its
+ * log level, appear in its own log and must work while PostgreSQL is down.
  */
 const isAction = (request: FastifyRequest): boolean =>
   request.operator !== undefined && request.method !== 'GET' && routeOf(request)?.access !== 'process';

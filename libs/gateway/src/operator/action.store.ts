@@ -12,7 +12,7 @@ interface ActionRow extends Omit<ActionView, 'id' | 'at'> {
   readonly at: Date;
 }
 
-/** What operators did. */
+/** The log of operator actions. */
 @Injectable()
 export class ActionStore {
   constructor(private readonly database: Database) {}
@@ -48,6 +48,6 @@ export class ActionStore {
   }
 }
 
-/** PostgreSQL knows fewer offsets than ISO 8601. */
+/** PostgreSQL accepts fewer UTC offsets than ISO 8601. */
 const dateOf = (instant: string | undefined): Date | undefined =>
   instant === undefined ? undefined : new Date(instant);

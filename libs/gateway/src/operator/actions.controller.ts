@@ -3,7 +3,7 @@ import { type ActionList, ActionQuery, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import { ActionStore } from './action.store.js';
 
-/** Who did what. */
+/** Lists operator actions. */
 @Controller()
 export class ActionsController {
   constructor(private readonly actions: ActionStore) {}

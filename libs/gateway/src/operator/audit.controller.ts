@@ -2,7 +2,7 @@ import { Controller, Query } from '@nestjs/common';
 import { AuditQuery, type AuditView, Books, formatUsd, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 
-/** The operator's proof that the books are right. */
+/** Audits the ledger's books. */
 @Controller()
 export class AuditController {
   constructor(private readonly books: Books) {}

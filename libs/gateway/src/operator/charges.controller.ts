@@ -10,7 +10,7 @@ import {
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 
-/** What requests cost, and why. */
+/** Shows what a request cost, and why. */
 @Controller()
 export class ChargesController {
   constructor(private readonly books: Books) {}

@@ -3,22 +3,22 @@ import { Books, NANO_PER_USD } from '@svc/contracts';
 import { AccountStore } from './account.store.js';
 import { KeyStore } from '../auth/key.store.js';
 
-/** What the first account of a fresh installation starts with. */
+/** Starting credit of the first account of a fresh installation. */
 const STARTING_CREDIT_NANO = 10n * NANO_PER_USD;
 
-/** Fixed, so that a start that died half-way is finished by the next one. */
+/** Fixed, so that the next start completes one that crashed halfway. */
 const ACCOUNT_ID = '00000000-0000-4000-8000-000000000001';
 
-/** The account that a newcomer's first request is paid from. */
+/** The account that pays for a new user's first request. */
 export interface FirstAccount {
   readonly accountId: string;
-  /** The secret of its key, at the first start only. */
+  /** The secret of its key, only at the first start. */
   readonly apiKey: string | undefined;
-  /** The last characters of its key, while that works. */
+  /** The last characters of its key, unless it is revoked. */
   readonly last6: string | undefined;
 }
 
-/** Makes the first account of an installation that has none. */
+/** Creates the first account of an installation without accounts. */
 @Injectable()
 export class DevelopmentAccount {
   constructor(
@@ -27,7 +27,7 @@ export class DevelopmentAccount {
     private readonly books: Books,
   ) {}
 
-  /** Gives `undefined` where the operator opened accounts without it. */
+  /** Returns undefined when the installation already has other accounts. */
   async ensure(): Promise<FirstAccount | undefined> {
     if (!(await this.accounts.exists(ACCOUNT_ID))) {
       if (await this.accounts.exists()) return undefined;

@@ -37,7 +37,7 @@ const found = async (query: object): Promise<string[]> => {
   return listed.map(({ key }) => key.id);
 };
 
-it('shows the keys of an account in pages, newest first, revoked and expired ones too', async () => {
+it('lists the keys of an account in pages, newest first, including revoked and expired ones', async () => {
   const accountId = await open();
   await make(await open());
   const active = await make(accountId);

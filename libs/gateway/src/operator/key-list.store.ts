@@ -9,7 +9,7 @@ export interface ListedKey {
   readonly revokedAt: Date | null;
 }
 
-/** The keys of all accounts, with those that are expired or revoked. */
+/** The keys of all accounts, including expired and revoked ones. */
 @Injectable()
 export class KeyListStore {
   constructor(

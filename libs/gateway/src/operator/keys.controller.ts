@@ -11,7 +11,7 @@ import { plainApiKeyView } from '../keys/api-key-views.js';
 import { ApiKeys } from '../keys/api-keys.js';
 import { KeyListStore, type ListedKey } from './key-list.store.js';
 
-/** The keys of all accounts, in the hands of an operator. */
+/** Lists and revokes keys of any account. */
 @Controller()
 export class KeysController {
   constructor(

@@ -15,7 +15,7 @@ import {
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 
-/** The operator's view of what wallets have paid. */
+/** The operator's view of wallet payments. */
 @Controller()
 export class PaymentsController {
   constructor(private readonly payments: Payments) {}

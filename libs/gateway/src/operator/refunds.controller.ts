@@ -4,7 +4,7 @@ import { Answers } from '@svc/runtime';
 import { AccountStore } from './account.store.js';
 import { transferView } from './transfer-view.js';
 
-/** The operator's way to give back what requests cost. */
+/** Refunds what requests cost. */
 @Controller()
 export class RefundsController {
   constructor(
@@ -25,7 +25,7 @@ export class RefundsController {
   }
 }
 
-/** Nothing when no currency is told; a currency that is not told beside the other is left as it is. */
+/** Undefined without any currency; a currency missing beside the other counts as 0. */
 function amountOf({ usd, diem }: Pick<NewRefund, 'usd' | 'diem'>): Balances | undefined {
   if (usd === undefined && diem === undefined) return undefined;
   return { usdNano: parseUsd(usd ?? '0') ?? 0n, diemNano: parseUsd(diem ?? '0') ?? 0n };

@@ -4,7 +4,7 @@ import { Answers } from '@svc/runtime';
 import { AccountStore } from './account.store.js';
 import { nextEpochBegins } from '../limits/epoch.js';
 
-/** What accounts have staked, which the operator says. */
+/** Reads and sets the stakes of accounts. */
 @Controller()
 export class StakesController {
   constructor(

@@ -4,7 +4,7 @@ import { Answers } from '@svc/runtime';
 import { AccountStore } from './account.store.js';
 import { KeyChanges } from '../keys/key-changes.js';
 
-/** Suspends and resumes accounts, effective in every gateway as a change of their keys is. */
+/** Suspends and resumes accounts. Every gateway applies it as quickly as a change of their keys. */
 @Controller()
 export class SuspensionsController {
   constructor(
