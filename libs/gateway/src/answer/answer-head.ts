@@ -1,22 +1,22 @@
 import type { SvcParametersEcho } from '@svc/contracts';
 import type { DocumentsCall } from '../web/documents-call.js';
 
-/** What an answer says of itself beside its choices. */
+/** The metadata of a response. */
 export interface AnswerHead {
   readonly id: string;
   readonly model: string;
   readonly parameters: SvcParametersEcho;
-  /** Whether usage and cost of a stream come in a chunk of their own. */
+  /** Whether a stream sends usage and cost in a separate chunk. */
   readonly usageApart: boolean;
-  /** Whether a stream begins with what was found on the web. */
+  /** Whether a stream begins with the web search results. */
   readonly resultsFirst?: boolean;
-  /** What was found on the web as a call, where that is asked for. */
+  /** The web search results as a tool call, if the client requested that. */
   readonly documents?: DocumentsCall | undefined;
 }
 
 /**
- * The options in effect as an answer's end tells them, with the pages that a backend which searched by itself has named. What
- * was found belongs to who pays for it, and nobody pays for an answer without output.
+ * The options in effect, as the end of a response reports them, with the pages cited by a backend that
+ * searches by itself. A response without output is not charged, so it does not include the search results.
  */
 export function echoOf(
   { parameters }: Pick<AnswerHead, 'parameters'>,
@@ -28,5 +28,5 @@ export function echoOf(
   return { ...parameters, web_search_citations: citedUrls.map((url) => ({ title: titleOf(url), url })) };
 }
 
-/** Nothing is known of such a page but its address. */
+/** Only the address of such a page is known. */
 const titleOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);

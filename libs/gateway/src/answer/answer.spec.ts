@@ -13,7 +13,7 @@ const streamOf = (bytes: AsyncIterable<readonly Uint8Array[]>): ChunkStream => (
   bytes,
 });
 
-/** A client that gets pieces as they come, until it is gone. */
+/** A client that receives pieces as they arrive, until it disconnects. */
 class Client implements AnswerForm {
   readonly isLive = true;
   readonly pieces: ChoicePiece[] = [];
@@ -51,8 +51,8 @@ const answerOf = (source: ChunkStream, form: Client, hold?: Partial<ProgressiveH
     }),
   });
 
-describe('an answer whose hold can’t grow, and not for want of money', () => {
-  it('ends there, with what came before it delivered and left to be charged', async () => {
+describe('a response whose hold cannot grow for another reason than lack of money', () => {
+  it('ends there, and keeps what came before as delivered and chargeable', async () => {
     const client = new Client();
     let asked = 0;
     const hold = {
@@ -70,7 +70,7 @@ describe('an answer whose hold can’t grow, and not for want of money', () => {
   });
 });
 
-describe('an answer whose client has gone', () => {
+describe('a response whose client has disconnected', () => {
   const gone = (after: Error): ReturnType<Answer['deliver']> => {
     const client = new Client();
     const failing = (async function* () {
@@ -81,12 +81,12 @@ describe('an answer whose client has gone', () => {
     return answerOf(streamOf(failing), client).deliver();
   };
 
-  it('keeps a failure that nobody is there to be told, for the log', async () => {
+  it('records a failure for the log', async () => {
     const ending = await gone(new Error('the code is wrong'));
     expect(ending).toMatchObject({ kind: 'client_gone', problem: { code: 'UNKNOWN_ERROR' } });
   });
 
-  it('has no failure where the backend was let go for it', async () => {
+  it('records no failure when aborting the backend call caused it', async () => {
     const abort = new DOMException('This operation was aborted', 'AbortError');
     expect(await gone(new Problem('INFERENCE_FAILED', { cause: abort }))).toEqual({ kind: 'client_gone' });
   });

@@ -15,57 +15,57 @@ import { eventsOf } from './backend-events.js';
 import type { HiddenCall } from './hidden-tool.js';
 import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
 
-/** What ends an answer before its backend has. */
+/** Reasons for ending a response before its backend does. */
 type EarlyEnd = 'client_gone' | Shortage;
 
-/** How an answer ended. */
+/** How a response ended. */
 export type Ending =
   | { readonly kind: 'done' | Shortage }
-  /** With a problem where something else went wrong too: nobody is there to be told. */
+  /** With a problem if something else also failed; it is only logged. */
   | { readonly kind: 'client_gone'; readonly problem?: Problem }
   | { readonly kind: 'cut'; readonly problem: Problem };
 
-/** An answer that was charged. */
+/** A response that has been charged. */
 export interface Settled {
   readonly ending: Ending;
   readonly usage: Usage;
   readonly cost: Balances;
-  /** Whether what its backend was asked last has come to anything. */
+  /** Whether the last backend call produced any output. */
   readonly hasOutput: boolean;
 }
 
-/** How an answer reaches its client: frame by frame as it comes, or as one document when all of it is there. */
+/** Writes a response to its client: each piece as it arrives, or one document at the end. */
 export interface AnswerForm {
-  /** Whether the client gets pieces as they come, so that what it got is charged whatever happens next. */
+  /** Whether the client gets pieces as they arrive. They are charged whatever happens next. */
   readonly isLive: boolean;
-  /** Whether the client has gone and needs no more. */
+  /** Whether the client has disconnected. */
   readonly isGone: boolean;
   add(pieces: readonly ChoicePiece[]): void;
-  /** Takes what follows from another ask of a backend. */
+  /** Continues with the response of a follow-up backend call. */
   goOn(normaliser: AnswerNormaliser, about: AnswerHead): void;
-  /** Lets the client have what was added. A promise where it has to read on first. */
+  /** Sends what was added. Returns a promise if the client must read before more can be sent. */
   flush(): Promise<void> | undefined;
-  /** The end of the answer. Whatever was added is on its way before it. */
+  /** Ends the response, after everything that was added. */
   end(settled: Settled): Promise<void> | void;
 }
 
-/** What a backend sends. */
+/** The response of a backend, whole or streamed. */
 export type BackendAnswer = Completion | ChunkStream;
 
-/** Characters that a backend may send for an answer that its client gets in one piece. */
+/** The most characters that a backend may send for a response that is not streamed to the client. */
 const GATHERED_CHARACTERS = 67_108_864;
 
 interface AnswerParts {
   readonly source: BackendAnswer;
   readonly normaliser: AnswerNormaliser;
-  /** Without one, money for all of the answer is held. */
+  /** Undefined when the money for the whole response is already held. */
   readonly hold: ProgressiveHold | undefined;
   readonly form: AnswerForm;
-  /** How long the backend may send no event. */
+  /** How long the backend may send no event, in milliseconds. */
   readonly silenceMs: number;
 }
 
-/** An answer on its way from a backend to its client, held for before it is let out. */
+/** Passes a response from a backend to its client, after money for it is held. */
 export class Answer {
   constructor(private readonly parts: AnswerParts) {}
 
@@ -81,20 +81,22 @@ export class Answer {
     return this.parts.form;
   }
 
-  /** Whether its client has got something that has to be charged whatever follows. */
+  /** Whether the client has received something that must be charged in any case. */
   get isBegun(): boolean {
     const { form, normaliser } = this.parts;
     return form.isLive && (normaliser.tool?.isShown ?? true);
   }
 
-  /** The call of the hidden tool that it ended in, where one did and neither the client nor money has ended it before. */
+  /**
+   * The internal tool call that the response ended with, unless the client or a lack of money ended it first.
+   */
   calledBefore(ending: Ending): HiddenCall | undefined {
     return ending.kind === 'done' || ending.kind === 'cut' ? this.parts.normaliser.tool?.call : undefined;
   }
 
   /**
-   * Reads to the end, or to where money, tokens or the client end it: whoever stops reading lets the backend go. Throws
-   * what the backend refuses with where nothing has reached the client; else the answer was cut.
+   * Reads until the end, or until money, tokens or the client end the response, which also closes the backend
+   * call. Throws the backend's error if nothing has reached the client; otherwise the response was cut.
    */
   async deliver(): Promise<Ending> {
     const { source, form } = this.parts;
@@ -108,7 +110,7 @@ export class Answer {
       if (!form.isLive && !isAsked) throw error;
       if (form.isGone)
         return { kind: 'client_gone', ...(!isAbort(error) && { problem: Problem.from(error) }) };
-      // What came before it is the client's.
+      // Delivers what came before the error.
       await form.flush();
       return { kind: 'cut', problem: Problem.from(error) };
     }
@@ -118,7 +120,7 @@ export class Answer {
     return this.parts.form.end(settled);
   }
 
-  /** What ends the answer before its backend does, if anything. */
+  /** Returns the reason if the response ends before its backend does. */
   private async read(source: BackendAnswer): Promise<EarlyEnd | undefined> {
     if ('body' in source) return this.take([source.body]);
     for await (const texts of eventsOf(source, this.parts.silenceMs)) {
@@ -136,7 +138,7 @@ export class Answer {
     for (const text of texts) {
       const pieces = normaliser.read(text);
       if (!form.isLive && normaliser.received > GATHERED_CHARACTERS) throw tooLarge();
-      // Not awaited where it is held for already: a wait for each piece would cost more than the piece.
+      // Not awaited if the hold already covers it: awaiting each piece would cost more than the piece itself.
       if (hold && !hold.isAhead(meter)) {
         shortage = await hold.reach(meter);
         if (shortage === 'out_of_money' && !form.isLive && meter.deliveredTokens === 0) throw hold.refusal;
@@ -151,7 +153,7 @@ export class Answer {
   }
 }
 
-/** Whether it is a backend that an answer broke off at. */
+/** Whether an error was caused by the backend. */
 function isOfBackend(error: unknown): boolean {
   return error instanceof Problem && (error.code === 'INFERENCE_FAILED' || error.code === 'REQUEST_TIMEOUT');
 }
@@ -161,7 +163,7 @@ export function costView(cost: Balances): Cost {
   return { usd: usdNumber(cost.usdNano), diem: usdNumber(cost.diemNano) };
 }
 
-/** Whether something ended because nobody waited for it any more. */
+/** Whether something was aborted because its result was no longer needed. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && (/abort/i.test(error.name) || isAbort(error.cause));
 }

@@ -4,7 +4,7 @@ import { AnswerNormaliser } from './normaliser.js';
 
 const KEPT = { strip: false, startsInside: false };
 
-/** What comes of the chunks of a choice: of one that was cut, where they end before it does. */
+/** The choice assembled from chunks; cut off if it does not finish by itself. */
 function assembled(isCut: boolean, ...chunks: Record<string, unknown>[]) {
   const normaliser = new AnswerNormaliser({ saying: 'delta', thinking: KEPT, tokenizer: undefined });
   const choice = new AssembledChoice(0);
@@ -20,7 +20,7 @@ const messageOf = (...given: object[]) => gathered(...deltas(...given))['message
 const token = (text: string) => ({ token: text, logprob: -1, bytes: null, top_logprobs: [] });
 
 describe('AssembledChoice', () => {
-  it('joins texts and says null where there are none', () => {
+  it('joins texts, and uses null where there are none', () => {
     expect(
       messageOf({ role: 'assistant', content: '' }, { content: 'a' }, { content: null }, { content: 'b' }),
     ).toEqual({
@@ -37,7 +37,7 @@ describe('AssembledChoice', () => {
     });
   });
 
-  it('joins the logprobs of all chunks, whichever form they have', () => {
+  it('joins the logprobs of all chunks in every format', () => {
     const choice = gathered(
       { delta: { content: 'a' }, logprobs: { content: [token('a')], refusal: null } },
       { delta: { content: 'b' }, logprobs: null },
@@ -50,7 +50,7 @@ describe('AssembledChoice', () => {
     expect(gathered({ delta: { content: 'a' } })['logprobs']).toBeNull();
   });
 
-  it('joins tool calls by index, with id, type and name of the first piece', () => {
+  it('joins tool calls by index, with id, type and name of the first fragment', () => {
     const message = messageOf(
       { content: '' },
       { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] },
@@ -72,7 +72,7 @@ describe('AssembledChoice', () => {
     });
   });
 
-  it('joins the input of tools of other kinds', () => {
+  it('joins the input of other kinds of tools', () => {
     const message = messageOf(
       { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'sh', input: 'l' } }] },
       { tool_calls: [{ index: 0, custom: { input: 's' } }] },
@@ -80,7 +80,7 @@ describe('AssembledChoice', () => {
     expect(message).toMatchObject({ tool_calls: [{ type: 'custom', custom: { name: 'sh', input: 'ls' } }] });
   });
 
-  it('takes a call without arguments for one with none once it has finished, and as it is where it was cut', () => {
+  it('adds empty arguments to a finished call without any, but leaves a call that was cut off unchanged', () => {
     const call = { delta: { tool_calls: [{ index: 0, function: { name: 'f' } }] } };
     const finished = gathered(call, { delta: {}, finish_reason: 'tool_calls' });
     expect(finished).toMatchObject({ message: { tool_calls: [{ function: { arguments: '{}' } }] } });
@@ -89,7 +89,7 @@ describe('AssembledChoice', () => {
     });
   });
 
-  it('keeps what else a message or a choice has: the last of it, lists joined', () => {
+  it('keeps other members of a message or choice: the last value, with lists joined', () => {
     const choice = gathered(
       { delta: { thought_signature: 'a', annotations: [1] }, stop_reason: null, finish_reason: '' },
       { delta: { thought_signature: 'b', annotations: [2] }, stop_reason: 'stop', finish_reason: 'stop' },
@@ -101,19 +101,19 @@ describe('AssembledChoice', () => {
     });
   });
 
-  it('has finished once there is a reason, which some backends leave empty until then', () => {
+  it('takes the first non-empty finish_reason, since some backends leave it empty until then', () => {
     const text = (content: string, finish_reason: string | null) => ({ delta: { content }, finish_reason });
     const choice = gathered(text('a', ''), text('b', null), text('c', 'length'), text('d', 'stop'));
     expect(choice).toMatchObject({ finish_reason: 'length', message: { content: 'abc' } });
   });
 });
 
-describe('a list that a backend adds to', () => {
+describe('a list that a backend extends', () => {
   const detail = (index: number, text = 'x') => ({
     reasoning_details: [{ type: 'reasoning.text', index, text }],
   });
 
-  it('goes on where its entries have the index of an earlier one', () => {
+  it('merges entries with the same index', () => {
     expect(messageOf(detail(0, 'a'), detail(1, 'b'), detail(0, 'c'))).toMatchObject({
       reasoning_details: [
         { index: 0, text: 'ac' },
@@ -122,8 +122,8 @@ describe('a list that a backend adds to', () => {
     });
   });
 
-  it('takes time in proportion to its length', () => {
-    // The least of some tries: a machine that does other work in between takes its time for that.
+  it('takes linear time', () => {
+    // The minimum of several runs, since a busy machine may delay some of them.
     const time = (...given: object[]): number => {
       let leastMs = Number.POSITIVE_INFINITY;
       for (let round = 0; round < 2; round += 1) {
@@ -139,8 +139,8 @@ describe('a list that a backend adds to', () => {
   });
 });
 
-describe('a backend that sends choices without end', () => {
-  it('is refused', () => {
+describe('a backend that sends too many choices', () => {
+  it('is rejected', () => {
     const choices = (count: number) => Array.from({ length: count }, (_, index) => ({ index, delta: {} }));
     const read = (count: number) =>
       new AnswerNormaliser({ saying: 'delta', thinking: KEPT, tokenizer: undefined }).read(

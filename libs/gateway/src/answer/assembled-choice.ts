@@ -1,7 +1,7 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 import type { ChoicePiece, FinishReason } from './normaliser.js';
 
-/** A choice of an answer that is one document, in the form of the contract. */
+/** A choice of a response that is not streamed, in the format of the contract. */
 export interface WholeChoice {
   readonly index: number;
   readonly finish_reason: FinishReason;
@@ -10,14 +10,14 @@ export interface WholeChoice {
   readonly message: Fields;
 }
 
-/** Members of a delta that are pieces of a text. */
+/** Members of a delta that are fragments of a text. */
 const TEXTS = new Set(['content', 'reasoning_content', 'refusal']);
 
-/** A choice, put together from its pieces. */
+/** Assembles a choice from its pieces. */
 export class AssembledChoice {
   private readonly message: Fields = { content: null, refusal: null, reasoning_content: null };
   private readonly toolCalls: Fields[] = [];
-  /** The entries of lists among its members, by the list and their index. */
+  /** The entries of lists in the message, by list and index. */
   private readonly entries = new Map<unknown[], Map<unknown, Fields>>();
   private logprobs: Fields | null = null;
   private finishReason: FinishReason | null = null;
@@ -34,12 +34,12 @@ export class AssembledChoice {
     for (const fragment of fieldsOf(fragments)) this.addFragment(fragment);
   }
 
-  /** What it has come to. One that nothing finished was cut short: its calls stay as far as they came. */
+  /** The assembled choice. A choice without a finish reason was cut off; its tool calls stay incomplete. */
   whole(): WholeChoice {
     const { index, logprobs, finishReason, stopReason, toolCalls } = this;
     const message: Fields = { ...this.message, role: 'assistant' };
     if (toolCalls.length > 0) {
-      // Streams begin with an empty text before it is known that there is none.
+      // Streams begin with an empty text before they turn out to have none.
       if (message['content'] === '') message['content'] = null;
       message['tool_calls'] = finishReason === 'tool_calls' ? toolCalls.map(withArguments) : toolCalls;
     }
@@ -64,7 +64,7 @@ export class AssembledChoice {
     }
   }
 
-  /** Adds to a list that comes in pieces. An entry with the index of an earlier one goes on with its text. */
+  /** Appends to a list that arrives in parts. An entry with the index of an earlier one extends its text. */
   private addEntries(list: unknown[], more: readonly unknown[]): void {
     const byIndex = this.entries.get(list) ?? firstByIndex(list);
     this.entries.set(list, byIndex);
@@ -86,7 +86,7 @@ export class AssembledChoice {
       this.toolCalls[Number(index)] = fragment;
       return;
     }
-    // Its id and type came with the first.
+    // The id and type came with the first fragment.
     for (const [name, more] of Object.entries(fragment)) {
       const begun = known[name];
       if (isFields(more) && isFields(begun)) addCalled(begun, more);
@@ -95,14 +95,14 @@ export class AssembledChoice {
   }
 }
 
-/** A call for which a backend said no arguments at all has none. */
+/** Adds empty arguments to a call for which the backend sent none. */
 function withArguments(call: Fields): Fields {
   const { function: called } = call;
   if (!isFields(called) || called['arguments'] !== '') return call;
   return { ...call, function: { ...called, arguments: '{}' } };
 }
 
-/** Adds to what is called: a name comes once, arguments or input in pieces. */
+/** Appends to a called function: the name is sent once, arguments or input in parts. */
 function addCalled(begun: Fields, more: Fields): void {
   for (const [name, value] of Object.entries(more)) {
     if (typeof value !== 'string') continue;
@@ -127,7 +127,7 @@ function goOn(known: Fields, entry: Fields): void {
   }
 }
 
-/** Members of an entry of `reasoning_details` that come in pieces. */
+/** Members of an entry of `reasoning_details` that arrive in parts. */
 const PIECES = new Set(['text', 'summary', 'data']);
 
 function joinLogprobs(known: Fields | null, more: Fields | null | undefined): Fields | null {
@@ -140,7 +140,7 @@ function joinLogprobs(known: Fields | null, more: Fields | null | undefined): Fi
   return known;
 }
 
-/** Some backends say an empty `finish_reason` until there is one. */
+/** False for an empty text, which some backends send as `finish_reason` until they have one. */
 function isSaid(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventsOf } from './backend-events.js';
 
-/** A streamed answer of these bytes, and what its reader did with it. */
+/** A streamed response of these bytes that records how it is read. */
 class Answer implements AsyncIterator<readonly Uint8Array[]> {
   closed = false;
   read = 0;
@@ -47,8 +47,8 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 
 const DONE = 'data: [DONE]\n\n';
 
-describe('the events of a streamed answer', () => {
-  it('are the same wherever the bytes are cut, inside characters and line ends included', async () => {
+describe('the events of a streamed response', () => {
+  it('do not depend on where the bytes are split, even inside characters and line ends', async () => {
     const text =
       ': hi\n\ndata: {"a":"é🙂"}\n\nevent: x\r\ndata: two\r\ndata: lines\r\n\r\nid: 1\n\ndata: cr\r\rdata: [DONE]\r\n\r\n';
     const all = bytes(`\ufeff${text}`);
@@ -60,7 +60,7 @@ describe('the events of a streamed answer', () => {
     }
   });
 
-  it('are any data again, one byte at a time', async () => {
+  it('are decoded correctly one byte at a time', async () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1 }).filter((data) => !/[\r\n]/.test(data));
     await fc.assert(
       fc.asyncProperty(fc.array(line), async (lines) => {
@@ -70,20 +70,20 @@ describe('the events of a streamed answer', () => {
     );
   });
 
-  it('are none where there is no data', async () => {
+  it('do not include events without data', async () => {
     expect(await eventsIn([bytes(`data:\n\nevent: ping\n\n: hi\n\nretry: 1\n\ndata: \n\n${DONE}`)])).toEqual(
       [],
     );
   });
 
   it.each(['data: a\n\ndata: [DONE]', 'data: a\n\ndata: [DONE]\n', 'data: a\r\rdata: [DONE]\r'])(
-    'end at a [DONE] whose blank line is missing',
+    'end at a [DONE] without a blank line',
     async (text) => {
       expect(await eventsIn([bytes(text)])).toEqual(['a']);
     },
   );
 
-  it('end at the first [DONE], and the connection is read on to its end', async () => {
+  it('end at the first [DONE], while the connection is read to its end', async () => {
     const answer = new Answer([bytes(`data: a\n\n${DONE}data: b\n\n`), bytes(DONE), bytes('data: c\n\n')]);
     const events = await eventsOfAnswer(answer);
     await turn();
@@ -94,7 +94,7 @@ describe('the events of a streamed answer', () => {
     });
   });
 
-  it('let go of a backend that floods after its [DONE]', async () => {
+  it('close the connection of a backend that floods after its [DONE]', async () => {
     const flood = Array.from({ length: 1_000 }, () => Buffer.alloc(4_096, 'x'));
     const answer = new Answer([bytes(DONE), ...flood]);
     expect(await eventsOfAnswer(answer)).toEqual([]);
@@ -103,7 +103,7 @@ describe('the events of a streamed answer', () => {
     expect(answer.read).toBeLessThan(20);
   });
 
-  it('fail where the backend breaks off before its [DONE], after what came', async () => {
+  it('fail after the last event when the backend ends before its [DONE]', async () => {
     const events: string[] = [];
     const reading = async (): Promise<void> => {
       for await (const arrived of new Answer([bytes('data: a\n\ndata: b')]).events()) events.push(...arrived);
@@ -112,7 +112,7 @@ describe('the events of a streamed answer', () => {
     expect(events).toEqual(['a', 'b']);
   });
 
-  it('fail at one that never ends, and the backend is let go', async () => {
+  it('fail at an event over the size limit, and close the backend call', async () => {
     const block = Buffer.alloc(256 * 1024, 'x');
     const answer = new Answer([bytes('data: '), ...Array.from({ length: 40 }, () => block)]);
     await expect(eventsOfAnswer(answer)).rejects.toThrow(Problem);
@@ -120,7 +120,7 @@ describe('the events of a streamed answer', () => {
     expect(answer.read).toBeLessThan(20);
   });
 
-  it('fail where there are bytes and no events for too long, and the backend is let go', async () => {
+  it('fail when bytes but no events arrive for too long', async () => {
     const comments = { backend: 'b', retries: 0, bytes: endless(': wait\n\n') };
     const reading = async (): Promise<void> => {
       for await (const arrived of eventsOf(comments, 20)) expect(arrived).toEqual([]);
@@ -128,7 +128,7 @@ describe('the events of a streamed answer', () => {
     await expect(reading()).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
   });
 
-  it('close the call to the backend when their reader stops', async () => {
+  it('close the backend call when the reader stops', async () => {
     const answer = new Answer([bytes('data: a\n\n'), bytes('data: b\n\n')]);
     for await (const arrived of answer.events()) {
       expect(arrived).toEqual(['a']);
@@ -137,14 +137,14 @@ describe('the events of a streamed answer', () => {
     expect(answer).toMatchObject({ closed: true, read: 1 });
   });
 
-  it('take time in proportion to the bytes of a long line, however it is cut', async () => {
+  it('take time proportional to the bytes of a long line, however it is split', async () => {
     const line = 2 * 1024 * 1024;
     const cut = (pieceBytes: number): Buffer[] => [
       bytes('data: '),
       ...Array.from({ length: line / pieceBytes }, () => Buffer.alloc(pieceBytes, 'x')),
       bytes(`\n\n${DONE}`),
     ];
-    // The least of some tries: a machine that does other work in between takes its time for that.
+    // The minimum of several runs, since a busy machine may delay some of them.
     const time = async (parts: readonly Buffer[]): Promise<number> => {
       let leastMs = Number.POSITIVE_INFINITY;
       for (let round = 0; round < 5; round += 1) {

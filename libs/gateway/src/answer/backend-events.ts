@@ -4,17 +4,17 @@ import { createParser } from 'eventsource-parser';
 
 const DONE = '[DONE]';
 
-/** An event of a backend may have this many characters; an answer that comes in one event has fewer. */
+/** The most characters of one backend event. A response in a single event is smaller. */
 const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
-/** A backend that goes on after its `[DONE]` for longer, or with more, is cut off. */
+/** Limits for reading on after `[DONE]` before the connection is closed. */
 const DRAIN_MS = 1_000;
 const DRAIN_LIMIT_BYTES = 64 * 1024;
 
 /**
- * The data of a streamed answer's events, those that arrived together in one array; events without data are none.
- * Ends at `[DONE]`, which is not among them; throws INFERENCE_FAILED where it is missing, REQUEST_TIMEOUT where no
- * event comes for so long. Whoever stops iterating closes the call to the backend.
+ * The data of the events of a streamed response, in arrays of those that arrived together; events without
+ * data are skipped. Ends before `[DONE]`. Throws INFERENCE_FAILED if `[DONE]` is missing, REQUEST_TIMEOUT if
+ * no event arrives for `silenceMs`. Stopping the iteration closes the backend call.
  */
 export function eventsOf(stream: ChunkStream, silenceMs: number): AsyncIterable<readonly string[]> {
   return new BackendEvents(stream.bytes[Symbol.asyncIterator](), silenceMs);
@@ -69,12 +69,12 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   private read(parts: readonly Uint8Array[]): readonly string[] {
     this.feed(this.decoder.write(joined(parts)));
     const events = this.taken();
-    // Nothing of the answer follows, and reading on lets the connection be used again.
+    // The response is complete; reading on lets the connection be reused.
     if (this.done) void drain(this.bytes);
     return events;
   }
 
-  /** What the bytes ended in: an event whose blank line is missing, or else nothing, which is a fault. */
+  /** The final events, including one whose blank line is missing. Throws if the end is missing. */
   private readEnd(): readonly string[] {
     this.feed(`${this.decoder.end()}\n\n`);
     const events = this.taken();
@@ -82,7 +82,7 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     throw new Problem('INFERENCE_FAILED', { cause: new Error('the stream ended before its [DONE]') });
   }
 
-  /** Once it has thrown for an event over the limit it throws for good. */
+  /** Keeps throwing after an event over the limit. */
   private feed(text: string): void {
     try {
       this.parser.feed(text);
@@ -91,7 +91,7 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     }
   }
 
-  /** The events that have arrived, up to the end of the answer. */
+  /** The events that have arrived, up to `[DONE]`. */
   private taken(): readonly string[] {
     const events = this.arrived;
     this.arrived = [];
@@ -107,7 +107,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return parts.length === 1 && only ? only : Buffer.concat(parts);
 }
 
-/** Reads on to the end of the connection, within bounds. */
+/** Reads to the end of the connection, within limits. */
 async function drain(bytes: AsyncIterator<readonly Uint8Array[]>): Promise<void> {
   const close = (): void => void bytes.return?.();
   const timer = setTimeout(close, DRAIN_MS);
@@ -118,7 +118,7 @@ async function drain(bytes: AsyncIterator<readonly Uint8Array[]>): Promise<void>
       if (size > DRAIN_LIMIT_BYTES) close();
     }
   } catch {
-    // The answer is whole; how its connection ends does not matter.
+    // The response is complete, so the way its connection ends does not matter.
   } finally {
     clearTimeout(timer);
   }

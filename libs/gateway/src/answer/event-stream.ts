@@ -1,18 +1,18 @@
 import { Problem, errorBody } from '@svc/contracts';
 
-/** The frames of server-sent events as clients get them. */
+/** Formats data as a server-sent event. */
 export const frame = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 
 export const DONE_FRAME = 'data: [DONE]\n\n';
 
-/** A problem in words for one who streams: nobody is told to do what they do. */
+/** A problem reworded for streaming clients: its usual message would advise them to stream. */
 export function forStream(problem: Problem): Problem {
   if (problem.code !== 'REQUEST_TIMEOUT') return problem;
   const message = 'The request took too long to complete and was timed-out.';
   return new Problem('REQUEST_TIMEOUT', { message, cause: problem.cause });
 }
 
-/** What ends a stream that can't be ended as its client wants it. */
+/** Ends a stream with an error. */
 export function problemFrames(problem: Problem): string {
   const { error } = errorBody(forStream(problem));
   const { retryAfterSeconds } = problem;

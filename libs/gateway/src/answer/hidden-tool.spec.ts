@@ -7,10 +7,10 @@ import { AnswerNormaliser } from './normaliser.js';
 
 const OURS = 'web_search';
 
-/** What a model says, in order: texts, and calls with their arguments. */
+/** The parts of a model's response, in order: texts and calls with their arguments. */
 type Part = { readonly text: string } | { readonly name: string; readonly args: string };
 
-/** A model's answer as the deltas of a stream, texts and arguments cut into pieces of a size. */
+/** A model's response as stream deltas, with texts and arguments split into pieces of a given size. */
 function deltasOf(parts: readonly Part[], size: number): object[] {
   const cut = (text: string): string[] => text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [''];
   let calls = 0;
@@ -29,7 +29,7 @@ function deltasOf(parts: readonly Part[], size: number): object[] {
   });
 }
 
-/** What a client sees of it, and the call that was kept from it. */
+/** The part of it that a client sees, and the call hidden from it. */
 function shownOf(deltas: readonly object[], mayCall: boolean) {
   const tool = new HiddenTool(OURS, mayCall);
   const thinking = { strip: false, startsInside: false };
@@ -56,7 +56,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
 );
 
 describe('HiddenTool', () => {
-  it('shows what comes before its call and nothing of it, wherever an answer is cut', () => {
+  it('shows everything before the internal call and nothing after it, wherever the response is split', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 6 }), fc.integer({ min: 1, max: 5 }), (parts, size) => {
         const called = parts.findIndex((each) => 'name' in each);
@@ -75,7 +75,7 @@ describe('HiddenTool', () => {
     );
   });
 
-  it('leaves every call of it out once it may not be called', () => {
+  it('removes every internal call once the tool may no longer be called', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
         const { content, calls, tool } = shownOf(deltasOf(parts, 3), false);

@@ -3,49 +3,50 @@ import { AssembledChoice } from './assembled-choice.js';
 import { saysNothing } from './message-texts.js';
 import type { ChoicePiece } from './normaliser.js';
 
-/** Longer arguments are no query. */
+/** Longer arguments are not accepted as a query. */
 const ARGUMENT_CHARACTERS = 4_096;
 
-/** What is kept of what a model says before a call. A call behind more than that is not made. */
+/** Limit on the recorded text before a call. A call after more text is not made. */
 const SAID_CHARACTERS = 65_536;
 
-/** A call of the hidden tool: its arguments as far as they came, and what its model is to be shown of itself. */
+/**
+ * A call of the internal tool: its arguments so far, and the message to show the model in the follow-up call.
+ */
 export interface HiddenCall {
   readonly arguments: string;
-  /** What the model said before it, and the call with arguments in place of its own. */
+  /** The model's message up to and including the call, with its arguments replaced. */
   readonly said: (argumentsText: string) => Fields;
   readonly id: string;
 }
 
 /**
- * Keeps a tool of the service out of what a client sees of one choice. A call of it that comes before any call of the
- * client's own tools is what the model wants first: nothing that follows it is shown. Any other call of it is left out as if it had
- * not been made.
+ * Hides an internal tool from the client in one choice. If its call comes before any call of the client's own
+ * tools, it is made, and nothing after it is shown. Any other call of it is removed.
  */
 export class HiddenTool {
-  /** Whether something was shown. */
+  /** Whether the client has been shown anything. */
   isShown = false;
-  /** Whether text was, which what follows has to be set apart from. */
+  /** Whether visible text has been shown. Later text must then be separated from it. */
   isTextShown = false;
-  /** Whether the call is made and what still comes is for nobody. */
+  /** Whether the call is complete and the rest of the response can be discarded. */
   isOver = false;
   private readonly heard = new AssembledChoice(0);
   private heardCharacters = 0;
   private calledCharacters = 0;
-  /** Where calls of the client's own tools stand in what it sees, by their index. */
+  /** Indexes that the client sees for calls of its own tools, by their original index. */
   private readonly places = new Map<number, number>();
   private readonly hidden = new Set<number>();
-  /** Calls whose name has not come yet. */
+  /** Calls whose name has not arrived yet. */
   private readonly nameless = new Map<number, Fields>();
   private calledAt: number | undefined;
 
-  /** @param mayCall Whether a call is made of it; else every one is left out. */
+  /** @param mayCall Whether its call is made; otherwise every call is removed. */
   constructor(
     readonly name: string,
     private readonly mayCall: boolean,
   ) {}
 
-  /** Whether calls were kept from the client and nothing else was said. */
+  /** Whether the response contained only hidden calls. */
   get hidesAll(): boolean {
     return this.hidden.size > 0 && !this.isShown;
   }
@@ -68,16 +69,16 @@ export class HiddenTool {
     return { arguments: textOf(called['arguments']), id: textOf(own['id']), said };
   }
 
-  /** Takes note of what a backend says, before anything is taken out of it. */
+  /** Records a delta before anything is removed from it. */
   hear(delta: Fields): void {
     if (!this.mayCall || this.heardCharacters > SAID_CHARACTERS) return;
     for (const text of textsOf(delta)) this.heardCharacters += text.length;
-    // What is shown is changed on its way.
+    // Copied, because `shown` changes the delta.
     const copy = structuredClone(delta);
     this.heard.add({ index: 0, delta: copy, logprobs: null, finish_reason: null, stop_reason: undefined });
   }
 
-  /** What a client is shown of a piece, which it changes; `undefined` for nothing. */
+  /** The part of a piece that the client sees; undefined for nothing. Changes the piece. */
   shown(piece: ChoicePiece): ChoicePiece | undefined {
     const { delta, finish_reason: reason } = piece;
     if (this.calledAt !== undefined) {
@@ -92,13 +93,13 @@ export class HiddenTool {
     this.isShown ||= says;
     this.isTextShown ||= typeof delta['content'] === 'string' && delta['content'].trim() !== '';
     if (this.calledAt !== undefined) return says ? { ...piece, finish_reason: null } : undefined;
-    // A role alone may be all there is before a call.
+    // A lone role is held back, because an internal call may follow.
     if (!says && reason === null && !this.isShown) return undefined;
     const hasNoCall = reason === 'tool_calls' && this.places.size === 0;
     return hasNoCall ? { ...piece, finish_reason: 'stop' } : piece;
   }
 
-  /** A fragment as the client sees it. */
+  /** A tool call fragment as the client sees it; empty if hidden. */
   private place(fragment: Fields): Fields[] {
     const index = Number(fragment['index']);
     if (this.calledAt !== undefined || this.hidden.has(index)) return [];
@@ -121,7 +122,7 @@ export class HiddenTool {
     return [];
   }
 
-  /** Whether something follows the call, or its arguments are none. */
+  /** Whether something other than the call follows, or its arguments are too long. */
   private goesElsewhere(delta: Fields): boolean {
     const { content, tool_calls: calls } = delta;
     if (typeof content === 'string' && content.trim() !== '') return true;

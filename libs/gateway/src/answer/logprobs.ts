@@ -1,8 +1,9 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 
 /**
- * A choice's `logprobs` in the wrapper that clients read, `{content, refusal}`. Some backends leave out `refusal`,
- * others give a bare list of tokens or one bare token. `undefined` where there are none, `null` for what says nothing.
+ * A choice's `logprobs` in the wrapper that clients expect, `{content, refusal}`. Some backends omit
+ * `refusal`, others send a list of tokens or a single token. `undefined` if there are none, `null` for an
+ * unknown format.
  */
 export function wrapLogprobs(value: unknown): Fields | null | undefined {
   if (value === undefined || value === null) return value;
@@ -12,7 +13,7 @@ export function wrapLogprobs(value: unknown): Fields | null | undefined {
   return 'token' in value ? wrapper([value]) : null;
 }
 
-/** Those tokens of a wrapper of which `isKept` holds, asked in their order. */
+/** The tokens of a wrapper for which `isKept` holds. It is called in their order. */
 export function filterTokens(wrapped: Fields, isKept: (token: string) => boolean): Fields {
   const { content } = wrapped;
   if (!Array.isArray(content)) return wrapped;

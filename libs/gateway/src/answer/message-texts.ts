@@ -1,9 +1,9 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 
 /**
- * Puts the texts of a message or a delta where clients look for them: what the model thought in `reasoning_content`
- * and under no other name, what it says in `content` as a string. Some backends say `reasoning`, or both; others
- * give `content` as parts, thoughts among them.
+ * Moves the texts of a message or delta to where clients expect them: reasoning only in `reasoning_content`,
+ * and `content` as a string. Some backends use `reasoning`, or both names; others send `content` as parts,
+ * including reasoning.
  */
 export function placeTexts(message: Fields): void {
   const { content, reasoning } = message;
@@ -18,12 +18,12 @@ export function placeTexts(message: Fields): void {
   if (thinking !== '') message['reasoning_content'] ??= thinking;
 }
 
-/** Whether there is nothing in a delta. */
+/** Whether a delta is empty. */
 export function saysNothing(delta: Fields): boolean {
   return Object.values(delta).every((value) => value === undefined || value === null || value === '');
 }
 
-/** Whether a content is parts of text and nothing else, which a whole message may have. */
+/** Whether content consists only of text parts, which is allowed in a whole message. */
 export function isTextParts(content: unknown): boolean {
   return Array.isArray(content) && content.every((part) => isFields(part) && part['type'] === 'text');
 }

@@ -18,61 +18,61 @@ import { ThinkBlocks } from './think-blocks.js';
 import { ToolCallStream, adoptFunctionCall, wholeToolCalls } from './tool-calls.js';
 import { readUsage } from './usage.js';
 
-/** Choices in one answer: as many as anyone may ask for. */
+/** The most choices in one response, equal to the highest `n` of a request. */
 const CHOICES_LIMIT = 128;
 
-/** What a backend says of a choice, in the form of the contract: all of its message, or what it grows by. */
+/** A part of a choice in the format of the contract: its whole message, or a delta. */
 export interface ChoicePiece {
   readonly index: number;
   readonly delta: Fields;
   readonly logprobs: Fields | null | undefined;
-  /** `null` while the choice goes on. */
+  /** `null` while the choice continues. */
   readonly finish_reason: FinishReason | null;
   readonly stop_reason: 'stop' | 'length' | null | undefined;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** A choice as far as it has come. */
+/** The state of a choice so far. */
 interface ChoiceState {
   finished: boolean;
   calls: ToolCallStream | undefined;
-  /** Takes thoughts out of the text; absent where they stay. */
+  /** Removes reasoning from the text; undefined if it stays. */
   readonly blocks: ThinkBlocks | undefined;
-  /** Lets citations through that have a source. */
+  /** Keeps only citations with a source. */
   readonly markers: CitationMarkers | undefined;
-  /** Keeps a tool of the service out of it. */
+  /** Hides an internal tool. */
   readonly tool: HiddenTool | undefined;
 }
 
-/** How a backend says its answer: message by message, or delta by delta. */
+/** Whether a backend sends whole messages or deltas. */
 type Saying = 'message' | 'delta';
 
 export interface Normalising {
   readonly saying: Saying;
-  /** What is done about the thoughts in it. */
+  /** How to treat the reasoning in the response. */
   readonly thinking: Pick<ThinkingPlan, 'strip' | 'startsInside'>;
   readonly tokenizer: Tokenizer | undefined;
-  /** The number of sources that it may cite; without one, what looks like a citation is text. */
+  /** The number of sources that may be cited; if undefined, citations are ordinary text. */
   readonly sources?: number | undefined;
-  /** A tool of the service that its client is not to see. */
+  /** An internal tool to hide from the client. */
   readonly tool?: HiddenTool | undefined;
 }
 
 /**
- * Brings what a backend says into the form of the contract, whether it says it in one piece or in many: texts and calls
- * in their places, one `finish_reason` per choice, thoughts taken out where they are not wanted. The meter counts what
- * the backend generated, taken out or not.
+ * Converts a backend's response, whole or streamed, to the format of the contract: texts and calls in their
+ * places, one `finish_reason` per choice, reasoning removed if unwanted. The meter counts everything the
+ * backend generated, including what is removed.
  */
 export class AnswerNormaliser {
   readonly meter: Meter;
-  /** Characters of JSON that the backend has sent. There are at least as many bytes. */
+  /** Characters of JSON received from the backend; a lower bound for the bytes. */
   received = 0;
-  /** What the backend counted, once it has. */
+  /** The backend's own token counts, if reported. */
   reported: Usage | undefined;
-  /** As it stands in an answer that is not streamed. */
+  /** Passed through to a response that is not streamed. */
   promptLogprobs: unknown = null;
-  /** Addresses that the answer rests on, where its backend searched by itself. */
+  /** Addresses cited by a backend that searches by itself. */
   citedUrls: readonly string[] = [];
   private readonly choices = new Map<number, ChoiceState>();
 
@@ -80,7 +80,7 @@ export class AnswerNormaliser {
     this.meter = new Meter(how.tokenizer);
   }
 
-  /** Whether thoughts are taken out. */
+  /** Whether reasoning is removed. */
   get strips(): boolean {
     return this.how.thinking.strip;
   }
@@ -89,13 +89,13 @@ export class AnswerNormaliser {
     return this.how.tool;
   }
 
-  /** What is known of how much the answer took. */
+  /** Everything known about the size of the response. */
   get counts(): { reported: Usage | undefined; meter: Meter; received: number } {
     const { reported, meter, received } = this;
     return { reported, meter, received };
   }
 
-  /** Reads a body, or the data of one event. Throws what the backend reports as an error. */
+  /** Reads a body or the data of one event. Throws an error that the backend reports. */
   read(text: string): ChoicePiece[] {
     this.received += text.length;
     const said = parseBackendJson(text);
@@ -112,12 +112,12 @@ export class AnswerNormaliser {
     return pieces;
   }
 
-  /** Whether the backend has said anything that is an answer. */
+  /** Whether the backend has sent any choices. */
   get hasChoices(): boolean {
     return this.choices.size > 0;
   }
 
-  /** Gives every choice that has none its `finish_reason`. */
+  /** Sets the `finish_reason` of every choice that lacks one. */
   finish(reason: 'stop' | 'length'): ChoicePiece[] {
     if (this.choices.size === 0) this.stateOf(0);
     const pieces: ChoicePiece[] = [];
@@ -137,7 +137,7 @@ export class AnswerNormaliser {
     const { strip, startsInside } = this.how.thinking;
     const blocks = strip ? new ThinkBlocks(startsInside) : undefined;
     const { sources, tool: hidden } = this.how;
-    // It is offered where one choice is asked for.
+    // Only the first choice can call it, since it is offered only to requests for one choice.
     const tool = hidden && index > 0 ? new HiddenTool(hidden.name, false) : hidden;
     const markers = sources === undefined ? undefined : new CitationMarkers(sources);
     const state = { finished: false, calls: undefined, blocks, markers, tool };
@@ -145,7 +145,7 @@ export class AnswerNormaliser {
     return state;
   }
 
-  /** `undefined` once a choice has finished: nothing more of it is passed on. */
+  /** Returns undefined once a choice has finished: the rest of it is dropped. */
   private readChoice(choice: Fields, position: number): ChoicePiece | undefined {
     const { saying } = this.how;
     const index = choiceIndex(choice['index'], saying === 'message' ? position : 0);
@@ -175,7 +175,7 @@ export class AnswerNormaliser {
     return state.tool ? state.tool.shown(piece) : piece;
   }
 
-  /** Takes thoughts out of a delta, which it changes; gives the logprobs of what is left. */
+  /** Removes reasoning from a delta in place. Returns the logprobs of the remaining text. */
   private withoutThoughts(
     blocks: ThinkBlocks,
     { delta, logprobs, isLast }: Thoughtful,
@@ -186,17 +186,18 @@ export class AnswerNormaliser {
     if (isLast) visible += blocks.end().visible;
     if (visible === text) return logprobs;
     delta['content'] = visible;
-    // They are the tokens of the text, thoughts included. Which of a piece are left is known where it is all there is.
+    // Logprobs include the tokens of reasoning. Only in a whole response can they be matched to the remaining
+    // text.
     if (!logprobs || this.how.saying === 'delta') return logprobs && null;
     const tokens = new ThinkBlocks(this.how.thinking.startsInside);
     return filterTokens(logprobs, (token) => tokens.read(token).visible === token);
   }
 }
 
-/** Sources of one answer; backends name some dozens. */
+/** The most sources of one response; backends send a few dozen. */
 const SOURCES_LIMIT = 100;
 
-/** The addresses of pages in a list of addresses. */
+/** The web addresses in a list. */
 function addressesIn(value: unknown): string[] {
   if (!Array.isArray(value)) return [];
   return (value as unknown[])
@@ -205,7 +206,7 @@ function addressesIn(value: unknown): string[] {
     .map(String);
 }
 
-/** Leaves of a delta the citations that have a source; its logprobs where they are still those of its text. */
+/** Removes citations without a source from a delta. Returns its logprobs if the text is unchanged. */
 function cited(markers: CitationMarkers, { delta, logprobs, isLast }: Thoughtful): ChoicePiece['logprobs'] {
   const text = typeof delta['content'] === 'string' ? delta['content'] : '';
   const shown = markers.read(text) + (isLast ? markers.end() : '');
@@ -220,7 +221,7 @@ interface Thoughtful {
   readonly isLast: boolean;
 }
 
-/** Whether a choice has calls. Changes the delta: theirs get the form of the contract. */
+/** Whether a choice has tool calls. Converts those of the delta to the format of the contract. */
 function placeCalls(state: ChoiceState, delta: Fields): boolean {
   const { tool_calls: fragments } = delta;
   if (fragments !== undefined) {
@@ -231,19 +232,19 @@ function placeCalls(state: ChoiceState, delta: Fields): boolean {
   return state.calls !== undefined;
 }
 
-/** The same of a whole message. */
+/** The same for a whole message. */
 function placeWholeCalls(message: Fields): boolean {
   const calls = wholeToolCalls(message['tool_calls']);
   message['tool_calls'] = calls.length === 0 ? undefined : calls.map((call, index) => ({ index, ...call }));
   return calls.length > 0;
 }
 
-/** Some backends say an empty `finish_reason` until there is one. */
+/** Some backends send an empty `finish_reason` until they have one. */
 function saysNothingYet(reason: unknown): boolean {
   return reason === undefined || reason === null || reason === '';
 }
 
-/** A `finish_reason` that clients know. Whether there are tool calls is seen, not believed. */
+/** A `finish_reason` of the contract. Whether there are tool calls is determined from the response itself. */
 function finishReason(value: unknown, hasToolCalls: boolean): FinishReason {
   switch (value) {
     case 'length':
@@ -257,12 +258,12 @@ function finishReason(value: unknown, hasToolCalls: boolean): FinishReason {
   }
 }
 
-/** A `stop_reason` of the contract. Backends also put the stop sequence there, or the token that ended the answer. */
+/** A `stop_reason` of the contract. Backends also use it for the stop sequence or the last token. */
 function stopReason(value: unknown): 'stop' | 'length' | null {
   return value === 'stop' || value === 'length' ? value : null;
 }
 
-/** An index of a choice, where a backend gives a usable one. */
+/** The index of a choice, if the backend sends a valid one. */
 function choiceIndex(value: unknown, otherwise: number): number {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : otherwise;
 }

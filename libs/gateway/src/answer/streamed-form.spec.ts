@@ -10,7 +10,7 @@ interface Shaped {
 const KEPT = { strip: false, startsInside: false };
 const STRIPPED = { strip: true, startsInside: false };
 
-/** A stream and the frames that its client gets. */
+/** Converts a stream to the frames that its client gets. */
 class Shaper {
   private readonly normaliser: AnswerNormaliser;
   private readonly form: StreamedForm;
@@ -67,19 +67,19 @@ const chunk = (choices: unknown, rest: object = {}) =>
     ...rest,
   });
 const of = (delta: object, rest: object = {}) => chunk([{ index: 0, delta, ...rest }]);
-/** The deltas of a first choice that a backend sends as these. */
+/** The deltas of the first choice for these backend deltas. */
 const deltas = (one: Shaper, given: readonly object[]): Record<string, unknown>[] =>
   given.flatMap((delta) => read(one.shape(of(delta)))).map(({ choices }) => choices[0]?.delta ?? {});
 
 describe('StreamedForm', () => {
-  it('puts our id and model on every chunk and drops what is the backend’s own', () => {
+  it("sets our id and model on every chunk and drops the backend's own members", () => {
     const [shaped] = read(shaper().shape(of({ content: 'a' }, { finish_reason: null, token_ids: [1] })));
     expect(shaped).toMatchObject({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'm' });
     expect(Object.keys(shaped ?? {})).toEqual(['id', 'object', 'created', 'model', 'choices']);
     expect(Object.keys(shaped?.choices[0] ?? {})).toEqual(['index', 'delta', 'finish_reason']);
   });
 
-  it('gives a role in the first delta of each choice and in no other', () => {
+  it('sends a role in the first delta of each choice only', () => {
     const one = shaper();
     const roles = [0, 1, 0].map((index) =>
       read(one.shape(chunk([{ index, delta: { role: 'assistant', content: 'a' } }]))).map((shaped) =>
@@ -89,7 +89,7 @@ describe('StreamedForm', () => {
     expect(roles).toEqual([[true], [true], [false]]);
   });
 
-  it('takes several choices of one chunk, and a chunk without any', () => {
+  it('accepts several choices in one chunk, and chunks without choices', () => {
     const one = shaper();
     const both = [
       { index: 1, delta: { content: 'b' } },
@@ -101,7 +101,7 @@ describe('StreamedForm', () => {
     expect(one.shape(chunk([]))).toBe('');
   });
 
-  it('keeps usage back, whichever chunk it came on; the last one counts', () => {
+  it('holds usage back, and uses the last one reported', () => {
     const one = shaper();
     const usage = {
       prompt_tokens: 3,
@@ -123,7 +123,7 @@ describe('StreamedForm', () => {
     });
   });
 
-  it('finishes each choice once, by itself where the backend did not', () => {
+  it('finishes each choice once, even if the backend does not', () => {
     const one = shaper();
     one.shape(of({ content: 'a' }, { finish_reason: 'stop' }));
     expect(one.shape(of({}, { finish_reason: 'stop' }))).toBe('');
@@ -132,7 +132,7 @@ describe('StreamedForm', () => {
     expect(one.finish('length')).toBe('');
   });
 
-  it('finishes an answer in which there was nothing', () => {
+  it('finishes an empty response', () => {
     expect(read(shaper().finish('stop'))).toMatchObject([
       { choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: 'stop' }] },
     ]);
@@ -146,20 +146,20 @@ describe('StreamedForm', () => {
     ['tool_calls', false, 'stop'],
     ['max_tokens', false, 'length'],
     ['eos', false, 'stop'],
-  ])('reads the finish_reason %s, with tool calls: %s, as %s', (given, hasCalls, expected) => {
+  ])('maps the finish_reason %s, with tool calls: %s, to %s', (given, hasCalls, expected) => {
     const one = shaper();
     if (hasCalls) one.shape(of({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f' } }] }));
     const [shaped] = read(one.shape(of({}, { finish_reason: given, stop_reason: 128_001 })));
     expect(shaped?.choices[0]).toMatchObject({ finish_reason: expected, stop_reason: null });
   });
 
-  it('finishes tool calls as such where the backend does not finish', () => {
+  it('finishes tool calls with tool_calls when the backend sends no finish_reason', () => {
     const one = shaper();
     one.shape(of({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }] }));
     expect(read(one.finish('stop'))).toMatchObject([{ choices: [{ finish_reason: 'tool_calls' }] }]);
   });
 
-  it('maps a call in the form before tool calls', () => {
+  it('converts a legacy function_call', () => {
     const one = shaper();
     const given = [
       { function_call: { name: 'f', arguments: '' } },
@@ -175,7 +175,7 @@ describe('StreamedForm', () => {
     expect(JSON.stringify(calls)).not.toContain('function_call');
   });
 
-  it('says reasoning by the name that clients know, counting it once', () => {
+  it('renames reasoning to reasoning_content and counts it once', () => {
     const one = shaper();
     const given = [{ reasoning: 'hm' }, { reasoning: 'hm', reasoning_content: 'hm' }, { reasoning: null }];
     expect(deltas(one, given)).toEqual([
@@ -186,7 +186,7 @@ describe('StreamedForm', () => {
     expect(one.meter.tokens).toBe(2);
   });
 
-  it('carries what it does not know through unchanged', () => {
+  it('passes unknown members through unchanged', () => {
     const delta = {
       content: 'a',
       refusal: null,
@@ -196,7 +196,7 @@ describe('StreamedForm', () => {
     expect(deltas(shaper(), [delta])).toEqual([{ ...delta, role: 'assistant' }]);
   });
 
-  it('joins the text of parts, thoughts apart', () => {
+  it('joins text parts, and separates reasoning parts', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
       { type: 'text', text: 'a' },
@@ -221,10 +221,10 @@ describe('StreamedForm', () => {
   );
 });
 
-describe('StreamedForm without thoughts', () => {
+describe('StreamedForm with reasoning removed', () => {
   const pieces = ['<thi', 'nk>h', 'm</th', 'ink>\n\n', 'Hi', ' <', 'b', '> <'];
 
-  it('gives a first delta at once, then only what is said, and the rest at the end', () => {
+  it('sends a first delta at once, then only visible text, and the rest at the end', () => {
     const one = shaper(STRIPPED);
     const frames = pieces.map((content) => one.shape(of({ role: 'assistant', content })));
     const given = frames.map((frame) => read(frame)[0]?.choices[0]?.delta);
@@ -242,7 +242,7 @@ describe('StreamedForm without thoughts', () => {
     expect(last?.choices[0]).toMatchObject({ delta: { content: '<' }, finish_reason: 'stop' });
   });
 
-  it('gives the rest as well when it finishes by itself', () => {
+  it('also sends the rest when it finishes by itself', () => {
     const one = shaper(STRIPPED);
     one.shape(of({ content: 'a <' }));
     expect(read(one.finish('stop'))).toMatchObject([
@@ -250,7 +250,7 @@ describe('StreamedForm without thoughts', () => {
     ]);
   });
 
-  it('counts what the backend generated, stripped or not', () => {
+  it('counts everything the backend generated, even what is removed', () => {
     const [one, other] = [shaper(STRIPPED), shaper()];
     for (const content of pieces) {
       one.shape(of({ content, reasoning_content: 'hm' }));
@@ -260,7 +260,7 @@ describe('StreamedForm without thoughts', () => {
     expect(one.meter.tokens).toBe(pieces.length * 2);
   });
 
-  it('keeps the thoughts of each choice apart', () => {
+  it('separates the reasoning of each choice', () => {
     const one = shaper(STRIPPED);
     const texts = ['', ''];
     for (const [index, content] of [
@@ -276,7 +276,7 @@ describe('StreamedForm without thoughts', () => {
     expect(texts).toEqual(['zero', 'one']);
   });
 
-  it('drops reasoning_content, and keeps what a client must send back', () => {
+  it('drops reasoning_content but keeps reasoning_details, which a client must send back', () => {
     const reasoning_details = [{ type: 'reasoning.text', text: 'hm', signature: 's' }];
     const given = [
       { reasoning: 'a' },
@@ -289,7 +289,7 @@ describe('StreamedForm without thoughts', () => {
     ]);
   });
 
-  it('drops the logprobs of what it strips', () => {
+  it('drops the logprobs of removed text', () => {
     const one = shaper(STRIPPED);
     const logprobs = (token: string) => ({ logprobs: { content: [{ token, logprob: 0 }] } });
     const kept = ['<think>', 'x', '</think>', 'Hi'].flatMap((content) =>
@@ -299,7 +299,7 @@ describe('StreamedForm without thoughts', () => {
     expect(kept).toEqual([null, { content: [token], refusal: null }]);
   });
 
-  it('begins inside a block where the model does', () => {
+  it('starts inside a block if the model does', () => {
     const one = shaper({ strip: true, startsInside: true });
     expect(deltas(one, [{ content: 'hm' }, { content: '</think>\nHi' }])).toEqual([
       { role: 'assistant', content: '' },

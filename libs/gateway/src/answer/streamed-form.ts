@@ -9,23 +9,25 @@ import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
 import { usageView } from './usage.js';
 
 /**
- * An answer as server-sent events: one id, one creation time, the catalogue's model id, a role in each choice's first
- * delta and in no other, usage and cost in the last chunk. Loops over `choices[0]` break on a chunk without choices:
- * one is only sent to a client that asked for it.
+ * Writes a response as server-sent events: one id, one creation time, the catalogue's model id, a role in
+ * each choice's first delta only, usage and cost in the last chunk. Clients that loop over `choices[0]` fail
+ * on a chunk without choices, so one is sent only on request.
  */
 export class StreamedForm implements AnswerForm {
   readonly isLive = true;
   private readonly head: Fields;
   /** The text of a frame up to its choices. */
   private readonly frameStart: string;
-  /** Choices of which the client has seen something. */
+  /** Choices for which the client has received something. */
   private readonly begun = new Set<number>();
   private frames = '';
-  /** Choices that finish an answer, as far as is known: kept back, since usage may have to go with them. */
+  /** Choices that may finish the response. They are held back, since usage may have to be sent with them. */
   private finishing: readonly ChoicePiece[] | undefined;
-  /** A first frame with what was found on the web: kept back until something is said, since then it is paid for. */
+  /**
+   * The first frame with web results. It is held back until there is output, since only then it is paid for.
+   */
   private results = '';
-  /** Choices that have told what was found as a call. */
+  /** Choices that have received the web results as a tool call. */
   private readonly documented = new Set<number>();
 
   constructor(
@@ -90,10 +92,10 @@ export class StreamedForm implements AnswerForm {
     this.results = frame({ ...this.head, choices: [], svc_parameters: { web_search_citations: found } });
   }
 
-  /** Tells what was found as the first call of a choice, in a frame of its own before its first words. */
+  /** Sends the web results as the first tool call of a choice, in a separate frame before its first text. */
   private addDocuments({ index, delta }: ChoicePiece, documents: DocumentsCall): void {
     const { tool_calls: calls } = delta;
-    // Those of the model come behind it.
+    // The model's own calls follow it.
     if (Array.isArray(calls))
       delta['tool_calls'] = fieldsOf(calls).map((call) => ({ ...call, index: Number(call['index']) + 1 }));
     if (this.documented.has(index) || saysNothing({ ...delta, role: undefined })) return;
@@ -102,7 +104,7 @@ export class StreamedForm implements AnswerForm {
     if (this.place(piece)) this.frames += this.choicesFrame([piece]);
   }
 
-  /** Lets out what was kept back: something follows it. */
+  /** Releases the held-back choices, since something follows them. */
   private addFinishing(): void {
     if (this.finishing) this.frames += this.choicesFrame(this.finishing);
     this.finishing = undefined;
@@ -112,7 +114,7 @@ export class StreamedForm implements AnswerForm {
     return `${this.frameStart}${JSON.stringify(choices)}}\n\n`;
   }
 
-  /** Whether there is anything to say. Changes the delta of a piece: a role stands in the first and in no other. */
+  /** Whether there is anything to send. Changes the delta of a piece: only the first has a role. */
   private place({ index, delta, finish_reason: reason }: ChoicePiece): boolean {
     if (this.begun.has(index)) {
       if (delta['role'] !== undefined) delta['role'] = undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type SplitText, ThinkBlocks } from './think-blocks.js';
 
-/** The rules once more, on a whole text. */
+/** The same rules applied to a whole text. */
 function reference(text: string, inside: boolean): SplitText {
   let visible = '';
   let thinking = '';
@@ -32,7 +32,7 @@ function readAll(pieces: readonly string[], inside = false): SplitText {
   };
 }
 
-/** A text cut at some of its code units, so inside of surrogate pairs as well. */
+/** A text split at some of its code units, possibly inside surrogate pairs. */
 function cut(text: string, places: readonly number[]): string[] {
   const sorted = [0, ...places.toSorted((one, other) => one - other), text.length];
   return sorted.slice(1).map((place, index) => text.slice(sorted[index], place));
@@ -52,24 +52,28 @@ const texts = (maxLength: number) => fc.array(fragment, { maxLength }).map((frag
 describe('ThinkBlocks', () => {
   it.each([
     ['a block at the start, with the white space after it', '<think>\nhm 🙂\n</think>\n\nHi', 'Hi'],
-    ['a block in the middle, keeping the white space around it', 'a <think>x</think> b', 'a  b'],
+    ['a block in the middle, but not the white space around it', 'a <think>x</think> b', 'a  b'],
     ['several blocks', '<think>a</think>\n<think>b</think>\n\nHi<think>c</think>!', 'Hi!'],
     ['an empty block', '<think>\n\n</think>\n\nHi', 'Hi'],
     ['a block that is never closed', 'Hi <think>and then', 'Hi '],
     ['a closing tag without a block', 'Hi</think> you', 'Hi you'],
-    ['an opening tag that a thought mentions', '<think>write <think> first</think>Hi', 'Hi'],
-    ['nothing that only looks like a tag', 'if a<b then <thinker> </thin', 'if a<b then <thinker> </thin'],
-    ['nothing where there is no block', '  Hi\n', '  Hi\n'],
-  ])('takes out %s', (_, text, visible) => {
+    ['an opening tag inside reasoning', '<think>write <think> first</think>Hi', 'Hi'],
+    [
+      'nothing for text that only resembles a tag',
+      'if a<b then <thinker> </thin',
+      'if a<b then <thinker> </thin',
+    ],
+    ['nothing without a block', '  Hi\n', '  Hi\n'],
+  ])('removes %s', (_, text, visible) => {
     expect(readAll([text]).visible).toBe(visible);
   });
 
-  it('takes an answer that begins inside a block up to its closing tag', () => {
+  it('starts inside a block and removes everything up to its closing tag', () => {
     expect(readAll(['hm</think>\n\nHi'], true)).toEqual({ visible: 'Hi', thinking: 'hm' });
     expect(readAll(['hm'], true)).toEqual({ visible: '', thinking: 'hm' });
   });
 
-  it('agrees with the rules for a whole text', () => {
+  it('gives the same result as the rules for a whole text', () => {
     fc.assert(
       fc.property(texts(12), fc.boolean(), (text, inside) => {
         expect(readAll([text], inside)).toEqual(reference(text, inside));
@@ -78,7 +82,7 @@ describe('ThinkBlocks', () => {
     );
   });
 
-  it('finds the same text at every two cuts of a short input, and character by character', () => {
+  it('gives the same result at every two cuts of a short input, and character by character', () => {
     fc.assert(
       fc.property(texts(4), fc.boolean(), (text, inside) => {
         const whole = reference(text, inside);
@@ -92,7 +96,7 @@ describe('ThinkBlocks', () => {
     );
   });
 
-  it('finds the same text at any cuts of a long input', () => {
+  it('gives the same result at any cuts of a long input', () => {
     const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 });
     fc.assert(
       fc.property(texts(60), fc.boolean(), cuts, (text, inside, shares) => {
@@ -103,11 +107,11 @@ describe('ThinkBlocks', () => {
     );
   });
 
-  it('holds back no more than the beginning of a tag', () => {
+  it('holds back at most the beginning of a tag', () => {
     const untagged = texts(12).map((text) => text.replaceAll(/<\/?think>/g, '<'));
     fc.assert(
       fc.property(untagged, fc.boolean(), (text, inside) => {
-        // Taking tags out may have made new ones.
+        // Removing tags may have created new ones.
         fc.pre(!/<\/?think>/.test(text));
         const blocks = new ThinkBlocks(inside);
         let open = 0;

@@ -1,19 +1,19 @@
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
-/** A text, taken apart. */
+/** A text separated into visible text and reasoning. */
 export interface SplitText {
   readonly visible: string;
   readonly thinking: string;
 }
 
 /**
- * Parts a model's answer from the `<think>…</think>` blocks in it, piece by piece and wherever the pieces are cut;
- * what it holds back is never more than the beginning of a tag.
+ * Separates `<think>…</think>` blocks from a model's response, piece by piece, wherever the pieces are cut.
+ * It holds back at most the beginning of a tag.
  *
- * A block ends at the first closing tag, whatever was opened in it: thoughts mention tags without meaning them, and
- * to lose an answer is worse than to show a thought. A closing tag without a block is dropped. White space after a
- * block is dropped until something has been said.
+ * A block ends at the first closing tag, whatever was opened in it: reasoning may mention tags, and losing a
+ * response is worse than showing reasoning. A closing tag without a block is dropped. White space after a
+ * block is dropped until there is visible text.
  */
 export class ThinkBlocks {
   private held = '';
@@ -23,7 +23,7 @@ export class ThinkBlocks {
   /** `inside` when the text begins in a block whose opening tag is not part of it. */
   constructor(private inside = false) {}
 
-  /** What a piece makes certain. */
+  /** The text that can be classified after this piece. */
   read(piece: string): SplitText {
     const text = this.held + piece;
     const split = { visible: '', thinking: '' };
@@ -46,7 +46,7 @@ export class ThinkBlocks {
     return split;
   }
 
-  /** What was held back, once no further piece can follow. */
+  /** The held-back text, once no further piece can follow. */
   end(): SplitText {
     const split = { visible: '', thinking: '' };
     this.pass(this.held, split);
@@ -54,7 +54,7 @@ export class ThinkBlocks {
     return split;
   }
 
-  /** The tag that stands at an index, or begins there and may go on in the next piece. */
+  /** The tag at an index, or the tag that may begin there and continue in the next piece. */
   private tagAt(text: string, at: number): typeof OPEN | typeof CLOSE | undefined {
     if (stands(CLOSE, text, at)) return CLOSE;
     return !this.inside && stands(OPEN, text, at) ? OPEN : undefined;
@@ -73,7 +73,7 @@ export class ThinkBlocks {
   }
 }
 
-/** Whether a tag, or as much of it as the text has room for, stands at an index. */
+/** Whether a tag, or its beginning at the end of the text, is at an index. */
 function stands(tag: string, text: string, at: number): boolean {
   return text.startsWith(tag, at) || (text.length - at < tag.length && tag.startsWith(text.slice(at)));
 }

@@ -8,7 +8,7 @@ interface Fragment {
   function?: { name?: string; arguments?: unknown };
 }
 
-/** What a client gets to know of each call: all ids, types and names that were said, and the arguments joined. */
+/** The client's view of each call: all ids, types and names that were sent, and the joined arguments. */
 function gather(fragments: readonly Fragment[]): unknown[] {
   const stream = new ToolCallStream();
   const shaped = fragments.flatMap((fragment) => stream.shape([fragment])) as Fragment[];
@@ -27,7 +27,7 @@ function gather(fragments: readonly Fragment[]): unknown[] {
   });
 }
 
-/** Each call has said once who it is, in its first fragment but for the name. */
+/** Calls whose id, type and name were each sent once, id and type with the first fragment. */
 const known = (calls: readonly ReturnType<typeof call>[]) =>
   calls.map(({ id, type, function: called }, index) => ({
     index,
@@ -47,7 +47,7 @@ const call = (id: unknown, name: string, text: string) => ({
 describe('ToolCallStream', () => {
   it.each<[string, Fragment[], ReturnType<typeof call>[]]>([
     [
-      'fragments as the contract has them',
+      'fragments in the format of the contract',
       [
         { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } },
         { index: 0, function: { arguments: '{"x"' } },
@@ -58,7 +58,7 @@ describe('ToolCallStream', () => {
       [call('a', 'f', '{"x":1}'), call('b', 'g', '{}')],
     ],
     [
-      'id, type and name that are repeated',
+      'repeated id, type and name',
       [
         { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{' } },
         { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '}' } },
@@ -101,7 +101,7 @@ describe('ToolCallStream', () => {
       [call('a', 'f', '{}'), call('b', 'f', '{"x":1}'), call(expect.any(String), 'g', '{}')],
     ],
     [
-      'indexes that begin at one',
+      'indexes that start at one',
       [{ index: 1, id: 'a', function: { name: 'f', arguments: '{}' } }],
       [call('a', 'f', '{}')],
     ],
@@ -118,11 +118,11 @@ describe('ToolCallStream', () => {
       [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: [1] } } }],
       [call('a', 'f', '{"x":[1]}')],
     ],
-  ])('makes whole calls of %s', (_, fragments, calls) => {
+  ])('assembles complete calls from %s', (_, fragments, calls) => {
     expect(gather(fragments)).toEqual(known(calls));
   });
 
-  it('carries what it does not know through', () => {
+  it('passes unknown members through', () => {
     const extra_content = { google: { thought_signature: 'abc=' } };
     const stream = new ToolCallStream();
     expect(stream.shape([{ index: 0, id: 'a', function: { name: 'f' }, extra_content }])).toMatchObject([
@@ -144,8 +144,8 @@ describe('wholeToolCalls', () => {
   });
 });
 
-describe('a backend that makes calls without end', () => {
-  it('is refused, however it counts them', () => {
+describe('a backend that sends too many calls', () => {
+  it('is rejected, however it numbers them', () => {
     const calls = (of: (at: number) => Fragment): Fragment[] =>
       Array.from({ length: 1_025 }, (_, at) => of(at));
     for (const of of [

@@ -1,24 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { type Fields, fieldsOf, isFields, unusable } from '../json/backend-json.js';
 
-/** Calls in one choice of a stream. More are not meant to be made. */
+/** The most tool calls in one choice of a stream. */
 const CALLS_LIMIT = 1_024;
 
-/** A call as far as it has come. */
+/** The state of a call so far. */
 interface Call {
   readonly index: number;
-  /** The id that the backend gave it, if it gave one; of calls with the same id the first is meant. */
+  /** The backend's id, if any. Of several calls with the same id, fragments are matched to the first. */
   readonly backendId: string | undefined;
   name: string | undefined;
 }
 
 /**
- * The tool calls of one choice of a stream. Clients match fragments by `index` and take id, type and name from the
- * first: so these are there, once, and never change, whatever the backend leaves out, repeats or counts otherwise.
+ * The tool calls of one choice of a stream. Clients match fragments by `index` and take id, type and name
+ * from the first one. So these are sent exactly once and never change, whatever the backend omits, repeats or
+ * numbers otherwise.
  */
 export class ToolCallStream {
   private readonly calls: Call[] = [];
-  /** By the backend's index, which some use for several calls. */
+  /** By the backend's index, which some backends reuse for several calls. */
   private readonly byBackendIndex = new Map<number, Call>();
   private readonly byBackendId = new Map<string, Call>();
 
@@ -26,7 +27,7 @@ export class ToolCallStream {
     return this.calls.length === 0;
   }
 
-  /** Puts the fragments of a delta into the form of the contract. Refuses: INFERENCE_FAILED. */
+  /** Converts the fragments of a delta to the format of the contract. Refuses: INFERENCE_FAILED. */
   shape(fragments: unknown): Fields[] {
     return fieldsOf(fragments).map((fragment) => {
       const known = this.known(fragment);
@@ -34,7 +35,7 @@ export class ToolCallStream {
     });
   }
 
-  /** The call that a fragment belongs to; `undefined` where it begins one. */
+  /** The call that a fragment belongs to; undefined if it begins a new one. */
   private known(fragment: Fields): Call | undefined {
     const [id, name] = [nonEmpty(fragment['id']), nameOf(fragment)];
     const backendIndex = indexOf(fragment);
@@ -66,7 +67,7 @@ export function wholeToolCalls(calls: unknown): Fields[] {
   return fieldsOf(calls).map((call) => wholeCall(call, '{}'));
 }
 
-/** Turns the call of a function in the form that came before tool calls into a tool call. */
+/** Converts a legacy `function_call` to a tool call. */
 export function adoptFunctionCall(message: Fields): void {
   const { function_call: call } = message;
   if (call === undefined) return;
@@ -90,7 +91,7 @@ function wholeCall(call: Fields, noArguments: string): Fields {
   const { index: _index, ...rest } = call;
   const type = nonEmpty(call['type']) ?? 'function';
   const shaped: Fields = { ...rest, id: nonEmpty(call['id']) ?? newCallId(), type };
-  // A tool of another kind has its own member in place of `function`.
+  // Tools of other kinds have their own member in place of `function`.
   if (type !== 'function') return shaped;
   const called = isFields(call['function']) ? call['function'] : {};
   const text = argumentsText(called['arguments']) ?? noArguments;
@@ -101,7 +102,7 @@ function newCallId(): string {
   return `call_${randomBytes(12).toString('hex')}`;
 }
 
-/** Arguments as the text of their JSON; some backends give the value itself. */
+/** Arguments as JSON text; some backends send the value itself. */
 function argumentsText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -7,7 +7,7 @@ const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 describe('readUsage', () => {
   it.each<[string, object, object]>([
     [
-      'in the details',
+      'in the details objects',
       {
         prompt_tokens_details: { cached_tokens: 5, cache_creation_input_tokens: 2 },
         completion_tokens_details: { reasoning_tokens: 3 },
@@ -19,15 +19,15 @@ describe('readUsage', () => {
       { cache_read_input_tokens: 5, cache_creation_input_tokens: 2, reasoning_tokens: 3 },
       { cachedTokens: 5, cacheWriteTokens: 2, reasoningTokens: 3 },
     ],
-    ['as hits of a cache', { prompt_cache_hit_tokens: 5 }, { cachedTokens: 5 }],
+    ['as cache hits', { prompt_cache_hit_tokens: 5 }, { cachedTokens: 5 }],
     [
-      'in both places, where the details say nothing',
+      'in both places, with zero in the details',
       { prompt_tokens_details: { cached_tokens: 0 }, cached_tokens: 5 },
       { cachedTokens: 5 },
     ],
     ['nowhere', { prompt_tokens_details: null, completion_tokens_details: null }, {}],
-    ['as what is no count', { prompt_tokens_details: { cached_tokens: -1 }, reasoning_tokens: '3' }, {}],
-  ])('reads details that stand %s', (_, given, expected) => {
+    ['as invalid counts', { prompt_tokens_details: { cached_tokens: -1 }, reasoning_tokens: '3' }, {}],
+  ])('reads details that are %s', (_, given, expected) => {
     expect(readUsage({ ...TOTALS, ...given })).toEqual({
       promptTokens: 9,
       completionTokens: 4,
@@ -36,13 +36,13 @@ describe('readUsage', () => {
     });
   });
 
-  it.each([undefined, null, 'x', [], {}])('finds none in %j', (value) => {
+  it.each([undefined, null, 'x', [], {}])('returns undefined for %j', (value) => {
     expect(readUsage(value)).toBeUndefined();
   });
 });
 
 describe('usageView', () => {
-  it('sums the totals itself', () => {
+  it('calculates the totals itself', () => {
     const usage = { promptTokens: 9, completionTokens: 4, ...NO_DETAILS, reasoningTokens: 1 };
     expect(usageView(usage)).toMatchObject({
       ...TOTALS,

@@ -25,7 +25,7 @@ function delivered(...pieces: string[]): Meter {
 describe('usageOf', () => {
   const meter = delivered('aaa', 'bbb', 'ccc');
 
-  it('believes a backend that counts', async () => {
+  it('trusts a backend that reports counts', async () => {
     const reported = {
       promptTokens: 9,
       completionTokens: 4,
@@ -36,14 +36,14 @@ describe('usageOf', () => {
     expect(await usage({ reported, isWhole: true, meter })).toEqual(reported);
   });
 
-  it('counts itself where the backend does not', async () => {
+  it('counts by itself if the backend does not', async () => {
     const counted = { promptTokens: 7, completionTokens: 3, ...NO_DETAILS };
     expect(await usage({ reported: undefined, isWhole: true, meter })).toEqual(counted);
     const zero = { promptTokens: 0, completionTokens: 0, ...NO_DETAILS };
     expect(await usage({ reported: zero, isWhole: true, meter })).toEqual(counted);
   });
 
-  it('counts what was delivered of an answer that was cut, and believes what is said of the prompt', async () => {
+  it("counts what was delivered of a cut response, but trusts the backend's prompt count", async () => {
     const reported = {
       promptTokens: 9,
       completionTokens: 50,
@@ -60,13 +60,13 @@ describe('usageOf', () => {
     });
   });
 
-  it('says that nothing came where nothing did', async () => {
+  it('reports no output if there was none', async () => {
     const none = await usage({ reported: undefined, isWhole: true, meter: delivered() });
     expect(none.completionTokens).toBe(0);
   });
 });
 
-describe('counts that can’t be true', () => {
+describe('token counts', () => {
   const meter = delivered('aaa', 'bbb', 'ccc');
   const said = (promptTokens: number, completionTokens: number, reasoningTokens = 0) => ({
     promptTokens,
@@ -78,7 +78,7 @@ describe('counts that can’t be true', () => {
   const given = (reported: ReturnType<typeof said>, more: Partial<Ended> = {}) =>
     usageOf({ ...rest, reported, isWhole: true, meter, ...more });
 
-  it('of more output than was asked for are not charged', async () => {
+  it('of more output than requested are not charged', async () => {
     expect(await given(said(9, 100))).toMatchObject({ usage: { completionTokens: 100 }, doubted: [] });
     for (const lie of [101, 10_000_000, Number.MAX_SAFE_INTEGER]) {
       expect(await given(said(9, lie))).toMatchObject({
@@ -88,7 +88,7 @@ describe('counts that can’t be true', () => {
     }
   });
 
-  it('of more output than bytes were received are not charged, but for thoughts that a model may keep', async () => {
+  it('of more output tokens than received bytes are not charged, unless a model hides its reasoning', async () => {
     expect(await given(said(9, 51), { received: 50 })).toMatchObject({
       usage: { completionTokens: 3 },
       doubted: ['output too high'],
@@ -99,7 +99,7 @@ describe('counts that can’t be true', () => {
     expect((await given(said(9, 101, 60), { received: 50, mayThink: true })).usage.completionTokens).toBe(3);
   });
 
-  it('of a prompt of more than was sent are not charged, and what is said of its parts is worth nothing', async () => {
+  it('of a larger prompt than was sent are not charged, and its cached tokens are ignored', async () => {
     expect(await given(said(1_000, 4))).toMatchObject({ usage: { promptTokens: 1_000 }, doubted: [] });
     expect(await given(said(1_001, 4))).toMatchObject({
       usage: { promptTokens: 7, cachedTokens: 0, completionTokens: 4 },
@@ -107,7 +107,7 @@ describe('counts that can’t be true', () => {
     });
   });
 
-  it('of less than was sent and delivered become the least that can be true', async () => {
+  it('of less than was sent and delivered are raised to the lowest possible count', async () => {
     const words = delivered(...Array.from({ length: 200 }, () => ' word'));
     const long = { ...prompt, tokens: 300, tokensAtLeast: () => 120 };
     const low = { prompt: long, meter: words };
@@ -125,18 +125,18 @@ describe('counts that can’t be true', () => {
     expect((await given(said(60, 40), low)).doubted).toEqual([]);
     expect((await given(said(1, 1), { ...low, mayBeEncrypted: true })).doubted).toEqual([]);
     expect((await given(said(150, 100), low)).doubted).toEqual([]);
-    // What was cut is counted here in any case.
+    // The output of a cut response is always counted here.
     expect((await given(said(150, 1), { ...low, isWhole: false })).doubted).toEqual([]);
   });
 
-  it('are never needed: an answer that can’t be counted is estimated', () => {
+  it('are replaced by an estimate when counting fails', () => {
     expect(estimatedUsage({ ...rest, reported: undefined, isWhole: true, meter })).toMatchObject({
       promptTokens: 6,
       completionTokens: 3,
     });
   });
 
-  it('of our own never say more than was asked for', async () => {
+  it('of our own never exceed what was requested', async () => {
     const long = delivered('x'.repeat(6_000));
     expect(
       (await usageOf({ ...rest, reported: undefined, isWhole: false, meter: long })).usage,

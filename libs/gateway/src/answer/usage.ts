@@ -2,11 +2,11 @@ import type { Usage, UsageView } from '@svc/contracts';
 import { isFields } from '../json/backend-json.js';
 import type { Meter } from '../tokens/meter.js';
 
-/** The first of some counts that a backend reported; anything but a whole number above 0 counts as nothing. */
+/** The first positive integer among the counts that a backend reported, or 0. */
 const count = (...values: readonly unknown[]): number =>
   Number(values.find((value) => Number.isSafeInteger(value) && Number(value) > 0) ?? 0);
 
-/** A backend's `usage`; `undefined` where it is none. Details also stand beside the totals, under several names. */
+/** A backend's `usage`; undefined if invalid. Details may also be next to the totals, under several names. */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isFields(value) || !('prompt_tokens' in value)) return undefined;
   const prompt = isFields(value['prompt_tokens_details']) ? value['prompt_tokens_details'] : {};
@@ -29,7 +29,7 @@ export function readUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** A usage as clients see it. */
+/** Usage as clients see it. */
 export function usageView(usage: Usage): UsageView {
   return {
     prompt_tokens: usage.promptTokens,
@@ -43,52 +43,52 @@ export function usageView(usage: Usage): UsageView {
   };
 }
 
-/** What is known of an answer that has ended, and of what it answers. */
+/** A response that has ended, and its prompt. */
 export interface Ended {
-  /** What its backend says. */
+  /** The backend's counts. */
   readonly reported: Usage | undefined;
-  /** Whether all that the backend generated was delivered. If not, its count is not what the client got. */
+  /** Whether everything the backend generated was delivered. If not, its output count does not apply. */
   readonly isWhole: boolean;
   readonly meter: Meter;
-  /** Characters that its backend sent. */
+  /** Characters received from the backend. */
   readonly received: number;
   readonly prompt: {
     /** Estimated. */
     readonly tokens: number;
-    /** The most that a count of it is believed. */
+    /** Upper bound for a plausible count. */
     readonly tokensAtMost: number;
-    /** The least that a count of it is believed. */
+    /** Lower bound for a plausible count. */
     readonly tokensAtLeast: () => number;
     readonly count: () => Promise<number>;
   };
   readonly outputTokensAtMost: number;
-  /** Where money ended the answer, what there was money for: an estimate says no more. */
+  /** Upper bound from the available money, if that ended the response. */
   readonly paidTokensAtMost: number;
-  /** Whether the model may think without showing it, so that its output has tokens of which nothing is received. */
+  /** Whether the model may hide its reasoning. Its output then has tokens for which nothing is received. */
   readonly mayThink: boolean;
-  /** Whether texts may be encrypted for the backend, so that they say nothing of the least that it can have counted. */
+  /** Whether texts may be encrypted for the backend, so that they imply no lower bound for its counts. */
   readonly mayBeEncrypted: boolean;
 }
 
-/** A count of a backend that can't be true. */
+/** An implausible count of a backend. */
 type Doubt = 'prompt too high' | 'prompt too low' | 'output too high' | 'output too low';
 
-/** What an answer used, and which counts of its backend were not believed. */
+/** The usage of a response, and which of the backend's counts were rejected. */
 export interface Used {
   readonly usage: Usage;
   readonly doubted: readonly Doubt[];
 }
 
 /**
- * What an answer used: the backend's counts where it gave them and they can be true, or else what is counted or
- * estimated here. A token has at least a byte, and there are never more than were asked for. A count that is too low
- * becomes the least that can be true.
+ * The usage of a response: the backend's counts if plausible, otherwise our own count or estimate. A token
+ * has at least one byte, and there are never more tokens than requested. A count that is too low is raised to
+ * the lower bound.
  */
 export async function usageOf(ended: Ended): Promise<Used> {
   const { reported = NOTHING, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
   const isPromptHigh = reported.promptTokens > prompt.tokensAtMost;
   const isOutputHigh = isWhole && !isCredible(reported, ended);
-  // A backend that says zero is one that does not count: no prompt is empty, and an answer was seen.
+  // Zero means that the backend does not count, since no prompt is empty and there was a response.
   const countsPrompt = !isPromptHigh && reported.promptTokens > 0;
   const countsOutput = isWhole && !isOutputHigh && reported.completionTokens > 0;
   const least = countsPrompt || countsOutput ? leastOf(reported, ended) : NOTHING;
@@ -116,10 +116,12 @@ export async function usageOf(ended: Ended): Promise<Used> {
   };
 }
 
-/** A count that is too low by no more tokens than this is believed. */
+/** A count may be this many tokens below the lower bound. */
 const SLACK_TOKENS = 64;
 
-/** The least that a backend can have counted. The prompt is read where its count is not half of the estimate. */
+/**
+ * Lower bounds for a backend's counts. The prompt is read only if its count is below half of the estimate.
+ */
 function leastOf(
   { promptTokens, completionTokens }: Usage,
   { mayBeEncrypted, prompt, meter, outputTokensAtMost }: Ended,
@@ -141,7 +143,7 @@ function isCredible(
   return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;
 }
 
-/** What a backend says that says nothing. */
+/** Usage of a backend that reports nothing. */
 const NOTHING: Usage = {
   promptTokens: 0,
   completionTokens: 0,
@@ -150,7 +152,7 @@ const NOTHING: Usage = {
   reasoningTokens: 0,
 };
 
-/** The same without any count, for where counting fails. */
+/** The usage by estimates alone, for when counting fails. */
 export function estimatedUsage({ meter, prompt, outputTokensAtMost }: Ended): Usage {
   const completionTokens = Math.min(meter.deliveredTokens, outputTokensAtMost);
   return { ...NOTHING, promptTokens: prompt.tokens, completionTokens };

@@ -11,7 +11,7 @@ interface Choice {
   message: Record<string, unknown>;
 }
 
-/** What a client gets of the choices that a backend answers with. */
+/** The client's view of a backend's choices. */
 async function choicesOf(choices: object[], thinking = { strip: false, startsInside: false }) {
   const normaliser = new AnswerNormaliser({ saying: 'message', thinking, tokenizer: undefined });
   let sent = '';
@@ -42,7 +42,7 @@ const tokens = (...texts: string[]) =>
   texts.map((token) => ({ token, logprob: -0.5, bytes: null, top_logprobs: [] }));
 
 describe('WholeForm', () => {
-  it('fills what a backend leaves out', async () => {
+  it('fills in what a backend omits', async () => {
     const [choice] = (await choicesOf([{}, {}, { message: { content: 'a' } }])).slice(2);
     expect(choice).toEqual({
       index: 2,
@@ -53,22 +53,22 @@ describe('WholeForm', () => {
     });
   });
 
-  it('gives a choice where the backend gave none', async () => {
+  it('adds a choice if the backend sent none', async () => {
     expect(await choicesOf([])).toMatchObject([{ index: 0, message: { role: 'assistant', content: null } }]);
   });
 
-  it('leaves out what is the backend’s own', async () => {
+  it("drops the backend's own members", async () => {
     const choice = await choiceOf({ index: 0, token_ids: [1], stop_reason: '</s>', message: {} });
     expect(Object.keys(choice)).toEqual(['index', 'finish_reason', 'stop_reason', 'logprobs', 'message']);
     expect(choice.stop_reason).toBeNull();
   });
 
-  it('says reasoning by the name that clients know', async () => {
+  it('renames reasoning to reasoning_content', async () => {
     const { message } = await choiceOf({ message: { content: 'a', reasoning: 'hm' } });
     expect(message).toEqual({ role: 'assistant', content: 'a', reasoning_content: 'hm', refusal: null });
   });
 
-  it('carries details, signatures and refusals through unchanged', async () => {
+  it('passes details, signatures and refusals through unchanged', async () => {
     const given = {
       content: null,
       refusal: 'no',
@@ -79,7 +79,7 @@ describe('WholeForm', () => {
     expect((await choiceOf({ message: given })).message).toMatchObject(given);
   });
 
-  it('keeps content of text parts, and makes a string of any other parts', async () => {
+  it('keeps content of text parts, and converts other parts to a string', async () => {
     const parts = [{ type: 'text', text: 'a' }];
     const mixed = [{ type: 'thinking', thinking: 'hm' }, ...parts, { type: 'reference', reference_ids: [1] }];
     expect((await choiceOf({ message: { content: parts } })).message['content']).toEqual(parts);
@@ -92,7 +92,7 @@ describe('WholeForm', () => {
   it.each([
     [{ tool_calls: [{ function: { name: 'f', arguments: '{}' } }] }, 'stop'],
     [{ function_call: { name: 'f', arguments: '{}' } }, 'function_call'],
-  ])('finishes an answer that calls a function with tool_calls', async (message, reason) => {
+  ])('finishes a response that calls a function with tool_calls', async (message, reason) => {
     const choice = await choiceOf({ message, finish_reason: reason });
     expect(choice.finish_reason).toBe('tool_calls');
     expect(choice.message['tool_calls']).toEqual([
@@ -101,7 +101,7 @@ describe('WholeForm', () => {
     expect(choice.message['function_call']).toBeUndefined();
   });
 
-  it('keeps two calls apart that a backend tells by nothing', async () => {
+  it('keeps two identical calls separate', async () => {
     const call = { index: 0, function: { name: 'f', arguments: '{}' } };
     const { message } = await choiceOf({ message: { tool_calls: [call, call] } });
     expect(message['tool_calls']).toHaveLength(2);
@@ -112,13 +112,13 @@ describe('WholeForm', () => {
     ['a list', tokens('a'), { content: tokens('a'), refusal: null }],
     ['one token', { token: 'a', logprob: -0.5 }, { content: tokens('a'), refusal: null }],
     ['a wrapper around nothing', { content: null }, { content: null, refusal: null }],
-    ['what has another form', { tokens: ['a'] }, null],
-  ])('gives logprobs of %s in the wrapper that clients read', async (_, logprobs, expected) => {
+    ['an unknown format', { tokens: ['a'] }, null],
+  ])('converts logprobs given as %s to the wrapper that clients expect', async (_, logprobs, expected) => {
     expect((await choiceOf({ message: {}, logprobs })).logprobs).toEqual(expected);
   });
 });
 
-describe('WholeForm without thoughts', () => {
+describe('WholeForm with reasoning removed', () => {
   it('has no blocks, no reasoning_content and none of their tokens', async () => {
     const { message, logprobs } = await withoutThoughts({
       message: { content: '<think>x</think>\n\nHi you', reasoning_content: 'hm' },
@@ -128,14 +128,14 @@ describe('WholeForm without thoughts', () => {
     expect(logprobs).toEqual({ content: tokens('Hi', ' you'), refusal: null });
   });
 
-  it('leaves an answer without thoughts as it is', async () => {
+  it('does not change a response without reasoning', async () => {
     const choice = { message: { content: 'Hi <b>' }, logprobs: { content: tokens('Hi <b>') } };
     expect(await withoutThoughts(choice)).toEqual(await choiceOf(choice));
     const silent = { message: { content: null } };
     expect(await withoutThoughts(silent, true)).toEqual(await choiceOf(silent));
   });
 
-  it('reads content of parts as one text', async () => {
+  it('reads content parts as one text', async () => {
     const content = ['<thi', 'nk>x</think>Hi'].map((text) => ({ type: 'text', text }));
     expect((await withoutThoughts({ message: { content } })).message['content']).toBe('Hi');
   });

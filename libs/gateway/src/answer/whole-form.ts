@@ -7,7 +7,7 @@ import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
 import { type AnswerHead, echoOf } from './answer-head.js';
 import { usageView } from './usage.js';
 
-/** An answer as one document, put together from all of its pieces. */
+/** Writes a response as one document assembled from its pieces. */
 export class WholeForm implements AnswerForm {
   readonly isLive = false;
   private readonly choices = new Map<number, AssembledChoice>();
@@ -61,7 +61,7 @@ export class WholeForm implements AnswerForm {
   }
 }
 
-/** What was found is the first call; those of the model come behind it. */
+/** Puts the web results first, before the model's own calls. */
 function withDocuments(choice: WholeChoice, documents: DocumentsCall): WholeChoice {
   const { message } = choice;
   return { ...choice, message: { ...message, tool_calls: [documents, ...fieldsOf(message['tool_calls'])] } };

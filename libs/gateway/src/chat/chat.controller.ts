@@ -10,7 +10,7 @@ import { PaymentDemands } from '../wallets/payment-demands.js';
 import { ChatPipeline } from './chat.pipeline.js';
 import { completionEnded, completionStarted } from './completion-metrics.js';
 
-/** What follows a completion: work behind its answer, and how its refusal is told. */
+/** Dependencies for the end of a completion: background work, and payment instructions in refusals. */
 @Injectable()
 export class Aftermath {
   constructor(

@@ -32,7 +32,7 @@ interface Steps {
   readonly settle?: () => Promise<never>;
 }
 
-/** What the log line of a request says whose client has gone, where these steps go so and the others go well. */
+/** The log line of a request whose client has disconnected. Steps succeed unless replaced. */
 async function told(steps: Steps): Promise<{ ended?: string; problem?: string; released: number }> {
   let released = 0;
   const reservation = {
@@ -76,8 +76,8 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
   };
 }
 
-describe('a failure after the client has gone', () => {
-  it('is in the log line, wherever it happens', async () => {
+describe('a failure after the client has disconnected', () => {
+  it('is logged, whichever step fails', async () => {
     const failed = { ended: 'client_gone', released: 1 };
     const fail = (error: Error) => (): Promise<never> => Promise.reject(error);
     expect(await told({ prepare: fail(new TypeError('the code is wrong')) })).toEqual({
@@ -95,7 +95,7 @@ describe('a failure after the client has gone', () => {
     });
   });
 
-  it('is none where it is only that nobody waits any more', async () => {
+  it('is not logged if the disconnect itself caused it', async () => {
     const abort = new DOMException('This operation was aborted', 'AbortError');
     expect(await told({ prepare: () => Promise.reject(abort) })).toEqual({
       ended: 'client_gone',

@@ -14,9 +14,9 @@ import type { Exchange } from './exchange.js';
 import { type Given, Inference, type Prepared } from './inference.js';
 
 /**
- * The life of a chat completion from top to bottom; on the right, what each step may refuse with. A refusal has its
- * HTTP status until the answer has begun, and is an event of the stream from then on. Money is held before the first
- * token and settled before the last byte, however the answer ends.
+ * The steps of a chat completion from top to bottom, with the refusals of each on the right. A refusal has
+ * its HTTP status until the response has begun, and is an event of the stream from then on. Money is held
+ * before the first token and settled before the last byte, however the response ends.
  */
 @Injectable()
 export class ChatPipeline {
@@ -26,7 +26,10 @@ export class ChatPipeline {
     private readonly inference: Inference,
   ) {}
 
-  /** Resolves when the answer is written and settled, or its client has gone and what it got is settled. */
+  /**
+   * Resolves when the response is written and settled, or when the client is gone and what it received is
+   * settled.
+   */
   async complete(exchange: Exchange): Promise<void> {
     const { requestId, caller, client, record } = exchange;
     const plan = planChat(exchange.asked, exchange, this.catalog); //              MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
@@ -41,7 +44,7 @@ export class ChatPipeline {
       await reservation.coverPrompt(prompt.tokens); //                        INSUFFICIENT_BALANCE
       const prepared = { plan, reservation, prompt, findings };
       const first = await this.answer(exchange, prepared); //                 MODEL_AT_CAPACITY, INFERENCE_FAILED, …
-      const last = await this.searched(exchange, first); //                   the same, while nothing is delivered
+      const last = await this.searched(exchange, first); //                 the same, until something is delivered
       const settled = await this.settle(exchange, last); //                   UNAVAILABLE
       if (last.ending.kind !== 'client_gone') await last.answer.end(settled);
     } catch (error) {
@@ -52,15 +55,16 @@ export class ChatPipeline {
     }
   }
 
-  /** Asks a backend and delivers what it says, behind what the client has got of the same answer. */
+  /** Calls a backend and delivers its response, after any earlier part of it. */
   private async answer(exchange: Exchange, prepared: Prepared, before?: Given): Promise<Given> {
     const answer = await this.inference.ask(exchange, prepared, before?.answer);
     return { prepared, answer, ending: await answer.deliver() };
   }
 
   /**
-   * An answer whose model has called for a search goes on once that is made: the search is bought, and the model asked anew
-   * with what was found. Any other answer stays as it is, and so does what was delivered where the rest fails.
+   * Continues a response whose model has called the search tool: makes the search, and calls the model again
+   * with the findings. Other responses are returned unchanged, and so is what was delivered if the rest
+   * fails.
    */
   private async searched(exchange: Exchange, first: Given): Promise<Given> {
     const { plan, reservation, prompt } = first.prepared;
@@ -83,13 +87,15 @@ export class ChatPipeline {
       return { ...last, earlier: { usage, isShown: first.answer.normaliser.tool?.isShown === true } };
     } catch (error) {
       if (!first.answer.isBegun) throw error;
-      // Nothing rests on it.
+      // The client gets no response based on it, so it is not charged.
       reservation.buy([]);
       return { ...first, ending: endingBy(error, exchange) };
     }
   }
 
-  /** Charges what was delivered and notes it in the request's log line. Once resolved, the charge is durable. */
+  /**
+   * Charges what was delivered and adds it to the request's log line. Once resolved, the charge is durable.
+   */
   private async settle(exchange: Exchange, given: Given): Promise<Settled> {
     const { record } = exchange;
     const { prepared, answer, ending } = given;
@@ -108,13 +114,13 @@ export class ChatPipeline {
     return { ending, usage, cost, hasOutput: last.completionTokens > 0 };
   }
 
-  /** A request that this service could not serve takes nothing from its caller's limits. */
+  /** A request that this service could not serve does not count against its caller's limits. */
   private async cancel({ client }: Exchange, reservation: Reservation): Promise<void> {
     const limits = await reservation.cancel();
     if (limits) Object.assign(client.headers, limitHeaders(limits));
   }
 
-  /** Tells the client in the way that is left: throws what can still have an HTTP status. */
+  /** Reports an error as an event if the stream has begun; otherwise throws it for an HTTP status. */
   private refuse({ client, record, asked }: Exchange, error: unknown): void {
     if (client.isGone) {
       record.ended = 'client_gone';
@@ -129,10 +135,10 @@ export class ChatPipeline {
   }
 }
 
-/** For fewer tokens of an answer nothing is searched. */
+/** No search is made if fewer output tokens are left. */
 const LEAST_ANSWER_TOKENS = 16;
 
-/** What is charged of what was used: of calls that clients never see nothing, where they see nothing else of the answer. */
+/** The usage to charge. Hidden tool calls are free if the client sees nothing else of the response. */
 function chargeable({ answer, earlier }: Given, used: Usage): { last: Usage; earlier: Usage | undefined } {
   const hidesAll = answer.normaliser.tool?.hidesAll === true;
   const last = hidesAll ? { ...used, completionTokens: 0, reasoningTokens: 0 } : used;
@@ -140,7 +146,7 @@ function chargeable({ answer, earlier }: Given, used: Usage): { last: Usage; ear
   return { last, earlier: isEarlierPaid ? earlier.usage : undefined };
 }
 
-/** How an answer ends that was begun and can't go on. */
+/** How a response ends that has begun and cannot continue. */
 function endingBy(error: unknown, { client }: Exchange): Ending {
   if (client.isGone) return { kind: 'client_gone', ...(!isAbort(error) && { problem: Problem.from(error) }) };
   return isShortOfMoney(error) ? { kind: 'out_of_money' } : { kind: 'cut', problem: Problem.from(error) };

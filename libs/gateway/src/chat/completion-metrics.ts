@@ -8,7 +8,7 @@ export function completionStarted(): void {
   streams.value += 1;
 }
 
-/** Counts a completion that has ended. Its model is one of the catalogue once it is in the record. */
+/** Counts a completion that has ended. A model in the record is always one of the catalogue. */
 export function completionEnded(record: RequestRecord, error?: unknown): void {
   streams.value -= 1;
   const { model, backend = '', startedMs, firstChunkMs, promptTokens = 0, completionTokens = 0 } = record;

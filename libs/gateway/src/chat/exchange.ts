@@ -2,17 +2,17 @@ import type { Caller, ChatRequest } from '@svc/contracts';
 import type { JsonText, RequestRecord } from '@svc/runtime';
 import type { AnswerWriter } from '../http/answer-writer.js';
 
-/** A chat completion that was asked for and its client, for as long as the request lives. */
+/** A chat completion request and its client, for the lifetime of the request. */
 export interface Exchange {
   readonly requestId: string;
   readonly caller: Caller;
-  /** The body, as its schema reads it and as it came. */
+  /** The body as parsed by its schema, and as received. */
   readonly asked: ChatRequest;
   readonly json: JsonText;
   readonly record: RequestRecord;
   readonly client: AnswerWriter;
-  /** How long its backend may send no event. */
+  /** How long the backend may send no event, in milliseconds. */
   readonly silenceMs: number;
-  /** How long it may wait, once it has begun, for a ledger that can't be asked. */
+  /** How long a response that has begun may wait for an unavailable ledger, in milliseconds. */
   readonly patienceMs: number;
 }

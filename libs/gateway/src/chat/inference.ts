@@ -18,25 +18,25 @@ import type { Findings } from '../web/web-research.js';
 import type { Exchange } from './exchange.js';
 import { PromptMaking } from './prompt-making.js';
 
-/** What an exchange has come to on its way to a backend. */
+/** A request that is ready for a backend. */
 export interface Prepared {
   readonly plan: ChatPlan;
   readonly reservation: Reservation;
   readonly prompt: PreparedPrompt;
-  /** What was found on the web, where something was looked for. */
+  /** The web findings, if there was a search or pages to read. */
   readonly findings: Findings | undefined;
 }
 
-/** An answer and how it ended, and what it was made of. */
+/** A response, how it ended, and its request. */
 export interface Given {
   readonly prepared: Prepared;
   readonly answer: Answer;
   readonly ending: Ending;
-  /** What was asked before it for the same request. */
+  /** The earlier backend call of the same request, if any. */
   readonly earlier?: { readonly usage: Usage; readonly isShown: boolean };
 }
 
-/** Asks a backend, and tells what its answer took. */
+/** Calls backends and determines the usage of their responses. */
 @Injectable()
 export class Inference {
   constructor(
@@ -46,14 +46,15 @@ export class Inference {
   ) {}
 
   /**
-   * Resolves when the answer has begun, or is there where the backend does not stream it; goes on with one that was given before.
-   * Refuses what the router does.
+   * Resolves when the response has begun, or is complete if the backend does not stream it. Continues
+   * `before`, if given. Refuses the same as the router.
    */
   async ask(exchange: Exchange, prepared: Prepared, before?: Answer): Promise<Answer> {
     const { plan, reservation, prompt, findings } = prepared;
     const { requestId, caller, record, client, silenceMs, patienceMs } = exchange;
     record.stream = plan.stream;
-    // An answer that may cost more than is held is streamed by the backend, so that more can be held on the way.
+    // A response that may cost more than is held is streamed by the backend, so that the hold can grow
+    // meanwhile.
     const stream = plan.stream || !reservation.coversWholeAnswer;
     const call = await inferenceCall(
       plan,
@@ -96,7 +97,7 @@ export class Inference {
     return new Answer({ source, normaliser, hold, form, silenceMs });
   }
 
-  /** What an answer used. Whatever a backend says and whatever fails here, there is something to charge. */
+  /** The usage of a response. Never fails, so that every response can be charged. */
   async usage({ requestId }: Exchange, { prepared, answer, ending }: Given): Promise<Usage> {
     const { plan, prompt, reservation } = prepared;
     const { backend, normaliser } = answer;
@@ -127,7 +128,7 @@ export class Inference {
   }
 }
 
-/** Sets what is said after a search apart from what was said before it. */
+/** Separates the text after a search from the text before it. */
 const PARAGRAPH = {
   index: 0,
   delta: { content: '\n\n' },
@@ -136,18 +137,18 @@ const PARAGRAPH = {
   stop_reason: undefined,
 };
 
-/** A tool of ours is kept from clients, called or not; it may be called once. */
+/** Hides an internal tool from clients, called or not. It may be called once. */
 function hiddenTool(plan: ChatPlan): HiddenTool | undefined {
   const offered = offeredTool(plan);
   return offered && new HiddenTool(offered.tool.function.name, !offered.isCalled);
 }
 
-/** The sources that an answer may cite: none before anything was found. */
+/** The number of sources that a response may cite: zero before a search. */
 function sourcesOf({ web }: ChatPlan, findings: Findings | undefined): number | undefined {
   return web?.kind === 'offer' && web.cites ? 0 : findings?.sources;
 }
 
-/** How what was found is told, beside the echo. */
+/** How to report the findings in addition to the echo. */
 function shownResults(
   { parameters }: ChatPlan,
   requestId: string,

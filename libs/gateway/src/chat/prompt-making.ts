@@ -6,21 +6,21 @@ import { Preparation, type PreparedPrompt } from '../request/preparation.js';
 import { type Findings, WebResearch, without } from '../web/web-research.js';
 import type { Exchange } from './exchange.js';
 
-/** A prompt, and what it rests on. */
+/** A prompt and the findings that it contains. */
 export interface FoundPrompt {
   readonly prompt: PreparedPrompt;
   readonly findings: Findings;
 }
 
-/** Where a model wants something looked up. */
+/** A model's call for a search. */
 interface Call {
   readonly prompt: PreparedPrompt;
   readonly said: SaidBefore;
-  /** Whether there is money for it. */
+  /** Whether the account can pay for it. */
   readonly isPaid: boolean;
 }
 
-/** Makes the prompt of a request: first what there is to be found for it, then all of it as a backend gets it. */
+/** Prepares the prompt of a request: first its web findings, then all of it as a backend gets it. */
 @Injectable()
 export class PromptMaking {
   constructor(
@@ -28,13 +28,15 @@ export class PromptMaking {
     private readonly preparation: Preparation,
   ) {}
 
-  /** What was found on the web, where something is to be looked for. Throws the signal's reason and nothing else. */
+  /** The web findings for a plan, if it needs any. Throws only the signal's reason. */
   async find(plan: ChatPlan, { requestId, client }: Exchange): Promise<Findings | undefined> {
     const { web, accountId } = plan;
     return web && traced('research', () => this.web.find(web, { requestId, accountId }, client.signal));
   }
 
-  /** Looks up what a model has asked for, and makes the prompt go on with it. Throws the signal's reason and nothing else. */
+  /**
+   * Makes the search that a model has called for and adds it to the prompt. Throws only the signal's reason.
+   */
   async lookUp(
     plan: CalledPlan,
     { prompt, said, isPaid }: Call,

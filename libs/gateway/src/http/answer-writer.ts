@@ -20,16 +20,16 @@ type Bounds = Pick<
 >;
 
 /**
- * Writes one answer to one client as fast as it reads, past Fastify, which would wrap each stream in its own. The
- * head goes out with the first bytes.
+ * Writes one response to one client as fast as the client reads. Bypasses Fastify, which would wrap each
+ * stream in its own. The head is sent with the first bytes.
  */
 export class AnswerWriter {
-  /** What the answer's head will say beside what every answer of the service does. A refusal says it as well. */
+  /** Headers in addition to those of every response of the service. Error responses include them too. */
   readonly headers: HeaderValues = {};
   private readonly gone = new AbortController();
   private readonly deadline: NodeJS.Timeout;
   private keepAlive: NodeJS.Timeout | undefined;
-  /** When a stream last said something, on the clock of `performance.now()`. */
+  /** When the stream last sent something, on the clock of `performance.now()`. */
   private saidAtMs = 0;
   private goneAtMs: number | undefined;
   private readonly onClose = (): void => {
@@ -44,7 +44,7 @@ export class AnswerWriter {
   ) {
     const { raw } = reply;
     raw.once('close', this.onClose);
-    // A socket that fails closes the answer, which is what is listened to.
+    // A failing socket also emits `close`, which is handled above.
     raw.on('error', ignore);
     this.deadline = setTimeout(
       () => this.gone.abort(new Problem('REQUEST_TIMEOUT')),
@@ -52,7 +52,10 @@ export class AnswerWriter {
     );
   }
 
-  /** Aborted when the client has gone, or with a `Problem` as its reason when its answer takes too long to begin. */
+  /**
+   * Aborted when the client disconnects, or with a `Problem` as its reason when the response takes too long
+   * to begin.
+   */
   get signal(): AbortSignal {
     return this.gone.signal;
   }
@@ -62,12 +65,12 @@ export class AnswerWriter {
     return signal.aborted ? !(signal.reason instanceof Problem) : this.reply.raw.destroyed;
   }
 
-  /** Whether the answer is a stream that has begun, so that what goes wrong can only be told in it. */
+  /** Whether a streamed response has begun, so that errors can only be sent as events. */
   get isStreaming(): boolean {
     return this.keepAlive !== undefined;
   }
 
-  /** Begins a stream, which from then on says that it lives while nothing flows. */
+  /** Begins a stream. From then on it sends keep-alives while it is idle. */
   begin(): void {
     if (this.keepAlive || this.isGone) return;
     clearTimeout(this.deadline);
@@ -75,7 +78,7 @@ export class AnswerWriter {
     this.keepAliveIn(this.bounds.GATEWAY_KEEP_ALIVE_MS);
   }
 
-  /** Waits for what a stream begins with. Where it takes long the client is shown that it is waited for. */
+  /** Waits for the first part of a stream. If that takes long, begins the stream and sends a keep-alive. */
   async beginWith<T>(first: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
       this.begin();
@@ -88,14 +91,17 @@ export class AnswerWriter {
     }
   }
 
-  /** Writes frames of a stream. A promise where the client has to read on first: one that does not is cut off. */
+  /**
+   * Writes frames. Returns a promise if the client must read first; a client that stops reading is
+   * disconnected.
+   */
   write(frames: string): Promise<void> | undefined {
     const { raw } = this.reply;
     const { record } = this.request;
     this.saidAtMs = performance.now();
     record.firstChunkMs ??= Math.round((this.saidAtMs - record.startedMs) * 10) / 10;
     if (raw.destroyed) return undefined;
-    // Of a text Node would count the bytes first and encode it, and what frames it, piece by piece.
+    // Given a string, Node would first count its bytes and then encode the text and its framing separately.
     return raw.write(Buffer.from(frames)) ? undefined : this.drained();
   }
 
@@ -105,10 +111,10 @@ export class AnswerWriter {
     this.reply.raw.end(Buffer.from(frames));
   }
 
-  /** Writes an answer that is a JSON document. A promise where it has to be encoded first. */
+  /** Writes a JSON document. Returns a promise if it is compressed first. */
   send(body: string): Promise<void> | undefined {
     const encoding = chooseEncoding(this.request.headers['accept-encoding']);
-    // A string goes out in one write with its head; bytes would take two.
+    // A string is sent in one write with its head; bytes would take two.
     if (encoding !== undefined)
       return encode(body, encoding).then((bytes) => this.sendBytes(bytes, encoding));
     this.sendBytes(body);
@@ -124,7 +130,7 @@ export class AnswerWriter {
     this.reply.raw.end(bytes);
   }
 
-  /** Lets go of the client, whatever became of its answer. */
+  /** Releases the connection, however the response ended. */
   close(): void {
     const { raw } = this.reply;
     clearTimeout(this.deadline);
@@ -136,7 +142,7 @@ export class AnswerWriter {
     if (this.keepAlive && !raw.writableEnded) raw.end();
   }
 
-  /** Looks again when a stream could have been silent for long: a timer set anew at each chunk costs more. */
+  /** Checks for an idle stream at intervals, which costs less than resetting a timer at each chunk. */
   private keepAliveIn(ms: number): void {
     this.keepAlive = setTimeout(() => {
       const { GATEWAY_KEEP_ALIVE_MS: mostMs } = this.bounds;
@@ -161,7 +167,7 @@ export class AnswerWriter {
     reply.raw.writeHead(200, head as string[]);
   }
 
-  /** Waits until the client has read on. */
+  /** Waits until the client has read enough to continue. */
   private async drained(): Promise<void> {
     const { raw } = this.reply;
     const stalled = AbortSignal.timeout(this.bounds.GATEWAY_CLIENT_STALL_MS);

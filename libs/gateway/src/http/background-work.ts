@@ -1,20 +1,24 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { RootLogger, within } from '@svc/runtime';
 
-/** What a stopping process gives work that nobody waits for, such as settling answers whose clients were cut off. */
+/**
+ * How long a stopping process waits for background work, such as settling responses of disconnected clients.
+ */
 const END_ON_STOP_MS = 5_000;
 
-/** Pieces of work that may be under way behind answers; an answer that would add one more waits for its own. */
+/** The most pieces of background work. Beyond this number, responses wait for their own. */
 const AT_ONCE = 10_000;
 
-/** Work that no client waits for, or no longer. It is bounded, its failures are logged, and a stopping process waits for it. */
+/**
+ * Work that no client waits for. It is bounded, its failures are logged, and a stopping process waits for it.
+ */
 @Injectable()
 export class BackgroundWork implements BeforeApplicationShutdown {
   private readonly underWay = new Set<Promise<unknown>>();
 
   constructor(private readonly logger: RootLogger) {}
 
-  /** Has a stopping process wait for a promise; gives it back as it ends. */
+  /** Makes a stopping process wait for a promise, and returns its result. */
   async track<T>(work: Promise<T>): Promise<T> {
     this.underWay.add(work);
     try {
@@ -24,7 +28,9 @@ export class BackgroundWork implements BeforeApplicationShutdown {
     }
   }
 
-  /** Resolves at once, or when the work is done where too much of it is under way. Failures are logged, never thrown. */
+  /**
+   * Resolves at once, or when the work is done if too much is in progress. Failures are logged, never thrown.
+   */
   run(what: string, requestId: string, work: Promise<void>): Promise<void> {
     this.underWay.add(work);
     const logged = work.then(

@@ -5,12 +5,12 @@ import { within } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { USD_BALANCE_HEADER, balanceHeaders, walletHeaders } from './header-values.js';
 
-/** An answer waits this long to be told what its account has, and then goes without. */
+/** How long a response waits for its account's balance before it is sent without. */
 const KNOWN_WITHIN_MS = 250;
 
 /**
- * Tells every holder of a key what its account can spend. An answer that was held for has it from its hold, as of
- * before the request; what costs nothing has it from here, and so has a refusal.
+ * Adds the account's balance to every response of a key. A response with a hold has the balance from its
+ * hold, as of before the request; for free requests and refusals it is looked up here.
  */
 @Injectable()
 export class BalanceHeaders implements OnModuleInit {
@@ -31,7 +31,7 @@ export class BalanceHeaders implements OnModuleInit {
     if (balances) reply.headers({ ...balanceHeaders(balances), ...walletHeaders(caller, balances) });
   }
 
-  /** Nothing when the ledger can't tell, or not in time. */
+  /** Undefined if the ledger fails or does not respond in time. */
   private async available(accountId: string): Promise<Balances | undefined> {
     try {
       return await within(KNOWN_WITHIN_MS, this.ledger.available(accountId));

@@ -15,12 +15,12 @@ describe('chooseEncoding', () => {
     ['*', 'br'],
     ['BR', 'br'],
     ['gzip;q=nonsense', undefined],
-  ])('of %j is %j', (header, encoding) => {
+  ])('for %j chooses %j', (header, encoding) => {
     expect(chooseEncoding(header)).toBe(encoding);
   });
 });
 
-it('encodes what the client can decode', async () => {
+it('encodes a body so that the client can decode it', async () => {
   expect(gunzipSync(await encode('héllo', 'gzip')).toString()).toBe('héllo');
   expect(brotliDecompressSync(await encode('héllo', 'br')).toString()).toBe('héllo');
 });

@@ -5,18 +5,18 @@ import Negotiator from 'negotiator';
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 
-/** Quick enough for every answer; the highest levels save a few percent for many times the work. */
+/** Fast enough for every response. The highest levels save a few percent at many times the cost. */
 const GZIP_LEVEL = 3;
 const BROTLI_QUALITY = 4;
 
 export type Encoding = 'gzip' | 'br';
 
-/** What its types leave out: which of two that a client likes equally is taken. */
+/** An option that the library's types lack: which of two equally accepted encodings to choose. */
 interface Preferring {
   encodings(available: string[], options: { preferred: string[] }): string[];
 }
 
-/** The encoding that a client prefers of those on offer, by its `Accept-Encoding` (RFC 9110 §12.5.3). */
+/** The encoding that a client prefers among those available, by its `Accept-Encoding` (RFC 9110 §12.5.3). */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | undefined {
   if (acceptEncoding === undefined) return undefined;
   const headers = { 'accept-encoding': acceptEncoding.toLowerCase().replaceAll('x-gzip', 'gzip') };

@@ -11,12 +11,12 @@ const ADMISSION: Admission = {
 };
 
 describe('x-ratelimit-reset-requests', () => {
-  it('is when the window ends', () => {
+  it('is the end of the window', () => {
     const reset = Math.ceil(ADMISSION.resetAtMs / 1_000);
     expect(limitHeaders(ADMISSION)).toMatchObject({ 'x-ratelimit-reset-requests': reset });
   });
 
-  it('is when the block ends of a caller that another process has blocked', () => {
+  it('is the end of the block for a caller that another process has blocked', () => {
     const blocked: Admission = {
       ...ADMISSION,
       refusedBy: { type: 'user', of: 'failures' },

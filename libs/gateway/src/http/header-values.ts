@@ -1,12 +1,12 @@
 import { type Admission, type Balances, type Caller, type CatalogEntry, formatUsd } from '@svc/contracts';
 import type { DeprecationNotice } from '../models/model-lookup.js';
 
-/** Headers of an answer by their names in lower case. They are collected while a request lives and written once. */
+/** Response headers by lower-case name. They are collected during a request and written once. */
 export type HeaderValues = Record<string, string | number>;
 
 export const USD_BALANCE_HEADER = 'x-svc-balance-usd';
 
-/** Which model answers, and what there is to say of it. */
+/** Headers about the model and its deprecation. */
 export function modelHeaders(
   model: Pick<CatalogEntry, 'id' | 'name'>,
   deprecation: DeprecationNotice | undefined,
@@ -25,14 +25,14 @@ export function modelHeaders(
   };
 }
 
-/** Of the window; where a caller is blocked for its failures, requests are refused until that ends. */
+/** Headers about the limits. For a caller blocked for its failures, the reset is the end of the block. */
 export function limitHeaders({ requests, tokens, resetAtMs, type, blockedForMs }: Admission): HeaderValues {
   const untilMs = blockedForMs === undefined ? resetAtMs : Date.now() + blockedForMs;
   return {
     'x-ratelimit-limit-requests': requests.limit,
     'x-ratelimit-remaining-requests': requests.remaining,
     'x-ratelimit-reset-requests': Math.ceil(untilMs / 1_000),
-    // Some models and routes have no limit of tokens.
+    // Some models and routes have no token limit.
     ...(tokens.limit < Number.MAX_SAFE_INTEGER && {
       'x-ratelimit-limit-tokens': tokens.limit,
       'x-ratelimit-remaining-tokens': tokens.remaining,
@@ -42,17 +42,17 @@ export function limitHeaders({ requests, tokens, resetAtMs, type, blockedForMs }
   };
 }
 
-/** What an account could spend before the request. */
+/** The account's balance before the request. */
 export function balanceHeaders({ usdNano, diemNano }: Balances): HeaderValues {
   return { [USD_BALANCE_HEADER]: formatUsd(usdNano), 'x-svc-balance-diem': formatUsd(diemNano) };
 }
 
-/** What a wallet is left with after its request; nothing for the holder of a key. */
+/** A wallet's balance after its request; no header for keys. */
 export function walletHeaders({ wallet }: Caller, left: Balances): HeaderValues {
   return wallet === undefined ? {} : { 'x-balance-remaining': formatUsd(left.usdNano) };
 }
 
-/** A header takes visible ASCII only. */
+/** Replaces everything except visible ASCII, which is all that a header may contain. */
 function visibleAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

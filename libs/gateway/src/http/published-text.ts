@@ -6,7 +6,7 @@ interface TextHeaders {
   readonly 'cache-control': string;
 }
 
-/** A text that is the same for everybody. It is compressed once for each encoding. */
+/** A text that is the same for all clients. It is compressed once per encoding. */
 export class PublishedText {
   private readonly encoded = new Map<Encoding, Promise<Buffer>>();
 

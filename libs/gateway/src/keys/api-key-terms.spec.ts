@@ -10,7 +10,7 @@ const made = (more: object) => keyTerms(NewApiKey.parse({ ...KEY, ...more }), NO
 const changed = (more: object) => keyTerms(ApiKeyChange.parse({ id: ID, ...more }), NOW);
 
 describe('the terms of a key', () => {
-  it('are only what was said', () => {
+  it('contain only what the request sets', () => {
     expect(changed({})).toEqual({});
     expect(made({})).toEqual({ description: 'd' });
   });
@@ -24,7 +24,7 @@ describe('the terms of a key', () => {
     [9_999_999_999, 9_999_999_999_000_000_000n],
     [0, 0n],
     [null, null],
-  ])('take a limit of %s to the nano', (usd, expected) => {
+  ])('convert a limit of %s exactly to nano-dollars', (usd, expected) => {
     expect(made({ consumptionLimit: { usd } })).toMatchObject({ usdLimitNano: expected });
     expect(changed({ consumptionLimit: { diem: usd } })).toEqual({ diemLimitNano: expected });
   });
@@ -34,17 +34,17 @@ describe('the terms of a key', () => {
     ['2026-12-01', '2026-12-01T00:00:00.000Z'],
     ['2026-11-21T10:15:01Z', '2026-11-21T10:15:01.000Z'],
     ['2026-11-21T10:15:00.001Z', '2026-11-21T10:15:00.001Z'],
-  ])('take %j as the end of a key', (expiresAt, expected) => {
+  ])('accept %j as the expiry', (expiresAt, expected) => {
     expect(made({ expiresAt }).expiresAt?.toISOString() ?? null).toBe(expected);
   });
 
-  it('let an end be taken away', () => {
+  it('let an expiry be removed', () => {
     expect(changed({ expiresAt: null })).toEqual({ expiresAt: null });
     expect(changed({ expiresAt: '' })).toEqual({ expiresAt: null });
   });
 
   it.each(['2026-11-21', '2026-11-21T10:15:00Z', '2020-01-01T00:00:00.000Z'])(
-    'refuse the end %s, which is past',
+    'reject the past expiry %s',
     (expiresAt) => {
       const refused = (): unknown => made({ expiresAt });
       expect(refused).toThrow(

@@ -3,7 +3,7 @@ import type { KeyTerms } from '../auth/key-rows.js';
 
 type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 
-/** What a request says about a key, as it is kept; what it leaves out is left out. Refuses: INVALID_REQUEST. */
+/** The terms of a key that a request sets, as they are stored. Refuses: INVALID_REQUEST. */
 export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
   const { description, expiresAt, consumptionLimit, limitPeriod, modelPrivacy } = request;
   const { requestsPerMinute, tokensPerMinute } = request;
@@ -27,7 +27,7 @@ function expiry(text: string | null, now: Date): Date | null {
   return at;
 }
 
-/** The schema has seen that it is an amount. */
+/** The schema has validated the amount. */
 function limitNano(amount: number | null): bigint | null {
   return amount === null ? null : (numberToNano(amount) ?? null);
 }

@@ -29,8 +29,8 @@ const SPEND: KeySpend = {
   lifetime: spent(90_000_000n),
 };
 
-describe('a key as its owner sees it', () => {
-  it('has what it spent in seven days, and nothing of a period when it has no limit', () => {
+describe('the view of a key', () => {
+  it('includes the spend of seven days, and of the current period only if the key has a limit', () => {
     const view = apiKeyView(KEY, SPEND);
     expect(ApiKeyView.strict().parse(view)).toEqual(view);
     expect(view.usage).toEqual({ trailingSevenDays: { usd: '0.0700', vcu: '0.0000', diem: '0.1400' } });
@@ -43,17 +43,17 @@ describe('a key as its owner sees it', () => {
     ['EPOCH', '0.0100'],
     ['MONTH', '0.0300'],
     ['LIFETIME', '0.0900'],
-  ] as const)('has what it spent in its period %s when it has a limit', (limitPeriod, usd) => {
+  ] as const)('includes the spend of its period %s if the key has a limit', (limitPeriod, usd) => {
     const view = apiKeyView({ ...KEY, limitPeriod, diemLimitNano: 0n }, SPEND);
     expect(view.currentPeriodUsage).toMatchObject({ usd });
     expect(view.consumptionLimits).toEqual({ usd: null, diem: 0, vcu: null });
   });
 
-  it('goes without what it spent while nobody knows that', () => {
+  it('omits the spend when it is unknown', () => {
     expect(apiKeyView({ ...KEY, usdLimitNano: 1n }, undefined)).not.toHaveProperty('usage');
   });
 
-  it('shows limits as the numbers that were asked for', () => {
+  it('shows limits as the numbers of the request', () => {
     const { consumptionLimits } = plainApiKeyView({
       ...KEY,
       usdLimitNano: 9_999_999_999_000_000_000n,
@@ -62,14 +62,14 @@ describe('a key as its owner sees it', () => {
     expect(consumptionLimits).toEqual({ usd: 9_999_999_999, diem: 0.1, vcu: null });
   });
 
-  it('has its own limits per minute only where they are set', () => {
+  it('shows rate limits only if they are set', () => {
     const view = plainApiKeyView({ ...KEY, requestsPerMinute: 5 });
     expect(PlainApiKeyView.strict().parse(view)).toEqual(view);
     expect(view.requestsPerMinute).toBe(5);
     expect(view).not.toHaveProperty('tokensPerMinute');
   });
 
-  it('has its secret when it is made, and under `consumptionLimit` what is `consumptionLimits` elsewhere', () => {
+  it('contains the secret on creation only, and names the limits `consumptionLimit` there', () => {
     const view = newApiKeyView({ key: { ...KEY, usdLimitNano: 5n }, secret: 'SVC_INFERENCE_KEY_s' });
     expect(view).toEqual({
       id: KEY.id,
@@ -84,12 +84,12 @@ describe('a key as its owner sees it', () => {
   });
 });
 
-describe('an amount of four decimals', () => {
+describe('an amount with four decimals', () => {
   it.each([
     [0n, '0.0000'],
     [49_999n, '0.0000'],
     [50_000n, '0.0001'],
     [1_234_567_890n, '1.2346'],
     [12_345_000_000_000n, '12345.0000'],
-  ])('is %s nano-dollars as %s', (nano, text) => expect(fourDecimals(nano)).toBe(text));
+  ])('shows %s nano-dollars as %s', (nano, text) => expect(fourDecimals(nano)).toBe(text));
 });

@@ -9,7 +9,7 @@ import {
 import type { KeyTerms, StoredKey } from '../auth/key-rows.js';
 import type { MadeKey } from '../auth/key.store.js';
 
-/** A key just made, with its secret. */
+/** A new key with its secret. */
 export function newApiKeyView({ key, secret }: MadeKey): NewApiKeyReply['data'] {
   return {
     id: key.id,
@@ -40,7 +40,7 @@ export function plainApiKeyView(key: StoredKey): PlainApiKeyView {
   };
 }
 
-/** A key with what it has spent, where that is known. */
+/** A key with its spend, if known. */
 export function apiKeyView(key: StoredKey, spend: KeySpend | undefined): ApiKeyView {
   if (!spend) return plainApiKeyView(key);
   const { usd, diem } = spentView(spend.trailingSevenDays);
@@ -76,7 +76,7 @@ function limitView({ usdLimitNano, diemLimitNano }: KeyTerms): {
   return { usd: amountView(usdLimitNano), diem: amountView(diemLimitNano), vcu: null };
 }
 
-/** The number that was asked for: the one nearest to the decimal text. */
+/** The number of the request: the double nearest to the decimal text. */
 const amountView = (nano: bigint | null): number | null => (nano === null ? null : Number(formatUsd(nano)));
 
 function ownLimits({ requestsPerMinute, tokensPerMinute }: KeyTerms): {
@@ -91,7 +91,7 @@ function ownLimits({ requestsPerMinute, tokensPerMinute }: KeyTerms): {
 
 const NANO_PER_STEP = 100_000n;
 
-/** Nano-dollars as a decimal string of four decimals, rounded half up. */
+/** Nano-dollars as a decimal string with four decimals, rounded half up. */
 export function fourDecimals(nano: bigint): string {
   const steps = (nano + NANO_PER_STEP / 2n) / NANO_PER_STEP;
   return `${steps / 10_000n}.${(steps % 10_000n).toString().padStart(4, '0')}`;

@@ -19,7 +19,7 @@ import { ApiKeys } from './api-keys.js';
 import { CallerOf } from '../auth/access.js';
 import { KeyCreationLimit } from './key-creation-limit.js';
 
-/** An account's keys, in the hands of whoever holds one of its ADMIN keys. */
+/** Manages an account's keys on behalf of a holder of one of its ADMIN keys. */
 @Controller()
 export class ApiKeysController {
   constructor(

@@ -5,13 +5,13 @@ import { KeyChanges } from './key-changes.js';
 import type { StoredKey } from '../auth/key-rows.js';
 import { ACTIVE_KEYS_MAX, KeyStore, type MadeKey } from '../auth/key.store.js';
 
-/** A key, and what it has spent where that is known. */
+/** A key and its spend, if known. */
 export interface KeyWithSpend {
   readonly key: StoredKey;
   readonly spend: KeySpend | undefined;
 }
 
-/** The keys of an account: making, changing, revoking and showing them. Nobody sees keys of another account. */
+/** Creates, changes, revokes and lists the keys of one account. Keys of other accounts are never visible. */
 @Injectable()
 export class ApiKeys {
   constructor(
@@ -20,7 +20,7 @@ export class ApiKeys {
     private readonly history: UsageHistory,
   ) {}
 
-  /** Refuses: INVALID_REQUEST, also when the account has as many keys as it may. */
+  /** Refuses: INVALID_REQUEST, also when the account has the maximum number of keys. */
   async create(accountId: string, request: NewApiKey): Promise<MadeKey> {
     const made = await this.keys.create(accountId, request.apiKeyType, keyTerms(request, new Date()));
     if (made) return made;
@@ -37,7 +37,7 @@ export class ApiKeys {
     return key;
   }
 
-  /** Revokes a key, however often that is asked. Refuses: API_KEY_NOT_FOUND. */
+  /** Revokes a key. Idempotent. Refuses: API_KEY_NOT_FOUND. */
   async revoke(accountId: string, keyId: string): Promise<void> {
     if (!(await this.keys.revoke(accountId, keyId))) throw unknownKey();
     this.changes.made(accountId);
@@ -61,7 +61,7 @@ export class ApiKeys {
     return keys.map((key) => ({ key, spend: byKey.get(key.id) }));
   }
 
-  /** Keys can be seen and revoked whether or not the ledger answers. */
+  /** While the ledger is unavailable, keys are listed without their spend. */
   private async spends(accountId: string, keys: readonly StoredKey[]): Promise<readonly KeySpend[]> {
     if (keys.length === 0) return [];
     try {

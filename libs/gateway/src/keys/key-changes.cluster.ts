@@ -22,7 +22,7 @@ let database: TestDatabase;
 let connection: ReturnType<typeof kafkaConnection>;
 const apps: NestFastifyApplication[] = [];
 
-/** What a gateway knows keys with. */
+/** Starts the part of a gateway that manages and caches keys. */
 async function startGateway(): Promise<NestFastifyApplication> {
   const root = {
     module: class Keys {},
@@ -71,11 +71,14 @@ afterAll(async () => {
   await infra?.wipe();
 });
 
-/** A gateway is asked again after this pause, so that who asked a hundred times waited for a second at least. */
+/** Pause between calls of a gateway, so that a hundred calls take at least one second. */
 const PAUSE_MS = 10;
 const WITHIN_A_SECOND = 100;
 
-/** A key that the second gateway knows is revoked in the first. Gives how often the second one was asked until it was wrong. */
+/**
+ * Revokes a key through the first gateway that the second has cached. Returns how often the second accepted
+ * it.
+ */
 async function timesBelieved(
   [one, two]: readonly NestFastifyApplication[],
   accountId: string,
@@ -100,7 +103,9 @@ async function timesBelieved(
   }
 }
 
-/** An account whose key the second gateway knows is suspended in the first. Gives how often the second one served it. */
+/**
+ * Suspends an account through the first gateway. Returns how often the second still served its cached key.
+ */
 async function timesServed(
   [one, two]: readonly NestFastifyApplication[],
   accountId: string,
@@ -123,7 +128,7 @@ async function timesServed(
   return times;
 }
 
-it('an account that is suspended in one gateway is suspended in every other one within a second', async () => {
+it('suspends an account in every gateway within a second', async () => {
   const gateways = [await startGateway(), await startGateway()];
   const account = { name: 'Bob', tier: 'standard', paid: false } as const;
   const { id } = (await gateways[0]?.get(AccountStore).create(account)) ?? { id: '' };
@@ -131,11 +136,11 @@ it('an account that is suspended in one gateway is suspended in every other one 
   const made = await gateways[0]?.get(ApiKeys).create(id, key);
   const times: number[] = [];
   while (times.length < 5) times.push(await timesServed(gateways, id, made?.secret ?? ''));
-  // Of the five in the middle, since a busy machine may keep one of them waiting.
+  // The median of five, since a busy machine may delay one of them.
   expect(times.toSorted((a, b) => a - b)[2]).toBeLessThanOrEqual(WITHIN_A_SECOND);
 });
 
-it('a key that is revoked in one gateway is wrong in every other one within a second, also while Kafka is away', async () => {
+it('rejects a revoked key in every gateway within a second, even while Kafka is down', async () => {
   const gateways = [await startGateway(), await startGateway()];
   const account = { name: 'Ann', tier: 'standard', paid: false } as const;
   const { id } = (await gateways[0]?.get(AccountStore).create(account)) ?? { id: '' };
@@ -144,7 +149,7 @@ it('a key that is revoked in one gateway is wrong in every other one within a se
     while (found.length < 5) found.push(await timesBelieved(gateways, id));
     return found.toSorted((a, b) => a - b);
   };
-  /** Of the five in the middle, since a busy machine may keep one of them waiting. */
+  /** The median of five, since a busy machine may delay one of them. */
   const usual = async (): Promise<number> => (await times())[2] ?? 0;
   const most = async (): Promise<number> => (await times())[4] ?? 0;
   expect(await usual()).toBeLessThanOrEqual(WITHIN_A_SECOND);

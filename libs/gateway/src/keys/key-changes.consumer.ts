@@ -3,7 +3,7 @@ import { type KeyChanged, keyChanged } from '@svc/contracts';
 import { type Broadcast, OnEveryProcess } from '@svc/events';
 import { KeyCache } from '../auth/key-cache.js';
 
-/** Hears in every process that keys have changed. */
+/** Applies key changes to the cache of every process. */
 @Controller()
 export class KeyChangesConsumer {
   constructor(private readonly gate: KeyCache) {}

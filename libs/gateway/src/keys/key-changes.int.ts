@@ -20,7 +20,7 @@ import { KeyChanges } from './key-changes.js';
 import { KeyChangesConsumer } from './key-changes.consumer.js';
 import { KeyStore } from '../auth/key.store.js';
 
-/** A way to the database that can be cut. */
+/** A proxy for the database connection that can be cut. */
 class Line {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
@@ -73,7 +73,7 @@ class Line {
   }
 }
 
-/** A process that knows keys: its ways to the database and to the log, and what it does with them. */
+/** A process with a key cache, and its connections to the database and the event log. */
 interface Gateway {
   readonly app: NestFastifyApplication;
   readonly gate: KeyCache;
@@ -132,11 +132,11 @@ const codeOf = (identified: Promise<Caller>): Promise<string> =>
     () => 'known',
     (error: Problem) => error.code,
   );
-/** Waits until something holds, for longer than any machine needs. */
+/** Waits until an assertion holds, with a timeout that is ample for any machine. */
 const eventually = (holds: () => Promise<void>): Promise<void> => vi.waitFor(holds, { timeout: 20_000 });
 const asks = ({ gate }: Gateway): Promise<string> => codeOf(gate.identify(key.authorization));
 
-/** Waits until a process hears of changes: as it begins to, it remembers nothing that is being looked up. */
+/** Waits until a process receives key changes; once subscribed, it also discards lookups in progress. */
 async function untilItListens({ gate }: Gateway): Promise<void> {
   const forget = vi.spyOn(gate, 'forget');
   const { id } = await one.app.get(AccountStore).create({ name: 'Bob', tier: 'standard', paid: false });
@@ -161,7 +161,7 @@ beforeEach(async () => {
     NewApiKey.parse({ apiKeyType: 'INFERENCE', description: 'of a test' }),
   );
   key = { id: made.key.id, authorization: `Bearer ${made.secret}` };
-  // Both remember it from here on.
+  // Both have the key cached from here on.
   assert.deepEqual([await asks(one), await asks(two)], ['known', 'known']);
 });
 
@@ -174,13 +174,13 @@ afterEach(async () => {
 
 afterAll(() => database.stop());
 
-it('a key that is revoked in one process is wrong there at once, and in every other one when it hears of it', async () => {
+it('rejects a revoked key at once in the same process, and in every other one after its event', async () => {
   await one.keys.revoke(accountId, key.id);
   expect(await asks(one)).toBe('AUTHENTICATION_FAILED');
   await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
 });
 
-it('a changed key has its new limits everywhere', async () => {
+it('applies the new limits of a changed key in every process', async () => {
   const change = { id: key.id, consumptionLimit: { usd: 1.5 }, limitPeriod: 'MONTH' as const };
   await one.keys.change(accountId, change);
   const keyLimit = { period: 'MONTH', usdNano: 1_500_000_000n };
@@ -190,7 +190,7 @@ it('a changed key has its new limits everywhere', async () => {
   );
 });
 
-it('what the operator sets for an account holds for its keys everywhere', async () => {
+it("applies the operator's limits of an account to its keys in every process", async () => {
   const models = [
     { model: '*', requestsPerMinute: 7 },
     { model: 'm', tokensPerMinute: 9 },
@@ -205,7 +205,7 @@ it('what the operator sets for an account holds for its keys everywhere', async 
   await eventually(async () => expect(await two.gate.identify(key.authorization)).toMatchObject(expected));
 });
 
-it('an account that is suspended in one process is suspended in every other one, until it is resumed', async () => {
+it('suspends an account in every process until it is resumed', async () => {
   const accounts = one.app.get(AccountStore);
   const changes = one.app.get(KeyChanges);
   const isSuspended = async ({ gate }: Gateway): Promise<boolean> =>
@@ -220,7 +220,7 @@ it('an account that is suspended in one process is suspended in every other one,
   await eventually(async () => expect(await isSuspended(two)).toBe(false));
 });
 
-it('a process that is cut off from the log looks keys up again, and hears again once it is back', async () => {
+it('looks keys up again while cut off from the event log, and receives events after reconnecting', async () => {
   two.log.cut();
   await one.keys.revoke(accountId, key.id);
   await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
@@ -234,7 +234,7 @@ it('a process that is cut off from the log looks keys up again, and hears again 
   );
 });
 
-it('while the database does not answer, known keys count on and nobody else is let in on a guess', async () => {
+it('accepts known keys and no unknown ones while the database does not respond', async () => {
   await untilItListens(two);
   expect(await asks(two)).toBe('known');
   two.data.cut();
@@ -253,12 +253,12 @@ it('while the database does not answer, known keys count on and nobody else is l
   });
 });
 
-it('a key in use is looked up again before its time is up, so that no request waits for it', async () => {
+it('refreshes a key in use before its cache entry expires, so that no request waits for it', async () => {
   const gateway = await startGateway({ GATEWAY_KEY_CACHE_MS: '8000' });
   const { app, gate } = gateway;
   await untilItListens(gateway);
   await gate.identify(key.authorization);
-  // A change without an event.
+  // Changes the key without an event.
   await app
     .get(Database)
     .query('UPDATE gateway.api_keys SET requests_per_minute = 7 WHERE id = $1', [key.id]);
@@ -271,7 +271,7 @@ it('a key in use is looked up again before its time is up, so that no request wa
   });
 });
 
-it('while the database does not respond, a known key is accepted beyond its time in the cache, and not for ever', async () => {
+it('accepts a known key beyond its cache time while the database does not respond, but not forever', async () => {
   const silent = await startGateway({ GATEWAY_KEY_CACHE_MS: '100', GATEWAY_KEY_STALE_MS: '10000' });
   await untilItListens(silent);
   expect(await asks(silent)).toBe('known');
@@ -286,11 +286,11 @@ it('while the database does not respond, a known key is accepted beyond its time
   await eventually(async () => expect(await asks(silent)).toBe('known'));
 });
 
-it('what was being read while a key was revoked is not remembered', async () => {
+it('does not cache a lookup during which the key was revoked', async () => {
   two.gate.forget(accountId);
   const other = one.app.get(Database);
   const reading = await other.transaction(async (client) => {
-    // A look-up reads the key first and then waits here for its account.
+    // A lookup reads the key first and then waits here for its account.
     await client.query('LOCK TABLE gateway.accounts IN ACCESS EXCLUSIVE MODE');
     const asked = asks(two);
     await eventually(async () => {
@@ -303,21 +303,21 @@ it('what was being read while a key was revoked is not remembered', async () => 
     return { asked };
   });
   two.gate.forget(accountId);
-  // It asked before the key was revoked.
+  // The lookup began before the key was revoked.
   expect(await reading.asked).toBe('known');
   expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
 });
 
-it('a change that can not be told yet is made, and is told as soon as it can be', async () => {
+it('publishes a change after the event log is reachable again', async () => {
   one.log.cut();
   await one.keys.revoke(accountId, key.id);
   expect(await asks(one)).toBe('AUTHENTICATION_FAILED');
-  // Any process tells what another one could not.
+  // Any process publishes the events of others.
   await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
   one.log.mend();
 });
 
-it('a change that was not committed is told to nobody', async () => {
+it('publishes no event for a change that was not committed', async () => {
   const taken = await one.keys.create(accountId, NewApiKey.parse({ apiKeyType: 'ADMIN', description: '' }));
   await expect(one.keys.change(accountId, { id: randomUUID(), description: 'x' })).rejects.toMatchObject({
     code: 'API_KEY_NOT_FOUND',

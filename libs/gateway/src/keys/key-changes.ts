@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Outbox } from '@svc/events';
 import { KeyCache } from '../auth/key-cache.js';
 
-/** Makes a change of a key, or of what its account may, take effect in every process. */
+/** Makes a change to a key or its account take effect in every process. */
 @Injectable()
 export class KeyChanges {
   constructor(
@@ -10,7 +10,7 @@ export class KeyChanges {
     private readonly outbox: Outbox,
   ) {}
 
-  /** To be called once the change is committed, with its event, and before anybody is told that it was made. */
+  /** Call this after the change and its event are committed, before the response is sent. */
   made(accountId: string): void {
     this.gate.forget(accountId);
     this.outbox.wake();

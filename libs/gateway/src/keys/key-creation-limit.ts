@@ -6,12 +6,12 @@ import { LimitGate } from '../limits/limit-gate.js';
 /** Source: the public interface. */
 const KEYS_PER_MINUTE = 20;
 
-/** Keeps an account from making keys by the hundred. */
+/** Limits how quickly an account can create keys. */
 @Injectable()
 export class KeyCreationLimit {
   constructor(private readonly limits: LimitGate) {}
 
-  /** Counts a key that is about to be made. Refuses: RATE_LIMIT_EXCEEDED. */
+  /** Counts the creation of a key. Refuses: RATE_LIMIT_EXCEEDED. */
   async take(caller: Caller, requestId: string): Promise<void> {
     const { accountId, keyId } = caller;
     const { limiter } = this.limits;

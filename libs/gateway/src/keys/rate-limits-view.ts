@@ -16,7 +16,7 @@ import { limitsOf, tierName } from '../limits/limits-of.js';
 
 type Row = RateLimits['data']['rateLimits'][number];
 
-/** Tells a key what it may do: how much in a minute, and how much money it can spend. */
+/** Shows the limits of a key: requests and tokens per minute, and the money it can spend. */
 @Injectable()
 export class RateLimitsView {
   constructor(
@@ -57,7 +57,7 @@ export class RateLimitsView {
     return { apiModelId: entry.id, rateLimits: limits.map((amount) => ({ amount, type: 'RPM' })) };
   }
 
-  /** What the account can spend, within what its key may. */
+  /** What the account can spend within the limit of the key. */
   private async spendable({ accountId, keyId, keyLimit }: Caller): Promise<Balances> {
     const available = await this.ledger.available(accountId);
     if (!keyLimit) return available;

@@ -4,7 +4,7 @@ import { Answers } from '@svc/runtime';
 import { CallerOf } from '../auth/access.js';
 import { RateLimitsView } from './rate-limits-view.js';
 
-/** Tells callers of their limits, and of the requests that ran into them. */
+/** Shows callers their limits, and the requests that were refused by them. */
 @Controller()
 export class RateLimitsController {
   constructor(

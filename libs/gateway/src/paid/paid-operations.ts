@@ -19,25 +19,25 @@ import { payFrom, sumNano } from './price.js';
 import { isUnserved } from './reservation.js';
 import { Lenders, isBelowFloor } from './reservations.js';
 
-/** Something that costs money and is delivered whole. */
+/** An operation that costs money and delivers its whole result at once. */
 export interface PaidOperation<Result> {
-  /** How charges name it: the id of a model, or the path where it is sold. */
+  /** The name in charges: the id of a model, or the path of the route. */
   readonly name: string;
-  /** What it takes from limits, and the name that they are counted by. */
+  /** The limits that apply, and the name that they are counted under. */
   readonly limits: AdmitRequest['limits'];
   readonly limitedAs: string;
-  /** Estimated. */
+  /** Estimated tokens. */
   readonly tokens: number;
-  /** Nano-dollars that are held for it. Its charge is never higher. */
+  /** Nano-dollars to hold; an upper bound for the charge. */
   readonly atMostNano: bigint;
-  /** What this throws costs nothing. */
+  /** If this throws, nothing is charged. */
   readonly perform: (caller: Caller, signal: AbortSignal) => Promise<Performed<Result>>;
 }
 
-/** What was delivered. */
+/** The result of an operation, and how to charge it. */
 export interface Performed<Result> {
   readonly result: Result;
-  /** Who delivered it. */
+  /** The backend that delivered it. */
   readonly backend: string;
   readonly lines: readonly ChargeLine[];
   /** Default: no tokens. */
@@ -49,13 +49,13 @@ export interface Paid<Result> {
   readonly cost: Balances;
 }
 
-/** The request that an operation is performed for, and its response. */
+/** The HTTP request of an operation and its response. */
 export interface HttpPair {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** An operation of one caller. `signal` aborts when the client leaves. */
+/** One run of an operation. `signal` aborts when the client disconnects. */
 interface Run<Result> extends HttpPair {
   readonly operation: PaidOperation<Result>;
   readonly caller: Caller;
@@ -70,7 +70,10 @@ const NO_TOKENS: Usage = {
   reasoningTokens: 0,
 };
 
-/** Performs paid operations: each is admitted and held for before it begins, and charged durably before it is delivered. */
+/**
+ * Performs paid operations. Each is admitted and held for before it begins, and charged durably before it is
+ * delivered.
+ */
 @Injectable()
 export class PaidOperations {
   constructor(
@@ -80,9 +83,10 @@ export class PaidOperations {
   ) {}
 
   /**
-   * Performs one, and sets the headers about limits and balances, also where it refuses. An operation that ends after its
-   * client has left costs nothing. Refuses: RATE_LIMIT_EXCEEDED, TOO_MANY_TOKENS_PER_MINUTE, INSUFFICIENT_BALANCE, to wallets
-   * PAYMENT_REQUIRED, the codes of a key's limit, UNAVAILABLE, and what the operation refuses.
+   * Performs an operation and sets the headers about limits and balances, even on a refusal. An operation
+   * that ends after its client has disconnected costs nothing. Refuses: RATE_LIMIT_EXCEEDED,
+   * TOO_MANY_TOKENS_PER_MINUTE, INSUFFICIENT_BALANCE, PAYMENT_REQUIRED for wallets, the codes of a key's
+   * limit, UNAVAILABLE, and the refusals of the operation.
    */
   async run<Result>(operation: PaidOperation<Result>, pair: HttpPair): Promise<Paid<Result>> {
     const { caller } = pair.request;
@@ -146,7 +150,7 @@ export class PaidOperations {
       signal.throwIfAborted();
       isSettled = true;
       const charge = chargeOf(run, performed, { hold, startedMs });
-      // Nothing is posted for what is free.
+      // A free operation posts nothing.
       if (performed.lines.length === 0) await ledger.release(hold);
       else await traced('settle', () => ledger.settle(hold, charge));
       reply.headers(walletHeaders(caller, leftOf(hold, charge.cost)));
@@ -157,7 +161,7 @@ export class PaidOperations {
     }
   }
 
-  /** A hold that can't be released expires. */
+  /** A hold that cannot be released expires. */
   private async released(requestId: string, releasing: Promise<void>): Promise<void> {
     await releasing.catch((error: unknown) => {
       this.logger.log.error({ err: error, requestId }, 'a hold could not be released and will expire');

@@ -26,7 +26,7 @@ const usage = {
 };
 
 describe('priceUsages', () => {
-  it('prices each ask at its own rates, what costs the same on one line, and none without output', () => {
+  it('prices each backend call at its own rates, merges lines of the same price, and ignores calls without output', () => {
     const extended = model({
       input: 1,
       output: 1,
@@ -47,7 +47,7 @@ describe('priceUsages', () => {
 });
 
 describe('priceUsage', () => {
-  it('prices fresh, cached and written prompt tokens and output apart, each line rounded up once', () => {
+  it('prices fresh, cached and written prompt tokens and output separately, rounding each line up once', () => {
     const lines = priceUsage(model({ input: 0.15, output: 0.6, cacheInput: 0.075, cacheWrite: 0.1875 }), {
       ...usage,
       promptTokens: 1_000,
@@ -75,13 +75,13 @@ describe('priceUsage', () => {
     expect(over.map(({ amountNano }) => amountNano)).toEqual([202_000n, 3_000n]);
   });
 
-  it('charges nothing for an answer without output', () => {
+  it('charges nothing for a response without output', () => {
     expect(
       priceUsage(model({ input: 1, output: 1 }), { ...usage, promptTokens: 10, completionTokens: 0 }),
     ).toEqual([]);
   });
 
-  it('never counts more prompt tokens than there are, whatever a backend reports', () => {
+  it('never charges more prompt tokens than there are, whatever a backend reports', () => {
     const count = fc.nat(10_000);
     fc.assert(
       fc.property(count, count, count, (promptTokens, cachedTokens, cacheWriteTokens) => {
@@ -99,7 +99,7 @@ describe('priceUsage', () => {
     );
   });
 
-  it('is never above what was said to be the most', () => {
+  it('never exceeds the upper bound that is held', () => {
     const dear = model({ input: 1, output: 2, cacheInput: 0.5, cacheWrite: 1.25 });
     fc.assert(
       fc.property(
@@ -123,7 +123,7 @@ describe('priceUsage', () => {
 });
 
 describe('payFrom', () => {
-  it('spends DIEM first, then USD, and leaves the rest over', () => {
+  it('spends DIEM first, then USD, and writes off the rest', () => {
     const held = { diemNano: 10n, usdNano: 5n };
     expect(payFrom(held, 7n)).toEqual({ cost: { diemNano: 7n, usdNano: 0n }, writeOffNano: 0n });
     expect(payFrom(held, 12n)).toEqual({ cost: { diemNano: 10n, usdNano: 2n }, writeOffNano: 0n });

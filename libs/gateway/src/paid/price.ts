@@ -2,14 +2,14 @@ import { type Balances, type ChargeLine, type Usage, tokensCostNano } from '@svc
 import type { Model, Rates } from '@svc/runtime';
 import type { Purchase } from '../web/web-research.js';
 
-/** The rates that hold for a whole request with this many prompt tokens. */
+/** The rates for a whole request with this number of prompt tokens. */
 function ratesFor(model: Model, promptTokens: number): Rates {
   return model.extended && promptTokens > model.extended.thresholdTokens ? model.extended.rates : model.rates;
 }
 
 /**
- * What a usage costs, line by line. Cached and cache-written tokens are part of the prompt tokens and have prices of
- * their own; reasoning is output. An answer without output costs nothing.
+ * The charge lines of a usage. Cached and cache-written tokens are part of the prompt tokens and have their
+ * own prices; reasoning counts as output. A response without output costs nothing.
  */
 export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   if (usage.completionTokens === 0) return [];
@@ -24,7 +24,7 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   ].filter(({ units }) => units > 0);
 }
 
-/** The same of several asks of one request: each at its own rates, what costs the same on one line. */
+/** The charge lines of several backend calls of one request: each at its own rates, merged by price. */
 export function priceUsages(model: Model, usages: readonly Usage[]): ChargeLine[] {
   const lines: ChargeLine[] = [];
   for (const next of usages.flatMap((usage) => priceUsage(model, usage))) {
@@ -37,7 +37,10 @@ export function priceUsages(model: Model, usages: readonly Usage[]): ChargeLine[
   return lines;
 }
 
-/** What several asks of one request took together; of those without output nothing is charged. */
+/**
+ * The total usage of several backend calls of one request. Calls without output are not charged, so they are
+ * left out.
+ */
 export function totalUsage(usages: readonly Usage[]): Usage {
   const sum = (of: (usage: Usage) => number): number =>
     usages.reduce(
@@ -53,24 +56,24 @@ export function totalUsage(usages: readonly Usage[]): Usage {
   };
 }
 
-/** Units at a price per million of them. */
+/** A number of units at a price per million. */
 export function line(sku: string, units: number, priceNanoPerMillion: bigint): ChargeLine {
   return { sku, units, priceNanoPerMillion, amountNano: tokensCostNano(units, priceNanoPerMillion) };
 }
 
-/** What was bought beside an answer, as a line of the same charge. */
+/** The charge line of a purchase made for a response. */
 export function purchaseLine({ sku, units, priceNano }: Purchase): ChargeLine {
   const amountNano = BigInt(units) * priceNano;
   return { sku, units, priceNanoPerMillion: priceNano * 1_000_000n, amountNano };
 }
 
-/** What a prompt and so many output tokens can cost at the most. */
+/** The highest possible cost of a prompt and a number of output tokens. */
 export function costAtMostNano(model: Model, promptTokens: number, outputTokens: number): bigint {
   const { outputNano } = ratesFor(model, promptTokens);
   return promptAtMostNano(model, promptTokens) + tokensCostNano(outputTokens, outputNano);
 }
 
-/** The most output tokens that an amount pays for beside a prompt. */
+/** The most output tokens that an amount pays for in addition to a prompt. */
 export function tokensWithin(model: Model, promptTokens: number, amountNano: bigint): number {
   const { outputNano } = ratesFor(model, promptTokens);
   const left = amountNano - promptAtMostNano(model, promptTokens);
@@ -91,7 +94,7 @@ export function sumNano(lines: readonly ChargeLine[]): bigint {
   return lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
 }
 
-/** A total as what a hold can pay of it, DIEM first, and what is beyond it. */
+/** Splits a total into what a hold can pay, DIEM first, and the rest. */
 export function payFrom(held: Balances, total: bigint): { cost: Balances; writeOffNano: bigint } {
   const diemNano = total < held.diemNano ? total : held.diemNano;
   const rest = total - diemNano;

@@ -13,11 +13,11 @@ const model = {
   rates: { inputNano: 0n, outputNano: OUTPUT_NANO * 1_000_000n, cacheInputNano: 0n, cacheWriteNano: 0n },
 } as Model;
 
-/** One account's money, and what was asked of it. */
+/** The money of one account, and the amounts that were requested. */
 class Purse extends Ledger {
   readonly asked: bigint[] = [];
 
-  /** How many times from now on it can't be asked. */
+  /** The number of further calls that fail as unavailable. */
   away = 0;
 
   constructor(private leftNano: bigint) {
@@ -72,7 +72,7 @@ interface Given {
   readonly patienceMs?: number;
 }
 
-/** An answer of an account that had so much, of which so much is held. */
+/** A response of an account with this balance, part of which is held. */
 function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000, patienceMs = 60_000 }: Given) {
   const leaving = new AbortController();
   const plan = { model, promptTokens: 0, choices: 1, outputTokensAtMost } as ChatPlan;
@@ -101,7 +101,7 @@ function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000, p
   };
 }
 
-/** Delivers tokens one by one. How many went through, and what ended them. */
+/** Delivers tokens one by one. Returns how many were delivered, and the reason for ending early. */
 async function deliver({ ahead, meter }: ReturnType<typeof answer>, tokens: number) {
   for (let delivered = 0; delivered < tokens; delivered += 1) {
     meter.addMessage({ content: 'x' });
@@ -112,27 +112,27 @@ async function deliver({ ahead, meter }: ReturnType<typeof answer>, tokens: numb
 }
 
 describe('ProgressiveHold', () => {
-  it('uses all the money there is, to the last token', async () => {
+  it('uses all available money, to the last token', async () => {
     const given = answer({ beforeTokens: 3_000 });
     expect(await deliver(given, 5_000)).toEqual({ delivered: 3_000, shortage: 'out_of_money' });
     expect(given.purse.left).toBe(0n);
   });
 
-  it('holds a tranche ahead where there is plenty, asking twice for each', async () => {
+  it('holds a tranche ahead when there is plenty of money, with two calls per tranche', async () => {
     const given = answer({ beforeTokens: 10_000_000 });
     expect(await deliver(given, 10_000)).toEqual({ delivered: 10_000 });
     expect(given.purse.asked.length).toBeLessThanOrEqual(2 * (10_000 / 512) + 2);
     expect(given.reservation.coveredTokens).toBeLessThanOrEqual(10_000 + 512);
   });
 
-  it('holds little ahead where there is little, so that others find something', async () => {
+  it('holds little ahead when there is little money, so that other requests get some', async () => {
     const given = answer({ beforeTokens: 50_000 });
     await deliver(given, 1_000);
     expect(given.reservation.coveredTokens).toBeLessThanOrEqual(1_000 + 50);
     expect(answer({ beforeTokens: 100 }).reservation.trancheTokens).toBe(16);
   });
 
-  it('asks seldom when there is nothing more to be had, and again in time for what comes back', async () => {
+  it('rarely calls the ledger when no money is left, but in time to use money that comes back', async () => {
     const given = answer({ beforeTokens: 512, heldTokens: 512 });
     await deliver(given, 500);
     expect(given.purse.asked.length).toBeLessThan(12);
@@ -140,52 +140,52 @@ describe('ProgressiveHold', () => {
     expect(await deliver(given, 100)).toEqual({ delivered: 32, shortage: 'out_of_money' });
   });
 
-  it('never holds ahead for more than the answer can have', async () => {
+  it('never holds more than the rest of the response can cost', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     expect(await deliver(given, 100)).toEqual({ delivered: 100 });
     expect(given.reservation.coveredTokens).toBe(100);
     expect(given.reservation.coversWholeAnswer).toBe(true);
   });
 
-  it('ends an answer that has more pieces than it can have tokens', async () => {
+  it('ends a response that has more pieces than its maximum of tokens', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     expect(await deliver(given, 200)).toEqual({ delivered: 100, shortage: 'out_of_tokens' });
   });
 
-  it('ends one that has more bytes than so many tokens can have, before it is delivered and paid', async () => {
+  it('ends a response with more bytes than its tokens can have, before delivering and charging it', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     given.meter.addMessage({ content: 'x'.repeat(16_000_000) });
     expect(await given.ahead.reach(given.meter)).toBe('out_of_tokens');
     expect(given.reservation.coveredTokens).toBe(64);
   });
 
-  it('does not end one whose tokens are only long, and holds for no more than it can have', async () => {
+  it('does not end a response because of long tokens, and holds no more than it can cost', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 10 });
     given.meter.addMessage({ content: 'x'.repeat(600) });
     expect(await given.ahead.reach(given.meter)).toBeUndefined();
     expect(given.purse.asked).toEqual([]);
   });
 
-  describe('while the ledger can’t be asked', () => {
-    it('goes on with what is held', async () => {
+  describe('while the ledger is unavailable', () => {
+    it('continues with what is held', async () => {
       const given = answer({ beforeTokens: 10_000, heldTokens: 64, patienceMs: 1 });
       given.purse.away = 1_000;
       expect(await deliver(given, 64)).toEqual({ delivered: 64 });
     });
 
-    it('waits for what is not, and goes on when it is back', async () => {
+    it('waits when the hold is used up, and continues once the ledger is back', async () => {
       const given = answer({ beforeTokens: 10_000, heldTokens: 64 });
       given.purse.away = 8;
       expect(await deliver(given, 200)).toEqual({ delivered: 200 });
     });
 
-    it('waits no longer than it may', async () => {
+    it('waits no longer than its timeout', async () => {
       const given = answer({ beforeTokens: 10_000, heldTokens: 64, patienceMs: 150 });
       given.purse.away = 1_000;
       await expect(deliver(given, 200)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });
 
-    it('waits no more when its client has gone', async () => {
+    it('stops waiting when its client disconnects', async () => {
       const given = answer({ beforeTokens: 10_000, heldTokens: 64 });
       given.purse.away = 1_000;
       const delivered = deliver(given, 200);

@@ -4,7 +4,7 @@ import type { ChatPlan } from '../request/chat-plan.js';
 import type { Meter } from '../tokens/meter.js';
 import type { Reservation } from './reservation.js';
 
-/** What ends an answer before its backend does; to a client both are `length`. */
+/** Reasons for ending a response before its backend does. Clients see both as `length`. */
 export type Shortage = 'out_of_money' | 'out_of_tokens';
 
 /** The longest tokens of common vocabularies. */
@@ -13,13 +13,13 @@ const BYTES_PER_TOKEN_AT_MOST = 128;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1_000;
 
-/** How long an answer may wait for money that can't be asked for, and what ends the wait. */
+/** How long a response may wait for an unavailable ledger, and the signal that ends the wait. */
 export interface Patience {
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Holds money ahead of an answer's tokens, and says when there is none left for them. */
+/** Holds money ahead of a response's tokens, and reports when no money is left for them. */
 export class ProgressiveHold {
   private askAtTokens: number;
 
@@ -31,29 +31,35 @@ export class ProgressiveHold {
     this.askAtTokens = this.nextAsk(0);
   }
 
-  /** Why there is no money. */
+  /** The reason for the lack of money. */
   get refusal(): Problem {
     return this.reservation.refusal ?? new Problem('INSUFFICIENT_BALANCE');
   }
 
-  /** Whether what was metered is held for and nothing needs to be asked: a wait for each chunk would cost more than it. */
+  /**
+   * Whether the hold covers the metered tokens. Checked first, since awaiting each chunk would cost more than
+   * the chunk.
+   */
   isAhead({ tokens }: Meter): boolean {
     return tokens < this.askAtTokens;
   }
 
   /**
-   * Holds more ahead. What keeps the newest tokens from being delivered, if anything does. Where the ledger can't be asked,
-   * what is held goes on, and what is not waits for the ledger to be back; then it refuses with UNAVAILABLE.
+   * Extends the hold. Returns what prevents the newest tokens from being delivered, if anything. While the
+   * ledger is unavailable, tokens that are covered continue and others wait for the ledger; after the timeout
+   * it throws UNAVAILABLE.
    */
   async reach({ tokens: metered, pieces, bytes }: Meter): Promise<Shortage | undefined> {
     const { outputTokensAtMost: most } = this.plan;
-    // Tokens are estimated and may be fewer than that, but there are never fewer than pieces, nor is one of them endless.
+    // The estimate of tokens may be too low, but there are at least as many tokens as pieces, and their
+    // length is bounded.
     if (pieces > most || bytes > most * BYTES_PER_TOKEN_AT_MOST) return 'out_of_tokens';
-    // More are never charged.
+    // Tokens beyond the maximum are never charged.
     const tokens = Math.min(metered, most);
     await this.cover(tokens);
     if (tokens > this.reservation.coveredTokens) return 'out_of_money';
-    // With half of it used the next is asked for. The less there is to be had the more often, down to every token.
+    // Calls again after half of the covered tokens. The less money is left, the more often, down to every
+    // token.
     this.askAtTokens = this.nextAsk(tokens);
     return undefined;
   }
@@ -75,7 +81,7 @@ export class ProgressiveHold {
     }
   }
 
-  /** Halfway to where the hold ends, and where the answer has to. */
+  /** Halfway to the end of the hold, or to the maximum of the response. */
   private nextAsk(tokens: number): number {
     const covered = this.reservation.coveredTokens;
     const halfway = tokens + Math.max(1, Math.ceil((covered - tokens) / 2));

@@ -5,7 +5,7 @@ import { BackgroundWork } from '../http/background-work.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import { Reservation } from './reservation.js';
 
-/** A token of output costs a nano-dollar. */
+/** An output token costs one nano-dollar. */
 const rates = { inputNano: 0n, outputNano: 1_000_000n, cacheInputNano: 0n, cacheWriteNano: 0n };
 const plan = {
   model: { id: 'm', rates } as Model,
@@ -19,7 +19,7 @@ const used = (completionTokens: number): { backend: string; usage: Usage; durati
   durationMs: 1,
 });
 
-/** Whatever is asked of it beyond the first hold, it can't do. */
+/** A ledger that fails every call after the first hold, optionally except settling. */
 class FailingLedger extends Ledger {
   readonly charges: Charge[] = [];
   settles = true;
@@ -78,8 +78,8 @@ function reserved(heldNano: bigint) {
   return { reservation, ledger, errors, corrected };
 }
 
-describe('a reservation whose hold can’t grow, and not for want of money', () => {
-  it('charges what is held, writes off the rest and says so in the log', async () => {
+describe('a reservation whose hold cannot grow for another reason than lack of money', () => {
+  it('charges what is held, writes off the rest and logs it', async () => {
     const { reservation, ledger, errors, corrected } = reserved(10n);
     expect(await reservation.settle(used(25))).toEqual({ usdNano: 10n, diemNano: 0n });
     expect(ledger.charges).toMatchObject([{ requestId: 'r', cost: { usdNano: 10n }, writeOffNano: 15n }]);
@@ -87,7 +87,7 @@ describe('a reservation whose hold can’t grow, and not for want of money', () 
     expect(corrected).toEqual([26]);
   });
 
-  it('is nothing to one that holds enough', async () => {
+  it('charges the full amount when its hold is large enough', async () => {
     const { reservation, ledger, errors } = reserved(30n);
     expect(await reservation.settle(used(25))).toEqual({ usdNano: 25n, diemNano: 0n });
     expect(ledger.charges).toMatchObject([{ writeOffNano: 0n }]);
@@ -95,8 +95,8 @@ describe('a reservation whose hold can’t grow, and not for want of money', () 
   });
 });
 
-describe('a reservation whose charge nobody takes', () => {
-  it('says so in the log, whether anybody waits for the answer or its client has gone', async () => {
+describe('a reservation whose charge the ledger rejects', () => {
+  it('logs the failed charge', async () => {
     const { reservation, ledger, errors } = reserved(30n);
     ledger.settles = false;
     await expect(reservation.settle(used(25))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -104,8 +104,8 @@ describe('a reservation whose charge nobody takes', () => {
   });
 });
 
-describe('a reservation that can’t be given back', () => {
-  it('is logged, and what led to giving it back stays what is told', async () => {
+describe('a reservation that cannot be released', () => {
+  it('logs the failure and does not throw', async () => {
     const { reservation, errors } = reserved(10n);
     await reservation.release();
     await reservation.release();

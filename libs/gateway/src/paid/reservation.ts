@@ -38,18 +38,18 @@ interface Admitted {
   readonly request: AdmitRequest;
   readonly limits: Admission;
   readonly plan: ChatPlan;
-  /** Output tokens for which money is asked at first, and those without which the request can't begin. */
+  /** Output tokens to hold for at first, and the minimum without which the request cannot begin. */
   readonly firstTokens: number;
   readonly leastTokens: number;
-  /** The most output tokens that are held ahead. */
+  /** The most output tokens to hold ahead. */
   readonly trancheTokens: number;
 }
 
-/** What an answer took. */
+/** What to charge for a response. */
 interface Used {
   readonly backend: string;
   readonly usage: Usage;
-  /** What another answer took that this one follows. */
+  /** The usage of an earlier backend call for the same response. */
   readonly earlier?: Usage | undefined;
   readonly durationMs: number;
 }
@@ -57,24 +57,25 @@ interface Used {
 const NOTHING: Balances = { usdNano: 0n, diemNano: 0n };
 
 /**
- * A request holds ahead at most this part of what its account could spend. What a request holds and then does not use
- * is out of reach for the others meanwhile: with many at once, large tranches would turn some away while there is money.
+ * A request holds ahead at most this share of its account's balance. Money that a request holds but does not
+ * use is unavailable to others: with many concurrent requests, large tranches would cause refusals despite a
+ * sufficient balance.
  */
 const AHEAD_SHARE = 1_000n;
 
-/** Fewer output tokens than this, for each choice, are not worth asking for. */
+/** The minimum of output tokens per choice to hold in one call. */
 const SMALLEST_TRANCHE_TOKENS = 16;
 
-/** What a request that was let in has of limits and money, until it is settled or released. */
+/** The limits and money reserved for an admitted request, until it is settled or released. */
 export class Reservation {
   private open = true;
-  /** Of the prompt as it goes to a backend. */
+  /** Tokens of the prompt that is sent to a backend. */
   private promptTokens: number;
-  /** What a backend is asked now, and what was asked before it costs. */
+  /** The plan of the current backend call, and the cost of the earlier one. */
   private plan: ChatPlan;
   private earlierNano = 0n;
   private lastRefusal: Problem | undefined;
-  /** What is held for what is bought beside the answer, and what of it was bought. */
+  /** What is held for purchases, and the purchases made. */
   private extrasNano: bigint;
   private bought: readonly ChargeLine[] = [];
 
@@ -94,12 +95,12 @@ export class Reservation {
     return tokensWithin(this.plan.model, this.promptTokens, heldNano);
   }
 
-  /** Whether the answer is paid for however long it becomes. */
+  /** Whether the hold covers the response at its maximum length. */
   get coversWholeAnswer(): boolean {
     return this.coveredTokens >= this.plan.outputTokensAtMost;
   }
 
-  /** Output tokens to hold ahead: fewer, the less the account could spend when the request began. */
+  /** Output tokens to hold ahead: fewer, the lower the account's balance was when the request began. */
   get trancheTokens(): number {
     const { promptTokens, plan } = this;
     const { trancheTokens } = this.admitted;
@@ -109,26 +110,27 @@ export class Reservation {
     return Math.min(trancheTokens, Math.max(tokens, SMALLEST_TRANCHE_TOKENS * plan.choices));
   }
 
-  /** What the account could spend when the request began, less what it holds, or less a cost where that is known. */
+  /** The account's balance at the beginning of the request less the hold, or less the cost if known. */
   left(cost: Balances = this.hold.amount): Balances {
     const { usdNano, diemNano } = this.hold.before;
     return { usdNano: usdNano - cost.usdNano, diemNano: diemNano - cost.diemNano };
   }
 
-  /** Why money was not to be had when it was last asked for. */
+  /** The reason why money was last refused. */
   get refusal(): Problem | undefined {
     return this.lastRefusal;
   }
 
-  /** Takes what was bought out of what was held for it. What is left of that is for the answer. */
+  /** Replaces the amount held for purchases by their price. The rest becomes available for the response. */
   buy(purchases: readonly Purchase[]): void {
     this.bought = purchases.map(purchaseLine);
     this.extrasNano = sumNano(this.bought);
   }
 
   /**
-   * Takes the prompt as it goes to a backend. Holds money where it turned out larger, as one does when files have become text,
-   * and for as much output as before or what can be had of it. Refuses: INSUFFICIENT_BALANCE and the codes of a key's limit.
+   * Sets the size of the prompt that is sent to a backend. Extends the hold if it became larger, for example
+   * because files became text, to cover as much output as before or as the account can pay. Refuses:
+   * INSUFFICIENT_BALANCE and the codes of a key's limit.
    */
   async coverPrompt(promptTokens: number): Promise<void> {
     const { leastTokens } = this.admitted;
@@ -141,8 +143,8 @@ export class Reservation {
   }
 
   /**
-   * Goes on to ask a backend anew, after an answer that took so much. Whether money is held for the beginning of the next one
-   * and for the most that is bought for it; what can't be had is missing from then on.
+   * Prepares for a follow-up call after a response with this usage. Returns whether the hold covers the
+   * beginning of the next response and the highest price of its purchases.
    */
   async askAgain(plan: ChatPlan, earlier: Usage): Promise<boolean> {
     const wasWhole = this.coversWholeAnswer;
@@ -154,15 +156,19 @@ export class Reservation {
     return this.coveredTokens >= this.admitted.leastTokens;
   }
 
-  /** Holds money for so many output tokens, or for as many as the account can pay, where that is `atLeast`. */
+  /**
+   * Extends the hold to this number of output tokens, or to as many as the account can pay, if that is
+   * `atLeast`.
+   */
   async cover(outputTokens: number, atLeast: number): Promise<void> {
     if (outputTokens <= this.coveredTokens) return;
     await this.holdFor({ amountNano: this.costNano(outputTokens), atLeastNano: this.costNano(atLeast) });
   }
 
   /**
-   * Charges what was used and says what the account pays. Once resolved, the charge is durable. What the hold has not
-   * and can't have is written off: it was delivered. An answer without output is not charged, nor is what was bought for it.
+   * Charges the usage and returns what the account pays. Once resolved, the charge is durable. What the hold
+   * cannot cover is written off, since it was delivered. A response without output is not charged, nor are
+   * its purchases.
    */
   async settle({ backend, usage: last, earlier, durationMs }: Used): Promise<Balances> {
     const { request, plan } = this.admitted;
@@ -204,7 +210,9 @@ export class Reservation {
     return cost;
   }
 
-  /** Gives everything back but the request: nothing was delivered. Does nothing once settled. */
+  /**
+   * Returns everything except the counted request, since nothing was delivered. Does nothing once settled.
+   */
   async release(): Promise<void> {
     if (!this.open) return;
     await this.releaseHold();
@@ -212,8 +220,8 @@ export class Reservation {
   }
 
   /**
-   * Gives everything back, the request included: it was this service that could not serve it. Resolves once the limits
-   * have it back, with what they are then; with nothing once settled.
+   * Returns everything including the counted request, because this service could not serve it. Resolves with
+   * the new limits once they are updated; undefined once settled.
    */
   async cancel(): Promise<Admission | undefined> {
     if (!this.open) return undefined;
@@ -229,7 +237,7 @@ export class Reservation {
     };
   }
 
-  /** A failure is logged: the hold lapses. */
+  /** A failure is logged; the hold then expires. */
   private async releaseHold(): Promise<void> {
     this.open = false;
     try {
@@ -240,20 +248,20 @@ export class Reservation {
     }
   }
 
-  /** What the prompt, what is bought and so many output tokens cost at the most. */
+  /** The highest possible cost of the prompt, purchases and this number of output tokens. */
   private costNano(outputTokens: number): bigint {
     const { plan, promptTokens, extrasNano, earlierNano } = this;
     return costAtMostNano(plan.model, promptTokens, outputTokens) + extrasNano + earlierNano;
   }
 
-  /** Holds money for the beginning of an answer, or for all of it. */
+  /** Extends the hold to the beginning of a response, or to all of it. */
   private coverBeginning(isWhole: boolean): Promise<void> {
     const { firstTokens, leastTokens } = this.admitted;
     const amountNano = this.costNano(isWhole ? this.plan.outputTokensAtMost : firstTokens);
     return this.holdFor({ amountNano, atLeastNano: this.costNano(leastTokens) });
   }
 
-  /** Goes on behind the answer, which needs no more of the limits. */
+  /** Runs after the response, which does not wait for it. */
   private correctLimits(tokens: number): Promise<void> {
     const { request, limits } = this.admitted;
     const { limiter, background } = this.neighbours;
@@ -264,7 +272,7 @@ export class Reservation {
     );
   }
 
-  /** Grows the hold to a charge as far as it can be had: whatever keeps it from growing, there is a charge to make. */
+  /** Extends the hold to the amount of a charge as far as possible. A failure must not prevent the charge. */
   private async growTo(amountNano: bigint): Promise<void> {
     try {
       await this.holdFor({ amountNano, atLeastNano: 0n });
@@ -274,7 +282,7 @@ export class Reservation {
     }
   }
 
-  /** Grows the hold to an amount, or as far as the account can. */
+  /** Extends the hold to an amount, or as far as the account can pay. */
   private async holdFor(wanted: { amountNano: bigint; atLeastNano: bigint }): Promise<void> {
     const held = totalNano(this.hold.amount);
     const moreNano = wanted.amountNano - held;
@@ -291,24 +299,24 @@ export class Reservation {
   }
 }
 
-/** A prompt with the most that is found for it, estimated. */
+/** Estimated tokens of a prompt with the most that web research adds. */
 export function promptTokensOf({ promptTokens, web }: ChatPlan): number {
   return promptTokens + (web?.tokensAtMost ?? 0);
 }
 
-/** What there is too little money by: the account's, or what its key may spend. */
+/** The account lacks money, or its key's spending limit is reached. */
 const MONEY_CODES: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'INSUFFICIENT_BALANCE',
   'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
   'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
 ]);
 
-/** Whether a request failed with a 503: it was not its caller's fault, nor did it get anything. */
+/** Whether a request failed with a 503: it was not the caller's fault, and nothing was delivered. */
 export function isUnserved(error: unknown): boolean {
   return error instanceof Problem && error.status === 503;
 }
 
-/** Whether a refusal is for want of money. */
+/** Whether a request was refused for lack of money. */
 export function isShortOfMoney(error: unknown): error is Problem {
   return error instanceof Problem && MONEY_CODES.has(error.code);
 }

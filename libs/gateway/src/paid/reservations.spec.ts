@@ -17,7 +17,7 @@ const refused = new Problem('RATE_LIMIT_EXCEEDED');
 const short = new Problem('INSUFFICIENT_BALANCE');
 const balances = { usdNano: 0n, diemNano: 0n };
 
-/** Reservations whose neighbours admit or hold as told, and can give nothing back. */
+/** Reservations with a limiter and ledger that admit or hold as given, and fail to release. */
 function reserving(given: { admitted: boolean; holds: boolean }) {
   const asked: string[] = [];
   const unreachable = (what: string) => (): Promise<never> => {
@@ -52,7 +52,7 @@ function reserving(given: { admitted: boolean; holds: boolean }) {
 it.each([
   [{ admitted: false, holds: true }, refused, ['hold']],
   [{ admitted: true, holds: false }, short, ['limits']],
-])('a refusal is told as it is, though nothing can be given back: %j', async (given, problem, asks) => {
+])('throws the original refusal even if the release fails: %j', async (given, problem, asks) => {
   const { asked, making } = reserving(given);
   await expect(making).rejects.toBe(problem);
   expect(asked).toEqual(asks);

@@ -21,11 +21,11 @@ import { Reservation, promptTokensOf } from './reservation.js';
 interface Asking {
   readonly requestId: string;
   readonly caller: Caller;
-  /** Told what limits and balances are, also where they refuse. */
+  /** Receives the headers about limits and balances, even on a refusal. */
   readonly headers: HeaderValues;
 }
 
-/** Whom reservations are made with. */
+/** The services that reservations are made with. */
 @Injectable()
 export class Lenders {
   constructor(
@@ -35,7 +35,7 @@ export class Lenders {
   ) {}
 }
 
-/** Lets requests in: limits and money, at once. */
+/** Admits requests: checks limits and holds money concurrently. */
 @Injectable()
 export class Reservations {
   constructor(
@@ -45,8 +45,8 @@ export class Reservations {
   ) {}
 
   /**
-   * Refuses: TOO_MANY_TOKENS_PER_MINUTE, RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE, the codes of a key's limit. A refusal of one
-   * gives back what the other took.
+   * Refuses: TOO_MANY_TOKENS_PER_MINUTE, RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE, the codes of a key's
+   * limit. If either the limits or the ledger refuse, what the other has reserved is released.
    */
   async make({ requestId, caller, headers }: Asking, plan: ChatPlan): Promise<Reservation> {
     const { ledger, background, limits: gate } = this.lenders;
@@ -58,7 +58,7 @@ export class Reservations {
       promptTokensOf(plan) + expectedTokens(plan, trancheTokens),
     );
     const firstTokens = Math.min(plan.outputTokensAtMost, trancheTokens, FIRST_TOKENS * plan.choices);
-    // An answer begins with what the account has, if that pays for a token of each choice.
+    // A response may begin if the balance pays for one token of each choice.
     const sizes = { firstTokens, leastTokens: Math.min(plan.choices, firstTokens), trancheTokens };
     const [limits, hold] = await Promise.allSettled([
       traced('admit', () => limiter.admit(request)),
@@ -87,7 +87,7 @@ export class Reservations {
     throw hold.status === 'rejected' ? hold.reason : new Problem('UNKNOWN_ERROR');
   }
 
-  /** What can't be given back lapses by itself; the client is told why it was refused all the same. */
+  /** What cannot be released expires. The client still gets the original refusal. */
   private async givenBack(requestId: string, giving: Promise<void>): Promise<void> {
     await giving.catch((error: unknown) => {
       this.logger.log.error({ err: error, requestId }, 'giving back what a refusal took failed');
@@ -95,14 +95,17 @@ export class Reservations {
   }
 }
 
-/** A wallet that can spend too little is not let in. */
+/** Wallets need a minimum balance to be admitted. */
 export const isBelowFloor = ({ wallet }: Caller, { before }: Hold): boolean =>
   wallet !== undefined && totalNano(before) < WALLET_FLOOR_NANO;
 
-/** What is held for output at first, for each choice: little, since the hold tells how much there is to be had. */
+/** Output tokens per choice to hold for at first. Low, since the hold reports how much money is available. */
 const FIRST_TOKENS = 64;
 
-/** An answer that is not streamed is held whole where the ledger finds that it is a small part of what there is. */
+/**
+ * A response that is not streamed is held for as a whole if the ledger finds that small compared to the
+ * balance.
+ */
 function holdRequest(
   { requestId, caller }: Omit<Asking, 'headers'>,
   plan: ChatPlan,
@@ -122,7 +125,7 @@ function holdRequest(
   };
 }
 
-/** Output tokens that are taken from the limits until it is known how many there were. */
+/** Output tokens to count against the limits until the actual number is known. */
 function expectedTokens({ stream, outputTokensAtMost }: ChatPlan, trancheTokens: number): number {
   return stream ? Math.min(outputTokensAtMost, trancheTokens) : outputTokensAtMost;
 }

@@ -2,24 +2,24 @@ import { Injectable } from '@nestjs/common';
 import { GuardedFetcher } from '@svc/guarded-fetch';
 import { GatewaySettings } from '../gateway.config.js';
 
-/** The most bytes of an image or a file, decoded (25 MB, the contract's limit), and of a video. */
+/** The size limit of an attachment: an image or file decoded (25 MB, the contract's limit), or a video. */
 export const ATTACHMENT_LIMIT_BYTES = 25_000_000;
 
-/** One image, video or file may take this long to fetch. */
+/** Timeout for fetching one image, video or file. */
 const FETCH_MS = 20_000;
 
-/** What an attachment is, as its sender says, and its bytes. */
+/** The bytes of an attachment and the media type that its source declares. */
 export interface Source {
   readonly bytes: Buffer;
   readonly mediaType: string;
 }
 
-/** An attachment whose URL holds nothing usable. */
+/** The URL of an attachment has no usable content. */
 export class BadSource extends Error {
   override readonly name = 'BadSource';
 }
 
-/** Fetches what requests name by URL, where that is wanted. */
+/** Fetches attachments given by URL, if the settings allow it. */
 @Injectable()
 export class AttachmentFetcher {
   constructor(

@@ -29,7 +29,7 @@ const url = 'https://images.example/cat.png';
 
 afterAll(() => images.close());
 
-it('where nothing is fetched, a URL is refused at once and by its field, and a file says so in its place', async () => {
+it('rejects a URL by its field, and notes it in place of a file, when fetching is switched off', async () => {
   const refused = await attachments
     .ready({ type: 'image_url', image_url: { url } }, context)
     .catch((error: unknown) => error);

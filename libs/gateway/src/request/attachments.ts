@@ -15,24 +15,24 @@ import { ATTACHMENT_LIMIT_BYTES, AttachmentFetcher, BadSource, type Source } fro
 import { FileTexts } from './file-texts.js';
 import { videoType } from './video-type.js';
 
-/** The least width and height of an image, in pixels. */
+/** Minimum width and height of an image, in pixels. */
 const LEAST_PIXELS = 64;
 
 type Part<Type extends ContentPart['type']> = Extract<ContentPart, { type: Type }>;
 
-/** Where an attachment stands and for whom it is read. */
+/** The position of an attachment, and whose request it belongs to. */
 export interface AttachmentContext {
-  /** Of the part in the request. */
+  /** Path of the part in the request. */
   readonly path: Issue['path'];
   readonly accountId: string;
-  /** Whether the model can be given images. */
+  /** Whether the model accepts images. */
   readonly takesImages: boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes the parts of a message ready for a model: files become fenced text, and nothing is left for a backend to fetch.
- * Images and videos are checked in this process.
+ * Prepares the parts of a message for a model: files become fenced text, and nothing is left for a backend to
+ * fetch. Images and videos are checked in this process.
  */
 @Injectable()
 export class Attachments {
@@ -43,8 +43,8 @@ export class Attachments {
   ) {}
 
   /**
-   * A part as the backend gets it; the same object where nothing needs to change. Refuses: INVALID_REQUEST on an image,
-   * a video or audio that is none, UNAVAILABLE while too many others are being read.
+   * The part to send to the backend; the same object if nothing changes. Refuses: INVALID_REQUEST for an
+   * image, video or audio that is not valid, UNAVAILABLE while too many others are being read.
    */
   async ready(part: ContentPart, context: AttachmentContext): Promise<ContentPart> {
     switch (part.type) {
@@ -84,7 +84,7 @@ export class Attachments {
     }
   }
 
-  /** Only the first bytes of a video are looked at, and that its base64 is sound. */
+  /** Checks only the first bytes of a video, and that its base64 is valid. */
   private async video(part: Part<'video_url'>, context: AttachmentContext): Promise<ContentPart> {
     const { url } = part.video_url;
     const refuse = (why: string): Problem =>
@@ -111,7 +111,7 @@ export class Attachments {
     return format ? part : { ...part, input_audio: { ...part.input_audio, format: 'wav' } };
   }
 
-  /** A file that can't be read says so in its place, and the request goes on. */
+  /** A file that cannot be read is replaced by an error text, and the request continues. */
   private async file(part: Part<'file'>, context: AttachmentContext): Promise<ContentPart> {
     const { file_data: data, filename } = part.file;
     const name = filename?.trim() || nameFrom(data);
@@ -155,7 +155,7 @@ async function decoded(url: string, head: DataUrlHead): Promise<{ bytes: Buffer;
 
 const isDataUrl = (url: string): boolean => /^data:/i.test(url);
 
-/** SVG is text. */
+/** SVG counts as text. */
 function isImage(bytes: Buffer, mediaType: string): boolean {
   return (
     imageFormat(bytes) !== undefined || (mediaType.startsWith('image/') && mediaType !== 'image/svg+xml')
@@ -169,7 +169,7 @@ function tooBusy(cause: ExtractionFailed | ImageRejected): Problem {
   return new Problem('UNAVAILABLE', { message: `${sentence(cause.reason)} Please try again.`, cause });
 }
 
-/** A clause with a capital and a full stop. */
+/** A clause as a sentence: capitalized and ending with a full stop. */
 function sentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1).replace(/\.$/, '')}.`;
 }

@@ -3,27 +3,27 @@ import type { Findings } from '../web/web-research.js';
 import type { CalledPlan } from './chat-plan.js';
 import type { PreparedPrompt } from './preparation.js';
 
-/** What a model has said up to its call for a search. */
+/** The model's message that ends with its call for a search. */
 export interface SaidBefore {
-  /** Its message, as backends take it back. */
+  /** Its message, in the form that backends accept as input. */
   readonly message: object;
-  /** Of its call. */
+  /** The id of its tool call. */
   readonly id: string;
 }
 
-/** Room for the words of this service in what a call is answered with, and for two more messages. */
+/** Tokens reserved for this service's own text in the tool result, and for two more messages. */
 const OWN_TOKENS = 96;
 
 const LAST_SEARCH = 'No further search can be made for this answer.';
 
-/** Tokens of a prompt that goes on with what was said, before anything is found, estimated. */
+/** Estimated tokens of the follow-up prompt, without the search results. */
 export function tokensBeforeResults({ tokens }: PreparedPrompt, { message }: SaidBefore): number {
   return tokens + estimateTokens(Buffer.byteLength(JSON.stringify(message))) + OWN_TOKENS;
 }
 
 /**
- * A prompt that goes on with the call of a model and with what was found as what the call gives back. All before it stays as it
- * was, so that backends which keep prompts need not read it again.
+ * The prompt of the follow-up call: the model's tool call and the findings as its result, appended to the
+ * unchanged prompt, so that prompt caches of backends keep working.
  */
 export function promptAfterCall(
   prompt: PreparedPrompt,

@@ -50,7 +50,7 @@ describe('checkCapabilities', () => {
       'supportsAudioInput',
     ],
   ])(
-    'refuses %j of a model without it, naming %s, and lets one with %s have it',
+    'refuses %j for a model without the capability, naming %s, and accepts it with %s',
     (body, field, capability) => {
       expect(faults(body)).toHaveLength(1);
       expect(faults(body)[0]).toMatch(new RegExp(`^${field}: `));
@@ -58,7 +58,7 @@ describe('checkCapabilities', () => {
     },
   );
 
-  it('asks nothing for what is switched off', () => {
+  it('requires no capability for options that are switched off', () => {
     expect(
       faults({
         tools: [],
@@ -70,13 +70,13 @@ describe('checkCapabilities', () => {
     ).toEqual([]);
   });
 
-  it('names every fault at once', () => {
+  it('reports all violations at once', () => {
     expect(faults({ tools: [tool], tool_choice: 'required', logprobs: true, ...user(image) })).toHaveLength(
       4,
     );
   });
 
-  it('bounds the parts of a message and of a request', () => {
+  it('limits the parts of a message and of a request', () => {
     const all = { supportsVision: true, supportsVideoInput: true };
     expect(faults(user(...Array.from({ length: 11 }, () => image)), all)).toHaveLength(1);
     expect(faults(user(...Array.from({ length: 10 }, () => image)), all)).toEqual([]);

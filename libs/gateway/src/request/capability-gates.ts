@@ -1,17 +1,17 @@
 import { type ChatRequest, type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
 import type { Model } from '@svc/runtime';
 
-/** The most parts of a kind that one message may carry. */
+/** The most parts of each type in one message. */
 const PER_MESSAGE = { image_url: 10, input_audio: 5, file: 5 } as const;
 
 const VIDEOS_PER_REQUEST = 3;
 
-/** Prompt caches take at most this many marks. */
+/** Prompt caches accept at most this number of marks. */
 const CACHE_MARKS_PER_REQUEST = 4;
 
 type Capability = keyof Model['capabilities'];
 
-/** What a request asks of a model, where it asks it, and whether it does. */
+/** A capability, the field that needs it, and whether a request uses that field. */
 interface Gate {
   readonly capability: Capability;
   readonly field: string;
@@ -55,7 +55,7 @@ const MEDIA: Partial<Record<ContentPart['type'], Capability>> = {
   video_url: 'supportsVideoInput',
 };
 
-/** Refuses what the model can't do, naming each field: INVALID_REQUEST. */
+/** Refuses what the model does not support, naming each field: INVALID_REQUEST. */
 export function checkCapabilities(request: ChatRequest, model: Model): void {
   const issues: Issue[] = [];
   const refuse = (path: (string | number)[], message: string): void => {
@@ -80,7 +80,7 @@ export function checkCapabilities(request: ChatRequest, model: Model): void {
   if (issues.length > 0) throw invalidRequest(issues);
 }
 
-/** The parts of a message; none of one that is plain text. */
+/** The parts of a message; empty for plain text. */
 function partsOf(message: Message): readonly ContentPart[] {
   return Array.isArray(message.content) ? message.content : [];
 }

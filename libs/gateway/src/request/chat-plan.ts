@@ -26,24 +26,27 @@ import {
   planWeb,
 } from '../web/web-plan.js';
 
-/** What a request comes to: which model, under which options, at what size. */
+/** The plan for a request: model, options and size. */
 export interface ChatPlan {
   readonly accountId: string;
   readonly model: Model;
-  /** What a client is told when it asked for a model that goes or has gone. */
+  /** The notice for a client that requested a deprecated or retired model. */
   readonly deprecation: DeprecationNotice | undefined;
   readonly limits: AdmitRequest['limits'];
   readonly parameters: SvcParametersEcho;
   readonly thinking: ThinkingPlan;
   readonly stream: boolean;
   readonly choices: number;
-  /** Of what the client sent, estimated. */
+  /** Estimated tokens of the client's prompt. */
   readonly promptTokens: number;
-  /** What is to be found on the web, and the most that it adds to prompt and price; without it nothing. */
+  /**
+   * What to find on the web, and the most it adds to prompt and price; undefined without a search or pages to
+   * read.
+   */
   readonly web?: WebPlan | undefined;
   /** The most output tokens of all choices together. */
   readonly outputTokensAtMost: number;
-  /** What the client sent, as its schema reads it, and as JSON that holds nothing but what was checked. */
+  /** The client's request as parsed by its schema, and as JSON that contains only validated content. */
   readonly request: ChatRequest;
   readonly json: JsonText;
   /** The members of that JSON, each as its text. */
@@ -51,12 +54,13 @@ export interface ChatPlan {
   readonly cacheKey: string | undefined;
 }
 
-/** Members of a request that are for this service and not for a backend. */
+/** Members that this service handles itself and does not send to a backend. */
 const OWN_MEMBERS = ['model', 'svc_parameters', 'user', 'store', 'include', 'metadata', 'fallbacks'];
 
 /**
- * What backends take for another limit of the output, or for another number of choices, beside the names of OpenAI:
- * llama.cpp lets `n_predict` and `n_cmpl` win, others have the rest. Nobody has paid for what they ask for.
+ * Names other than OpenAI's by which backends take an output limit or a number of choices: llama.cpp gives
+ * `n_predict` and `n_cmpl` precedence, other backends use the rest. They are removed, since the tokens they
+ * would request have not been paid for.
  */
 const OTHER_LIMITS = [
   'n_predict',
@@ -71,8 +75,8 @@ const OTHER_LIMITS = [
 ];
 
 /**
- * Reads what is asked. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED, NOT_AVAILABLE,
- * INVALID_REQUEST.
+ * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
+ * NOT_AVAILABLE, INVALID_REQUEST.
  */
 export function planChat(
   request: ChatRequest,
@@ -116,21 +120,21 @@ export function planChat(
   };
 }
 
-/** A plan whose model has asked for a search. */
+/** A plan whose model has called the search tool. */
 export type CalledPlan = ChatPlan & { readonly web: SearchPlan };
 
-/** What a model that is offered a search has done so far. */
+/** The state of a response whose model was offered a search. */
 interface Called {
   readonly offer: OfferPlan;
-  /** What it searches for, where it has said so. */
+  /** The search query, if the model gave one. */
   readonly query: string | undefined;
-  /** Of all that it is to be shown but for what is found, estimated. */
+  /** Estimated tokens of the follow-up prompt, without the search results. */
   readonly promptTokens: number;
-  /** What it has said so far counts against what it may say. */
+  /** Output tokens used so far; they count against the output limit. */
   readonly usedTokens: number;
 }
 
-/** The plan of asking a model anew that has called the tool for searching. */
+/** The plan of the follow-up call after the model has called the search tool. */
 export function planAfterCall(
   plan: ChatPlan,
   { offer, query, promptTokens, usedTokens }: Called,
@@ -139,22 +143,25 @@ export function planAfterCall(
   return { ...plan, promptTokens, outputTokensAtMost, web: calledSearch(offer, query) };
 }
 
-/** The tool for searching, where the model is offered it or has called it. */
+/** The search tool, if the model is offered it or has called it. */
 export function offeredTool({ web }: Pick<ChatPlan, 'web'>): OfferedTool | undefined {
   if (web?.kind === 'offer') return { tool: web.tool, isCalled: false };
   return web?.kind === 'search' && web.calledBy ? { tool: web.calledBy, isCalled: true } : undefined;
 }
 
-/** How a backend is asked. */
+/** The parts of a backend call that differ from the client's request. */
 export interface BackendRequest {
   readonly stream: boolean;
-  /** JSON in place of the client's, where something was made of them; its long strings are beside the plan's text. */
+  /**
+   * JSON that replaces the client's messages if they were changed; its long strings are kept with the plan's
+   * text.
+   */
   readonly messages: string | undefined;
-  /** Of the prompt with them, estimated. */
+  /** Estimated tokens of the prompt that is sent. */
   readonly promptTokens: number;
 }
 
-/** A plan as the router wants it. */
+/** The router's call for a plan. */
 export async function inferenceCall(
   plan: ChatPlan,
   { requestId, accountId }: Pick<InferenceCall, 'requestId' | 'accountId'>,
@@ -165,13 +172,13 @@ export async function inferenceCall(
   return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };
 }
 
-/** The client's limit of output tokens per choice; zero or less is as good as none. */
+/** The client's limit of output tokens per choice; zero or less counts as no limit. */
 function outputLimit(request: ChatRequest): number | undefined {
   const limit = request.max_completion_tokens ?? request.max_tokens;
   return limit !== null && limit !== undefined && limit > 0 ? limit : undefined;
 }
 
-/** The request as the backend gets it: every member that is not ours, in the bytes it came in. */
+/** The request body for the backend: every member that is not handled here, byte for byte. */
 function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: BackendRequest): string {
   const members = new Map(plan.members);
   if (messages) members.set('messages', messages);
@@ -187,8 +194,8 @@ function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: Backend
 }
 
 /**
- * Members that make the backend search. Without `enable_x_search` the caller's own are left out, because the search that
- * they start would not be paid for. With it they are merged into ours.
+ * Sets the members that make the backend search. Without `enable_x_search` the caller's own members are
+ * removed, because the search that they start would not be paid for. With it they are merged into ours.
  */
 function tellSearch(members: Map<string, string>, { web, model }: ChatPlan): void {
   if (model.capabilities.supportsXSearch !== true) return;
@@ -201,8 +208,8 @@ function tellSearch(members: Map<string, string>, { web, model }: ChatPlan): voi
 }
 
 /**
- * An object of the caller's completes ours. Our plain values win: they switch the search on that is charged, and ask for
- * its citations. Our lists, such as sources, are defaults that the caller may replace.
+ * An object of the caller's extends ours. Our plain values win: they switch on the search that is charged,
+ * and request its citations. Our lists, such as sources, are defaults that the caller may replace.
  */
 function mergedMember(ours: unknown, text: string | undefined): unknown {
   const own: unknown = text === undefined ? undefined : JSON.parse(text);
@@ -214,13 +221,13 @@ function mergedMember(ours: unknown, text: string | undefined): unknown {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Of the estimate of a prompt, so much more may be the prompt where it has to fit beside the output. */
+/** Safety factor on the estimated prompt size when prompt and output must fit into the context together. */
 const PROMPT_MARGIN = 1.1;
 
 /**
- * A backend is always told where to end: the least of what the client asks for and what the model may give, and without
- * a limit of the client's also of what its context has room for. When a client gives both names the newer one wins, and
- * backends may refuse to see two.
+ * Always sets an output limit for the backend: the lower of the client's limit and the model's. If the client
+ * sets no limit, also the room left in the context. If a client sends both names, the newer one wins, and
+ * only one is sent, since backends may reject two.
  */
 function tellLimit(members: Map<string, string>, plan: ChatPlan, promptTokens: number): void {
   const name = Number(members.get('max_completion_tokens')) > 0 ? 'max_completion_tokens' : 'max_tokens';

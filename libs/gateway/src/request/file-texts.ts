@@ -4,7 +4,7 @@ import { GatewaySettings } from '../gateway.config.js';
 import { fence, label, stableCode } from '../untrusted/fence.js';
 import { neutralisedInTurns } from '../untrusted/untrusted-text.js';
 
-/** The text of files as it goes before a model. */
+/** Formats the text of files for a model. */
 @Injectable()
 export class FileTexts {
   constructor(
@@ -13,10 +13,10 @@ export class FileTexts {
   ) {}
 
   /**
-   * The text of a file as untrusted content, its name included: both come from the author of the file. Throws
-   * ExtractionFailed.
+   * The text of a file as untrusted content. The name is untrusted too: both come from the author of the
+   * file. Throws ExtractionFailed.
    *
-   * @param name As it is shown; that of the file decides what it is read as.
+   * @param name The name to show; the file's own name decides how it is parsed.
    */
   async read(file: SourceFile, name: string, signal: AbortSignal): Promise<string> {
     const { text } = await this.retrieval.extractText(file, signal);
@@ -26,7 +26,7 @@ export class FileTexts {
     return `${opening}\n${content}\n${closing}`;
   }
 
-  /** What stands in place of a file that can't be read. */
+  /** The text that replaces a file that cannot be read. */
   unread(name: string, why: string): string {
     return `[Error processing file ${label(name)}: ${label(why)}]`;
   }

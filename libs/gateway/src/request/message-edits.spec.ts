@@ -4,7 +4,7 @@ import { type MessageEdits, editMessages } from './message-edits.js';
 
 const nothing: MessageEdits = { prompt: '', untrusted: '', dropped: new Set(), parts: new Map() };
 
-/** Edits the messages of a JSON text. Edits are chosen by what was read from it. */
+/** Edits the messages of a JSON text. The edits are chosen from the parsed messages. */
 function edit(text: string, choose: (messages: Message[]) => Partial<MessageEdits>) {
   const messages = JSON.parse(text) as Message[];
   const edited = editMessages({ messages, text }, { ...nothing, ...choose(messages) });
@@ -15,7 +15,7 @@ function edit(text: string, choose: (messages: Message[]) => Partial<MessageEdit
 describe('editMessages', () => {
   const big = '{"role":"user","content":"a","seen":12345678901234567890.00}';
 
-  it('keeps the bytes of what it does not edit', () => {
+  it('keeps the bytes of unedited messages', () => {
     const text = `[ ${big} , {"role":"assistant","content":null}]`;
     expect(editMessages({ messages: JSON.parse(text) as Message[], text }, nothing).text).toBe(
       `[${big},{"role":"assistant","content":null}]`,
@@ -26,21 +26,21 @@ describe('editMessages', () => {
     ['a system prompt', '{"role":"user","content":"a"}', 'house'],
     ["one text with the caller's system prompt", '{"role":"system","content":"b\\u0041"}', 'house\n\nbA'],
     [
-      'one list with it',
+      "one list with the caller's parts",
       '{"role":"system","content":[{"type":"text","text":"b"}]}',
       [
         { type: 'text', text: 'house' },
         { type: 'text', text: 'b' },
       ],
     ],
-    ["a message before a developer's", '{"role":"developer","content":"b"}', 'house'],
+    ['a message before a developer message', '{"role":"developer","content":"b"}', 'house'],
   ])('puts a prompt first, as %s', (_, first, content) => {
     const { messages, text } = edit(`[${first},${big}]`, () => ({ prompt: 'house' }));
     expect(messages[0]).toEqual({ role: 'system', content });
     expect(text).toContain('12345678901234567890.00');
   });
 
-  it('keeps the role of a developer behind a prompt', () => {
+  it('keeps the role of a developer message after a prompt', () => {
     const { messages } = edit('[{"role":"developer","content":"b"}]', () => ({ prompt: 'house' }));
     expect(messages.map(({ role }) => role)).toEqual(['system', 'developer']);
   });
@@ -65,7 +65,7 @@ describe('editMessages', () => {
     },
   );
 
-  it('leaves messages out', () => {
+  it('removes dropped messages', () => {
     const { text } = edit(`[{"role":"assistant","content":""},${big}]`, ([first]) => ({
       dropped: new Set(first ? [first] : []),
     }));
@@ -76,7 +76,7 @@ describe('editMessages', () => {
   const parts = `[{"type":"text","text":"x","n":1e400},{"type":"file","file":{"file_data":"${url}"}}]`;
   const part: ContentPart = { type: 'image_url', image_url: { url: `${url}$&` } };
 
-  it('puts other parts in place of parts', () => {
+  it('replaces parts', () => {
     const { text } = edit(`[{"role":"user","content":${parts}}]`, ([message]) => ({
       parts: new Map([[message?.content?.[1] as ContentPart, { part, text: JSON.stringify(part) }]]),
     }));
@@ -84,7 +84,7 @@ describe('editMessages', () => {
     expect(text).toContain(`"url":"${url}$&"`);
   });
 
-  it('says so where nothing is left of a message', () => {
+  it('leaves a note in a message that has lost all its parts', () => {
     const { messages } = edit(`[{"role":"user","content":${parts}}]`, ([message]) => ({
       parts: new Map(((message?.content ?? []) as ContentPart[]).map((each) => [each, undefined])),
     }));

@@ -1,36 +1,36 @@
 import type { ContentPart, Message } from '@svc/contracts';
 import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 
-/** What is made of the messages of a request before a backend gets them. */
+/** Changes to the messages of a request before they go to a backend. */
 export interface MessageEdits {
-  /** Goes before what the caller says; empty for none. */
+  /** A system prompt to put before the caller's messages; may be empty. */
   readonly prompt: string;
-  /** Untrusted content in its fence, put before the text of the last user message; empty for none. */
+  /** Fenced untrusted content to put before the text of the last user message; may be empty. */
   readonly untrusted: string;
   readonly dropped: ReadonlySet<Message>;
-  /** What becomes of a part; nothing where it is left out. */
+  /** The replacement of each changed part; undefined if it is removed. */
   readonly parts: ReadonlyMap<ContentPart, EditedPart | undefined>;
 }
 
-/** A part of a message, and its JSON. */
+/** A part of a message and its JSON text. */
 export interface EditedPart {
   readonly part: ContentPart;
   readonly text: string;
 }
 
-/** Messages as they were read, and as the JSON that a backend gets. */
+/** Parsed messages, and the JSON text that a backend gets. */
 export interface MessageList {
   readonly messages: readonly Message[];
   readonly text: string;
 }
 
-/** Stands where a message has lost all its parts. */
+/** Replaces the content of a message that has lost all its parts. */
 const NOTHING: ContentPart = { type: 'text', text: '[left out]' };
 const NOTHING_TEXT = JSON.stringify(NOTHING);
 
 /**
- * Applies edits to messages and to their text alike. What is not edited keeps the bytes it came in, so that numbers
- * beyond double survive.
+ * Applies edits to both the messages and their text. Unedited content keeps its bytes, so numbers beyond
+ * double precision survive.
  */
 export function editMessages({ messages, text }: MessageList, edits: MessageEdits): MessageList {
   const texts = jsonElements(text);
@@ -74,8 +74,8 @@ function editParts(
 }
 
 /**
- * Changes both lists. A prompt becomes one with the system prompt that the caller begins with, since the chat templates
- * of many models take a single one; a developer's stays what it is.
+ * Adds a system prompt to both lists. It is merged into the caller's leading system prompt, since many chat
+ * templates accept only one. A developer message stays separate.
  */
 function addPrompt(prompt: string, messages: Message[], texts: string[]): void {
   const [first] = messages;
@@ -91,7 +91,7 @@ function addPrompt(prompt: string, messages: Message[], texts: string[]): void {
 }
 
 /**
- * Changes both lists. Untrusted content gets no message of its own, because the chat templates of many models require
+ * Adds untrusted content to both lists. It gets no message of its own, because many chat templates require
  * roles to alternate. It goes into the user message, whose authority is lower than that of the system prompt.
  */
 function addUntrusted(untrusted: string, messages: Message[], texts: string[]): void {
@@ -103,7 +103,7 @@ function addUntrusted(untrusted: string, messages: Message[], texts: string[]): 
   texts[at] = text;
 }
 
-/** A message and its text, with another text before what it says. */
+/** Puts text before the content of a message, in both its parsed form and its JSON. */
 function withTextBefore<One extends Extract<Message, { role: 'system' | 'user' }>>(
   before: string,
   { message, text }: { message: One; text: string },

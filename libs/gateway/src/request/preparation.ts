@@ -21,10 +21,13 @@ import { type ChatPlan, offeredTool } from './chat-plan.js';
 import { type EditedPart, type MessageList, editMessages } from './message-edits.js';
 import { Prompts } from './prompts.js';
 
-/** Attachments of one request that are read at once. */
+/** Attachments of one request that are processed concurrently. */
 const AT_ONCE = 4;
 
-/** What is made of all attachments of one request: a short URL may stand for 25 MB, and a small file for as much text. */
+/**
+ * Limit on the prepared attachments of one request: a short URL may yield 25 MB, and a small file as much
+ * text.
+ */
 const MADE_LIMIT_BYTES = 67_108_864;
 
 interface PlacedPart {
@@ -32,26 +35,26 @@ interface PlacedPart {
   readonly path: Issue['path'];
 }
 
-/** What parts become; nothing for those that are left out. */
+/** The replacement of each changed part; undefined if it is removed. */
 type ReadyParts = Map<ContentPart, EditedPart | undefined>;
 
 /** A prompt as a backend gets it. */
 export interface PreparedPrompt {
-  /** The JSON of the messages, where they are not those that the client sent. */
+  /** JSON of the messages; undefined if they are unchanged. */
   readonly messages: string | undefined;
-  /** Its tokens, estimated. */
+  /** Estimated tokens. */
   readonly tokens: number;
-  /** The most that a backend's count of them is believed. */
+  /** Upper bound for a backend's count of prompt tokens. */
   readonly tokensAtMost: number;
-  /** The least that a backend's count of them is believed. */
+  /** Lower bound for a backend's count of prompt tokens. */
   readonly tokensAtLeast: () => number;
-  /** Counts its tokens, to be asked where the backend has not. */
+  /** Counts the tokens. Called only when the backend reports no count. */
   readonly count: () => Promise<number>;
-  /** Counts what comes of it; without one it is estimated. */
+  /** Counts the output tokens; without a tokenizer they are estimated. */
   readonly tokenizer: Tokenizer | undefined;
 }
 
-/** Makes the messages of a request ready for a backend. */
+/** Prepares the messages of a request for a backend. */
 @Injectable()
 export class Preparation {
   constructor(
@@ -76,19 +79,19 @@ export class Preparation {
     };
     const tokens = ready || offered ? estimatePromptTokens(request) : plan.promptTokens;
     const tokenizer = this.tokenizers.for(plan.model);
-    // All that was sent, and the messages as the backend gets them.
+    // Includes both the client's text and the messages sent to the backend.
     const toolBytes = offered ? Buffer.byteLength(JSON.stringify(offered.tool)) : 0;
     const bytes = strings.byteLength(text) + (ready ? strings.byteLength(ready.text) : 0) + toolBytes;
     const tokensAtMost = promptTokensAtMost(request, bytes);
     const count = promptCount(request, tokens, tokenizer);
-    // Of what the client sent: that is kept while the answer runs, and what was made of it is not.
+    // Uses only the client's request, which is kept while the response runs; the prepared messages are not.
     const tokensAtLeast = (): number => leastPromptTokens(plan.request);
     return { messages: ready?.text, tokens, tokensAtMost, tokensAtLeast, tokenizer, count };
   }
 
   /**
-   * The messages with their files as text, their images, videos and audio checked, the prompts and what was found on the
-   * web before them, and without those that say nothing; `undefined` when there is nothing to do.
+   * The messages with files as text, validated media, system prompts and web findings, and without empty
+   * assistant messages. Returns undefined if nothing changes.
    */
   private async ready(
     plan: ChatPlan,
@@ -105,7 +108,8 @@ export class Preparation {
     const placed = partsOf(messages);
     const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : new Set<ContentPart>();
     const toRead = placed.filter(({ part }) => part.type !== 'text' && !left.has(part));
-    // Most requests have none, and what follows costs more than the rest of their preparation.
+    // Skipped for the many requests without attachments, since it costs more than the rest of their
+    // preparation.
     const parts: ReadyParts =
       toRead.length === 0
         ? new Map()
@@ -116,7 +120,7 @@ export class Preparation {
     return editMessages({ messages, text }, { prompt, untrusted, dropped, parts });
   }
 
-  /** The parts that change, and what they become. */
+  /** The changed parts and their replacements. */
   private async readyAll(
     placed: readonly PlacedPart[],
     plan: ChatPlan,
@@ -142,7 +146,7 @@ export class Preparation {
       await Promise.all(placed.map((each) => limit(readyOne, each)));
       return changed;
     } finally {
-      // One that fails ends the work on the others.
+      // The first failure cancels the rest.
       limit.clearQueue();
       failed.abort();
     }
@@ -154,7 +158,7 @@ function tooMuchMade(): Problem {
   return new Problem('PAYLOAD_TOO_LARGE', { message, param: 'messages' });
 }
 
-/** Assistants that say and call nothing come from clients that keep what a stopped answer left. */
+/** Clients produce empty assistant messages by keeping the remains of a stopped response. */
 function isEmpty(message: Message): boolean {
   if (message.role !== 'assistant') return false;
   const { content, tool_calls: calls } = message;
@@ -171,7 +175,7 @@ function partsOf(messages: readonly Message[]): PlacedPart[] {
   return placed;
 }
 
-/** A model that takes one image is given those of the last message that has any. */
+/** A model that accepts one image gets only the images of the last message that has any. */
 function imagesLeftOut(messages: readonly Message[]): Set<ContentPart> {
   const byMessage = messages
     .map(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'image_url') : []))

@@ -25,12 +25,12 @@ function promptsFor(model: string, parameters: object = {}): readonly string[] {
   return prompts.for(effectiveParameters(parameters, {}), catalog.text.find(model) as Model);
 }
 
-describe('the prompts before those of a caller', () => {
+describe('the system prompts of the service', () => {
   it.each([
     ['plain', ['House one.', 'House two.']],
     ['own', ['Own.']],
     ['bare', []],
-  ])('are those of the model %s or else the catalogue: %j', (model, expected) => {
+  ])('come from the model %s, or else from the catalogue: %j', (model, expected) => {
     expect(promptsFor(model)).toEqual(expected);
   });
 
@@ -38,13 +38,13 @@ describe('the prompts before those of a caller', () => {
     expect(promptsFor('own', { character_slug: 'ann' })).toEqual(['Own.', 'You are Ann.']);
   });
 
-  it('are only that of the character where the house prompts are switched off', () => {
+  it("consist of only the character's prompt when house prompts are switched off", () => {
     const off = { include_venice_system_prompt: false };
     expect(promptsFor('plain', off)).toEqual([]);
     expect(promptsFor('plain', { ...off, character_slug: 'ann' })).toEqual(['You are Ann.']);
   });
 
-  it('refuse a character that is not there', () => {
+  it('cannot be built for an unknown character', () => {
     expect(() => promptsFor('plain', { character_slug: 'eve' })).toThrow(
       'No character could be found from the provided character_slug',
     );

@@ -3,7 +3,7 @@ import type { SvcParametersEcho } from '@svc/contracts';
 import { Catalog, Characters, type Model } from '@svc/runtime';
 import { characterNotFound } from '../models/character-search.js';
 
-/** The system prompts that go before the caller's. */
+/** The system prompts that go before the caller's own. */
 @Injectable()
 export class Prompts {
   constructor(
@@ -11,7 +11,7 @@ export class Prompts {
     private readonly characters: Characters,
   ) {}
 
-  /** The service's own, unless they are switched off, and then the character's. Refuses: CHARACTER_NOT_FOUND. */
+  /** The house prompts, unless switched off, then the character's prompt. Refuses: CHARACTER_NOT_FOUND. */
   for(parameters: SvcParametersEcho, model: Model): readonly string[] {
     const house = parameters.include_venice_system_prompt ? this.catalog.housePromptsFor(model) : [];
     if (parameters.character_slug === undefined) return house;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkedText } from './request-text.js';
 
-/** The text that may reach a backend of a request that is valid. */
+/** The text of a valid request that may reach a backend. */
 const checked = (text: string): string => checkedText(text, ChatRequest.parse(JSON.parse(text))).text;
 const request = (members: string): string =>
   `{"model":"m","messages":[{"role":"user","content":"hi"}]${members === '' ? '' : `,${members}`}}`;
@@ -19,7 +19,7 @@ function refusal(text: string): Problem | undefined {
   }
 }
 
-describe('names that equal a known one but for case', () => {
+describe('names that differ from a known one only by case', () => {
   const parts = '"content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:,"}}]';
   it.each([
     [request('"Model":"dear"'), 'Model'],
@@ -39,11 +39,11 @@ describe('names that equal a known one but for case', () => {
     [request('"tools":[{"type":"function","function":{"name":"f","Name":"g"}}]'), 'tools.0.function.Name'],
     [request('"reasoning":{"effort":"low","Effort":"high"}'), 'reasoning.Effort'],
     [request('"svc_parameters":{"Enable_Web_Search":"on"}'), 'svc_parameters.Enable_Web_Search'],
-  ])('are refused by name: %s', (text, param) => {
+  ])('are rejected by name: %s', (text, param) => {
     expect(refusal(text)).toMatchObject({ code: 'INVALID_REQUEST', param });
   });
 
-  it('are data where nothing is known', () => {
+  it('are accepted inside objects without a known schema', () => {
     const text = request(
       '"X":{"Model":1,"model":2},"tools":[{"type":"function","function":{"name":"f","parameters":{"Type":1,"type":"object","TYPE":2}}}]',
     );
@@ -53,7 +53,7 @@ describe('names that equal a known one but for case', () => {
 
 describe('the text for a backend', () => {
   it.each(['-9223372036854775808', '9223372036854775807', '-0', '1.0', '1e3', 'null'])(
-    'takes the seed %s',
+    'accepts the seed %s',
     (seed) => {
       expect(() => checked(request(`"seed":${seed}`))).not.toThrow();
     },
@@ -68,7 +68,7 @@ describe('the text for a backend', () => {
     },
   );
 
-  it('is the text that came in, byte for byte, where all of it is known', () => {
+  it('equals the request byte for byte when all of its names are known', () => {
     const text = ` { "model" : "m\\u0041" , "messages":[ {"role":"user", "content":[{"type":"text","text":"a\\"}]"}]} ],
       "seed":9223372036854775807, "temperature":1.00, "x_unknown":{"a":[1e999,{}]} } `;
     expect(checked(text)).toBe(text.trim());
@@ -84,7 +84,7 @@ describe('the text for a backend', () => {
       '"content":[{"image_url":{"uuid":1,"url":"data:,","detail":"low"},"type":"image_url"}]',
       '"content":[{"image_url":{"url":"data:,","detail":"low"},"type":"image_url"}]',
     ],
-  ])('has no unknown members of known objects: %s', (given, kept) => {
+  ])('omits unknown members of known objects: %s', (given, kept) => {
     expect(checked(said(given))).toBe(said(kept));
   });
 
@@ -98,18 +98,18 @@ describe('the text for a backend', () => {
       said('"content":[{"type":"image_url","image_url":{"url":"http://10.0.0.1"},"type":"text","text":"a"}]'),
       said('"content":[{"type":"text","text":"a"}]'),
     ],
-  ])('has of a name that stands twice the one that was checked: %s', (given, kept) => {
+  ])('keeps only the last of duplicate names, the one that was validated: %s', (given, kept) => {
     expect(JSON.parse(checked(given))).toEqual(JSON.parse(kept));
     expect(checked(given).length).toBe(kept.replace('"role":"user","role":"user"', '"role":"user"').length);
   });
 
-  it('has no null that says no more than nothing, but the content of a message', () => {
+  it('omits a null that means the same as no member, except for the content of a message', () => {
     const text =
       '{"model":"m","stop":null,"messages":[{"role":"assistant","content":null,"tool_calls":null,"name":null}]}';
     expect(checked(text)).toBe('{"model":"m","stop":null,"messages":[{"role":"assistant","content":null}]}');
   });
 
-  it('keeps what providers want back', () => {
+  it('keeps unknown content that providers require in follow-up requests', () => {
     const text = request('').replace(
       '[{',
       '[{"role":"assistant","content":"a","reasoning_details":[{"type":"x","Any":{"Thing":1}}]},{',
@@ -117,7 +117,7 @@ describe('the text for a backend', () => {
     expect(checked(text)).toBe(text);
   });
 
-  it('reads any JSON as JSON.parse does, whatever stands twice in it', () => {
+  it('parses to the same value as the original JSON, even with duplicate names', () => {
     const names = fc.constantFrom('model', 'n', 'x', 'min_p', 'a"b', '\u2028');
     const value = fc.json({ maxDepth: 2 });
     const members = fc.array(fc.tuple(names, value), { maxLength: 8 });

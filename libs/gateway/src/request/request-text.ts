@@ -4,9 +4,9 @@ import { KnownJson } from '../json/known-json.js';
 import type { MemberShape, ObjectShape, Shape } from '../json/shape.js';
 
 /**
- * The text of a request as it may reach a backend: nothing in it that was not checked and could be taken for what was.
- * Refuses: INVALID_REQUEST, naming members whose names differ from known ones by case alone, and a
- * seed beyond 64 bits.
+ * The text of a request that may reach a backend. It contains nothing unchecked that a backend could mistake
+ * for checked content. Refuses: INVALID_REQUEST, naming members that differ from known ones only by case, and
+ * a seed beyond 64 bits.
  */
 export function checkedText(text: string, request: ChatRequest): CheckedText {
   const json = new KnownJson(text);
@@ -19,7 +19,10 @@ export function checkedText(text: string, request: ChatRequest): CheckedText {
   return { text: checked, members: json.members };
 }
 
-/** Whether a JSON value that the schema took for an integer of 64 bits is one by its digits, which a double has not all of. */
+/**
+ * Checks by its digits that a number is a 64-bit integer: the schema checked only a double, which is not
+ * exact.
+ */
 function isInt64(text: string): boolean {
   if (!/^-?\d+$/.test(text)) return text === 'null' || Number(text) < 2 ** 63;
   return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
@@ -31,7 +34,7 @@ interface CheckedText {
   readonly members: ReadonlyMap<string, string>;
 }
 
-/** Members of a backend's request that are no client's. */
+/** Members that backends know and the schema of clients does not. */
 const OWN_MEMBERS = ['chat_template_kwargs'];
 
 const CHAT_SHAPE = chatShape();
@@ -42,12 +45,12 @@ function chatShape(): Shape {
   if (!request) throw new Error('a request is an object');
   const members = new Map(request.members);
   for (const name of OWN_MEMBERS) members.set(name, { shape: undefined, nullIsNothing: false });
-  // Backends know what null means for what stands at the top.
+  // At the top level a backend may distinguish null from a missing member.
   for (const [name, member] of members) members.set(name, { ...member, nullIsNothing: false });
   return { objects: [{ ...request, members }], items: undefined };
 }
 
-/** What a schema knows of a value, so that there is one truth about names. */
+/** Derives the shape from the schema, so that names are defined in one place. */
 function shapeOf(schema: unknown): Shape | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return shapeOf(schema.unwrap());
   if (schema instanceof z.ZodObject) return { objects: [objectShape(schema)], items: undefined };
@@ -66,7 +69,7 @@ function objectShape(schema: z.ZodObject): ObjectShape {
   const members = new Map<string, MemberShape>();
   let tag: ObjectShape['tag'];
   for (const [name, member] of Object.entries<z.core.$ZodType>(schema.shape)) {
-    // Chat templates look at the content of every message.
+    // Chat templates read the content of every message.
     const nullIsNothing = name !== 'content' && takesNull(member) && takesNothing(member);
     members.set(name, { shape: shapeOf(member), nullIsNothing });
     if (name === 'type' || name === 'role') tag = tagOf(name, member) ?? tag;

@@ -23,7 +23,7 @@ function planOf(body: object, reasoning?: object): ThinkingPlan {
   return planThinking({ request, parameters, model: model(reasoning) });
 }
 
-/** What a backend is sent, but for the messages where they are not asked about. */
+/** What a backend receives; without the messages if they are unchanged. */
 function sent(body: object, reasoning?: object): unknown {
   const members = jsonMembers(JSON.stringify({ messages: MESSAGES, ...body }));
   tellBackend(members, planOf(body, reasoning), model(reasoning));
@@ -34,7 +34,7 @@ function sent(body: object, reasoning?: object): unknown {
 const DISABLED = { svc_parameters: { disable_thinking: true } };
 
 describe('planThinking', () => {
-  it('strips when asked to, and when thinking is disabled', () => {
+  it('strips reasoning on request, and when thinking is disabled', () => {
     expect(planOf({}).strip).toBe(false);
     expect(planOf({ svc_parameters: { strip_thinking_response: true } })).toMatchObject({
       strip: true,
@@ -44,7 +44,7 @@ describe('planThinking', () => {
     expect(planOf({ reasoning_effort: 'none' })).toMatchObject({ strip: false, off: true });
   });
 
-  it('begins inside a block where the model does, unless it was told not to think', () => {
+  it('starts inside a block if the model does, unless thinking is off', () => {
     expect(planOf({}, { startsInside: true }).startsInside).toBe(true);
     expect(planOf(DISABLED, { startsInside: true, ...OFF }).startsInside).toBe(false);
     expect(planOf(DISABLED, { startsInside: true }).startsInside).toBe(true);
@@ -53,34 +53,34 @@ describe('planThinking', () => {
 
 describe('tellBackend', () => {
   it.each<[string, object, object | undefined, unknown]>([
-    ['nothing of a request that says nothing', {}, undefined, {}],
+    ['nothing for a request without options', {}, undefined, {}],
     [
-      'the effort as OpenAI has it',
+      'the effort in the form of OpenAI',
       { reasoning: { effort: 'low', summary: 'auto' } },
       undefined,
       { reasoning_effort: 'low' },
     ],
     [
-      'reasoning_effort before reasoning.effort',
+      'reasoning_effort in preference to reasoning.effort',
       { reasoning_effort: 'high', reasoning: { effort: 'low' } },
       undefined,
       { reasoning_effort: 'high' },
     ],
     [
-      'a switch as the effort none',
+      'a disabled switch as the effort none',
       { reasoning: { enabled: false } },
       undefined,
       { reasoning_effort: 'none' },
     ],
-    ['no switch that is on', { reasoning: { enabled: true } }, undefined, {}],
+    ['nothing for an enabled switch', { reasoning: { enabled: true } }, undefined, {}],
     [
-      'an effort before a switch',
+      'an effort in preference to a switch',
       { reasoning: { enabled: false, effort: 'low' } },
       undefined,
       { reasoning_effort: 'low' },
     ],
     [
-      'the effort in an object, beside what else the client put there',
+      "the effort in an object, keeping the client's other members",
       { reasoning_effort: 'high', reasoning: { effort: 'low', max_tokens: 9 } },
       { effort: 'reasoning' },
       { reasoning: { effort: 'high', max_tokens: 9 } },
@@ -91,21 +91,21 @@ describe('tellBackend', () => {
       { effort: 'chat_template_kwargs' },
       { chat_template_kwargs: { x: 1, reasoning_effort: 'high' } },
     ],
-    ['nothing where nothing is taken', { reasoning_effort: 'high' }, { effort: 'none' }, {}],
+    ['no effort to a model that accepts none', { reasoning_effort: 'high' }, { effort: 'none' }, {}],
     [
-      'to switch off by a member, beside what else the client put there',
+      "the off switch as a member, keeping the client's other members",
       { ...DISABLED, reasoning_effort: 'high', chat_template_kwargs: { x: 1 } },
       OFF,
       { chat_template_kwargs: { x: 1, enable_thinking: false } },
     ],
     [
-      'to switch off at the effort none',
+      'the off switch for the effort none',
       { reasoning_effort: 'none' },
       OFF,
       { chat_template_kwargs: { enable_thinking: false } },
     ],
     [
-      'to switch off by a word',
+      'the off switch as a suffix of the last user message',
       {
         ...DISABLED,
         messages: [...MESSAGES, { role: 'assistant', content: 'a' }, { role: 'user', content: 'b' }],
@@ -120,7 +120,7 @@ describe('tellBackend', () => {
       },
     ],
     [
-      'to switch off by a part with the word',
+      'the off switch as a text part of the last user message',
       { ...DISABLED, messages: [{ role: 'user', content: [{ type: 'text', text: 'b' }] }] },
       { off: { suffix: '/no_think' } },
       {
@@ -136,12 +136,12 @@ describe('tellBackend', () => {
       },
     ],
     [
-      'nothing when it cannot be switched off',
+      'the effort when thinking cannot be switched off',
       { ...DISABLED, reasoning_effort: 'low' },
       {},
       { reasoning_effort: 'low' },
     ],
-  ])('says %s', (...row) => {
+  ])('sends %s', (...row) => {
     const [, body, reasoning, expected] = row;
     expect(sent(body, reasoning)).toEqual(expected);
   });

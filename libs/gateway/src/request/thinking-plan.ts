@@ -2,13 +2,13 @@ import type { CatalogModel, ChatRequest, SvcParametersEcho } from '@svc/contract
 import { isFields } from '../json/backend-json.js';
 import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 
-/** What one request wants of a model's thinking. */
+/** What a request asks of the model's reasoning. */
 export interface ThinkingPlan {
-  /** What the model thinks is kept from the client. */
+  /** Removes the reasoning from the response to the client. */
   readonly strip: boolean;
-  /** The answer begins inside a think block. */
+  /** The response begins inside a think block. */
   readonly startsInside: boolean;
-  /** The model is told not to think. */
+  /** Asks the model not to think. */
   readonly off: boolean;
   readonly effort: string | undefined;
 }
@@ -21,7 +21,10 @@ interface Asked {
   readonly model: Reasoner;
 }
 
-/** Reads what is asked; of two efforts `reasoning_effort` wins, and `none` is as good as switched off. */
+/**
+ * Plans the reasoning. `reasoning_effort` precedes `reasoning.effort`, and the effort `none` switches
+ * reasoning off.
+ */
 export function planThinking({ request, parameters, model }: Asked): ThinkingPlan {
   const effort = request.reasoning_effort ?? request.reasoning?.effort ?? undefined;
   const enabled = effort === undefined ? (request.reasoning?.enabled ?? true) : effort !== 'none';
@@ -29,14 +32,16 @@ export function planThinking({ request, parameters, model }: Asked): ThinkingPla
   const { startsInside = false, off: wayOff } = model.reasoning ?? {};
   return {
     strip: parameters.strip_thinking_response || parameters.disable_thinking,
-    // Where thinking can be switched off, the chat template opens no block.
+    // If thinking can be switched off, the chat template then opens no block.
     startsInside: startsInside && !(off && wayOff !== undefined),
     off,
     effort: enabled ? effort : 'none',
   };
 }
 
-/** Puts the plan into the members of a request for a backend, in the way that the catalogue names for the model. */
+/**
+ * Applies the plan to the members of a backend request, in the way that the catalogue defines for the model.
+ */
 export function tellBackend(members: Map<string, string>, plan: ThinkingPlan, model: Reasoner): void {
   const { effort: form = 'reasoning_effort', off: wayOff } = model.reasoning ?? {};
   const asked = members.get('reasoning');
@@ -64,7 +69,7 @@ export function tellBackend(members: Map<string, string>, plan: ThinkingPlan, mo
   }
 }
 
-/** Sets a member; objects keep what else the client put into them. */
+/** Sets a member. Objects keep the client's other members. */
 function mergeMember(members: Map<string, string>, name: string, value: unknown): void {
   const text = members.get(name);
   const given: unknown = text === undefined ? undefined : JSON.parse(text);

@@ -15,14 +15,14 @@ function told(body: object, offered?: OfferedTool): unknown {
 }
 
 describe('tellTools', () => {
-  it('leaves tools of the service out', () => {
+  it('removes tools of the service', () => {
     expect(told({ tools: [{ type: 'web_search' }, tool], tool_choice: 'auto' })).toEqual({
       tools: [tool],
       tool_choice: 'auto',
     });
   });
 
-  it('offers a tool of ours behind the others, and once it is called only where there is no other', () => {
+  it('appends an internal tool, and after its call keeps it only if it is the only tool', () => {
     const ours = searchTool({ messages: [] });
     const open = { tool: ours, isCalled: false };
     const called = { tool: ours, isCalled: true };
@@ -39,20 +39,20 @@ describe('tellTools', () => {
     expect(told({ seed: 1 }, called)).toEqual({ tools: [ours], tool_choice: 'none', seed: 1 });
   });
 
-  it('leaves no choice among no tools', () => {
+  it('removes the tool choice when no tools remain', () => {
     expect(
       told({ tools: [{ type: 'x_search' }], tool_choice: 'auto', parallel_tool_calls: true, seed: 1 }),
     ).toEqual({ seed: 1 });
   });
 
-  it('makes a word of a choice that is nothing but one', () => {
+  it('replaces a choice object that has only a type by its string', () => {
     expect(told({ tools: [tool], tool_choice: { type: 'required' } })).toEqual({
       tools: [tool],
       tool_choice: 'required',
     });
   });
 
-  it('touches nothing else', () => {
+  it('changes nothing else', () => {
     const body = { tools: [tool], tool_choice: { type: 'function', function: { name: 'f' } } };
     expect(told(body)).toEqual(body);
   });
@@ -64,7 +64,7 @@ describe('tellTools', () => {
     ],
     [{ name: 'f', description: 'd', input_schema: { a: 1 } }, { parameters: { a: 1 } }],
     [{ type: 'custom', name: 'f', description: 'd', input_schema: {} }, { parameters: {} }],
-  ])('gives functions of other interfaces the form of this one: %j', (given, rest) => {
+  ])("converts functions of other interfaces to this one's format: %j", (given, rest) => {
     const { tools } = told({ tools: [given] }) as { tools: unknown };
     expect(tools).toEqual([{ type: 'function', function: { name: 'f', description: 'd', ...rest } }]);
   });
@@ -79,7 +79,7 @@ describe('tellTools', () => {
     expect(members.get('tools')).toContain('"maximum":12345678901234567890.0');
   });
 
-  it('gives a flat choice the form of this interface', () => {
+  it("converts a flat choice to this interface's format", () => {
     expect(told({ tools: [tool], tool_choice: { type: 'function', name: 'f' } })).toMatchObject({
       tool_choice: { type: 'function', function: { name: 'f' } },
     });
@@ -91,7 +91,7 @@ describe('tellTools', () => {
       type: 'allowed_tools',
       allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
     },
-  ])('leaves a choice as it is: %j', (choice) => {
+  ])('keeps the choice %j', (choice) => {
     expect(told({ tools: [tool], tool_choice: choice })).toEqual({ tools: [tool], tool_choice: choice });
   });
 });

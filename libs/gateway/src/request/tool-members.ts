@@ -2,20 +2,20 @@ import type { ChatRequest, ToolChoice } from '@svc/contracts';
 import type { SearchTool } from '../web/search-tool.js';
 import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 
-/** Tools of the service itself are switched on by its own parameters. */
+/** Tools of the service itself, which are switched on by its own parameters. */
 const SERVER_TOOLS: ReadonlySet<unknown> = new Set(['web_search', 'x_search']);
 
-/** A tool of the service that a model is offered, or has called. */
+/** An internal tool that the model is offered or has called. */
 export interface OfferedTool {
   readonly tool: SearchTool;
   readonly isCalled: boolean;
 }
 
 /**
- * Puts the tools of a request as backends know them: functions in the forms of other interfaces become those of this
- * one, tools of the service itself are left out, and a choice that is an object with nothing but a word becomes that
- * word. The schemas of functions keep the bytes they came in. A tool that is offered comes behind the client's; once
- * called it is there no more, but where it is the only one, since templates want the tool of a call to be known.
+ * Writes the tools of a request in the form that backends expect. Functions of other interfaces are
+ * converted, tools of the service itself are removed, and a choice object that has only a type becomes a
+ * string. Schemas of functions keep their bytes. An offered tool is appended to the client's. After its call
+ * it is kept only if it is the only tool, since chat templates require the called tool to be defined.
  */
 export function tellTools(
   members: Map<string, string>,
@@ -30,11 +30,11 @@ export function tellTools(
   if (offered && (isOnly || !offered.isCalled)) told.push(JSON.stringify(offered.tool));
   if (offered?.isCalled === true && isOnly) members.set('tool_choice', '"none"');
   if (told.length > 0) members.set('tools', `[${told.join(',')}]`);
-  // A choice among no tools is refused by backends.
+  // Backends reject a choice without tools.
   else for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) members.delete(name);
 }
 
-/** A tool as JSON; nothing for one of the service itself. */
+/** A tool as JSON; empty for a tool of the service itself. */
 function toolText(text: string): string[] {
   const tool = jsonMembers(text);
   if (SERVER_TOOLS.has(JSON.parse(tool.get('type') ?? 'null'))) return [];
@@ -45,7 +45,7 @@ function toolText(text: string): string[] {
   return [`{"type":"function","function":${jsonObject(definition)}}`];
 }
 
-/** What becomes of a choice; nothing where it stays as it is. */
+/** The converted choice; undefined if it stays as it is. */
 function choiceText(choice: ToolChoice): string | undefined {
   if (typeof choice === 'string') return undefined;
   if ('name' in choice) return JSON.stringify({ type: 'function', function: { name: choice.name } });
