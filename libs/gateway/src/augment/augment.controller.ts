@@ -17,13 +17,13 @@ import { WebSources } from '../web/web-sources.js';
 import { NothingFound, fileFailure, pageFailure, searchFailure } from './failures.js';
 import { type Offer, Offers } from './offers.js';
 
-/** The most bytes of a file: 25 MB, the contract's limit. */
+/** The size limit of a file: 25 MB, the contract's limit. */
 const FILE_BYTES = 25_000_000;
 
 /** Source: the public interface. */
 const CHARACTERS_PER_TOKEN = 3.2;
 
-/** What conversations get from the web and from files, sold by itself. */
+/** Sells web searches, web pages and texts of files as separate operations. */
 @Controller()
 export class AugmentController {
   constructor(

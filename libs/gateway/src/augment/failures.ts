@@ -1,6 +1,6 @@
 import { ExtractionFailed, PageUnread, Problem, SearchFailed, invalidRequest } from '@svc/contracts';
 
-/** A search that found nothing is not sold. */
+/** A search without results is not charged. */
 export class NothingFound extends Error {
   override readonly name = 'NothingFound';
 }
@@ -18,13 +18,13 @@ export function pageFailure(error: unknown): never {
   throw refusal('url', `The page could not be read: ${error.reason}.`);
 }
 
-/** What the public interface calls the reasons that it knows. */
+/** The public interface's messages for these reasons. */
 const FILE_MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/\bnot supported\b/, 'Unsupported file type'],
   [/\bholds no text\b|^the file is empty$/, 'No text content could be extracted from the file.'],
 ];
 
-/** Takes a reason too. */
+/** Also accepts a reason as text. */
 export function fileFailure(error: unknown): never {
   if (!(error instanceof ExtractionFailed) && typeof error !== 'string') throw error;
   const reason = typeof error === 'string' ? error : error.reason;

@@ -7,13 +7,13 @@ import { purchaseLine } from '../paid/price.js';
 import { searchPrices } from '../web/web-plan.js';
 import type { Purchase } from '../web/web-research.js';
 
-/** What is sold by itself: all of its operation but for what is done. */
+/** An operation for sale: everything except how it is performed. */
 export interface Offer extends Omit<PaidOperation<unknown>, 'perform'> {
-  /** The line of its charge, by the name of whoever delivered it. */
+  /** The charge line, by the name of the backend that delivered the result. */
   readonly lineOf: (backend: string) => ChargeLine;
 }
 
-/** The operations that are sold by themselves, at the catalogue's current prices. */
+/** The operations for sale, at the catalogue's current prices. */
 @Injectable()
 export class Offers {
   constructor(

@@ -13,7 +13,7 @@ import { UsageKeysStore } from './usage-keys.store.js';
 import { daysOfAnalytics } from './usage-period.js';
 import { usageReport } from './usage-report.js';
 
-/** What an account used, summed up. */
+/** Summarizes an account's usage. */
 @Controller()
 export class BillingAnalyticsController {
   constructor(

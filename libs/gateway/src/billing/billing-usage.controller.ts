@@ -17,7 +17,7 @@ import { readCursor, writeCursor } from './usage-cursor.js';
 import { prefersCsv, usageCsv, usageEntryView } from './usage-entry-view.js';
 import { spanOfHistory, spanOfUsage } from './usage-period.js';
 
-/** What an account used, entry by entry, as JSON or CSV. */
+/** Lists an account's usage entries as JSON or CSV. */
 @Controller()
 export class BillingUsageController {
   constructor(private readonly history: UsageHistory) {}
@@ -63,7 +63,7 @@ export class BillingUsageController {
 
 const PAGE_SIZE = 1_000;
 
-/** Where a walk begins or goes on. Refuses: INVALID_REQUEST. */
+/** The start of a walk, or its continuation from a cursor. Refuses: INVALID_REQUEST. */
 function stepOf(query: BillingUsageHistoryQuery, accountId: string) {
   const { cursor, ...first } = query;
   if (cursor === undefined) {
@@ -76,7 +76,7 @@ function stepOf(query: BillingUsageHistoryQuery, accountId: string) {
   return readCursor(cursor, accountId);
 }
 
-/** The entries as a file, where the client prefers that. */
+/** The entries as a CSV file if the client prefers that. */
 function csvFor(reply: FastifyReply, entries: readonly UsageEntry[], name: string): string | undefined {
   void reply.header('vary', 'accept');
   if (!prefersCsv(reply.request.headers.accept)) return undefined;
@@ -87,5 +87,5 @@ function csvFor(reply: FastifyReply, entries: readonly UsageEntry[], name: strin
   return usageCsv(entries);
 }
 
-/** Such as `20261121T101500Z`. */
+/** For example `20261121T101500Z`. */
 const compactUtc = (at: Date): string => at.toISOString().replaceAll(/[-:]|\.\d+/g, '');

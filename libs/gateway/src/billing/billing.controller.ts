@@ -12,7 +12,7 @@ import {
 import { Answers } from '@svc/runtime';
 import { CallerOf } from '../auth/access.js';
 
-/** What an account has. */
+/** Shows an account's balances. */
 @Controller()
 export class BillingController {
   constructor(
@@ -20,7 +20,7 @@ export class BillingController {
     private readonly ledger: Ledger,
   ) {}
 
-  /** The balances are as posted; whether there is anything to spend depends on what is held as well. */
+  /** The balances are as posted, but whether there is money to spend also depends on holds. */
   @Answers(routes.billingBalance)
   async balance(@CallerOf() { accountId }: Caller): Promise<BillingBalance> {
     const [balances, available, stake] = await Promise.all([

@@ -24,7 +24,7 @@ const refused = (cursor: string, account = accountId): unknown => {
 };
 
 describe('a cursor', () => {
-  it('keeps what is looked for, the size of pages and the place', () => {
+  it('contains the filter, the page size and the position', () => {
     for (const walk of [
       walkOf(),
       walkOf({ from: new Date(0), until: new Date('2026-12-01T00:00:00Z'), currency: 'USD' }),
@@ -35,13 +35,13 @@ describe('a cursor', () => {
     }
   });
 
-  it('does not open for another account', () => {
+  it('is rejected for another account', () => {
     expect(refused(writeCursor(walkOf()), randomUUID())).toMatchObject(REFUSED);
   });
 
-  it('does not open when any of its characters was changed', () => {
+  it('is rejected when any of its characters has changed', () => {
     const cursor = writeCursor(walkOf());
-    // The last character has bits that mean nothing.
+    // The last character has unused bits.
     for (let place = 0; place < cursor.length - 1; place += 1) {
       const changed = cursor[place] === 'A' ? 'B' : 'A';
       expect(refused(cursor.slice(0, place) + changed + cursor.slice(place + 1))).toMatchObject(REFUSED);
@@ -49,7 +49,7 @@ describe('a cursor', () => {
   });
 
   it.each(['', 'x', 'not/base64url', '='.repeat(40), 'A'.repeat(40), 'A'.repeat(513)])(
-    'is not %j',
+    'is rejected if it is %j',
     (text) => {
       expect(refused(text)).toMatchObject({
         ...REFUSED,

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Problem, type UsageFilter, type UsagePlace } from '@svc/contracts';
 import { z } from 'zod';
 
-/** A walk through a history: what it looks for, in pages of what size, and how far it has got. */
+/** A walk through the usage history: its filter, page size and position. */
 export interface UsageWalk {
   readonly filter: UsageFilter;
   readonly pageSize: number;
@@ -28,8 +28,8 @@ const Contents = z.tuple([
 ]);
 
 /**
- * A walk as text for the client to keep. The account is not in it but in its seal: another account's cursor does not
- * open, and whoever forges a seal gets no further than to places in their own history.
+ * Encodes a walk as text for the client to keep. The account is only part of the seal, so a cursor of another
+ * account is rejected. A forged seal only gives access to other positions in the caller's own history.
  */
 export function writeCursor({ filter, pageSize, after }: UsageWalk): string {
   const contents: z.infer<typeof Contents> = [
@@ -46,7 +46,7 @@ export function writeCursor({ filter, pageSize, after }: UsageWalk): string {
   return Buffer.concat([seal(bytes, filter.accountId), bytes]).toString('base64url');
 }
 
-/** Refuses: INVALID_REQUEST when it is not a cursor of this account. */
+/** Refuses: INVALID_REQUEST if it is not a cursor of this account. */
 export function readCursor(cursor: string, accountId: string): UsageWalk {
   const contents = Contents.safeParse(opened(cursor, accountId));
   if (!contents.success) throw badCursor();

@@ -17,14 +17,14 @@ const entry: UsageEntry = {
   durationMs: 3,
 };
 
-describe('an entry', () => {
-  it('is a debit in the number nearest to the nano-dollar, and 0 where nothing was paid', () => {
+describe('a usage entry', () => {
+  it('is a debit in the number nearest to the nano-dollar, and 0 if nothing was paid', () => {
     expect(usageEntryView(entry)).toMatchObject({ amount: -1e-9, units: 1e-6, pricePerUnitUsd: 0.150000001 });
     expect(JSON.stringify(usageEntryView({ ...entry, amountNano: 0n }))).toContain('"amount":0,');
     expect(usageEntryView({ ...entry, amountNano: 123_456_789_012_345n }).amount).toBe(-123456.789012345);
   });
 
-  it('is plain decimals in CSV, whatever its size, and text with commas is quoted', () => {
+  it('has plain decimals in CSV, whatever their size, and quotes text with commas', () => {
     const [header, row] = usageCsv([entry]).split('\n');
     expect(header).toBe(
       'timestamp,sku,pricePerUnitUsd,units,amount,currency,notes,inferenceDetails.requestId,inferenceDetails.inferenceExecutionTime,inferenceDetails.promptTokens,inferenceDetails.completionTokens',
@@ -34,7 +34,7 @@ describe('an entry', () => {
     );
   });
 
-  it('tells what is bought by the piece by the piece', () => {
+  it('shows purchases by the piece in pieces', () => {
     const search = {
       ...entry,
       sku: 'web-search-request',
@@ -45,7 +45,7 @@ describe('an entry', () => {
     expect(usageCsv([search])).toContain(',web-search-request,0.01,1.00,-0.01,');
   });
 
-  it('has a header in CSV where there are none', () => {
+  it('leaves only the header in CSV when there is none', () => {
     expect(usageCsv([])).toMatch(/^timestamp,[^\n]+\n$/);
   });
 });

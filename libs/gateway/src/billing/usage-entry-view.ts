@@ -42,7 +42,9 @@ const CSV_COLUMNS = [
   'inferenceDetails.completionTokens',
 ];
 
-/** The entries as CSV. Numbers are plain decimals, which every spreadsheet reads, exactly as long as they have to be. */
+/**
+ * The entries as CSV. Numbers are plain decimals without trailing digits, which every spreadsheet can read.
+ */
 export function usageCsv(entries: readonly UsageEntry[]): string {
   const rows = entries.map((entry) => [
     entry.at.toISOString(),

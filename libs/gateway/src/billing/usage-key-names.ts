@@ -1,10 +1,11 @@
 import type { KeyLabel } from './usage-keys.store.js';
 
-/** What no key may be called: a series has a member of this name. */
+/** Not available as a key's name, since the series has a member of this name. */
 const TAKEN = 'date';
 
 /**
- * A name for each key: its description, with the end of its secret where that is needed to tell it from the others.
+ * A unique name for each key: its description, with the end of its secret if several keys share the
+ * description.
  */
 export function keyNames(keyIds: readonly string[], labels: readonly KeyLabel[]): Map<string, string> {
   const byId = new Map(labels.map((label) => [label.id, label]));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PrismaDatabase } from '@svc/storage';
 
-/** What people know a key by. */
+/** The parts of a key by which people recognise it. */
 export interface KeyLabel {
   readonly id: string;
   readonly description: string;
@@ -10,7 +10,7 @@ export interface KeyLabel {
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The labels of keys that were used, revoked ones included. */
+/** The labels of used keys, including revoked ones. */
 @Injectable()
 export class UsageKeysStore {
   constructor(private readonly database: PrismaDatabase) {}

@@ -15,8 +15,8 @@ const paramOf = (work: () => unknown): unknown => {
   }
 };
 
-describe('the time of a list', () => {
-  it('takes days whole, and times as they are, with their offset', () => {
+describe('the period of a usage list', () => {
+  it('covers whole days, and honours times with their offset', () => {
     expect(usage({ startDate: '2026-11-20', endDate: '2026-11-20' })).toEqual({
       from: new Date('2026-11-20T00:00:00Z'),
       until: new Date('2026-11-21T00:00:00Z'),
@@ -42,19 +42,19 @@ describe('the time of a list', () => {
       () => history({ startTimestamp: '2026-11-20T10:00:00Z', endTimestamp: '2026-11-20T10:00:00.000Z' }),
       'endTimestamp',
     ],
-  ])('is refused by the field at fault (%#)', (work, param) => {
+  ])('is rejected by the invalid field (%#)', (work, param) => {
     expect(paramOf(work)).toBe(param);
   });
 });
 
-describe('the days of an analysis', () => {
-  it('are the last seven by default, today included, and ninety at most', () => {
+describe('the days of a usage report', () => {
+  it('are the last seven by default, including today, and ninety at most', () => {
     expect(analytics({})).toEqual({ from: '2026-11-15', until: '2026-11-21', count: 7 });
     expect(analytics({ lookback: '1d' })).toEqual({ from: '2026-11-21', until: '2026-11-21', count: 1 });
     expect(analytics({ lookback: '1000d' })).toEqual({ from: '2026-08-24', until: '2026-11-21', count: 90 });
   });
 
-  it('may be told by the first and the last of them', () => {
+  it('may be given by the first and the last day', () => {
     const days = analytics({ startDate: '2026-02-27', endDate: '2026-03-01' });
     expect(days.count).toBe(3);
     expect(eachDay(days)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
@@ -71,7 +71,7 @@ describe('the days of an analysis', () => {
     [{ startDate: '2026-11-20', endDate: '2026-11-21', lookback: '2d' }, 'lookback'],
     [{ startDate: '0000-01-01', endDate: '0000-01-02' }, 'startDate'],
     [{ startDate: '2026-11-20T00:00:00Z', endDate: '2026-11-21' }, 'startDate'],
-  ])('are refused by the field at fault: %j', (query, param) => {
+  ])('are rejected by the invalid field: %j', (query, param) => {
     expect(paramOf(() => analytics(query))).toBe(param);
   });
 });

@@ -12,7 +12,7 @@ const LOOKBACK_DAYS = 7;
 
 type Span = Pick<UsageFilter, 'from' | 'until'>;
 
-/** Refuses: INVALID_REQUEST when the end is not after the start. */
+/** Refuses: INVALID_REQUEST if the end is not after the start. */
 export function spanOfUsage({ startDate, endDate }: BillingUsageQuery): Span {
   const found = {
     ...(startDate !== undefined && { from: new Date(startDate) }),
@@ -22,7 +22,7 @@ export function spanOfUsage({ startDate, endDate }: BillingUsageQuery): Span {
   return found;
 }
 
-/** Refuses: INVALID_REQUEST when the end is not after the start. */
+/** Refuses: INVALID_REQUEST if the end is not after the start. */
 export function spanOfHistory({ startTimestamp, endTimestamp }: BillingUsageHistoryQuery): Span {
   const found = {
     ...(startTimestamp !== undefined && { from: new Date(startTimestamp) }),
@@ -37,14 +37,17 @@ const isDay = (text: string): boolean => !text.includes('T');
 const isEmpty = ({ from, until }: Span): boolean =>
   from !== undefined && until !== undefined && until <= from;
 
-/** Days (UTC), the first and the last of them included. */
+/** Days in UTC, including the first and the last. */
 export interface Days {
   readonly from: string;
   readonly until: string;
   readonly count: number;
 }
 
-/** Refuses: INVALID_REQUEST when the dates do not go together, or with a lookback, or are too far apart. */
+/**
+ * Refuses: INVALID_REQUEST if only one date is given, if the dates are reversed or too far apart, or with a
+ * lookback.
+ */
 export function daysOfAnalytics({ lookback, startDate, endDate }: BillingAnalyticsQuery, now: Date): Days {
   if (startDate === undefined && endDate === undefined) {
     const asked = lookback === undefined ? LOOKBACK_DAYS : Number.parseInt(lookback, 10);
@@ -61,7 +64,7 @@ export function daysOfAnalytics({ lookback, startDate, endDate }: BillingAnalyti
   return { from: startDate, until: endDate, count };
 }
 
-/** Each of the days, such as `2026-11-21`. */
+/** Each day, for example `2026-11-21`. */
 export function eachDay({ from, count }: Days): string[] {
   return Array.from({ length: count }, (_, index) => dayOf(Date.parse(from) + index * DAY_MS));
 }

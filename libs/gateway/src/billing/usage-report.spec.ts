@@ -21,8 +21,8 @@ const sum = (more: Partial<UsageDay>): UsageDay => ({
   ...more,
 });
 
-describe('a report', () => {
-  it('has days without usage, and nothing else, where nothing was used', () => {
+describe('a usage report', () => {
+  it('has all days but no models or keys if nothing was used', () => {
     expect(usageReport([], DAYS, NAMES)).toEqual({
       lookback: '2d',
       byDate: [
@@ -38,7 +38,7 @@ describe('a report', () => {
     });
   });
 
-  it('sums up by day, by model with its parts, and by key, the dearest first', () => {
+  it('sums by day, by model with its parts, and by key, the most expensive first', () => {
     const sums = [
       sum({}),
       sum({ sku: 'model-llm-output-mtoken', usdNano: 40n, diemNano: 60n }),
@@ -93,7 +93,7 @@ describe('a report', () => {
     ]);
   });
 
-  it('has all models and keys, and a series for the eight dearest of them', () => {
+  it('lists all models and keys, and a series for the eight most expensive', () => {
     const sums = Array.from({ length: 10 }, (_, index) =>
       sum({ model: `m${index}`, keyId: `k${index}`, usdNano: BigInt(10 + index) }),
     );
@@ -110,7 +110,7 @@ describe('a report', () => {
 });
 
 describe('the names of keys', () => {
-  it('are their descriptions, told apart by the end of the key, and never that of another member', () => {
+  it('are their descriptions, with the end of the key if ambiguous, and never the name of another member', () => {
     const labels = [
       { id: 'a', description: 'web', last6: 'aaaaaa' },
       { id: 'b', description: 'twin', last6: 'bbbbbb' },

@@ -2,11 +2,11 @@ import { ANALYTICS_TOP, type BillingAnalytics, type UsageDay, usdNumber } from '
 import { unitOf, unitSize } from './sku-units.js';
 import { type Days, eachDay } from './usage-period.js';
 
-/** What a report says of models and keys beside their numbers. */
+/** The names of models and keys in a report. */
 export interface ReportNames {
-  /** Of the model with this id; null for one that is offered no more. */
+  /** The type of a model; null if it is no longer offered. */
   readonly modelType: (id: string) => string | null;
-  /** What people call a key; each key has another. */
+  /** The name of a key; unique per key. */
   readonly keyName: (id: string) => string;
 }
 
@@ -19,7 +19,7 @@ interface Sum {
 type Report = BillingAnalytics;
 type Part = NonNullable<Report['byModel'][number]['breakdown']>[number]['type'];
 
-/** The parts that a sku's ending tells. */
+/** The parts of a usage, by the suffix of the SKU. */
 const PARTS: readonly (readonly [Part, string])[] = [
   ['Input', '-llm-input-mtoken'],
   ['Output', '-llm-output-mtoken'],
@@ -27,7 +27,7 @@ const PARTS: readonly (readonly [Part, string])[] = [
   ['Cache Write', '-llm-cache-write-mtoken'],
 ];
 
-/** Sums up the usage of some days. */
+/** Creates the report of usage over some days. */
 export function usageReport(sums: readonly UsageDay[], days: Days, names: ReportNames): Report {
   const topModels = dearest(sums, ({ model }) => model)
     .slice(0, ANALYTICS_TOP)
@@ -112,7 +112,7 @@ function summed(sums: readonly UsageDay[], groupOf: (sum: UsageDay) => string): 
   return groups;
 }
 
-/** Groups with their sums, those first that cost the most in both currencies; equals by name. */
+/** Groups with their sums, by descending cost in both currencies together, then by name. */
 function dearest(sums: readonly UsageDay[], groupOf: (sum: UsageDay) => string): [string, Sum][] {
   const costOf = ([, { usdNano, diemNano }]: [string, Sum]): bigint => usdNano + diemNano;
   return [...summed(sums, groupOf)].toSorted((a, b) => {

@@ -19,7 +19,7 @@ import { CallerOf } from '../auth/access.js';
 import { SUGGESTED_USD } from '../wallets/payment-demands.js';
 import { WalletHistory } from '../wallets/wallet-transactions.js';
 
-/** What a wallet has and had, for itself alone. */
+/** Shows a wallet its own balance and transactions. */
 @Controller()
 export class WalletsController {
   constructor(
@@ -67,7 +67,7 @@ export class WalletsController {
   }
 }
 
-/** Refuses: X402_WALLET_MISMATCH, of whoever is not this very wallet. */
+/** Refuses: X402_WALLET_MISMATCH, unless the caller is this wallet. */
 function ownOf({ walletAddress }: WalletParams, { wallet }: Caller): string {
   if (wallet === undefined || walletName(walletAddress) !== wallet) throw new Problem('X402_WALLET_MISMATCH');
   return wallet;

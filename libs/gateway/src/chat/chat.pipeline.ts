@@ -44,7 +44,7 @@ export class ChatPipeline {
       await reservation.coverPrompt(prompt.tokens); //                        INSUFFICIENT_BALANCE
       const prepared = { plan, reservation, prompt, findings };
       const first = await this.answer(exchange, prepared); //                 MODEL_AT_CAPACITY, INFERENCE_FAILED, …
-      const last = await this.searched(exchange, first); //                 the same, until something is delivered
+      const last = await this.searched(exchange, first); //                   the same, while nothing is delivered
       const settled = await this.settle(exchange, last); //                   UNAVAILABLE
       if (last.ending.kind !== 'client_gone') await last.answer.end(settled);
     } catch (error) {

@@ -30,7 +30,7 @@ const CSS = 'text/css; charset=utf-8';
 
 const fileText = (path: string) => (): Promise<string> => readFile(path, 'utf8');
 
-/** Every file that the page loads: there are no others, whatever a path says. */
+/** Every file that the page loads. Only these are served, whatever the path. */
 const ASSETS = new Map<string, { type: string; text: () => Promise<string> }>([
   ['swagger-ui.css', { type: CSS, text: fileText(require.resolve('swagger-ui-dist/swagger-ui.css')) }],
   [
@@ -43,7 +43,7 @@ const ASSETS = new Map<string, { type: string; text: () => Promise<string> }>([
 
 const loaded = new Map<string, Promise<PublishedText>>();
 
-/** A file of the page, read when it is first asked for; `undefined` where there is none of this name. */
+/** A file of the page, read on first request; undefined for an unknown name. */
 export function docsAsset(name: string): Promise<PublishedText | undefined> {
   const asset = ASSETS.get(name);
   if (!asset) return Promise.resolve(undefined);
@@ -59,12 +59,12 @@ async function publish({
   type: string;
   text: () => Promise<string>;
 }): Promise<PublishedText> {
-  // The page asks for each file by the revision of this build, so a file never changes under its address.
+  // The URL of each file contains the revision of this build, so its content never changes.
   const headers = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' };
   return new PublishedText(await text(), headers);
 }
 
-/** Nothing may be loaded from anywhere else. */
+/** Prevents loading anything from elsewhere. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

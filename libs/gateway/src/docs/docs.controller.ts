@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { DOCS_PAGE, DOCS_POLICY, docsAsset } from './docs-page.js';
 
-/** The description of the API as a page. All that it loads comes from here. */
+/** Serves the API documentation page. Everything it loads comes from this service. */
 @Controller()
 export class DocsController {
   @Answers(routes.root)

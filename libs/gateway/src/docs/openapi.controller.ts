@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
 import { PublishedText } from '../http/published-text.js';
 
-/** Serves the descriptions of the API. */
+/** Serves the OpenAPI descriptions. */
 @Controller()
 export class OpenApiController {
   private readonly texts = new Map<OpenApiAudience, PublishedText>();
@@ -20,7 +20,7 @@ export class OpenApiController {
     await this.text('operator').send(request, reply);
   }
 
-  /** Made when it is first asked for, so that no start waits for it. */
+  /** Generated on first request, so that startup does not wait for it. */
   private text(audience: OpenApiAudience): PublishedText {
     const text = this.texts.get(audience) ?? describe(audience);
     this.texts.set(audience, text);
@@ -30,7 +30,7 @@ export class OpenApiController {
 
 function describe(audience: OpenApiAudience): PublishedText {
   const document = openApiDocument({ audience, version: VERSION });
-  // Readers of YAML 1.1 would take a plain `off` for false.
+  // Parsers of YAML 1.1 would read a plain `off` as false.
   const yaml = stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 0 });
   return new PublishedText(yaml, { 'content-type': 'application/yaml', 'cache-control': 'no-cache' });
 }

@@ -13,11 +13,11 @@ import type { Performed } from '../paid/paid-operations.js';
 import { LeastTokens } from '../tokens/least-tokens.js';
 import type { EmbeddingPlan } from './embedding-plan.js';
 
-/** A count that is too low by no more tokens than this is believed. */
+/** A count may be this many tokens below the lower bound. */
 const SLACK_TOKENS = 64;
 
 export interface Embedded {
-  /** As `EmbeddingVectors` has them. */
+  /** In the format of `EmbeddingVectors`. */
   readonly vectors: readonly string[];
   readonly promptTokens: number;
   readonly backend: string;
@@ -25,7 +25,7 @@ export interface Embedded {
   readonly retries: number;
 }
 
-/** Has a plan's texts turned into vectors, and counts their tokens. */
+/** Gets the vectors of a plan's texts and counts their tokens. */
 @Injectable()
 export class Embedder {
   constructor(
@@ -33,7 +33,7 @@ export class Embedder {
     private readonly logger: RootLogger,
   ) {}
 
-  /** Refuses what the router does. */
+  /** Refuses the same as the router. */
   async embed(
     plan: EmbeddingPlan,
     { requestId, accountId }: { requestId: string; accountId: string },
@@ -59,16 +59,16 @@ export class Embedder {
     };
   }
 
-  /** The backend's count where it can be true, or else an estimate. */
+  /** The backend's count if plausible, otherwise an estimate or the lower bound. */
   private promptTokens(
     { texts, model, tokens, tokensAtMost }: EmbeddingPlan,
     reported: number | undefined,
     { requestId, backend }: { requestId: string; backend: string },
   ): number {
     const estimate = Math.min(Math.max(tokens, 1), tokensAtMost);
-    // A backend that reports none does not count.
+    // A backend that reports no tokens does not count them.
     if (reported === undefined || reported === 0) return estimate;
-    // Texts are read only where the count is not half of the estimate.
+    // The texts are read only if the count is below half of the estimate.
     const least = reported * 2 < tokens ? leastTokens(texts) : 0;
     const isHigh = reported > tokensAtMost;
     if (!isHigh && least <= reported + SLACK_TOKENS) return reported;
@@ -79,7 +79,7 @@ export class Embedder {
   }
 }
 
-/** The line of a charge for this many tokens. */
+/** The charge line for this number of tokens. */
 export function lineOf({ model }: EmbeddingPlan, tokens: number): ChargeLine {
   return line(`${model.id}-embedding-input-mtoken`, tokens, model.inputNano);
 }

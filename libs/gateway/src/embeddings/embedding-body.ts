@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** A response is made for this long before other requests get their turn. */
+/** Milliseconds of work on a response before yielding to other requests. */
 const TURN_MS = 4;
 
 const FLOAT_BYTES = 4;
 
 /**
- * The JSON of an `EmbeddingReply`. `rest` is the text of all members but `data`. Large responses hold millions of numbers, so
- * they are written vector by vector.
+ * The JSON of an `EmbeddingReply`. `rest` has all members except `data`. Large responses contain millions of
+ * numbers, so they are written vector by vector.
  */
 export async function embeddingJson(
   vectors: readonly string[],
@@ -26,7 +26,7 @@ export async function embeddingJson(
   return `{"object":"list","data":[${parts.join(',')}],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** The numbers of a vector, exactly as the 32-bit floats that they are. */
+/** The numbers of a vector, which are exactly its 32-bit floats. */
 function numbersOf(vector: string): Float32Array {
   const bytes = Buffer.from(vector, 'base64');
   const numbers = new Float32Array(bytes.length / FLOAT_BYTES);

@@ -10,7 +10,7 @@ import { requestLimitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
 
-/** What a request for embeddings comes to. */
+/** The plan for an embeddings request. */
 export interface EmbeddingPlan {
   readonly model: EmbeddingModel;
   readonly deprecation: DeprecationNotice | undefined;
@@ -19,9 +19,9 @@ export interface EmbeddingPlan {
   /** The length of each vector. */
   readonly dimensions: number;
   readonly format: 'float' | 'base64';
-  /** Of all texts, estimated. */
+  /** Estimated tokens of all texts. */
   readonly tokens: number;
-  /** The most tokens that a backend is believed. */
+  /** Upper bound for a backend's token count. */
   readonly tokensAtMost: number;
 }
 
@@ -29,11 +29,12 @@ export interface EmbeddingPlan {
 const CHARACTERS_PER_TOKEN = 3.2;
 const ESTIMATE_SHARE = 0.95;
 
-/** What a tokenizer adds around a text: no more than these. */
+/** The most tokens that a tokenizer adds to a text. */
 const SPECIAL_TOKENS_AT_MOST = 8;
 
 /**
- * Reads a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
+ * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
+ * INVALID_REQUEST.
  */
 export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalog: Catalog): EmbeddingPlan {
   const { model, deprecation } = findModel(request.model, catalog.embeddings);

@@ -11,12 +11,12 @@ const rated = (ratingCount: number, average: number): object => ({
 
 const modelIdOf = (name: string): string => (name === 'default' ? 'small' : name);
 
-/** The slugs that a query string finds, in order. */
+/** The slugs of the characters found by a query, in order. */
 function found(characters: readonly Character[], query: object): string[] {
   return searchCharacters(characters, CharacterQuery.parse(query), modelIdOf).map(({ slug }) => slug);
 }
 
-describe('a search', () => {
+describe('a character search', () => {
   const characters = [
     character('ann', { tags: ['Sea'], categories: ['tales'], description: 'Sails by the stars' }),
     character('bob', { tags: ['land', 'farm'], adult: true, modelId: 'large' }),
@@ -49,7 +49,7 @@ describe('a search', () => {
   });
 });
 
-describe('the order', () => {
+describe('the order of characters', () => {
   const characters = [
     character('new', { createdAt: '2026-03-01' }),
     character('one-best', { createdAt: '2026-01-01', ...rated(1, 5) }),
@@ -67,13 +67,13 @@ describe('the order', () => {
     ['mostRecent', ['new', 'many-good', 'many-bad', 'one-best']],
     ['ratingCount', ['many-bad', 'many-good', 'one-best', 'new']],
     ['imports', ['many-bad', 'new', 'one-best', 'many-good']],
-  ])('by %s is %j', (sortBy, slugs) => {
+  ])('for %s is %j', (sortBy, slugs) => {
     expect(found(characters, { sortBy })).toEqual(slugs);
   });
 });
 
-describe('what clients see', () => {
-  it('has neither the prompt nor the name of the author', () => {
+describe('the view of a character', () => {
+  it('does not contain the prompt or the name of the author', () => {
     const view = characterView(character('ann', { author: 'Jane', ...rated(2, 4.5) }), modelIdOf);
     expect(JSON.stringify(view)).not.toMatch(/yourself|Jane/);
     expect(view).toMatchObject({

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Character, type CharacterQuery, type CharacterView, Problem } from '@svc/contracts';
 
-/** The id of the model that a name means. */
+/** Resolves the name of a model to its id. */
 export type ModelIdOf = (name: string) => string;
 
-/** One page of the characters that a query is for, in its order. Equals stay in the order of the file. */
+/** One page of the characters that match a query, in its order. Ties keep the order of the file. */
 export function searchCharacters(
   characters: readonly Character[],
   query: CharacterQuery,
@@ -19,7 +19,7 @@ export function searchCharacters(
     .map(({ character }) => character);
 }
 
-/** A character as clients see it: without its prompt, and without its author's name. */
+/** A character as clients see it, without its prompt and its author's name. */
 export function characterView(character: Character, modelIdOf: ModelIdOf): CharacterView {
   const { slug, name, adult, featured, webEnabled, tags, stats } = character;
   return {
@@ -41,7 +41,7 @@ export function characterView(character: Character, modelIdOf: ModelIdOf): Chara
   };
 }
 
-/** `param` is the field of the request that named it. */
+/** `param` is the field of the request that named the character. */
 export function characterNotFound(param: string): Problem {
   return new Problem('CHARACTER_NOT_FOUND', { param });
 }
@@ -64,7 +64,7 @@ function isSwitched(value: boolean, asked: 'true' | 'false' | undefined): boolea
   return asked === undefined || value === (asked === 'true');
 }
 
-/** An empty list asks for nothing, as one that was not given. */
+/** An empty list means no filter. */
 function hasAny(values: readonly string[], asked: readonly string[] = []): boolean {
   const wanted = new Set(asked.map((one) => one.toLowerCase()));
   return wanted.size === 0 || values.some((value) => wanted.has(value.toLowerCase()));
@@ -75,7 +75,7 @@ function isFound({ name, description, tags }: Character, search = ''): boolean {
   return [name, description ?? '', ...tags].some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** What a character is ordered by, the weightiest first. */
+/** The sort keys of a character, the most important first. */
 function ranksOf(character: Character, sortBy: CharacterQuery['sortBy']): readonly number[] {
   const { featured, stats, createdAt } = character;
   switch (sortBy) {
@@ -108,7 +108,7 @@ function averageRating({ stats }: Character): number {
   return stats.ratingCount === 0 ? 0 : stats.ratingSum / stats.ratingCount;
 }
 
-/** The average with five middling ratings added, so that a single best one does not outdo many good ones. */
+/** The average with five mediocre ratings added, so that one top rating does not outrank many good ones. */
 function weighedRating({ stats }: Character): number {
   return (stats.ratingSum + 5 * 3) / (stats.ratingCount + 5);
 }

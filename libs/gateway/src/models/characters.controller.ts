@@ -3,7 +3,7 @@ import { type CharacterList, CharacterQuery, type CharacterReply, routes } from 
 import { Answers, Catalog, Characters } from '@svc/runtime';
 import { characterNotFound, characterView, searchCharacters } from './character-search.js';
 
-/** The characters that a conversation can have. */
+/** Lists the available characters. */
 @Controller()
 export class CharactersController {
   constructor(
@@ -24,6 +24,6 @@ export class CharactersController {
     return { object: 'character', data: characterView(character, this.modelId) };
   }
 
-  /** What a name of a model means at present. */
+  /** Resolves the name of a model at present. */
   private readonly modelId = (name: string): string => this.catalog.text.find(name)?.id ?? name;
 }

@@ -26,29 +26,29 @@ function refusal(ask: () => unknown): Problem {
   throw new Error('nothing was refused');
 }
 
-describe('a name', () => {
+describe('the name of a model', () => {
   const catalog = catalogOf({ id: 'llama-3.2-3b', aliases: ['gpt-4o'], traits: ['default'] }, { id: 'a:b' });
 
   it.each(['llama-3.2-3b', 'Llama_3.2 3B', 'svc-llama-3.2-3b', 'gpt-4o', 'default', 'llama-3.2-3b:x=y'])(
-    'finds its model when it is %s',
+    'finds its model if it is %s',
     (name) => {
       expect(findTextModel(name, catalog).model.id).toBe('llama-3.2-3b');
     },
   );
 
-  it('may have colons itself, before a suffix', () => {
+  it('may contain colons before its suffix', () => {
     const { model, suffix } = findTextModel('a:b:disable_thinking=true', catalog);
     expect(model.id).toBe('a:b');
     expect(suffix).toEqual({ disable_thinking: true });
   });
 
-  it('that means nothing is refused, with the one that may have been meant', () => {
+  it('is rejected with a suggestion if unknown', () => {
     const problem = refusal(() => findTextModel('lama-3.2-3b', catalog));
     expect(problem.code).toBe('MODEL_NOT_FOUND');
     expect(problem.message).toBe('Specified model not found: lama-3.2-3b. Did you mean llama-3.2-3b?');
   });
 
-  it('of an endless length is refused with a short message', () => {
+  it('is rejected with a short message if it is extremely long', () => {
     const problem = refusal(() => findTextModel('x'.repeat(1_000_000), catalog));
     expect(problem.message.length).toBeLessThan(300);
   });
@@ -61,11 +61,11 @@ describe('a deprecated model', () => {
   };
   const catalog = catalogOf(old, { id: 'new' });
 
-  it('answers without a word before its notice begins', () => {
+  it('is served without a warning before the notice begins', () => {
     expect(findTextModel('old', catalog, at('2026-01-31')).deprecation).toBeUndefined();
   });
 
-  it('answers with a warning from then on', () => {
+  it('is served with a warning from then on', () => {
     const { model, deprecation } = findTextModel('old', catalog, at('2026-02-01'));
     expect(model.id).toBe('old');
     expect(deprecation).toEqual({
@@ -75,7 +75,7 @@ describe('a deprecated model', () => {
     });
   });
 
-  it('is refused once it is removed, naming its replacement', () => {
+  it('is rejected after its removal, naming its replacement', () => {
     const problem = refusal(() => findTextModel('old', catalog, at('2026-04-01')));
     expect(problem).toMatchObject({ status: 410, code: 'MODEL_RETIRED' });
     expect(problem.message).toBe('The model old is no longer offered since 2026-04-01. Use new instead.');
@@ -87,26 +87,26 @@ describe('a removed model that is remapped', () => {
     deprecation: { ...DEPRECATION, autoRemap: true, replacementModelId },
   });
 
-  it('is answered by its replacement, and says so', () => {
+  it('is served by its replacement, with a warning', () => {
     const catalog = catalogOf({ id: 'old', ...remap('new') }, { id: 'new' });
     const { model, deprecation } = findTextModel('old', catalog, at('2026-05-01'));
     expect(model.id).toBe('new');
     expect(deprecation?.warning).toBe('The model old was removed on 2026-04-01; new answers in its place.');
   });
 
-  it('is answered by the replacement of a replacement', () => {
+  it('is served by the replacement of its replacement', () => {
     const catalog = catalogOf({ id: 'a', ...remap('b') }, { id: 'b', ...remap('c') }, { id: 'c' });
     expect(findTextModel('a', catalog, at('2026-05-01')).model.id).toBe('c');
   });
 
-  it('is refused when replacements go round in a ring', () => {
+  it('is rejected if replacements form a cycle', () => {
     const catalog = catalogOf({ id: 'a', ...remap('b') }, { id: 'b', ...remap('a') });
     expect(refusal(() => findTextModel('a', catalog, at('2026-05-01'))).code).toBe('MODEL_RETIRED');
   });
 });
 
 describe('a trait of a removed model', () => {
-  it('passes on to the next model that has it', () => {
+  it('is transferred to the next model that has it', () => {
     const catalog = catalogOf(
       { id: 'old', traits: ['default'], deprecation: DEPRECATION },
       { id: 'new', traits: ['default'] },
@@ -117,7 +117,7 @@ describe('a trait of a removed model', () => {
 });
 
 describe('the catalogue', () => {
-  it('refuses a replacement that it does not have', () => {
+  it('rejects a replacement that it does not contain', () => {
     const bad = { id: 'old', deprecation: { ...DEPRECATION, replacementModelId: 'nothing' } };
     expect(() => catalogOf(bad)).toThrow('no other text model nothing');
   });

@@ -2,12 +2,12 @@ import { type CatalogEntry, type Deprecation, Problem } from '@svc/contracts';
 import type { Catalog, Model, NamedModels } from '@svc/runtime';
 import { splitModelName } from './svc-parameters.js';
 
-/** What a client is told about the model it asked for. */
+/** The notice for clients that request a deprecated model. */
 export interface DeprecationNotice {
   readonly warning: string;
   /** ISO 8601. */
   readonly date: string;
-  /** The id of the model that takes its place. */
+  /** The id of the replacement. */
   readonly replacement: string | undefined;
 }
 
@@ -17,23 +17,23 @@ export interface FoundModel<Offered> {
 }
 
 export interface FoundTextModel extends FoundModel<Model> {
-  /** The parameters that stood after its name. */
+  /** The parameters after the name. */
   readonly suffix: Record<string, unknown>;
 }
 
 /**
- * The text model that answers for a name, which may carry a suffix of parameters. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED,
- * MODEL_OFFLINE.
+ * The text model for a name, which may have a suffix with parameters. Refuses: MODEL_NOT_FOUND,
+ * MODEL_RETIRED, MODEL_OFFLINE.
  */
 export function findTextModel(name: string, { text }: Catalog, nowMs = Date.now()): FoundTextModel {
-  // The name as it stands comes first, since ids may contain colons themselves.
+  // Tries the whole name first, since ids may contain colons.
   const split = text.find(name) ? { name, parameters: {} } : splitModelName(name);
   return { ...findModel(split.name, text, nowMs), suffix: split.parameters };
 }
 
 /**
- * The model of a type that answers for a name: that model, or its replacement once it is gone. Refuses: MODEL_NOT_FOUND,
- * MODEL_RETIRED, MODEL_OFFLINE.
+ * The model of one type for a name: that model, or its replacement after its removal. Refuses:
+ * MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE.
  */
 export function findModel<Offered extends CatalogEntry>(
   name: string,
@@ -43,7 +43,7 @@ export function findModel<Offered extends CatalogEntry>(
   const named = models.find(name);
   if (!named) throw modelNotFound(name, models);
   const isServed = (candidate: Offered): boolean => servingModel(candidate, models, nowMs) !== undefined;
-  // A trait passes on to the next model that has it.
+  // A trait is transferred to the next model that has it.
   const heirs = (): Offered[] => models.list.filter(({ traits }) => traits.includes(name));
   const asked = isServed(named) ? named : heirs().find(isServed);
   const model = asked && servingModel(asked, models, nowMs);
@@ -52,7 +52,7 @@ export function findModel<Offered extends CatalogEntry>(
   return { model, deprecation: deprecationNotice(asked, nowMs) };
 }
 
-/** Says that there is no such model, and which one may have been meant. */
+/** The error for an unknown model, with a suggestion. */
 export function modelNotFound(name: string, models: Pick<NamedModels<never>, 'suggest'>): Problem {
   const suggestion = models.suggest(name);
   const hint = suggestion === undefined ? '' : `. Did you mean ${suggestion}?`;
@@ -62,7 +62,7 @@ export function modelNotFound(name: string, models: Pick<NamedModels<never>, 'su
   });
 }
 
-/** The model that serves what is asked of `asked`: itself, the one that replaced it, or none. */
+/** The model that serves requests for `asked`: itself or its replacement; undefined if there is none. */
 export function servingModel<Offered extends CatalogEntry>(
   asked: Offered,
   models: NamedModels<Offered>,
@@ -72,7 +72,7 @@ export function servingModel<Offered extends CatalogEntry>(
   let model: Offered | undefined = asked;
   while (model && isRemoved(model.deprecation, nowMs)) {
     const { autoRemap, replacementModelId }: Deprecation = model.deprecation;
-    // Replacements that name each other in a ring lead nowhere.
+    // Replacements may form a cycle.
     if (!autoRemap || replacementModelId === undefined || seen.has(model.id)) return undefined;
     seen.add(model.id);
     model = models.find(replacementModelId);
@@ -84,7 +84,7 @@ export function isRemoved(deprecation: Deprecation | undefined, nowMs: number): 
   return deprecation !== undefined && nowMs >= Date.parse(deprecation.removesAt);
 }
 
-/** Says since when a model is gone, and what to use instead. */
+/** The error for a removed model, with the date and its replacement. */
 export function modelRetired({ id, deprecation }: Pick<CatalogEntry, 'id' | 'deprecation'>): Problem {
   const since = deprecation ? ` since ${deprecation.removesAt}` : '';
   const use = deprecation?.replacementModelId;

@@ -25,7 +25,7 @@ describe('the model privacy of a key', () => {
     expect(mayUse(setting, model)).toBe(may);
   });
 
-  it('is told with a refusal', () => {
+  it('is named in the refusal', () => {
     const model = { id: 'big', type: 'text', privacy: 'anonymized' } as const;
     expect(() => refuseAnonymous(CALLER, model)).not.toThrow();
     expect(() => refuseAnonymous({ ...CALLER, modelPrivacy: 'PRIVATE_TEXT' }, model)).toThrow(

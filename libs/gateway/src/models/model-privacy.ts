@@ -15,7 +15,7 @@ export function mayUse(
   }
 }
 
-/** Refuses with UNAUTHORIZED a model that the caller's key may not use. */
+/** Refuses: UNAUTHORIZED, if the caller's key may not use the model. */
 export function refuseAnonymous(
   { modelPrivacy }: Caller,
   model: Pick<CatalogEntry, 'id' | 'type' | 'privacy'>,

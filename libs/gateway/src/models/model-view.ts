@@ -116,7 +116,7 @@ function pricingView({ pricing }: CatalogModel): PricingView {
   };
 }
 
-/** A DIEM buys what a dollar does. */
+/** A DIEM buys as much as a dollar. */
 const price = (usd: number): { usd: number; diem: number } => ({ usd, diem: usd });
 
 function rates({ input, output, cacheInput, cacheWrite }: Prices) {

@@ -13,7 +13,7 @@ import { isRemoved, modelNotFound, modelRetired, servingModel } from './model-lo
 import { mayUse } from './model-privacy.js';
 import { modelView } from './model-view.js';
 
-/** Tells what is offered. Open to everybody; who shows a key sees what the key may use. */
+/** Lists the available models. Callers with a key see only the models that the key may use. */
 @Controller()
 export class ModelsController {
   constructor(private readonly catalog: Catalog) {}
@@ -25,19 +25,19 @@ export class ModelsController {
     return { object: 'list', type, data: usable.map(modelView) };
   }
 
-  /** Which model each trait means: the first that has it. */
+  /** The model for each trait: the first that has it. */
   @Answers(routes.modelTraits)
   traits(@Query() { type }: ModelQuery): ModelNames {
     return this.names(type, ({ traits }) => traits);
   }
 
-  /** Which model each foreign name means. */
+  /** The model for each alias. */
   @Answers(routes.modelAliases)
   aliases(@Query() { type }: ModelQuery): ModelNames {
     return this.names(type, ({ aliases }) => aliases);
   }
 
-  /** The parameter is all of the path that is left, since ids may contain slashes. */
+  /** The parameter is the rest of the path, since ids may contain slashes. */
   @Answers(routes.model)
   one(@Param() { model: name }: { model: string }): ModelView {
     const named = this.named(name);
@@ -47,7 +47,7 @@ export class ModelsController {
     return modelView(entry);
   }
 
-  /** The model of this id, whatever its type, or of another name. */
+  /** The model with this id, of any type, or with this other name. */
   private named(name: string): CatalogEntry | undefined {
     const { text, embeddings } = this.catalog;
     const byId = this.catalog.entries().find(({ id }) => id === name);
@@ -61,7 +61,7 @@ export class ModelsController {
       .filter((entry) => matches(entry, type) && !isRemoved(entry.deprecation, now));
   }
 
-  /** Names of removed models count too, as long as another model answers to them. */
+  /** Includes names of removed models that have a replacement. */
   private names(type: ModelQuery['type'], of: (entry: CatalogEntry) => readonly string[]): ModelNames {
     const data = new Map<string, string>();
     for (const entry of this.catalog.entries()) {

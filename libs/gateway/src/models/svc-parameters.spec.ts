@@ -3,21 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { effectiveParameters, refuseUnavailable, splitModelName } from './svc-parameters.js';
 
 describe('splitModelName', () => {
-  it('takes parameters off a name, URL-decoded, and drops unknown ones', () => {
+  it('splits parameters off a name, URL-decoded, and drops unknown ones', () => {
     expect(splitModelName('m:enable_web_search=on&character_slug=a%20b&nonsense=1')).toEqual({
       name: 'm',
       parameters: { enable_web_search: 'on', character_slug: 'a b' },
     });
   });
 
-  it('leaves a name with colons alone', () => {
+  it('does not split a name that only contains colons', () => {
     expect(splitModelName('llama3.2:3b')).toEqual({ name: 'llama3.2:3b', parameters: {} });
     expect(splitModelName('llama3.2:3b:disable_thinking=true').name).toBe('llama3.2:3b');
   });
 });
 
 describe('effectiveParameters', () => {
-  it('lets the suffix win over the body, and the body over the defaults', () => {
+  it('prefers the suffix to the body, and the body to the defaults', () => {
     const parameters = effectiveParameters(
       { strip_thinking_response: true, disable_thinking: true },
       { disable_thinking: false },
@@ -29,7 +29,7 @@ describe('effectiveParameters', () => {
     });
   });
 
-  it('reads the switch of the house prompts under both of its names', () => {
+  it('accepts both names of the switch for the house prompts', () => {
     expect(effectiveParameters({ include_svc_system_prompt: false }, {}).include_venice_system_prompt).toBe(
       false,
     );
@@ -40,7 +40,7 @@ describe('effectiveParameters', () => {
     expect(both.include_venice_system_prompt).toBe(false);
   });
 
-  it('refuses a suffix with a value of the wrong type, naming the parameter', () => {
+  it('rejects a suffix with a value of the wrong type, naming the parameter', () => {
     const path = ['model'];
     const message = expect.stringContaining('suffix: disable_thinking: ') as string;
     expect(() => effectiveParameters({}, { disable_thinking: 'maybe' })).toThrow(
@@ -49,11 +49,11 @@ describe('effectiveParameters', () => {
   });
 });
 
-/** A catalogue without a search. */
+/** A deployment without web search. */
 const NOWHERE = { search: undefined, model: { id: 'm', capabilities: {} as Model['capabilities'] } };
 
 describe('refuseUnavailable', () => {
-  it('refuses what is asked for and not there, and nothing else', () => {
+  it('rejects only unavailable features', () => {
     expect(() => refuseUnavailable(effectiveParameters({ enable_web_search: 'on' }, {}), NOWHERE)).toThrow(
       /enable_web_search/,
     );

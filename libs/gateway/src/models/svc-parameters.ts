@@ -1,7 +1,7 @@
 import { Problem, SvcParameters, type SvcParametersEcho, invalidRequest } from '@svc/contracts';
 import type { Model } from '@svc/runtime';
 
-/** Parameters that may stand after a model's name. */
+/** Parameters that are allowed after a model's name. */
 const SUFFIX_KEYS = new Set([
   'enable_web_search',
   'enable_web_citations',
@@ -24,8 +24,8 @@ export interface NamedModel {
 }
 
 /**
- * `<model>:<key>=<value>[&<key>=<value>…]` taken apart. Values are URL-decoded; unknown keys are dropped. Its time grows
- * with the square of a text that its schema bounds.
+ * Splits `<model>:<key>=<value>[&<key>=<value>…]`. Values are URL-decoded; unknown keys are dropped. Takes
+ * quadratic time, but the schema bounds the length of the text.
  */
 export function splitModelName(text: string): NamedModel {
   const match = SUFFIX.exec(text);
@@ -38,7 +38,10 @@ export function splitModelName(text: string): NamedModel {
   return { name, parameters };
 }
 
-/** The options in effect: defaults, then the body's, then the suffix's. Refuses: INVALID_REQUEST on a suffix's value. */
+/**
+ * The options in effect: the suffix precedes the body, and both precede the defaults. Refuses:
+ * INVALID_REQUEST.
+ */
 export function effectiveParameters(
   body: SvcParameters | null | undefined,
   suffix: Record<string, unknown>,
@@ -53,7 +56,7 @@ export function effectiveParameters(
     throw invalidRequest(issues);
   }
   const given = { ...body, ...read.data };
-  // The suffix wins whichever of its two names the switch has there.
+  // The suffix takes precedence under either name of the switch.
   const housePrompts =
     read.data.include_venice_system_prompt ??
     read.data.include_svc_system_prompt ??
@@ -77,8 +80,8 @@ export function effectiveParameters(
 }
 
 /**
- * Refuses what is not to be had: NOT_AVAILABLE for a search where this deployment searches nowhere, INVALID_REQUEST for one
- * of the provider's own that the model has not. Both name the parameter.
+ * Refuses unavailable searches: NOT_AVAILABLE if this deployment has no web search, INVALID_REQUEST if the
+ * model's provider has none. Both name the parameter.
  */
 export function refuseUnavailable(
   { enable_web_search: searching, enable_x_search: searchesX }: SvcParametersEcho,
@@ -88,7 +91,7 @@ export function refuseUnavailable(
     const message = `${model.id} does not support enable_x_search`;
     throw invalidRequest([{ code: 'custom', path: ['svc_parameters', 'enable_x_search'], message }]);
   }
-  // A search of the provider's own takes the place of ours.
+  // A search by the provider replaces a search by this service.
   if (searching === 'off' || search !== undefined || searchesX) return;
   throw new Problem('NOT_AVAILABLE', {
     param: 'svc_parameters.enable_web_search',

@@ -6,7 +6,7 @@ import { LeastTokens, leastPromptTokens } from './least-tokens.js';
 
 const BASE64 = Buffer.from(Array.from({ length: 9_000 }, (_, at) => (at * 7_919 + at * at) % 256));
 
-/** Texts of few tokens for their size among them. */
+/** Texts, including some with very few tokens for their size. */
 const TEXTS: Record<string, string> = {
   prose: 'It’s what they’d say: the quick, brown fox jumps over the lazy dog, and nobody minded. '.repeat(
     100,
@@ -48,8 +48,8 @@ function leastOf(...pieces: string[]): number {
 describe.each([
   ['cl100k_base', cl100k],
   ['o200k_base', o200k],
-])('the least tokens of a text, by %s', (_, { countTokens, encode, decode }) => {
-  it.each(Object.keys(TEXTS))('are no more than the tokens of %s, whole or token by token', (kind) => {
+])('the lower bound for the tokens of a text, by %s', (_, { countTokens, encode, decode }) => {
+  it.each(Object.keys(TEXTS))('does not exceed the tokens of %s, whole or token by token', (kind) => {
     const text = TEXTS[kind] ?? '';
     const tokens = countTokens(text, AS_TEXT);
     expect(leastOf(text)).toBeLessThanOrEqual(tokens);
@@ -57,19 +57,19 @@ describe.each([
     expect(leastOf(...pieces)).toBeLessThanOrEqual(tokens);
   });
 
-  it('are a third of the tokens of prose, or more', () => {
+  it('is at least a third of the tokens of prose', () => {
     const text = TEXTS['prose'] ?? '';
     expect(leastOf(text)).toBeGreaterThan(countTokens(text, AS_TEXT) / 3);
   });
 });
 
-describe('the least tokens', () => {
-  it('of a text that goes on for ever are those of its beginning', () => {
+describe('the lower bound', () => {
+  it('counts only the beginning of a very long text', () => {
     const text = 'a word '.repeat(100_000);
     expect(leastOf(text)).toBe(leastOf(text.slice(0, 131_072)));
   });
 
-  it('of a prompt are those of what every template passes on', () => {
+  it('counts the texts of a prompt that every template passes on', () => {
     const words = 'some words '.repeat(100);
     const request = (messages: object[]): ChatRequest => ChatRequest.parse({ model: 'm', messages });
     const asked = { role: 'user', content: [{ type: 'text', text: words }] };

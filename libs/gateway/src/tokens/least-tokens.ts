@@ -1,26 +1,30 @@
 import type { ChatRequest } from '@svc/contracts';
 
 /**
- * More characters than any token has, runs of the same one or two characters and of space not counted: of cl100k_base and
- * o200k_base, the longest is `.translatesAutoresizingMaskIntoConstraints`, with 42. Source: gpt-tokenizer 3.
+ * Exceeds the length of any token, not counting runs of the same one or two characters and of spaces. The
+ * longest token of cl100k_base and o200k_base is `.translatesAutoresizingMaskIntoConstraints`, with 42.
+ * Source: gpt-tokenizer 3.
  */
 const CHARACTERS_PER_TOKEN_AT_MOST = 48;
 
-/** These vocabularies, and those of SentencePiece by default, have no token over two words; others may have some. */
+/**
+ * These vocabularies, and by default those of SentencePiece, have no token across two words; others may have
+ * some.
+ */
 const WORDS_PER_TOKEN_AT_MOST = 2;
 
-/** What is beyond is taken to have no tokens. */
+/** Characters beyond this number are ignored. */
 const COUNTED_CHARACTERS = 131_072;
 
 const SPACE = 0x20;
 
-/** A lower bound for the tokens of texts: a backend that reports fewer has not counted them. */
+/** A lower bound for the tokens of texts. A backend that reports fewer has not counted them. */
 export class LeastTokens {
   private words = 0;
   private characters = 0;
   private left = COUNTED_CHARACTERS;
 
-  /** Adds a text, or a piece of one: what goes on over two pieces is counted low enough. */
+  /** Adds a text or part of a text. Splitting a text does not raise the bound above its tokens. */
   add(text: string): void {
     const end = Math.min(text.length, this.left);
     this.left -= end;
@@ -42,8 +46,8 @@ export class LeastTokens {
 }
 
 /**
- * A lower bound for the tokens of a prompt, of what every chat template passes on: of earlier answers it may leave out the
- * reasoning, and of tools all that is not asked for.
+ * A lower bound for the tokens of a prompt. Counts only what every chat template passes on: templates may
+ * omit the reasoning of earlier responses, and unneeded parts of tools.
  */
 export function leastPromptTokens({ messages }: ChatRequest): number {
   const least = new LeastTokens();

@@ -8,7 +8,7 @@ function metered(...messages: Record<string, unknown>[]): Meter {
   return meter;
 }
 
-/** Counts characters, and a mark for each text. */
+/** A tokenizer that counts characters and records each text. */
 const counting = () => {
   const seen: string[] = [];
   return {
@@ -21,12 +21,12 @@ const counting = () => {
 };
 
 describe('Meter', () => {
-  it('counts a piece as a token, and a long one by its size', () => {
+  it('counts a piece as one token, or a long one by its size', () => {
     expect(metered({ content: 'a' }, { content: '' }, { content: null }, { content: 'b' }).tokens).toBe(2);
     expect(metered({ content: 'x'.repeat(60) })).toMatchObject({ tokens: 10, pieces: 1 });
   });
 
-  it('counts all that is output: thoughts, refusals, parts of text, names and arguments of tools', () => {
+  it('counts all output: reasoning, refusals, text parts, names and arguments of tool calls', () => {
     const calls = [{ index: 0, function: { name: 'f', arguments: '{}' } }, { custom: { input: 'x' } }, null];
     expect(metered({ reasoning_content: 'a', refusal: 'b' }).tokens).toBe(2);
     expect(
@@ -40,7 +40,7 @@ describe('Meter', () => {
     expect(metered({ role: 'assistant', tool_calls: calls }).tokens).toBe(2);
   });
 
-  it('counts what was delivered, and no more', async () => {
+  it('counts only what was delivered', async () => {
     const meter = metered({ content: 'a' }, { content: 'b' });
     meter.deliver();
     meter.addMessage({ content: 'c' });
@@ -48,7 +48,7 @@ describe('Meter', () => {
     expect(await meter.countDelivered()).toBe(1);
   });
 
-  it('counts a text by its size, in however many pieces it came', async () => {
+  it('counts a text by its size, however many pieces it came in', async () => {
     const text = 'The same text, whole, in words and letter by letter.';
     for (const pieces of [[text], text.split(/(?<= )/), [...text]]) {
       const meter = metered(...pieces.map((content) => ({ content })));
@@ -57,7 +57,7 @@ describe('Meter', () => {
     }
   });
 
-  it('has a tokenizer count whole texts, whatever pieces they came in', async () => {
+  it('counts whole texts with the tokenizer, whatever pieces they came in', async () => {
     const { seen, tokenizer } = counting();
     const meter = new Meter(tokenizer);
     meter.addMessage({ content: 'he', reasoning_content: 'think' });
@@ -73,7 +73,7 @@ describe('Meter', () => {
     expect(seen.toSorted()).toEqual(['f', 'hello', 'other', 'think', '{"a":1}']);
   });
 
-  it('keeps two calls of a whole message apart, though they have no index', async () => {
+  it('separates two calls of a whole message, even without an index', async () => {
     const { seen, tokenizer } = counting();
     const meter = new Meter(tokenizer);
     const call = { function: { name: 'f', arguments: '{}' } };
@@ -83,7 +83,7 @@ describe('Meter', () => {
     expect(seen).toEqual(['f', '{}', 'f', '{}']);
   });
 
-  it('keeps no more than so much, and estimates beyond it', async () => {
+  it('keeps a bounded amount of text, and estimates beyond it', async () => {
     const { seen, tokenizer } = counting();
     const meter = new Meter(tokenizer);
     for (let piece = 0; piece < 200; piece += 1) {

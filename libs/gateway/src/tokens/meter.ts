@@ -3,16 +3,19 @@ import { LeastTokens } from './least-tokens.js';
 import { estimateTokens } from './tokens.js';
 import type { Tokenizer } from './tokenizer.js';
 
-/** More bytes than a common token has, so that a backend which sends token by token is never counted above that. */
+/**
+ * More bytes than a usual token has, so that a backend that sends single tokens is never counted above their
+ * number.
+ */
 const BYTES_PER_TOKEN_AT_MOST = 6;
 
-/** Characters of an answer that are kept to be counted. A longer one is estimated. */
+/** The most characters of a response to keep for counting. A longer response is estimated. */
 const KEPT_CHARACTERS = 131_072;
 
 /**
- * Counts what a backend generated, for answers whose backend has not said: cut, aborted, or silent about it. Money is
- * held for a token a piece, or for what the size of a text suggests, whichever is more; what was delivered is counted
- * by a tokenizer, or estimated by its size.
+ * Counts what a backend generated, for responses without a count of the backend: cut, aborted, or unreported.
+ * Money is held for one token per piece, or for an estimate by size, whichever is higher. What was delivered
+ * is counted by a tokenizer, or estimated by its size.
  */
 export class Meter {
   private pieceCount = 0;
@@ -21,12 +24,12 @@ export class Meter {
   private kept: KeptText | undefined;
   private readonly least = new LeastTokens();
 
-  /** Keeps what was delivered where there is a tokenizer to count it. */
+  /** Keeps the delivered text if there is a tokenizer to count it. */
   constructor(private readonly tokenizer?: Tokenizer) {
     if (tokenizer) this.kept = new KeptText();
   }
 
-  /** Counts the output in a message or a delta whose texts are placed. */
+  /** Counts the output in a message or delta after `placeTexts`. */
   addMessage(message: Fields, choice = 0): void {
     const { content, tool_calls: calls } = message;
     if (Array.isArray(content))
@@ -42,38 +45,41 @@ export class Meter {
     }
   }
 
-  /** Pieces of text. There are at least as many tokens. */
+  /** Pieces of text; a lower bound for the tokens. */
   get pieces(): number {
     return this.pieceCount;
   }
 
-  /** Of UTF-8. There are at most as many tokens. */
+  /** Bytes of UTF-8; an upper bound for the tokens. */
   get bytes(): number {
     return this.byteCount;
   }
 
-  /** Tokens so far, as money is held for them. */
+  /** Tokens so far, for holding money. */
   get tokens(): number {
     return Math.max(this.pieceCount, Math.floor(this.byteCount / BYTES_PER_TOKEN_AT_MOST));
   }
 
-  /** Of what was delivered, estimated: the same for the same text, in however many pieces it came. */
+  /** Estimated tokens that were delivered. The same for the same text, however many pieces it came in. */
   get deliveredTokens(): number {
     return estimateTokens(this.deliveredBytes);
   }
 
-  /** A backend that reports fewer for what was added has not counted it. */
+  /** Lower bound for the tokens of all text. A backend that reports fewer has not counted it. */
   get tokensAtLeast(): number {
     return this.least.tokens;
   }
 
-  /** What was added so far has been delivered. */
+  /** Marks everything added so far as delivered. */
   deliver(): void {
     this.deliveredBytes = this.byteCount;
     if (this.kept?.deliver() === false) this.kept = undefined;
   }
 
-  /** Tokens that were delivered: counted where there is a tokenizer and the text is not too long, else estimated. */
+  /**
+   * Tokens that were delivered: counted if there is a tokenizer and the text is not too long, otherwise
+   * estimated.
+   */
   async countDelivered(): Promise<number> {
     if (!this.tokenizer || !this.kept) return this.deliveredTokens;
     return this.tokenizer.count(this.kept.texts());
@@ -88,7 +94,7 @@ export class Meter {
   }
 }
 
-/** What was delivered, text by text: a token may lie over several pieces, but never over two texts. */
+/** The delivered output by text: a token may span several pieces of a text, but never two texts. */
 class KeptText {
   private readonly delivered = new Map<string, string>();
   private pending: (readonly [text: string, piece: string])[] = [];
@@ -98,7 +104,7 @@ class KeptText {
     this.pending.push([text, piece]);
   }
 
-  /** Takes what was added. False when it is too much to keep. */
+  /** Marks the added text as delivered. Returns false if it is too long to keep. */
   deliver(): boolean {
     for (const [text, piece] of this.pending) {
       this.characters += piece.length;

@@ -2,18 +2,21 @@ import type { ChatRequest } from '@svc/contracts';
 import type { Tokenizer } from './tokenizer.js';
 import { promptBytes, promptTexts, tokensBesideTexts } from './tokens.js';
 
-/** Characters of a prompt that are counted. A longer one is estimated. */
+/** The most characters of a prompt to count. A longer prompt is estimated. */
 const COUNTED_CHARACTERS = 131_072;
-/** No text of so many characters has more bytes. */
+/** The most bytes of a text of this length. */
 const COUNTED_BYTES = COUNTED_CHARACTERS * 3;
 
-/** Counts a prompt when asked: its texts by the model's own vocabulary, where there is one and they are not too long. */
+/**
+ * Returns a function that counts a prompt with the model's tokenizer, or estimates it if there is none or it
+ * is too long.
+ */
 export function promptCount(
   request: ChatRequest,
   estimate: number,
   tokenizer: Tokenizer | undefined,
 ): () => Promise<number> {
-  // Only the texts are kept while an answer runs, and not what else was sent.
+  // Keeps only the texts during the response, and not the rest of the request.
   const texts = tokenizer && promptBytes(request) <= COUNTED_BYTES ? promptTexts(request) : undefined;
   const characters = texts?.reduce((sum, text) => sum + text.length, 0) ?? 0;
   if (!tokenizer || !texts || characters > COUNTED_CHARACTERS) return () => Promise.resolve(estimate);

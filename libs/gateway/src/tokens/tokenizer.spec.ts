@@ -21,7 +21,7 @@ const TEXTS: Record<string, string> = {
   special: 'say <|endoftext|> and <|im_start|> here '.repeat(30),
 };
 
-/** Pieces of the texts above in an order that a seed gives. */
+/** A pseudo-random mixture of the texts above. */
 function mixed(seed: number): string {
   let state = seed;
   const next = (most: number): number => {
@@ -54,30 +54,30 @@ describe.each([
     expect(await tokenizer.count([text])).toBe(whole(text));
   });
 
-  it('counts any mixture of them so', async () => {
+  it('counts mixtures of them with at most one token too many per slice', async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const text = mixed(seed);
-      // Slices that had to be cut inside a long word may have a token more.
+      // A slice that had to be cut inside a long word may add a token.
       const slices = Math.ceil(text.length / 512);
       const counted = await tokenizer.count([text]);
       expect(Math.abs(counted - whole(text)), `seed ${seed}`).toBeLessThanOrEqual(slices);
     }
   });
 
-  it('counts a word without end to within two tokens of each slice, and cuts no character in two', async () => {
+  it('counts an endless word to within two tokens per slice, and splits no character', async () => {
     const word = 'ACGT🙂'.repeat(1_000);
     const slices = Math.ceil(word.length / 512);
     expect(Math.abs((await tokenizer.count([word])) - whole(word))).toBeLessThanOrEqual(2 * slices);
   });
 
-  it('sums several texts, and finds none in none', async () => {
+  it('sums several texts, and returns 0 for none', async () => {
     expect(await tokenizer.count(['hello', 'hello'])).toBe(2 * whole('hello'));
     expect(await tokenizer.count([])).toBe(0);
     expect(await tokenizer.count([''])).toBe(0);
   });
 });
 
-it('lets the event loop have its turns when slices take long', async () => {
+it('yields to the event loop when slices take long', async () => {
   const slow = new Tokenizer((text) => {
     const untilMs = performance.now() + 3;
     while (performance.now() < untilMs);
@@ -87,6 +87,6 @@ it('lets the event loop have its turns when slices take long', async () => {
   const timer = setInterval(() => (turns += 1), 1);
   expect(await slow.count(['word '.repeat(1_000)])).toBe(5_000);
   clearInterval(timer);
-  // Ten slices, each of which is longer than a turn.
+  // Ten slices, each longer than the time before yielding.
   expect(turns).toBeGreaterThanOrEqual(5);
 });

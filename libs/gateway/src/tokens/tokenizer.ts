@@ -1,22 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The longest text in one go. Texts without any space or punctuation take the longest: some milliseconds. */
+/**
+ * The most characters counted in one call. Texts without any space or punctuation take longest, a few
+ * milliseconds.
+ */
 const SLICE_CHARACTERS = 512;
 
-/** After this time the event loop has its turn. */
+/** Milliseconds of counting before yielding to the event loop. */
 const TURN_MS = 2;
 
-/** Where Chinese and Japanese sentences can be cut without cutting a token. */
+/** Punctuation before which Chinese and Japanese text can be cut without splitting a token. */
 const FULL_WIDTH_PUNCTUATION = '、。，！？；：';
 
 /**
- * Counts tokens without holding up the event loop. Exact, but for texts with hundreds of letters and no space or
- * punctuation between, which are counted at most a token or two too many for each `SLICE_CHARACTERS`.
+ * Counts tokens without blocking the event loop. Exact, except for texts with hundreds of letters without a
+ * space or punctuation, whose count is at most one or two too high per `SLICE_CHARACTERS`.
  */
 export class Tokenizer {
   constructor(private readonly countSlice: (text: string) => number) {}
 
-  /** The tokens of some texts, of which no token lies over two. */
+  /** The total tokens of the texts. No token spans two of them. */
   async count(texts: Iterable<string>): Promise<number> {
     let tokens = 0;
     let turnEndsMs = performance.now() + TURN_MS;
@@ -34,7 +37,7 @@ export class Tokenizer {
   }
 }
 
-/** Where a slice ends: at the last place where no token of these vocabularies goes on, if there is one. */
+/** The end of a slice: the last place where no token of these vocabularies continues, if there is one. */
 function sliceEnd(text: string, start: number): number {
   const most = start + SLICE_CHARACTERS;
   if (most >= text.length) return text.length;
@@ -43,7 +46,10 @@ function sliceEnd(text: string, start: number): number {
   return isInsidePair ? most - 1 : most;
 }
 
-/** Each of these vocabularies begins a new token at a space after what is none, and at a stop after a letter. */
+/**
+ * In each of these vocabularies, a new token begins at a space after a non-space, and at punctuation after a
+ * letter.
+ */
 function isBoundary(text: string, at: number): boolean {
   const [before, after] = [text.charAt(at - 1), text.charAt(at)];
   if (after === ' ') return /\S/.test(before);

@@ -3,10 +3,10 @@ import type { TokenizerName } from '@svc/contracts';
 import { Catalog, type Model, RootLogger } from '@svc/runtime';
 import { Tokenizer } from './tokenizer.js';
 
-/** Words that a vocabulary remembers the tokens of. Its own bound is 100,000 of any length. */
+/** Cached words per vocabulary. The library's own bound is 100,000 of any length. */
 const REMEMBERED_WORDS = 4_096;
 
-/** What a model's special tokens look like in a text is text. */
+/** Counts text that looks like special tokens as ordinary text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 const VOCABULARIES = {
@@ -16,8 +16,8 @@ const VOCABULARIES = {
 } satisfies Record<TokenizerName, () => Promise<unknown>>;
 
 /**
- * The vocabularies that the catalogue names, loaded when it is read and never for a request: one takes 0.1 to 0.2 s,
- * in which nothing else runs, and 40 to 65 MB for as long as the process lives.
+ * The vocabularies named in the catalogue. They are loaded with the catalogue, never for a request: loading
+ * one blocks the process for 0.1 to 0.2 s, and takes 40 to 65 MB for the lifetime of the process.
  */
 @Injectable()
 export class Tokenizers implements OnModuleInit {
@@ -29,12 +29,12 @@ export class Tokenizers implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    // A load logs its own failure.
+    // A failed load is logged there.
     this.catalog.onReplaced(() => void this.load());
     await this.load();
   }
 
-  /** What counts for a model; `undefined` where its tokens are estimated. */
+  /** The tokenizer of a model; undefined if its tokens are estimated. */
   for({ tokenizer }: Model): Tokenizer | undefined {
     return tokenizer && this.loaded.get(tokenizer);
   }
@@ -52,7 +52,7 @@ export class Tokenizers implements OnModuleInit {
   }
 }
 
-/** Reads a vocabulary into memory. */
+/** Loads a vocabulary into memory. */
 export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
   const { countTokens, setMergeCacheSize } = await VOCABULARIES[name]();
   setMergeCacheSize(REMEMBERED_WORDS);

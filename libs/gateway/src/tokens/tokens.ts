@@ -2,37 +2,37 @@ import { ChatRequest, type Message } from '@svc/contracts';
 import { jsonSize } from '../json/json-size.js';
 
 /**
- * Bytes of UTF-8 per token where nobody has counted. English prose has about four in common vocabularies, code and
- * other scripts fewer; this errs on the side of more tokens.
+ * Bytes of UTF-8 per token for estimates. English prose has about four in common vocabularies, code and other
+ * scripts fewer; this errs on the side of more tokens.
  */
 const BYTES_PER_TOKEN = 3.2;
 
 /** Role and separators of a message, in chat templates of common models. */
 const TOKENS_PER_MESSAGE = 4;
 
-/** Media count as this many tokens each until the backend says what they were. */
+/** The estimate for each image, video or audio until the backend reports its count. */
 const TOKENS_PER_MEDIA_PART = 1_024;
 
 /**
- * The most that a backend's count of a prompt is believed: a token has at least a byte, a chat template adds some of its
- * own, and a medium may be a long one.
+ * Upper bounds for what a backend's count may add to the bytes of a prompt: a chat template adds some tokens,
+ * and a video or audio may be long. Each other token has at least one byte.
  */
 const TEMPLATE_TOKENS_AT_MOST = 2_048;
 const MEDIA_TOKENS_AT_MOST = 65_536;
 
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatRequest.shape));
 
-/** Tokens of a text, estimated. */
+/** Estimated tokens of a text. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Tokens of a prompt, estimated: its texts by size, its messages and media by number. */
+/** Estimated tokens of a prompt: its texts by size, its messages and media by number. */
 export function estimatePromptTokens(request: ChatRequest): number {
   return estimateTokens(promptBytes(request)) + tokensBesideTexts(request);
 }
 
-/** About the bytes of the texts of a prompt. */
+/** Approximate bytes of the texts of a prompt. */
 export function promptBytes(request: ChatRequest): number {
   let bytes = 0;
   eachText(request, {
@@ -42,7 +42,7 @@ export function promptBytes(request: ChatRequest): number {
   return bytes;
 }
 
-/** The texts of a prompt: what is said, thought and called in its messages, and what tools there are. */
+/** The texts of a prompt: content, reasoning and tool calls of its messages, and its tools. */
 export function promptTexts(request: ChatRequest): string[] {
   const texts: string[] = [];
   eachText(request, {
@@ -54,7 +54,7 @@ export function promptTexts(request: ChatRequest): string[] {
 
 interface TextReader {
   readonly text: (text: string) => void;
-  /** What a prompt has as JSON. */
+  /** Receives parts of a prompt that are JSON. */
   readonly json: (value: object) => void;
 }
 
@@ -68,7 +68,10 @@ function eachText({ messages, tools }: ChatRequest, read: TextReader): void {
   if (tools) read.json(tools);
 }
 
-/** Tokens of a prompt that are not in its texts, estimated. A backend may read anything that it is sent into its prompt. */
+/**
+ * Estimated tokens of a prompt apart from its texts. A backend may put any part of the request into its
+ * prompt.
+ */
 export function tokensBesideTexts(request: ChatRequest): number {
   let unknownBytes = 0;
   for (const [name, value] of Object.entries(request))
@@ -78,7 +81,7 @@ export function tokensBesideTexts(request: ChatRequest): number {
   return besides + estimateTokens(unknownBytes);
 }
 
-/** The most tokens that a request of so many bytes can have, as far as a backend is believed. */
+/** Upper bound for a backend's token count of a request of this number of bytes. */
 export function promptTokensAtMost(request: ChatRequest, bytes: number): number {
   return bytes + TEMPLATE_TOKENS_AT_MOST + mediaIn(request) * MEDIA_TOKENS_AT_MOST;
 }

@@ -7,14 +7,14 @@ const CODE_DIGITS = 12;
 /** The most characters shown of a name or a reason. */
 const LABEL_CHARACTERS = 200;
 
-/** The lines around untrusted content, with a code in them that the author of the content can't know. */
+/** The lines around untrusted content, with a code that the author of the content cannot know. */
 export interface Fence {
   readonly code: string;
   readonly opening: string;
   readonly closing: string;
 }
 
-/** @param label Our own words for what is inside. */
+/** @param label This service's description of the content. */
 export function fence(label: string, code: string): Fence {
   return {
     code,
@@ -28,9 +28,9 @@ export function randomCode(): string {
 }
 
 /**
- * A code that nobody can predict without the secret, and that stays the same for the same content of the same account:
- * conversations repeat their files in every request, and a backend finds a prompt in its cache only if it is the same.
- * Content that quotes its own code would have another one.
+ * A code that is unpredictable without the secret, but constant for the same content of the same account.
+ * Conversations repeat their files in every request, and prompt caches only recognise identical prompts.
+ * Content that quotes its own code gets a different one.
  */
 export function stableCode(secret: string, accountId: string, content: string): string {
   const contents = createHmac('sha256', secret).update(content).digest('hex');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { neutralised, neutralisedInTurns } from './untrusted-text.js';
 
-/** Control tokens, copied from the tokenizer files and chat templates of the families. */
+/** Control tokens, copied from the tokenizer files and chat templates of the model families. */
 const TOKENS = [
   // ChatML, Qwen, Kimi, Yi, InternLM
   '<|im_start|>,<|im_end|>,<|endoftext|>,<|im_middle|>,<|tool_calls_section_begin|>,<|action_start|>,[EOS],[EOT]',
@@ -38,7 +38,7 @@ const TOKENS = [
   '[Untrusted content ,[End of untrusted content ',
 ].flatMap((line) => line.split(','));
 
-/** The text as a tokenizer reads it that folds compatibility forms and drops invisible characters. */
+/** The text as read by a tokenizer that folds compatibility forms and drops invisible characters. */
 const asRead = (text: string): string =>
   text
     .normalize('NFKC')
@@ -48,7 +48,7 @@ const asRead = (text: string): string =>
 
 const READ_TOKENS = TOKENS.map((token) => [token, asRead(token)] as const);
 
-/** The tokens that are left in a text. */
+/** The control tokens that remain in a text. */
 function tokensIn(text: string): string[] {
   const read = asRead(text);
   return READ_TOKENS.filter(([, token]) => read.includes(token)).map(([token]) => token);
@@ -59,7 +59,7 @@ const INVISIBLE = ['\u200B', '\u200D', '\u2060', '\uFEFF', '\u00AD', '\uFE0F', '
 const fullWidth = (character: string): string =>
   /[!-~]/.test(character) ? String.fromCodePoint((character.codePointAt(0) ?? 0) + 0xfee0) : character;
 
-/** A character of a token, as it is or in disguise. */
+/** A character of a token, either unchanged or disguised. */
 const disguisedCharacter = (character: string): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 6, arbitrary: fc.constant(character) },
@@ -101,7 +101,7 @@ describe('neutralised', () => {
     }
   });
 
-  it('leaves no control token and no line of a fence of any text, and adds nothing but spaces', () => {
+  it('leaves no control token and no fence line in any text, and adds only spaces', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const safe = neutralised(text);
@@ -113,7 +113,7 @@ describe('neutralised', () => {
     );
   });
 
-  it('does the same in turns, wherever its slices end', async () => {
+  it('gives the same result in slices, wherever they end', async () => {
     for (const each of [...TOKENS, '＜|im_start|>', '<\u200B|im_start|>']) {
       for (const before of [32_768 - 4, 32_768 - 1, 2 * 32_768 - each.length]) {
         const text = `${'x'.repeat(before)}${each}${'y'.repeat(50_000)}`;
@@ -132,7 +132,7 @@ describe('neutralised', () => {
     'vector<size_t> v; std::map<string, my_type> m; static_cast<uint8_t>(x); Foo<A | B>',
     'def f(x: list[int]) -> None:\n    return {k: v for k, v in x if k >= 1 and v <= 2}',
     'Ein „Zitat“, un café, 今日は、晴れ：２０℃！, نص عربي, 👩‍👩‍👧, fi ﬁ ½ ™ x²',
-  ])('leaves ordinary text as it is: %s', (text) => {
+  ])('does not change ordinary text: %s', (text) => {
     expect(neutralised(text)).toBe(text);
   });
 });

@@ -104,7 +104,7 @@ const IS_DROPPED = new RegExp(`^[${DROPPED}]`, 'u');
 /** Characters processed in one turn of the event loop. */
 const SLICE = 32_768;
 
-/** No mark is longer. */
+/** Longer than any mark. */
 const MARK_CHARACTERS = 160;
 
 /**
@@ -135,7 +135,7 @@ function* neutralising(text: string): Generator<undefined, string> {
     slices.push(text.slice(at, end).replaceAll(DISGUISED, undisguisedPiece));
     if (end < text.length) yield;
   }
-  // The text as a tokenizer reads it that drops invisible characters and folds compatibility forms (NFKC).
+  // The text as read by a tokenizer that drops invisible characters and folds compatibility forms (NFKC).
   const plain = slices.join('');
   const breaks = plain === text ? markBreaks(plain) : disguisedBreaks(text, plain);
   const pieces: string[] = [];

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { BASE_NETWORK, type PaymentRequired, SOLANA_NETWORK, type SignInChallenge } from '@svc/contracts';
 
-/** A challenge can be answered for so long. Source: the public interface. */
+/** How long a challenge may be used. Source: the public interface. */
 const CHALLENGE_MS = 300_000;
 
 const STATEMENT = 'Sign in to Svc AI';
 
-/** What a wallet may sign to be let in at a path of the public interface. */
+/** The challenge that a wallet may sign to sign in at a path of the public interface. */
 export function signInChallenge(origin: URL, uri: string): SignInChallenge {
   const now = Date.now();
   return {
@@ -26,7 +26,7 @@ export function signInChallenge(origin: URL, uri: string): SignInChallenge {
   };
 }
 
-/** The same as an extension of x402. */
+/** The same challenge as an extension of x402. */
 export function signInExtension(origin: URL, uri: string): PaymentRequired['extensions'] {
   const { info, supportedChains } = signInChallenge(origin, uri);
   return {
@@ -38,7 +38,7 @@ const text = { type: 'string' };
 const uri = { type: 'string', format: 'uri' };
 const time = { type: 'string', format: 'date-time' };
 
-/** Of a sign-in in its parts. Source: the extension `sign-in-with-x` of x402. */
+/** Schema of a sign-in in its parts. Source: the extension `sign-in-with-x` of x402. */
 const PAYLOAD_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',

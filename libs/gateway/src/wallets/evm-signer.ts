@@ -4,8 +4,9 @@ import { recover } from 'tiny-secp256k1';
 const SIGNATURE = /^0x[0-9a-f]{130}$/i;
 
 /**
- * The address, in lower case, whose key made this signature of a text, or `undefined` where there is none. Source: EIP-191,
- * of which wallets sign `personal_sign`. Takes a fraction of a millisecond: the curve's library is WebAssembly.
+ * The lower-case address whose key signed a text, or undefined for an invalid signature. Source: EIP-191, as
+ * in `personal_sign` of wallets. Takes a fraction of a millisecond, since the library of the curve is
+ * WebAssembly.
  */
 export function evmSigner(text: string, signature: string): string | undefined {
   if (!SIGNATURE.test(signature)) return undefined;
@@ -16,12 +17,12 @@ export function evmSigner(text: string, signature: string): string | undefined {
     const key = recover(digestOf(text), bytes.subarray(0, 64), parity, false);
     return key ? `0x${Buffer.from(keccak_256(key.subarray(1)).subarray(12)).toString('hex')}` : undefined;
   } catch {
-    // Not a signature of anybody.
+    // Not the signature of any key.
     return undefined;
   }
 }
 
-/** Wallets say 27 or 28, some 0 or 1. */
+/** Wallets use 27 or 28, some 0 or 1. */
 function parityOf(v: number): 0 | 1 | undefined {
   const parity = v >= 27 ? v - 27 : v;
   return parity === 0 || parity === 1 ? parity : undefined;

@@ -20,17 +20,19 @@ import { signInChallenge, signInExtension } from './challenge.js';
 import { PaymentOffers } from './payment-offers.js';
 import { PublicOrigin } from './public-origin.js';
 
-/** What is suggested, and asked of who pays for a request. Source: the public interface. */
+/**
+ * The suggested top-up in USD, also the amount offered for a single request. Source: the public interface.
+ */
 export const SUGGESTED_USD = 10;
 
 const TOP_UP_PATH = '/api/v1/x402/top-up';
 
-/** How long a refusal waits to be told what the wallet has. */
+/** How long a refusal waits for the wallet's balance. */
 const KNOWN_WITHIN_MS = 250;
 
 const PAYMENT_REQUIRED_HEADER = 'payment-required';
 
-/** Says how to pay, in the ways of x402 version 2. */
+/** Creates payment instructions in the format of x402 version 2. */
 @Injectable()
 export class PaymentDemands {
   constructor(
@@ -39,7 +41,7 @@ export class PaymentDemands {
     private readonly offers: PaymentOffers,
   ) {}
 
-  /** Answers a request without any credentials: how to pay, and how keys and sign-ins are sent. */
+  /** Responds to a request without credentials: how to pay, and how to send keys and sign-ins. */
   async discover(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const required = this.required(request, await this.offers.ifAny(SUGGESTED_USD));
     const origin = this.origin.find(request);
@@ -63,7 +65,10 @@ export class PaymentDemands {
     void reply.status(402).send(JSON.stringify(body));
   }
 
-  /** What a wallet hears in place of a problem: how to top up, where it is short of credit. */
+  /**
+   * Replaces a lack of credit by top-up instructions if the caller is a wallet; returns other errors
+   * unchanged.
+   */
   async toldTo(
     caller: Caller,
     error: unknown,
@@ -79,7 +84,7 @@ export class PaymentDemands {
     return new Problem('PAYMENT_REQUIRED', { body, cause: error });
   }
 
-  /** How to top up by so many dollars. Refuses: X402_NOT_CONFIGURED, UNAVAILABLE. */
+  /** The instructions for a top-up of this number of dollars. Refuses: X402_NOT_CONFIGURED, UNAVAILABLE. */
   async forTopUp(usd: string, request: FastifyRequest, reply: FastifyReply): Promise<Problem> {
     const accepts = await this.offers.of(Number(usd));
     const body = this.required(request, accepts, 'Credit for this wallet');
@@ -116,7 +121,7 @@ interface Shortage {
   readonly origin: URL;
   readonly uri: string;
   readonly accepts: readonly PaymentOption[];
-  /** Of the wallet, where they could be told. */
+  /** The wallet's balances, if available. */
   readonly balances: Balances | undefined;
 }
 

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { type PaymentOption, type PaymentRail, Payments } from '@svc/contracts';
 import { within } from '@svc/runtime';
 
-/** Rails are looked up anew after this time, and a refusal waits for them so long. */
+/** How long payment rails are cached, and how long a refusal waits for them. */
 const KNOWN_MS = 60_000;
 const WAIT_MS = 500;
 
-/** How long a payment may be signed before it arrives. Source: the public interface. */
+/** How long before its arrival a payment may be signed. Source: the public interface. */
 const SIGNED_SECONDS = 300;
 
 const UNITS_PER_USD = 1_000_000;
 
-/** What clients are offered to pay with. Remembered, so that who asks for nothing costs nothing. */
+/** The payment options offered to clients. Cached, so that requests without a payment cost nothing. */
 @Injectable()
 export class PaymentOffers {
   private known: readonly PaymentRail[] = [];
@@ -19,7 +19,7 @@ export class PaymentOffers {
 
   constructor(private readonly payments: Payments) {}
 
-  /** The ways to pay so many dollars. Refuses: X402_NOT_CONFIGURED, UNAVAILABLE. */
+  /** The options to pay this number of dollars. Refuses: X402_NOT_CONFIGURED, UNAVAILABLE. */
   async of(usd: number): Promise<PaymentOption[]> {
     if (performance.now() > this.knownUntilMs) {
       this.known = await within(WAIT_MS, this.payments.rails());
@@ -28,7 +28,7 @@ export class PaymentOffers {
     return this.options(usd);
   }
 
-  /** The same, and nothing where they can't be told: what is refused is not refused otherwise for that. */
+  /** The same, or the last known options after a failure, so that the original refusal remains. */
   async ifAny(usd: number): Promise<PaymentOption[]> {
     try {
       return await this.of(usd);

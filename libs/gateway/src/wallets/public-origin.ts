@@ -6,14 +6,15 @@ import { GatewaySettings } from '../gateway.config.js';
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * What wallets know this service by. Without a setting, only what is asked under a name of this very machine: whoever asks
- * names the host, so another service could otherwise use here what a wallet has signed for it.
+ * The origin that wallets sign in to. Without the setting, only loopback host names are accepted: clients
+ * choose the host name of a request, so another service could otherwise replay here what a wallet has signed
+ * for it.
  */
 @Injectable()
 export class PublicOrigin {
   constructor(private readonly settings: GatewaySettings) {}
 
-  /** Nothing where wallets can't sign in. */
+  /** Undefined if wallets cannot sign in. */
   find({ protocol, host }: FastifyRequest): URL | undefined {
     const { X402_PUBLIC_ORIGIN: origin } = this.settings.config;
     if (origin !== undefined) return new URL(origin);

@@ -2,15 +2,17 @@ import { BASE_NETWORK, Problem, SOLANA_NETWORK } from '@svc/contracts';
 import { z } from 'zod';
 import { type SignInMessage, type WalletKind, messageText, readMessage } from './sign-in-message.js';
 
-/** Characters of the header. A sign-in of a smart wallet that is not deployed yet has some thousand. */
+/** Characters of the header. The sign-in of a smart wallet that is not deployed yet has a few thousand. */
 const HEADER_MOST = 12_288;
 
-/** The timestamp of a payload is that of its message, give or take. Source: the public interface. */
+/**
+ * The most by which the timestamp of a payload may differ from its message's. Source: the public interface.
+ */
 const TIMESTAMP_SLACK_MS = 30_000;
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** In one line: a line feed would let a part say more than one thing. */
+/** Text on one line: a line feed would let one part contain others. */
 const Line = z
   .string()
   .max(2_048)
@@ -24,7 +26,7 @@ const Shared = z.object({
   timestamp: z.union([z.int(), z.string().regex(/^\d{1,16}$/)]).optional(),
 });
 
-/** Either the text itself, or the parts that it is made of. */
+/** Either the text itself, or its parts. */
 const Payload = z.union([
   Shared.extend({ message: z.string().max(8_192) }),
   Shared.extend({
@@ -43,15 +45,17 @@ const Payload = z.union([
 ]);
 type Payload = z.infer<typeof Payload>;
 
-/** What a sign-in header carries. Nothing of it is proved. */
+/** The contents of a sign-in header, not yet verified. */
 export interface SignIn {
-  /** The very text that was signed. */
+  /** The exact text that was signed. */
   readonly text: string;
   readonly message: SignInMessage;
   readonly signature: string;
 }
 
-/** Reads a sign-in header, in either of the layouts that clients send. Refuses with the codes of a sign-in. */
+/**
+ * Parses a sign-in header in either of the formats that clients send. Refuses with the codes of a sign-in.
+ */
 export function readSignIn(header: string): SignIn {
   const payload = payloadOf(header);
   const text = 'message' in payload ? payload.message : textOf(payload);
@@ -91,7 +95,7 @@ function textOf(payload: Exclude<Payload, { message: string }>): string {
   return messageText(kindOf(network), { ...payload, nonce }, reference);
 }
 
-/** What the payload says of its chain has to be what is signed. */
+/** The chain in the payload must be the one in the signed message. */
 function checkChains({ chainId, type }: Payload, message: SignInMessage): void {
   const signed = networkOf(message.chainId);
   if (signed === undefined) throw new Problem('X402_SIGN_IN_UNSUPPORTED_CHAIN');
@@ -103,7 +107,7 @@ function checkChains({ chainId, type }: Payload, message: SignInMessage): void {
 
 const kindOf = (network: string): WalletKind => (network === SOLANA_NETWORK ? 'solana' : 'evm');
 
-/** The network that a chain id names, if wallets may come from there. Refuses: X402_SIGN_IN_INVALID_CHAIN_ID. */
+/** The network of a chain id, if wallets on it are supported. Refuses: X402_SIGN_IN_INVALID_CHAIN_ID. */
 function networkOf(chainId: string | number): string | undefined {
   const text = String(chainId);
   if (

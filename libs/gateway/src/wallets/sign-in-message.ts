@@ -1,9 +1,9 @@
 import { Problem } from '@svc/contracts';
 
-/** Which kind of wallet signs. */
+/** The kind of wallet that signs. */
 export type WalletKind = 'evm' | 'solana';
 
-/** What a sign-in says, as signed. Times are in Unix milliseconds. */
+/** The contents of a signed sign-in message. Times are in Unix milliseconds. */
 export interface SignInMessage {
   readonly kind: WalletKind;
   readonly domain: string;
@@ -17,7 +17,7 @@ export interface SignInMessage {
   readonly notBeforeMs?: number;
 }
 
-/** A sign-in in its parts, as some clients send it. */
+/** A sign-in in its parts, the format of some clients. */
 export interface SignInParts {
   readonly domain: string;
   readonly address: string;
@@ -38,17 +38,17 @@ const HEAD = /^(?:https?:\/\/)?([^\s/]{1,255}) wants you to sign in with your (E
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Optional fields in the order in which they stand. */
+/** Optional fields in their order. */
 const OPTIONAL = ['Expiration Time', 'Not Before', 'Request ID'] as const;
 
 /**
- * The text that a wallet signed for these parts. Source of the form: EIP-4361, and what x402 clients make of it for
- * Solana. `chainId` is the bare reference of the chain.
+ * The text that a wallet signed for these parts. Source: EIP-4361, and its variant of x402 clients for
+ * Solana. `chainId` is only the reference part of the chain.
  */
 export function messageText(kind: WalletKind, parts: SignInParts, chainId: string): string {
   const { statement, resources = [] } = parts;
   const optional = [parts.expirationTime, parts.notBefore, parts.requestId];
-  // Without a statement an Ethereum message has an empty line in its place.
+  // Without a statement, an Ethereum message has an empty line in its place.
   const said = statement ? [statement, ''] : kind === 'evm' ? [''] : [];
   return [
     `${parts.domain} wants you to sign in with your ${ACCOUNTS[kind]} account:`,
@@ -67,7 +67,10 @@ export function messageText(kind: WalletKind, parts: SignInParts, chainId: strin
   ].join('\n');
 }
 
-/** Reads a sign-in message, which may say nothing twice or out of order. Refuses: X402_SIGN_IN_INVALID_MESSAGE, …_MISSING_NONCE. */
+/**
+ * Parses a sign-in message strictly: no field may be repeated or out of order. Refuses:
+ * X402_SIGN_IN_INVALID_MESSAGE, X402_SIGN_IN_MISSING_NONCE.
+ */
 export function readMessage(text: string): SignInMessage {
   const lines = new Lines(text.split('\n'));
   const [, domain = '', account] = HEAD.exec(lines.next()) ?? [];
@@ -110,7 +113,7 @@ class Lines {
     return line;
   }
 
-  /** An empty line, and one of text that is in nobody's interest, with empty ones around it. */
+  /** Skips the optional statement and the empty lines around it. Its text does not matter. */
   skipStatement(): void {
     if (this.next() !== '') throw fault('Its third line has to be empty.');
     const before = this.place;
@@ -129,7 +132,7 @@ class Lines {
     return this.next().slice(name.length + 2);
   }
 
-  /** Nothing more than a list of resources. */
+  /** Allows nothing more than a list of resources. */
   end(): void {
     if (this.lines[this.place] === 'Resources:') {
       this.place += 1;

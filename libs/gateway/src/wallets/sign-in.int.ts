@@ -18,7 +18,7 @@ const REFERENCE = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
 const refuse = (): Promise<never> => Promise.reject(new Problem('X402_NOT_CONFIGURED'));
 
-/** A deployment without a chain to ask. */
+/** A deployment without a configured chain. */
 class NoChain extends Payments {
   override readonly rails = refuse;
   override readonly topUp = refuse;
@@ -53,20 +53,20 @@ const SOLANA_PARTS = { ...PARTS, address: SOLANA };
 
 const signedOnSolana = (text: string): string => base58.encode(sign(null, Buffer.from(text), KEY.privateKey));
 
-/** A sign-in in its parts, signed as it is. */
+/** A signed sign-in in its parts. */
 async function parts(changed: Json = {}): Promise<Json> {
   const all = { ...PARTS, ...changed };
   const signature = await EVM.signMessage({ message: messageText('evm', all, '8453') });
   return { chainId: 'eip155:8453', type: 'eip191', signature, ...all };
 }
 
-/** A sign-in with its text, signed as it is. */
+/** A signed sign-in with its text. */
 async function text(change: (message: string) => string = (message) => message): Promise<Json> {
   const message = change(messageText('evm', PARTS, '8453'));
   return { address: PARTS.address, chainId: 8453, message, signature: await EVM.signMessage({ message }) };
 }
 
-/** The wallet that is let in, or the code it is refused with. */
+/** The wallet that signed in, or the code of the refusal. */
 async function enter(header: string, nowMs = NOW): Promise<string> {
   try {
     const signIn = readSignIn(header);
@@ -79,7 +79,7 @@ async function enter(header: string, nowMs = NOW): Promise<string> {
   }
 }
 
-describe('the text that is rebuilt', () => {
+describe('the text rebuilt from the parts of a sign-in', () => {
   const { address, ...info } = { ...PARTS, chainId: 'eip155:8453', type: 'eip191' as const };
 
   it.each([
@@ -87,7 +87,7 @@ describe('the text that is rebuilt', () => {
     ['without a statement', { ...info, statement: undefined }],
     ['without resources', { ...info, resources: undefined }],
     ['with a request id and a beginning', { ...info, requestId: 'r-1', notBefore: at(-60) }],
-  ])('is the one that the library of x402 makes on Base, %s', (_, changed) => {
+  ])('equals that of the x402 library on Base, %s', (_, changed) => {
     const made = messageText('evm', { ...changed, address }, '8453');
     expect(made).toBe(formatSIWEMessage(changed, address));
   });
@@ -95,7 +95,7 @@ describe('the text that is rebuilt', () => {
   it.each([
     ['with all parts', info],
     ['without a statement', { ...info, statement: undefined }],
-  ])('is the one that the library of x402 makes on Solana, %s', (_, changed) => {
+  ])('equals that of the x402 library on Solana, %s', (_, changed) => {
     const solana = { ...changed, chainId: `solana:${REFERENCE}`, type: 'ed25519' as const };
     expect(messageText('solana', { ...changed, address: SOLANA }, REFERENCE)).toBe(
       formatSIWSMessage(solana, SOLANA),
@@ -103,8 +103,8 @@ describe('the text that is rebuilt', () => {
   });
 });
 
-describe('let in is', () => {
-  it('a wallet on Base, by the parts or by the text, however its address is written', async () => {
+describe('accepts', () => {
+  it('a wallet on Base, by parts or by text, with its address in any case', async () => {
     const wallet = EVM.address.toLowerCase();
     expect(await enter(base64(await parts()))).toBe(wallet);
     expect(await enter(base64(await parts({ address: wallet })))).toBe(wallet);
@@ -125,7 +125,7 @@ describe('let in is', () => {
     expect(await enter(base64({ ...SOLANA_PARTS, ...others, signature }))).toBe(SOLANA);
   });
 
-  it('one that is 5 minutes old, or 30 seconds ahead, and none beyond', async () => {
+  it('a sign-in up to 5 minutes old or 30 seconds ahead', async () => {
     const header = base64(await parts({ expirationTime: undefined }));
     const issued = NOW - 10_000;
     expect(await enter(header, issued + 300_000)).toMatch(/^0x/);
@@ -135,7 +135,7 @@ describe('let in is', () => {
   });
 });
 
-describe('keys of small order sign nothing', () => {
+describe('rejects keys of small order', () => {
   it.each([
     '0100000000000000000000000000000000000000000000000000000000000000',
     '0100000000000000000000000000000000000000000000000000000000000080',
@@ -147,7 +147,7 @@ describe('keys of small order sign nothing', () => {
     'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
   ])('%s', async (hex) => {
     const address = base58.encode(Buffer.from(hex, 'hex'));
-    // R of the identity and s of nothing: such a signature is good for any text under the key of the identity.
+    // With R the identity and s zero, this signature is valid for any text under the identity key.
     const forged = Buffer.concat([Buffer.from(`01${'00'.repeat(31)}`, 'hex'), Buffer.alloc(32)]);
     const message = messageText('solana', { ...SOLANA_PARTS, address }, REFERENCE);
     const shown = { address, chainId: `solana:${REFERENCE}`, message, signature: base58.encode(forged) };
@@ -185,19 +185,19 @@ const NO_PAYLOADS: unknown[] = [
   { __proto__: null, constructor: 1 },
 ];
 
-describe('refused is', () => {
-  it.each(NO_HEADERS)('a header that is none (%#)', async (header) => {
+describe('rejects', () => {
+  it.each(NO_HEADERS)('an invalid header (%#)', async (header) => {
     expect(await enter(header)).toMatch(/^(INVALID_PAYLOAD|PARSE_ERROR)$/);
   });
 
-  it.each(NO_PAYLOADS)('a payload that is %j', async (payload) => {
+  it.each(NO_PAYLOADS)('the payload %j', async (payload) => {
     expect(await enter(base64(payload))).toBe('INVALID_PAYLOAD');
   });
 
   const FIELDS = Object.keys(PARTS);
   const BAD: unknown[] = [7, null, {}, ['x'], '', 'x\ny', 'x'.repeat(9_000), '\u0000'];
   it.each(FIELDS.flatMap((field) => BAD.map((value) => [field, value] as const)))(
-    'a sign-in whose %s is not of its kind (%#)',
+    'a sign-in whose %s has an invalid value (%#)',
     async (field, value) => {
       const header = base64({ ...(await parts()), [field]: value });
       expect(await enter(header)).toMatch(/^[A-Z_]+$/);
@@ -227,7 +227,7 @@ describe('refused is', () => {
     ['INVALID_WALLET', { address: '0x12' }],
     ['INVALID_WALLET', { address: SOLANA }],
     ['INVALID_WALLET', { address: 'nobody' }],
-  ])('%s: %j', async (code, changed) => {
+  ])('with %s a sign-in with %j', async (code, changed) => {
     expect(await enter(base64(await parts(changed)))).toBe(code);
   });
 
@@ -247,7 +247,7 @@ describe('refused is', () => {
     ['INVALID_SIGNATURE', { signature: 'zz'.repeat(65) }],
     ['INVALID_SIGNATURE', { nonce: 'fedcba9876543210' }],
     ['INVALID_SIGNATURE', { statement: 'Give me everything' }],
-  ])('%s: a sign-in with %j beside what was signed', async (code, changed) => {
+  ])('with %s a sign-in with %j changed after signing', async (code, changed) => {
     expect(await enter(base64({ ...(await parts()), ...changed }))).toBe(code);
   });
 
@@ -266,7 +266,7 @@ describe('refused is', () => {
     ['CHAIN_MISMATCH', (message: string) => message.replace('Ethereum', 'Solana')],
     ['UNSUPPORTED_CHAIN', (message: string) => message.replace('Chain ID: 8453', 'Chain ID: 1')],
     ['DOMAIN_MISMATCH', (message: string) => message.replace('api.example wants', 'evil.example wants')],
-  ])('%s: a text that is not of the form, though it is signed', async (code, change) => {
+  ])('with %s a signed text in another format', async (code, change) => {
     expect(await enter(base64(await text(change)))).toBe(code);
   });
 });

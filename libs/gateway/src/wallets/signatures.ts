@@ -7,13 +7,19 @@ import { isSignedBySolana, solanaKey } from './solana-signature.js';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/** Calls of a contract wallet at once, and those that may wait for their turn. */
+/** Concurrent calls for contract wallets; the bound below limits those that wait. */
 const CALLS = 16;
-/** The same for all blocked addresses together, so that a flood of wrong signatures leaves the node to everyone else. */
+/**
+ * The same for all blocked addresses together, so that a flood of wrong signatures leaves the node to other
+ * callers.
+ */
 const SUSPECT_CALLS = 2;
 const MAX_WAITING = 100;
 
-/** Verifies the signatures of sign-ins: takes a fraction of a millisecond, and calls of a node for wallets that are contracts. */
+/**
+ * Verifies the signatures of sign-ins. Takes a fraction of a millisecond, plus calls of a node for contract
+ * wallets.
+ */
 @Injectable()
 export class Signatures {
   private readonly calls = pLimit(CALLS);
@@ -22,7 +28,7 @@ export class Signatures {
   constructor(private readonly payments: Payments) {}
 
   /**
-   * The address of the wallet that signed, in lower case on Base, where case has no meaning. Refuses:
+   * The address of the wallet that signed; lower-case on Base, where case has no meaning. Refuses:
    * X402_SIGN_IN_INVALID_WALLET, X402_SIGN_IN_INVALID_SIGNATURE, UNAVAILABLE.
    */
   async signer({ text, message, signature }: SignIn, isSuspect: boolean): Promise<string> {
@@ -40,7 +46,7 @@ export class Signatures {
     throw new Problem('X402_SIGN_IN_INVALID_SIGNATURE');
   }
 
-  /** A wallet that is a contract has no key to verify against: the contract is called, where a chain is configured. */
+  /** A contract wallet has no key to verify against, so its contract is called, if a chain is configured. */
   private async contractAccepts(signed: SignedText, isSuspect: boolean): Promise<boolean> {
     const calls = isSuspect ? this.suspectCalls : this.calls;
     if (calls.pendingCount >= MAX_WAITING) throw new Problem('UNAVAILABLE');

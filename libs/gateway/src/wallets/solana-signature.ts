@@ -3,12 +3,13 @@ import { base58 } from '@scure/base';
 
 const BYTES = { key: 32, signature: 64 };
 
-/** What stands before a raw Ed25519 key to make it one that Node reads. Source: RFC 8410. */
+/** Prefix that turns a raw Ed25519 key into DER for Node. Source: RFC 8410. */
 const KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * The y of points of small order, and encodings of a y that is not reduced. Whoever has such a key signs everything without
- * knowing a secret. Source: RFC 7748 §7, and the points of order 1, 2, 4 and 8 of the curve.
+ * The y coordinates of points of small order. With such a key anyone can sign any text without knowing a
+ * secret. Source: RFC 7748 §7, and the points of order 1, 2, 4 and 8 of the curve. `isWeak` also finds
+ * unreduced encodings of y.
  */
 const SMALL_ORDER = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -18,13 +19,13 @@ const SMALL_ORDER = new Set([
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ]);
 
-/** The bytes of a Solana address, if it is that of a key that can sign. */
+/** The bytes of a Solana address, if it is the public key of a key that can sign. */
 export function solanaKey(address: string): Uint8Array | undefined {
   const key = address.length <= 44 ? fromBase58(address) : undefined;
   return key?.length === BYTES.key && !isWeak(key) ? key : undefined;
 }
 
-/** Whether the key of this address made this signature, in base58 or base64, of a text. */
+/** Whether the key of this address signed a text. The signature may be in base58 or base64. */
 export function isSignedBySolana(key: Uint8Array, text: string, signature: string): boolean {
   if (signature.length > 96) return false;
   const candidates = [fromBase58(signature), Buffer.from(signature, 'base64')];

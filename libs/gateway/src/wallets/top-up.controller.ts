@@ -13,10 +13,10 @@ import { Answers, within } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PaymentDemands } from './payment-demands.js';
 
-/** The names that payments have come under, the newest first. */
+/** The header names for payments, the newest first. */
 const PAYMENT_HEADERS = ['payment-signature', 'x-402-payment', 'x-payment'] as const;
 
-/** An answer waits this long to be told what the wallet has. */
+/** How long a response waits for the wallet's balance. */
 const KNOWN_WITHIN_MS = 2_000;
 
 @Controller()
@@ -79,7 +79,7 @@ function paymentOf({ headers }: FastifyRequest): string | undefined {
   return undefined;
 }
 
-/** Problems of this route have a body of their own. */
+/** Errors of this route have their own response body. */
 function asTopUp(problem: Problem): Problem {
   if (problem.body) return problem;
   const { code, message, retryAfterSeconds, cause } = problem;

@@ -9,14 +9,14 @@ import {
   usdNumber,
 } from '@svc/contracts';
 
-/** Transfers that are read at once. */
+/** Transfers per read. */
 const PAGE = 500;
 
-/** Entries of the usage that are read at once, and how often: a page has 100 charges at most, of a few entries each. */
+/** Usage entries per read, and the most reads: a page has at most 100 charges with a few entries each. */
 const ENTRIES = 500;
 const ENTRY_READS = 4;
 
-/** Reads of balance and history that a charge may come between. */
+/** Attempts to read balance and history without a charge in between. */
 const TRIES = 5;
 
 interface Wanted {
@@ -43,7 +43,7 @@ const TYPES: Readonly<Record<TransferKind, WalletTransaction['type']>> = {
   repayment: 'CHARGE',
 };
 
-/** The history of an account in dollars, newest first, with what the account had after each. */
+/** The history of an account in dollars, newest first, with the balance after each transaction. */
 @Injectable()
 export class WalletHistory {
   constructor(
@@ -85,7 +85,10 @@ export class WalletHistory {
     return { balanceNano, transactions, hasMore: false };
   }
 
-  /** The models of the requests that a page has charges of. A charge is in the usage at the time of its transfer. */
+  /**
+   * The models of the requests charged on a page. A charge appears in the usage with the time of its
+   * transfer.
+   */
   private async models(
     accountId: string,
     transactions: readonly WalletTransaction[],
@@ -120,7 +123,7 @@ export class WalletHistory {
   }
 }
 
-/** What a transfer has changed of an account's dollars. */
+/** The change of an account's dollar balance by a transfer. */
 function changeOf(
   { currency, creditAccount, debitAccount, amountNano }: Transfer,
   accountId: string,

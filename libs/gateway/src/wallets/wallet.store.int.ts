@@ -27,19 +27,19 @@ afterAll(async () => {
   await test.stop();
 });
 
-it('takes a nonce once, of 100 at once over three processes', async () => {
+it('accepts a nonce once in 100 concurrent attempts across three processes', async () => {
   const entries = Array.from({ length: 100 }, (_, index) => gateway(index).enter(WALLET, 'nonce001'));
   const found = await Promise.all(entries);
   expect(found.filter((each) => each.isFresh)).toHaveLength(1);
 });
 
-it('takes the same nonce of another wallet', async () => {
+it('accepts the same nonce from another wallet', async () => {
   expect(await gateway(0).enter('0x0000000000000000000000000000000000000001', 'nonce001')).toMatchObject({
     isFresh: true,
   });
 });
 
-it('tells what the operator has set for the account of a wallet', async () => {
+it("returns the operator's settings for the account of a wallet", async () => {
   expect(await gateway(0).enter(WALLET, 'nonce002')).toEqual({ isFresh: true, account: undefined });
   const id = walletAccountId(WALLET);
   await databases[0]?.query(
@@ -59,7 +59,7 @@ it('tells what the operator has set for the account of a wallet', async () => {
   });
 });
 
-it('forgets what has expired and nothing else', async () => {
+it('deletes expired nonces and no others', async () => {
   await databases[0]?.query(
     `INSERT INTO gateway.sign_in_nonces SELECT 'w', 'n' || n, now() - interval '1 second' FROM generate_series(1, 50) n`,
   );

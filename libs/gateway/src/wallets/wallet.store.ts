@@ -3,17 +3,17 @@ import { walletAccountId } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { AccountRow } from '../limits/account-rows.js';
 
-/** A nonce is remembered for longer than its sign-in can be used, on clocks that are minutes apart. */
+/** A nonce is stored for longer than its sign-in is valid, even if clocks differ by minutes. */
 const REMEMBERED_SECONDS = 900;
 
-/** Rows that one statement forgets. */
+/** Rows deleted by one statement. */
 const FORGOTTEN_AT_ONCE = 10_000;
 
-/** What is known of a wallet whose sign-in was let in. */
+/** The data of a wallet whose sign-in was verified. */
 export interface WalletFound {
-  /** Whether the nonce was new: of several at once, for one only. */
+  /** Whether the nonce was new. True for only one of several concurrent attempts. */
   readonly isFresh: boolean;
-  /** What the operator says of its account, where the operator has opened one. */
+  /** The operator's settings of its account, if the operator has created it. */
   readonly account: AccountRow | undefined;
 }
 
@@ -22,12 +22,12 @@ interface EntryRow {
   readonly account: AccountRow | null;
 }
 
-/** The sign-ins of wallets, and what their accounts may. */
+/** Stores the nonces of sign-ins, and reads the accounts of wallets. */
 @Injectable()
 export class WalletStore {
   constructor(private readonly database: Database) {}
 
-  /** Takes a nonce, which can be taken once, whichever process is asked. */
+  /** Uses up a nonce, which can be done once across all processes. */
   async enter(wallet: string, nonce: string): Promise<WalletFound> {
     const [row] = await this.database.query<EntryRow>(ENTER, [
       wallet,
@@ -38,7 +38,7 @@ export class WalletStore {
     return { isFresh: row?.fresh ?? false, account: row?.account ?? undefined };
   }
 
-  /** Forgets nonces whose sign-ins have long expired. How many there were, of so many at most. */
+  /** Deletes a limited number of expired nonces. Returns how many were deleted. */
   async forget(): Promise<number> {
     const rows = await this.database.query(
       `DELETE FROM gateway.sign_in_nonces WHERE (wallet, nonce) IN (

@@ -10,19 +10,19 @@ import type { SignInMessage } from './sign-in-message.js';
 import { Signatures } from './signatures.js';
 import { type WalletFound, WalletStore } from './wallet.store.js';
 
-/** Source of the two: the public interface. */
+/** Source of both: the public interface. */
 const AGE_MS = 300_000;
 const AHEAD_MS = 30_000;
 
-/** Requests that a wallet may have under way at once. Source: the public interface. */
+/** Concurrent requests of a wallet. Source: the public interface. */
 const CONCURRENT = 5;
 
 const FORGET_MS = 60_000;
 
-/** Nonces that are refused again without the database. */
+/** Nonces that are rejected again without the database. */
 const USED_NONCES = 10_000;
 
-/** The sign-in of a request, under either of its names. */
+/** The sign-in header of a request, under either of its names. */
 export function signInOf({ headers }: FastifyRequest): string | undefined {
   const header = headers['sign-in-with-x'] ?? headers['x-sign-in-with-x'];
   return Array.isArray(header) ? header.join() : header;
@@ -49,8 +49,8 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The wallet of a sign-in, which is valid once. A suspect one is from an address with too many failures. Refuses with the
-   * codes of a sign-in, X402_NOT_CONFIGURED, UNAVAILABLE.
+   * The wallet of a sign-in, which is valid once. `isSuspect` is set for addresses with too many failures.
+   * Refuses with the codes of a sign-in, X402_NOT_CONFIGURED, UNAVAILABLE.
    */
   async identify(header: string, request: FastifyRequest, isSuspect: boolean): Promise<Caller> {
     try {
@@ -77,7 +77,7 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
       keyType: 'INFERENCE',
       modelPrivacy: 'ALL',
       concurrent: CONCURRENT,
-      // A wallet pays as it goes, so it is let use what is for those who pay.
+      // A wallet pays for each request, so it may use models reserved for paying accounts.
       ...(account ? accountTerms(account) : { tier: 'standard', paid: true }),
     };
   }
@@ -90,18 +90,18 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
       this.used.set(use, true);
       return found;
     } catch (error) {
-      // A sign-in whose nonce could not be checked is neither valid nor wrong.
+      // Without a nonce check the sign-in is neither valid nor wrong.
       throw new Problem('UNAVAILABLE', { cause: error });
     }
   }
 
   private async forget(): Promise<void> {
-    // What could not be forgotten is so the next time.
+    // A failure is retried next time.
     await this.store.forget().catch(() => undefined);
   }
 }
 
-/** Whether a sign-in is for this service and for now. */
+/** Checks that a sign-in is for this service and currently valid. */
 export function checkTerms(message: SignInMessage, origin: URL, nowMs: number): void {
   const {
     domain,

@@ -23,23 +23,23 @@ const TEXTS: readonly (readonly [text: string, shown: string])[] = [
 ];
 
 describe('CitationMarkers', () => {
-  it.each(TEXTS)('shows of %s the citations that have a source', (text, wanted) => {
+  it.each(TEXTS)('keeps only citations with a source in %s', (text, wanted) => {
     expect(shown([text], 3)).toBe(wanted);
   });
 
-  it.each(TEXTS)('shows the same of %s wherever its pieces are cut', (text, wanted) => {
+  it.each(TEXTS)('gives the same result for %s wherever it is split', (text, wanted) => {
     expect(shown([...text], 3)).toBe(wanted);
     for (let at = 0; at <= text.length; at += 1)
       expect(shown([text.slice(0, at), text.slice(at)], 3)).toBe(wanted);
   });
 
-  it('holds back no more than a marker', () => {
+  it('holds back at most one marker', () => {
     const markers = new CitationMarkers(1);
     expect(markers.read('a [REF]0')).toBe('a ');
     expect(markers.read(`${','.repeat(80)}`)).toBe(`[REF]0${','.repeat(80)}`);
   });
 
-  it('takes time that grows with the text', () => {
+  it('takes linear time', () => {
     const leastMs = (texts: readonly string[]): number =>
       Math.min(
         ...Array.from({ length: 7 }, () => {

@@ -1,25 +1,25 @@
 const OPEN = '[REF]';
 const CLOSE = '[/REF]';
 
-/** The longest text between marks that may be numbers. */
+/** Longer text between tags is never treated as source numbers. */
 const INSIDE_CHARACTERS = 64;
 
 const NUMBERS = /^\s*\d{1,4}(?:\s*[,;]\s*\d{1,4})*\s*$/;
-/** What may go on to be numbers. */
+/** Text that may be the beginning of source numbers. */
 const NUMBERS_SO_FAR = /^[\d\s,;]*$/;
 
 /**
- * Keeps the citations of an answer true, piece by piece and wherever the pieces are cut: `[REF]n[/REF]` stays where
- * there is a source of that number and goes where there is none; several numbers between marks become a marker each.
- * What is held back is never more than one marker; marks around anything else are text.
+ * Removes invalid citations from a response, piece by piece, wherever the pieces are cut. `[REF]n[/REF]` is
+ * kept if source n exists and removed otherwise. Several numbers in one marker become separate markers. At
+ * most one marker is held back. Tags around anything else are kept as text.
  */
 export class CitationMarkers {
   private held = '';
 
-  /** @param sources How many there are; their numbers begin at 0. */
+  /** @param sources The number of sources, which are numbered from 0. */
   constructor(private readonly sources: number) {}
 
-  /** What a piece makes certain. */
+  /** The text that can be classified after this piece. */
   read(piece: string): string {
     const text = this.held + piece;
     this.held = '';
@@ -41,7 +41,7 @@ export class CitationMarkers {
     return out + text.slice(start);
   }
 
-  /** What was held back, once no further piece can follow: a marker that was cut points nowhere. */
+  /** The held-back text, once no further piece can follow. An incomplete marker is dropped. */
   end(): string {
     const { held } = this;
     this.held = '';
@@ -56,7 +56,7 @@ export class CitationMarkers {
   }
 }
 
-/** The marker that begins at an index; `open` where it may go on in the next piece; `undefined` where there is none. */
+/** The marker at an index; `open` if it may continue in the next piece; undefined if there is none. */
 function markerAt(text: string, at: number): { numbers: number[]; end: number } | 'open' | undefined {
   if (!text.startsWith(OPEN, at)) return goesOn(OPEN, text, at) ? 'open' : undefined;
   const inside = at + OPEN.length;
@@ -71,7 +71,7 @@ function markerAt(text: string, at: number): { numbers: number[]; end: number } 
   return { numbers: between.split(/[,;]/).map(Number), end: close + CLOSE.length };
 }
 
-/** Whether a text ends in the middle of a mark that begins at an index. */
+/** Whether a text ends inside a tag that begins at an index. */
 function goesOn(mark: string, text: string, at: number): boolean {
   const rest = text.slice(at, at + mark.length);
   return rest.length < mark.length && mark.startsWith(rest);

@@ -1,9 +1,9 @@
 import type { SvcParametersEcho } from '@svc/contracts';
 
-/** The tool whose call tells what a search has found. */
+/** The tool whose call carries the search results. */
 const DOCUMENTS_TOOL = 'svc_web_search_documents';
 
-/** What was found, as a call of a tool that no model made: clients that show sources of such calls show these. */
+/** Search results as a tool call that no model made, for clients that display the sources of such calls. */
 export interface DocumentsCall {
   readonly id: string;
   readonly type: 'function';

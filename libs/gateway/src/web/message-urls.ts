@@ -1,11 +1,11 @@
-/** What is looked at of a message. */
+/** Only the beginning of a message is searched. */
 const LOOKED_AT_CHARACTERS = 100_000;
 
 const ADDRESS = /https?:\/\/[^\s<>"'`|\\^]{1,2000}/giu;
 
 /**
- * The addresses of pages in a text, each page once, in their order, as people write them into sentences and brackets.
- * Addresses that differ only in their fragment are one page, and the first of them stands for it.
+ * The URLs in a text, in order and once per page, as people write them in sentences and brackets. URLs that
+ * differ only in their fragment are one page, represented by the first of them.
  */
 export function urlsIn(text: string, most: number): string[] {
   const found = new Map<string, string>();
@@ -21,7 +21,7 @@ export function urlsIn(text: string, most: number): string[] {
   return [...found.values()];
 }
 
-/** What is requested for an address: without its fragment and the dot that may end the name of its host. */
+/** The URL that is requested: without its fragment and a trailing dot of its host name. */
 function pageOf(href: string): string {
   const page = new URL(href);
   page.hash = '';
@@ -31,9 +31,12 @@ function pageOf(href: string): string {
 
 const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 
-/** Without the punctuation of the sentence around it; a bracket that is opened in an address is closed in it. */
+/**
+ * Removes the punctuation of the surrounding sentence. A closing bracket is kept if it is opened within the
+ * URL.
+ */
 function withoutEnding(address: string): string {
-  // Each is counted once: an address may be nothing but brackets.
+  // Counted once per character, since a URL may consist only of brackets.
   const counts = new Map<string, number>();
   const countOf = (character: string): number => counts.get(character) ?? address.split(character).length - 1;
   for (let end = address.length; end > 0; end -= 1) {
@@ -43,7 +46,7 @@ function withoutEnding(address: string): string {
       if (!/[.,;:!?*_~。，、！？]/u.test(last)) return address.slice(0, end);
       continue;
     }
-    // Of the openings none is stripped: an address that ends with one ends there.
+    // Opening brackets are not stripped, so their count is constant.
     const [opened, closed] = [countOf(opening), countOf(last)];
     if (opened >= closed) return address.slice(0, end);
     counts.set(opening, opened).set(last, closed - 1);

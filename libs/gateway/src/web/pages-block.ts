@@ -3,37 +3,37 @@ import { estimateTokens } from '../tokens/tokens.js';
 import { type Fence, fence, label, randomCode } from '../untrusted/fence.js';
 import { neutralised } from '../untrusted/untrusted-text.js';
 
-/** Web pages as a model gets them. */
+/** Web pages formatted for a model. */
 export interface PagesBlock {
   /** For the system prompt. */
   readonly instructions: string;
   /** The pages inside their fence. */
   readonly text: string;
-  /** The pages in it, in the order of their numbers. */
+  /** The included pages, in the order of their numbers. */
   readonly pages: readonly FoundPage[];
 }
 
 interface BlockTerms {
-  /** The most tokens of instructions and text together, as they are estimated. */
+  /** The most estimated tokens of instructions and text together. */
   readonly budgetTokens: number;
-  /** Whether the model is to cite its sources. */
+  /** Whether the model should cite its sources. */
   readonly cites: boolean;
   readonly now: Date;
-  /** What the block is of. */
+  /** Whether the pages are search results or pages named by the user. */
   readonly of: 'results' | 'pages';
-  /** Whether the block is the result of a tool call, instead of a part of the last user message. */
+  /** Whether the block is the result of a tool call instead of a part of the last user message. */
   readonly isOfCall?: boolean;
-  /** A line for each page that could not be read. */
+  /** An error line for each unreadable page. */
   readonly unread?: readonly string[];
 }
 
-/** Estimates round up, and so do joins. */
+/** Token estimates and joins round up. */
 const MARGIN_TOKENS = 8;
 
-/** A page that would have less room than this is left out. */
+/** A page with less room than this is left out. */
 const LEAST_PAGE_BYTES = 80;
 
-/** Pages as a block of untrusted content within a budget. */
+/** Formats pages as a block of untrusted content within a token budget. */
 export function pagesBlock(pages: readonly FoundPage[], terms: BlockTerms): PagesBlock {
   const { budgetTokens, of, unread = [] } = terms;
   const around = fence(`web ${of}`, randomCode());
@@ -73,7 +73,7 @@ function instructionsOf({ code }: Fence, { cites, now, of, isOfCall = false }: B
   ].join(' ');
 }
 
-/** The most bytes whose tokens are estimated at no more. */
+/** The most bytes whose estimate is within this number of tokens. */
 function bytesWithin(tokens: number): number {
   let bytes = Math.max(0, tokens) * 3;
   while (estimateTokens(bytes + 1) <= tokens) bytes += 1;

@@ -26,7 +26,7 @@ describe('needsSearch', () => {
     '今日のニュースは？',
     '오늘 날씨 어때?',
     'ما هي الأخبار',
-  ])('wants one for %s', (content) => {
+  ])('returns true for %s', (content) => {
     expect(needs(content)).toBe(true);
   });
 
@@ -39,7 +39,7 @@ describe('needsSearch', () => {
     'Fix this:\n```js\nconst latest = today();\n```',
     `Summarise: ${'the latest news '.repeat(200)}`,
     '',
-  ])('wants none for %s', (content) => {
+  ])('returns false for %s', (content) => {
     expect(needs(content)).toBe(false);
   });
 });

@@ -1,12 +1,13 @@
 import type { ChatRequest } from '@svc/contracts';
 import { messageText } from './search-query.js';
 
-/** A longer message brings what it is about, and so does one with code. */
+/** A longer message, like one with code, brings its own subject matter. */
 const TASK_CHARACTERS = 2_000;
 
 /**
- * Words of what changes from day to day, and of being asked to look. Whole words in scripts that have spaces, and not such
- * that are common beside them: who is told of no search can ask for one, who is charged for one did not ask.
+ * Words about things that change daily, and words that request a search. In scripts with spaces only whole
+ * words, and none that are also common otherwise. Prefer false negatives: a missing search can be requested,
+ * an unwanted one has already been charged.
  */
 const WORDS = [
   // English
@@ -28,15 +29,16 @@ const WORDS = [
 
 const SPACED = new RegExp(`(?<![\\p{L}\\p{N}])(?:${WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
-/** Japanese, Chinese, Korean, Arabic, Hindi, whose words are not told apart by spaces, or carry endings. */
+/** Japanese, Chinese, Korean, Arabic, Hindi: their words are not separated by spaces, or carry endings. */
 const UNSPACED =
   /今日|昨日|最新|現在の|ニュース|天気|今天|昨天|目前|新闻|新聞|天气|오늘|어제|최신|현재|뉴스|날씨|اليوم|أمس|الأخبار|آخر|आज|ताज़ा|समाचार|मौसम/u;
 
 const YEAR = /(?<![\p{L}\p{N}])(?:19|20)\d{2}(?![\p{L}\p{N}])/gu;
 
 /**
- * Whether a conversation is likely to need the web, for requests that leave it to the service: its last user message is
- * short and has no code, and speaks of the present, names last year or a later one, or asks to look things up.
+ * Whether a conversation is likely to need the web, for requests that leave the decision to the service. True
+ * if the last user message is short and without code, and mentions the present, last year or a later year, or
+ * asks for a search.
  */
 export function needsSearch(messages: ChatRequest['messages'], now: Date): boolean {
   const last = messages.findLast(({ role }) => role === 'user');

@@ -9,12 +9,12 @@ const queryOf = (...messages: readonly (readonly [role: string, content: unknown
   );
 
 describe('searchQuery', () => {
-  it('takes a whole question as it stands', () => {
+  it('uses a complete question unchanged', () => {
     const question = 'Who won the mens marathon at the Olympic Games in Paris in 2024?';
     expect(queryOf(['user', 'Tell me about Kipchoge'], ['user', question])).toBe(question);
   });
 
-  it('adds what stands out in the conversation to a short one, the latest first', () => {
+  it('extends a short question with distinctive words of the conversation, the latest first', () => {
     const query = queryOf(
       ['system', 'You are Marvin'],
       ['user', 'Tell me about the Eiffel Tower'],
@@ -24,13 +24,13 @@ describe('searchQuery', () => {
     expect(query).toBe('how tall is it? World Fair 1889 Eiffel Tower');
   });
 
-  it('leaves out code, addresses and markup', () => {
+  it('removes code, URLs and markup', () => {
     expect(queryOf(['user', 'Why **does** https://a.example/x?y fail\n```js\nsecret()\n```'])).toBe(
       'Why does fail',
     );
   });
 
-  it('is the last question of a long message, or its beginning, within 400 characters', () => {
+  it('uses the last question of a long message, or else its beginning, within 400 characters', () => {
     const text = 'The report says a lot of things. '.repeat(40);
     expect(queryOf(['user', `${text}What is the population of Graz in 2025?`])).toBe(
       'What is the population of Graz in 2025?',
@@ -40,11 +40,11 @@ describe('searchQuery', () => {
     expect(text.startsWith(cut)).toBe(true);
   });
 
-  it('reads scripts without spaces, and parts', () => {
+  it('supports scripts without spaces, and content in parts', () => {
     expect(queryOf(['user', [{ type: 'text', text: '東京の人口は？' }]])).toBe('東京の人口は？');
   });
 
-  it('is nothing where there are no words', () => {
+  it('returns undefined without words', () => {
     expect(queryOf(['system', 'hello'])).toBeUndefined();
     expect(queryOf(['user', '?! https://a.example'])).toBeUndefined();
   });

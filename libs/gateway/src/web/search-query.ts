@@ -1,23 +1,23 @@
 import { type ChatRequest, QUERY_CHARACTERS } from '@svc/contracts';
 
-/** What is looked at of a text: its beginning and its end, where questions stand. */
+/** Only this part of the beginning and the end of a text is used, where questions usually are. */
 const LOOKED_AT_CHARACTERS = 4_000;
 
-/** A message with fewer words is likely to speak of what was said before. */
+/** A message with fewer words probably refers to earlier messages. */
 const WHOLE_QUESTION_WORDS = 8;
 
-/** Words of earlier messages that are added to it. */
+/** The most words of earlier messages to add. */
 const ADDED_WORDS = 8;
 
-/** Earlier messages whose words are added. */
+/** The number of earlier messages to take words from. */
 const EARLIER_MESSAGES = 6;
 
 type Message = ChatRequest['messages'][number];
 
 /**
- * What to search for, made from the conversation: what the last user message says, without code and URLs, and where
- * that is short the words that stand out in what was said before, the latest first. A long message is represented by
- * its last question, or by its beginning. `undefined` where there are no words.
+ * The search query for a conversation: the last user message without code and URLs. If it is short,
+ * distinctive words of earlier messages are added, the latest first. A long message is reduced to its last
+ * question, or else its beginning. Returns undefined if there are no words.
  */
 export function searchQuery(messages: readonly Message[]): string | undefined {
   const lastAt = messages.findLastIndex(({ role }) => role === 'user');
@@ -39,13 +39,13 @@ export function searchQuery(messages: readonly Message[]): string | undefined {
   return [question, ...added].join(' ').slice(0, QUERY_CHARACTERS).trim();
 }
 
-/** What callers and models have said, the latest first. */
+/** The last messages of users and assistants, the latest first. */
 function said(messages: readonly Message[]): readonly Message[] {
   const texts = messages.filter(({ role }) => role === 'user' || role === 'assistant');
   return texts.slice(-EARLIER_MESSAGES).toReversed();
 }
 
-/** What a message says, without its other parts. */
+/** The text of a message without its other parts. */
 export function messageText({ content }: Message): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('\n');
@@ -76,12 +76,12 @@ function questionOf(text: string): string {
   return cut.length < chosen.length && space > QUERY_CHARACTERS / 2 ? cut.slice(0, space) : cut;
 }
 
-/** In scripts without spaces a run of letters is a word. */
+/** In scripts without spaces, a run of letters counts as one word. */
 function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}.'’-]*/gu) ?? [];
 }
 
-/** Names, numbers and long words, each as it stands first. */
+/** Names, numbers and long words. */
 function standingOut(text: string): string[] {
   const words = wordsOf(text).map((word) => word.replace(/[.'’-]+$/, ''));
   return words.filter(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { queryIn, searchTool } from './search-tool.js';
 
 describe('searchTool', () => {
-  it('has a name that no tool of the request has, called before or offered now', () => {
+  it('gets a name that differs from every tool of the request and its earlier calls', () => {
     const name = (request: object): string => searchTool(request as never).function.name;
     const named = (each: string) => ({ type: 'function', function: { name: each } });
     expect(name({ messages: [] })).toBe('web_search');
@@ -29,11 +29,11 @@ describe('queryIn', () => {
     ['null', undefined],
     ['{"query":"a', undefined],
     ['', undefined],
-  ])('reads of %s %s', (text, query) => {
+  ])('reads from %s the query %s', (text, query) => {
     expect(queryIn(text)).toBe(query);
   });
 
-  it('is no longer than a query may be', () => {
+  it('truncates the query to the maximum length', () => {
     const query = queryIn(JSON.stringify({ query: `${'a'.repeat(QUERY_CHARACTERS - 1)}😀` }));
     expect(query?.length).toBeLessThanOrEqual(QUERY_CHARACTERS);
     expect(query?.isWellFormed()).toBe(true);

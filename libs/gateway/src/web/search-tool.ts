@@ -1,9 +1,9 @@
 import { type ChatRequest, QUERY_CHARACTERS } from '@svc/contracts';
 
-/** What models know such a tool as. */
+/** The name by which models know a search tool. */
 const USUAL_NAME = 'web_search';
 
-/** A tool of this service that a model may call to have the web searched. Clients never see it, nor its calls. */
+/** The internal tool by which a model requests a web search. Clients never see it or its calls. */
 export interface SearchTool {
   readonly type: 'function';
   readonly function: {
@@ -13,7 +13,7 @@ export interface SearchTool {
   };
 }
 
-/** The same for every request, so that backends know the beginning of a prompt again. */
+/** The same for every request, so that prompt caches of backends keep working. */
 const DESCRIPTION =
   'Searches the web. Call it once and before anything else where the answer needs facts that may be newer than what you ' +
   'know, that you are not sure of, or that the user wants looked up. Otherwise answer without it. What it returns was ' +
@@ -25,7 +25,7 @@ const PARAMETERS = {
   required: ['query'],
 };
 
-/** The tool under a name that no tool of the request has. */
+/** The tool, with a name that no other tool of the request has. */
 export function searchTool(request: Pick<ChatRequest, 'tools' | 'messages'>): SearchTool {
   const taken = namesIn(request);
   let name = USUAL_NAME;
@@ -33,7 +33,7 @@ export function searchTool(request: Pick<ChatRequest, 'tools' | 'messages'>): Se
   return { type: 'function', function: { name, description: DESCRIPTION, parameters: PARAMETERS } };
 }
 
-/** What the arguments of a call search for; nothing where they can't be read or name nothing. */
+/** The query in the arguments of a call; undefined if they are invalid or contain no words. */
 export function queryIn(text: string): string | undefined {
   let read: unknown;
   try {
@@ -47,7 +47,7 @@ export function queryIn(text: string): string | undefined {
   return /[\p{L}\p{N}]/u.test(words) ? words.slice(0, QUERY_CHARACTERS).toWellFormed().trim() : undefined;
 }
 
-/** Of tools, and of what was called before. */
+/** The names of tools and of earlier tool calls. */
 function namesIn({ tools, messages }: Pick<ChatRequest, 'tools' | 'messages'>): Set<string> {
   const names = new Set<string>();
   for (const tool of tools ?? []) names.add(nameOf(tool));

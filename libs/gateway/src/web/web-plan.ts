@@ -7,57 +7,57 @@ import { estimateTokens } from '../tokens/tokens.js';
 import { urlsIn } from './message-urls.js';
 
 interface PlanTerms {
-  /** Whether the answer names its sources. */
+  /** Whether the response cites its sources. */
   readonly cites: boolean;
-  /** The most tokens that a prompt grows by. */
+  /** The most tokens added to the prompt. */
   readonly tokensAtMost: number;
-  /** Nano-dollars. */
+  /** The highest price, in nano-dollars. */
   readonly priceAtMostNano: bigint;
 }
 
-/** A search that a request wants. */
+/** A search by this service. */
 export interface SearchPlan extends PlanTerms {
   readonly kind: 'search';
-  /** What to search for; without it nothing is searched, and `skipped` says why. */
+  /** The search query. Without one there is no search, and `skipped` has the reason. */
   readonly query: string | undefined;
   readonly skipped: string | undefined;
-  /** Pages to find. */
+  /** The number of pages to find. */
   readonly count: number;
-  /** What a search costs that a provider answers, in nano-dollars, by the provider's name. */
+  /** The price of a search in nano-dollars, by the name of the provider that performs it. */
   readonly pricesNano: ReadonlyMap<string, bigint>;
-  /** The tool by whose call the model has asked for it, where it has. */
+  /** The tool by which the model requested the search, if it did. */
   readonly calledBy?: SearchTool;
 }
 
-/** A search that is the model's to ask for. */
+/** A search that the model may request. */
 export interface OfferPlan extends PlanTerms {
   readonly kind: 'offer';
   readonly tool: SearchTool;
-  /** What becomes of it when it is called. */
+  /** The search to make when the tool is called. */
   readonly search: SearchPlan;
 }
 
-/** Pages that a message names and a request wants to be read. */
+/** Pages named in a message, to be read for the response. */
 export interface PagesPlan extends PlanTerms {
   readonly kind: 'pages';
   readonly urls: readonly string[];
-  /** Why none is read. */
+  /** The reason why no page is read. */
   readonly skipped: string | undefined;
-  /** For each that is read. */
+  /** Nano-dollars for each page that is read. */
   readonly priceNano: bigint;
 }
 
-/** A search that the model's provider makes by itself. */
+/** A search that the model's provider performs itself. */
 interface NativePlan extends PlanTerms {
   readonly kind: 'native';
-  /** What its backends are told. */
+  /** The members of the backend request that start it. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** What a request wants of the web, and the most that it may take. */
+/** What a request needs from the web, with its highest price and size. */
 export type WebPlan = SearchPlan | OfferPlan | PagesPlan | NativePlan;
 
-/** How xAI takes the wish for a search of the web and of posts. */
+/** The members by which xAI searches the web and posts. */
 export const XAI_MEMBERS = {
   search_parameters: { mode: 'on', return_citations: true, sources: [{ type: 'web' }, { type: 'x' }] },
 };
@@ -66,29 +66,29 @@ interface Asked {
   readonly request: ChatRequest;
   readonly parameters: SvcParametersEcho;
   readonly model: Model;
-  /** Of the prompt without anything from the web. */
+  /** Estimated tokens of the prompt without anything from the web. */
   readonly promptTokens: number;
   readonly outputTokensAtMost: number;
 }
 
-/** The part of a model's context that results may fill. */
+/** The share of a model's context that results may fill. */
 const CONTEXT_SHARE = 0.25;
 
-/** Less room than this is not worth a search. */
+/** With less room than this, no search is made. */
 const LEAST_TOKENS = 200;
 
-/** Fewer tokens of output have no room for a call beside an answer. */
+/** With fewer output tokens, there is no room for both a tool call and a response. */
 const LEAST_OUTPUT_TOKENS = 256;
 
-/** Tools that backends take at the most. */
+/** The most tools that backends accept. */
 const TOOLS_AT_MOST = 128;
 
-/** Pages that are read of one message. */
+/** The most pages to read for one message. */
 const PAGES_AT_MOST = 5;
 
 /**
- * `undefined` where the request wants nothing. A search of the provider's own takes the place of one of ours, and so do
- * pages that the last message names.
+ * Returns undefined if the request needs nothing from the web. Pages named in the last message take
+ * precedence over a search by the provider, which takes precedence over a search by this service.
  */
 export function planWeb(asked: Asked, catalog: Catalog): WebPlan | undefined {
   return planPages(asked, catalog) ?? planNative(asked, catalog) ?? planSearch(asked, catalog);
@@ -98,7 +98,7 @@ function planNative({ parameters, model }: Asked, catalog: Catalog): NativePlan 
   if (!parameters.enable_x_search) return undefined;
   const { members } = model.xSearch ?? { members: XAI_MEMBERS };
   const priceAtMostNano = catalog.extraNano('xSearch');
-  // Its provider cites in its own way, and brings what it finds before the model itself.
+  // The provider cites in its own way, and adds its findings to the prompt itself.
   return { kind: 'native', members, cites: false, tokensAtMost: 0, priceAtMostNano };
 }
 
@@ -140,7 +140,7 @@ function planSearch(asked: Asked, catalog: Catalog): SearchPlan | OfferPlan | un
   return isOffered ? offer(plan, request) : plan;
 }
 
-/** Only the tool is paid for at first: what a search takes is held when it is asked for. */
+/** Only the tokens of the tool are held for at first. A search is held for when the model requests it. */
 function offer(search: SearchPlan, request: ChatRequest): OfferPlan {
   const tool = searchTool(request);
   const { cites } = search;
@@ -148,14 +148,15 @@ function offer(search: SearchPlan, request: ChatRequest): OfferPlan {
   return { kind: 'offer', tool, search, cites, tokensAtMost, priceAtMostNano: 0n };
 }
 
-/** The plan of a search that its model has asked for. */
+/** The plan of a search that the model has requested. */
 export function calledSearch({ search, tool }: OfferPlan, query: string | undefined): SearchPlan {
   return { ...search, query: query ?? search.query, calledBy: tool };
 }
 
 /**
- * Whether a model can ask for a search by itself: it calls tools, is asked for one free answer with room for a call, the
- * conversation is at its turn, and the client leaves the choice of tools to it. Elsewhere a rule decides.
+ * Whether a model can request a search: it supports tools, the request is for a single text with room for a
+ * tool call, the last message is a user's or a tool's, and the client leaves the choice of tools to the
+ * model. Otherwise `needsSearch` decides.
  */
 function canCall({ model, request, outputTokensAtMost }: Asked): boolean {
   const { tool_choice: choice, tools, n, response_format: format, messages } = request;
@@ -172,7 +173,7 @@ function canCall({ model, request, outputTokensAtMost }: Asked): boolean {
   );
 }
 
-/** Tokens that may be added to a prompt. */
+/** The most tokens that may be added to a prompt. */
 function roomIn({ model: { contextTokens }, promptTokens }: Asked): number {
   return Math.floor(Math.min(contextTokens * CONTEXT_SHARE, contextTokens - promptTokens));
 }
@@ -191,7 +192,7 @@ function reasonToSkip({
   return tokensAtMost < LEAST_TOKENS ? 'the conversation leaves no room for results' : undefined;
 }
 
-/** What a search costs by each provider's name, and the most of it. */
+/** The price of a search by provider, and the highest of them. */
 export function searchPrices(
   { providers }: Search,
   catalog: Catalog,

@@ -11,37 +11,40 @@ import { RootLogger } from '@svc/runtime';
 import { pagesBlock } from './pages-block.js';
 import type { PagesPlan, SearchPlan, WebPlan } from './web-plan.js';
 
-/** Something that was bought for an answer. */
+/** A purchase made for a response. */
 export interface Purchase {
   readonly sku: 'web-search-request' | 'web-scrape-page' | 'x-search-request' | 'text-parser-request';
   readonly units: number;
-  /** Nano-dollars for each. */
+  /** Nano-dollars per unit. */
   readonly priceNano: bigint;
 }
 
-/** What was found for an answer. */
+/** The findings for a response. */
 export interface Findings {
-  /** For the system prompt; empty where nothing was found. */
+  /** For the system prompt; empty without findings. */
   readonly instructions: string;
-  /** Goes before what the last user message says; empty where nothing was found. */
+  /** Text to put before the last user message; empty without findings. */
   readonly block: string;
   readonly purchases: readonly Purchase[];
-  /** What the echo of the options says of it. */
+  /** The part of the options' echo about the findings. */
   readonly echo: Pick<
     SvcParametersEcho,
     'web_search_citations' | 'web_search_query' | 'web_search_error' | 'web_scraping_errors'
   >;
-  /** The number of sources that the answer may cite; `undefined` where nobody asked for citations. */
+  /** The number of sources that the response may cite; undefined if citations were not requested. */
   readonly sources: number | undefined;
 }
 
-/** For whom something is looked for. */
+/** The request and account that research is done for. */
 export interface Researcher {
   readonly requestId: string;
   readonly accountId: string;
 }
 
-/** Finds on the web what a request wants. Nothing that fails here fails the answer: it goes on without. */
+/**
+ * Gets what a request needs from the web. A failure never fails the response, which continues without
+ * findings.
+ */
 @Injectable()
 export class WebResearch {
   constructor(
@@ -50,23 +53,23 @@ export class WebResearch {
     private readonly logger: RootLogger,
   ) {}
 
-  /** Throws the signal's reason and nothing else. */
+  /** Throws only the signal's reason. */
   find(plan: WebPlan, researcher: Researcher, signal: AbortSignal): Promise<Findings | undefined> {
     switch (plan.kind) {
       case 'search':
         return this.search(plan, researcher, signal);
       case 'offer':
-        // The model has not asked for it yet.
+        // The model has not requested it yet.
         return Promise.resolve(undefined);
       case 'pages':
         return this.read(plan, researcher, signal);
       case 'native':
-        // The backend searches while it answers.
+        // The backend searches during its response.
         return Promise.resolve(native(plan.priceAtMostNano));
     }
   }
 
-  /** Makes a search. Throws the signal's reason and nothing else. */
+  /** Makes a search. Throws only the signal's reason. */
   async search(
     plan: SearchPlan,
     { requestId, accountId }: Researcher,
@@ -113,13 +116,13 @@ export class WebResearch {
   }
 }
 
-/** A page that was not read. */
+/** A page that could not be read. */
 interface Unread {
   readonly url: string;
   readonly error: string;
 }
 
-/** Of a page that was read, clients are shown its beginning. */
+/** Clients are shown only the beginning of a page. */
 const SHOWN_CHARACTERS = 500;
 
 function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Findings {
@@ -163,7 +166,7 @@ function found(plan: SearchPlan, pages: readonly FoundPage[], purchase: Purchase
   };
 }
 
-/** A search that is a part of the answer, and charged with it. */
+/** A search that the backend makes as part of its response, and that is charged with it. */
 function native(priceNano: bigint): Findings {
   return {
     instructions: '',
@@ -174,7 +177,7 @@ function native(priceNano: bigint): Findings {
   };
 }
 
-/** What an answer without a search says of it. */
+/** The findings of a response without a search, with the reason. */
 export function without({ cites, query }: SearchPlan, reason: string): Findings {
   const echo = {
     web_search_citations: [],
@@ -194,7 +197,7 @@ function citationOf({
   return { title, url, content, ...(date !== undefined && { date }) };
 }
 
-/** Dates are told as `2025-04-16 16:55:11`, in UTC. */
+/** Formats a date as `2025-04-16 16:55:11`, in UTC. */
 export function citationDate(publishedAt: string | undefined): string | undefined {
   return publishedAt?.slice(0, 19).replace('T', ' ');
 }

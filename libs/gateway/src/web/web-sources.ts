@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Retrieval, WebPages, WebSearch } from '@svc/contracts';
 
-/** Where text of the web and of files comes from. */
+/** The sources of text from the web and from files. */
 @Injectable()
 export class WebSources {
   constructor(
