@@ -74,7 +74,10 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     return events;
   }
 
-  /** The final events, including one whose blank line is missing. Throws if the end is missing. */
+  /**
+   * The final events, including one whose blank line is missing. Throws if there are none and `[DONE]` is
+   * missing.
+   */
   private readEnd(): readonly string[] {
     this.feed(`${this.decoder.end()}\n\n`);
     const events = this.taken();

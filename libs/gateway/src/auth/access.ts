@@ -51,7 +51,9 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     }
   }
 
-  /** Credentials are optional here, but wrong ones are refused, and failures count for the caller they identify. */
+  /**
+   * Credentials are optional here, but wrong ones are refused, and failures count for the identified caller.
+   */
   private enterPublic(request: FastifyRequest): true | Promise<true> {
     const signIn = signInOf(request);
     if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true as const);

@@ -53,8 +53,8 @@ export class Callers {
   }
 
   /**
-   * The wallet of a sign-in, which is valid once. Refuses: the codes of a sign-in, X402_NOT_CONFIGURED, ACCOUNT_SUSPENDED,
-   * RATE_LIMIT_EXCEEDED, UNAVAILABLE.
+   * The wallet of a sign-in, which is valid once. Refuses: the codes of a sign-in, X402_NOT_CONFIGURED,
+   * ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
    */
   signedIn(signIn: string, request: FastifyRequest): Promise<Caller> {
     const isSuspect = this.failures.isBlocked(request);

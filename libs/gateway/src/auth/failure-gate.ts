@@ -6,7 +6,7 @@ import { networkOf } from '../limits/client-network.js';
 import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
 import { LimitReports } from '../limits/limit-reports.js';
 
-/** The subject that a failure counts for: the key or wallet, or the client's address without valid credentials. */
+/** The subject that a failure counts for: the key or wallet, or else the client's address. */
 export function subjectOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller ? keySubject(caller.keyId) : `ip:${networkOf(ip)}`;
 }

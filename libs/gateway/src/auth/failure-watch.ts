@@ -6,7 +6,9 @@ import { subjectOf } from './failure-gate.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks } from '../limits/failure-blocks.js';
 
-/** Counts each failure before its response is sent, so that the caller's next request is judged with it. */
+/**
+ * Counts each failure before its response is sent, so that it is counted before the caller's next request.
+ */
 @Injectable()
 export class FailureWatch implements OnModuleInit {
   constructor(

@@ -9,9 +9,7 @@ import { type KeyFound, KeyStore } from './key.store.js';
 
 /** Keys kept in memory; the least recently used one is dropped first. */
 const CACHED_KEYS = 50_000;
-/**
- * Wrong keys have a cache of their own, so that a flood of them evicts no valid key. Entries last this long.
- */
+/** Wrong keys have a cache of their own, so that a flood of them evicts no valid key. */
 const CACHED_WRONG_KEYS = 10_000;
 const WRONG_KEY_MS = 1_000;
 /**
@@ -98,7 +96,10 @@ export class KeyCache {
     this.lookups = new Map();
   }
 
-  /** Makes every key be looked up again before it is trusted, since changes may have been missed. */
+  /**
+   * Invalidates all cached keys: each is looked up again before it is trusted, since changes may have been
+   * missed.
+   */
   doubt(): void {
     this.doubts += 1;
     this.lookups = new Map();
@@ -114,7 +115,7 @@ export class KeyCache {
     if (known.refreshAtMs > nowMs || this.refreshes >= REFRESHES) return;
     known.refreshAtMs = nowMs + CONFIRM_AGAIN_MS;
     this.refreshes += 1;
-    // Never rejects. After a failed refresh the cached key stays, and the next use retries.
+    // Never rejects. After a failed refresh the cached key stays, and a later use retries.
     void this.lookUp(digest)
       .catch(() => undefined)
       .finally(() => (this.refreshes -= 1));

@@ -149,5 +149,5 @@ const stillActive = () => ({
   OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
 });
 
-/** Checked because the database rejects a comparison with any other text. */
+/** Checked first, since the database rejects ids that are not UUIDs. */
 const isUuid = (id: string): boolean => z.guid().safeParse(id).success;

@@ -17,14 +17,14 @@ const entry: UsageEntry = {
   durationMs: 3,
 };
 
-describe('a usage entry', () => {
-  it('is a debit in the number nearest to the nano-dollar, and 0 if nothing was paid', () => {
+describe('usage entries', () => {
+  it('are debits rounded to the double nearest to the nano-dollars, and 0 if nothing was paid', () => {
     expect(usageEntryView(entry)).toMatchObject({ amount: -1e-9, units: 1e-6, pricePerUnitUsd: 0.150000001 });
     expect(JSON.stringify(usageEntryView({ ...entry, amountNano: 0n }))).toContain('"amount":0,');
     expect(usageEntryView({ ...entry, amountNano: 123_456_789_012_345n }).amount).toBe(-123456.789012345);
   });
 
-  it('has plain decimals in CSV, whatever their size, and quotes text with commas', () => {
+  it('have plain decimals in CSV, whatever their size, and quotes around text with commas', () => {
     const [header, row] = usageCsv([entry]).split('\n');
     expect(header).toBe(
       'timestamp,sku,pricePerUnitUsd,units,amount,currency,notes,inferenceDetails.requestId,inferenceDetails.inferenceExecutionTime,inferenceDetails.promptTokens,inferenceDetails.completionTokens',
@@ -34,7 +34,7 @@ describe('a usage entry', () => {
     );
   });
 
-  it('shows purchases by the piece in pieces', () => {
+  it('show purchases by the piece in pieces', () => {
     const search = {
       ...entry,
       sku: 'web-search-request',
@@ -45,7 +45,7 @@ describe('a usage entry', () => {
     expect(usageCsv([search])).toContain(',web-search-request,0.01,1.00,-0.01,');
   });
 
-  it('leaves only the header in CSV when there is none', () => {
+  it('leave only the header in CSV when there are none', () => {
     expect(usageCsv([])).toMatch(/^timestamp,[^\n]+\n$/);
   });
 });

@@ -42,7 +42,7 @@ describe('the period of a usage list', () => {
       () => history({ startTimestamp: '2026-11-20T10:00:00Z', endTimestamp: '2026-11-20T10:00:00.000Z' }),
       'endTimestamp',
     ],
-  ])('is rejected by the invalid field (%#)', (work, param) => {
+  ])('is rejected with the name of the invalid field (%#)', (work, param) => {
     expect(paramOf(work)).toBe(param);
   });
 });
@@ -71,7 +71,7 @@ describe('the days of a usage report', () => {
     [{ startDate: '2026-11-20', endDate: '2026-11-21', lookback: '2d' }, 'lookback'],
     [{ startDate: '0000-01-01', endDate: '0000-01-02' }, 'startDate'],
     [{ startDate: '2026-11-20T00:00:00Z', endDate: '2026-11-21' }, 'startDate'],
-  ])('are rejected by the invalid field: %j', (query, param) => {
+  ])('are rejected with the name of the invalid field: %j', (query, param) => {
     expect(paramOf(() => analytics(query))).toBe(param);
   });
 });

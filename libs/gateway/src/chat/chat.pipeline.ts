@@ -138,7 +138,9 @@ export class ChatPipeline {
 /** No search is made if fewer output tokens are left. */
 const LEAST_ANSWER_TOKENS = 16;
 
-/** The usage to charge. Hidden tool calls are free if the client sees nothing else of the response. */
+/**
+ * The usage to charge. Calls of an internal tool are free if the client sees nothing else of the response.
+ */
 function chargeable({ answer, earlier }: Given, used: Usage): { last: Usage; earlier: Usage | undefined } {
   const hidesAll = answer.normaliser.tool?.hidesAll === true;
   const last = hidesAll ? { ...used, completionTokens: 0, reasoningTokens: 0 } : used;

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** A client can choose among all addresses of a network of this size. */
 const IPV6_NETWORK_BITS = 64;
 
-/** Bounds text that is no IP address, since it was made up by a proxy. */
+/** Length limit for text that is not an IP address, which only a proxy can have made up. */
 const MAX_NAME = 64;
 
 /** An IPv6 address counts as its network, and an IPv4-mapped one as the IPv4 address. */

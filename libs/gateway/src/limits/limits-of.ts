@@ -27,8 +27,8 @@ export function requestLimitsOf(
 }
 
 /**
- * The operator's limits for this account in place of its tier's. A limit for the model precedes one for all
- * models.
+ * The operator's limits for this account in place of its tier's. A limit for the model takes precedence over
+ * one for all models.
  */
 function overridesOf({ accountLimits }: Caller, model: string): MinuteLimits {
   if (!accountLimits) return {};

@@ -39,8 +39,8 @@ export function splitModelName(text: string): NamedModel {
 }
 
 /**
- * The options in effect: the suffix precedes the body, and both precede the defaults. Refuses:
- * INVALID_REQUEST.
+ * The options in effect. The suffix takes precedence over the body, and the body over the defaults. Refuses:
+ * INVALID_REQUEST for a value in the suffix.
  */
 export function effectiveParameters(
   body: SvcParameters | null | undefined,

@@ -83,7 +83,7 @@ export class AccountStore {
         const data = { id, name: wallet, ...WALLET_TERMS, wallet };
         await transaction.account.createMany({ data, skipDuplicates: true });
       }
-      // The suspension keeps the time at which it began.
+      // A suspension whose reason is replaced keeps the time at which it began.
       await transaction.account.updateMany({
         where: { id, suspendedAt: null },
         data: { suspendedAt: new Date() },

@@ -118,7 +118,7 @@ describe('ProgressiveHold', () => {
     expect(given.purse.left).toBe(0n);
   });
 
-  it('holds a tranche ahead when there is plenty of money, with two calls per tranche', async () => {
+  it('holds a tranche ahead when there is plenty of money, with at most two ledger calls per tranche', async () => {
     const given = answer({ beforeTokens: 10_000_000 });
     expect(await deliver(given, 10_000)).toEqual({ delivered: 10_000 });
     expect(given.purse.asked.length).toBeLessThanOrEqual(2 * (10_000 / 512) + 2);
@@ -140,7 +140,7 @@ describe('ProgressiveHold', () => {
     expect(await deliver(given, 100)).toEqual({ delivered: 32, shortage: 'out_of_money' });
   });
 
-  it('never holds more than the rest of the response can cost', async () => {
+  it('never holds more than the response can cost', async () => {
     const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     expect(await deliver(given, 100)).toEqual({ delivered: 100 });
     expect(given.reservation.coveredTokens).toBe(100);

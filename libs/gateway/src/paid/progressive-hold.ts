@@ -58,8 +58,8 @@ export class ProgressiveHold {
     const tokens = Math.min(metered, most);
     await this.cover(tokens);
     if (tokens > this.reservation.coveredTokens) return 'out_of_money';
-    // Calls again after half of the covered tokens. The less money is left, the more often, down to every
-    // token.
+    // Extends the hold again after half of the covered tokens. The less money is left, the more often, down
+    // to every token.
     this.askAtTokens = this.nextAsk(tokens);
     return undefined;
   }

@@ -95,8 +95,8 @@ describe('a reservation whose hold cannot grow for another reason than lack of m
   });
 });
 
-describe('a reservation whose charge the ledger rejects', () => {
-  it('logs the failed charge', async () => {
+describe('a reservation whose charge fails', () => {
+  it('logs the error and throws it', async () => {
     const { reservation, ledger, errors } = reserved(30n);
     ledger.settles = false;
     await expect(reservation.settle(used(25))).rejects.toMatchObject({ code: 'UNAVAILABLE' });

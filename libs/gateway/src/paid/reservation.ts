@@ -63,7 +63,7 @@ const NOTHING: Balances = { usdNano: 0n, diemNano: 0n };
  */
 const AHEAD_SHARE = 1_000n;
 
-/** The minimum of output tokens per choice to hold in one call. */
+/** The smallest tranche, in output tokens per choice. */
 const SMALLEST_TRANCHE_TOKENS = 16;
 
 /** The limits and money reserved for an admitted request, until it is settled or released. */
@@ -211,7 +211,8 @@ export class Reservation {
   }
 
   /**
-   * Returns everything except the counted request, since nothing was delivered. Does nothing once settled.
+   * Releases the hold and the tokens counted against the limits, but not the counted request, since nothing
+   * was delivered. Does nothing once settled.
    */
   async release(): Promise<void> {
     if (!this.open) return;
@@ -220,8 +221,8 @@ export class Reservation {
   }
 
   /**
-   * Returns everything including the counted request, because this service could not serve it. Resolves with
-   * the new limits once they are updated; undefined once settled.
+   * Releases everything including the counted request, because this service could not serve it. Resolves with
+   * the new limits once they are updated; with undefined once settled.
    */
   async cancel(): Promise<Admission | undefined> {
     if (!this.open) return undefined;

@@ -29,7 +29,7 @@ const url = 'https://images.example/cat.png';
 
 afterAll(() => images.close());
 
-it('rejects a URL by its field, and notes it in place of a file, when fetching is switched off', async () => {
+it('without fetching, rejects an image or video URL by its field, and replaces a file by an error text', async () => {
   const refused = await attachments
     .ready({ type: 'image_url', image_url: { url } }, context)
     .catch((error: unknown) => error);

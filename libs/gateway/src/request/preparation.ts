@@ -48,9 +48,9 @@ export interface PreparedPrompt {
   readonly tokensAtMost: number;
   /** Lower bound for a backend's count of prompt tokens. */
   readonly tokensAtLeast: () => number;
-  /** Counts the tokens. Called only when the backend reports no count. */
+  /** Counts the tokens. Called only without a plausible count from the backend. */
   readonly count: () => Promise<number>;
-  /** Counts the output tokens; without a tokenizer they are estimated. */
+  /** The model's tokenizer; undefined if its tokens are estimated. */
   readonly tokenizer: Tokenizer | undefined;
 }
 

@@ -22,8 +22,8 @@ interface Asked {
 }
 
 /**
- * Plans the reasoning. `reasoning_effort` precedes `reasoning.effort`, and the effort `none` switches
- * reasoning off.
+ * Plans the reasoning. `reasoning_effort` takes precedence over `reasoning.effort`, and the effort `none`
+ * switches reasoning off.
  */
 export function planThinking({ request, parameters, model }: Asked): ThinkingPlan {
   const effort = request.reasoning_effort ?? request.reasoning?.effort ?? undefined;

@@ -18,8 +18,8 @@ const TAGS = [
 ].join('|');
 
 /**
- * Tokens of chat templates that never carry attributes. `<user id="7">` and `<Image src={…} />` are ordinary markup and
- * stay as they are.
+ * Tokens of chat templates that never carry attributes. `<user id="7">` and `<Image src={…} />` are ordinary
+ * markup and do not change.
  */
 const EXACT_TAGS = [
   's',
@@ -62,8 +62,8 @@ const BRACKETED = [
 ].join('|');
 
 /**
- * Each alternative matches one punctuation character and looks a bounded distance ahead, so a search takes linear
- * time. Case is ignored: exact tokens are case-sensitive, but models recognise their variants.
+ * Each alternative matches one punctuation character and looks a bounded distance ahead, so a search takes
+ * linear time. Case is ignored: exact tokens are case-sensitive, but models recognise their variants.
  */
 const MARKS = new RegExp(
   [
@@ -108,10 +108,10 @@ const SLICE = 32_768;
 const MARK_CHARACTERS = 160;
 
 /**
- * Breaks everything in an untrusted text that a model or its chat template could take for structure: control tokens of
- * the current model families, tags of tool calls and reasoning, citation marks and the lines of the fence, even if
- * they are written with invisible characters or compatibility forms. It only inserts a space after the first
- * character of each, and removes nothing, so that no removal can join two halves to a token.
+ * Breaks everything in an untrusted text that a model or its chat template could take for structure: control
+ * tokens of the current model families, tags of tool calls and reasoning, citation marks and the lines of the
+ * fence, even if they are written with invisible characters or compatibility forms. It only inserts a space
+ * after the first character of each, and removes nothing, so that no removal can join two halves to a token.
  */
 export function neutralised(text: string): string {
   const steps = neutralising(text);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { queryIn, searchTool } from './search-tool.js';
 
 describe('searchTool', () => {
-  it('gets a name that differs from every tool of the request and its earlier calls', () => {
+  it('has a name that differs from every tool of the request and its earlier calls', () => {
     const name = (request: object): string => searchTool(request as never).function.name;
     const named = (each: string) => ({ type: 'function', function: { name: each } });
     expect(name({ messages: [] })).toBe('web_search');
