@@ -62,7 +62,9 @@ export interface Ended {
     readonly count: () => Promise<number>;
   };
   readonly outputTokensAtMost: number;
-  /** Upper bound from the available money, if that ended the response. */
+  /**
+   * Upper bound for an estimate: the tokens that the money paid for, if a lack of money ended the response.
+   */
   readonly paidTokensAtMost: number;
   /** Whether the model may hide its reasoning. Its output then has tokens for which nothing is received. */
   readonly mayThink: boolean;

@@ -20,9 +20,9 @@ const LONGEST_NAME = 64;
 const foldedNames = new WeakMap<ObjectShape, ReadonlyMap<string, string>>();
 
 /**
- * Reads a JSON text that was parsed and validated, and keeps only what was validated: the last of duplicate
- * names, as in JSON.parse, and only the known members of known objects, without those whose null means the
- * same as leaving them out. What remains keeps its bytes. A name that differs from a known one only by case
+ * Reads a JSON text that was parsed and validated, and removes what was not validated: all but the last of
+ * duplicate names, as JSON.parse does, and members that the schema strips. Also removes a null that means the
+ * same as leaving its member out. The rest keeps its bytes. A name that differs from a known one only by case
  * is an issue, since a case-insensitive decoder would confuse the two. One pass in linear time.
  */
 export class KnownJson {

@@ -46,7 +46,7 @@ export interface ChatPlan {
   readonly web?: WebPlan | undefined;
   /** The most output tokens of all choices together. */
   readonly outputTokensAtMost: number;
-  /** The client's request as parsed by its schema, and as JSON that contains only validated content. */
+  /** The client's request as parsed by its schema, and its JSON as returned by `checkedText`. */
   readonly request: ChatRequest;
   readonly json: JsonText;
   /** The members of that JSON, each as its text. */
