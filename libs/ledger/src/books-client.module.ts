@@ -7,11 +7,11 @@ import type { booksClientConfig } from './ledger.config.js';
 
 interface BooksClientOptions {
   readonly config: Readonly<z.infer<z.ZodObject<typeof booksClientConfig>>>;
-  /** The secret that the processes of a deployment share. */
+  /** The secret shared by the processes of a deployment. */
   readonly token: string;
 }
 
-/** The books of other processes, for one that settles no requests. */
+/** The books of another process, for a process that settles no requests. */
 @Module({})
 export class BooksClientModule {
   static at({ config, token }: BooksClientOptions): DynamicModule {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** What time it is. */
+/** The current time; tests replace it. */
 @Injectable()
 export class Clock {
   now(): Date {

@@ -7,11 +7,11 @@ import { LedgerModule } from './ledger.module.js';
 
 export interface LedgerApiOptions {
   readonly config: SharedLedgerConfig;
-  /** The secret that callers must know. */
+  /** The secret that callers must present. */
   readonly token: InternalToken;
 }
 
-/** Serves the shared ledger to other processes. Needs what `LedgerModule` does. */
+/** Serves the shared ledger to other processes. Needs the same modules as `LedgerModule`. */
 @Module({})
 export class LedgerApiModule {
   static with({ config, token }: LedgerApiOptions): DynamicModule {

@@ -7,13 +7,14 @@ import { NOTHING_EARLIER, settling } from './ledger-providers.js';
 
 export interface LedgerClientOptions {
   readonly config: LedgerClientConfig;
-  /** The secret that the processes of a deployment share. */
+  /** The secret shared by the processes of a deployment. */
   readonly token: string;
 }
 
 /**
- * The ledger of other processes. Charges are made durable from here: in the event log, or else by the other processes in
- * the books, or else in the journal of this one. Needs the global modules of events and logging.
+ * Client of a ledger in other processes. This process makes charges durable itself: in the event log, else
+ * through
+ * those processes in the books, else in its own journal. Needs the global modules of events and logging.
  */
 @Module({})
 export class LedgerClientModule {

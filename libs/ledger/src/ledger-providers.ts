@@ -52,7 +52,7 @@ import { SnapshotStore } from './usage/snapshot.store.js';
 import { UsageDaysStore } from './usage/usage-days.store.js';
 import { UsageHistoryStore } from './usage/usage-history.store.js';
 
-/** The ledger of a process that settles, on `Holds` and `Charges`, wherever these are. */
+/** The ledger of a process that settles, on top of local or remote `Holds` and `Charges`. */
 export function settling(config: SettlementConfig): Provider[] {
   return [
     { provide: SettlementSettings, useValue: { config } satisfies SettlementSettings },
@@ -77,7 +77,7 @@ export function settling(config: SettlementConfig): Provider[] {
   ];
 }
 
-/** The books and all that changes them, around a `HoldBook`. */
+/** The books and everything that changes them, on top of a `HoldBook`. */
 export function keepingBooks(config: LedgerConfig): Provider[] {
   return [
     { provide: LedgerSettings, useValue: { config } satisfies LedgerSettings },
@@ -113,7 +113,7 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
   ];
 }
 
-/** Holds in the memory of this process, which are lost with it. */
+/** Holds in this process's memory; they are lost when it dies. */
 export function holdingInMemory(config: LedgerConfig): Provider[] {
   return [
     {
@@ -129,7 +129,7 @@ export function holdingInMemory(config: LedgerConfig): Provider[] {
   ];
 }
 
-/** Holds that outlive each process; where they are lost, the hold book itself waits for the charges that were in them. */
+/** Holds that outlive each process. If Redis loses them, the hold book waits for the charges they covered. */
 export function holdingOnRedis(config: SharedLedgerConfig): Provider[] {
   return [
     { provide: HoldAddress, useValue: { redisUrl: config.REDIS_URL } satisfies HoldAddress },
@@ -162,8 +162,9 @@ export function holdingOnRedis(config: SharedLedgerConfig): Provider[] {
 }
 
 /**
- * In place of a hold book on Redis while a restore gives credits again: every hold and every charge is refused, and reads
- * do not wait for the charges in the event log.
+ * Replaces the hold book on Redis while a restore re-applies credits: every hold and charge is refused, and
+ * reads do
+ * not wait for the charges in the event log.
  */
 export function refusingCharges(config: SharedLedgerConfig): Provider[] {
   const done = (): Promise<void> => Promise.resolve();
@@ -180,7 +181,10 @@ export function refusingCharges(config: SharedLedgerConfig): Provider[] {
   ];
 }
 
-/** For a process that keeps no books: charges of an earlier run are posted by others, and are in holds there. */
+/**
+ * For a process without books: other processes post the charges of its earlier run, which are still held
+ * there.
+ */
 export const NOTHING_EARLIER: Provider = {
   provide: EarlierCharges,
   useValue: { arePosted: true, posted: () => Promise.resolve() } satisfies Pick<

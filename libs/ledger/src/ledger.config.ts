@@ -1,7 +1,7 @@
 import { durationMs, neighbourUrl, redisUrl, whole } from '@svc/runtime';
 import { z } from 'zod';
 
-/** The settings of a process that settles what its requests cost. */
+/** Settings of a process that settles what its requests cost. */
 const settlementConfig = {
   LEDGER_HOLD_LEASE_MS: durationMs
     .default(60_000)
@@ -31,7 +31,7 @@ const settlementConfig = {
     ),
 };
 
-/** The settings of the ledger, to be read with those of its process. */
+/** Settings of the ledger, read together with those of its process. */
 export const ledgerConfig = {
   ...settlementConfig,
   LEDGER_MAX_HOLDS: whole(1, 100_000_000)
@@ -62,7 +62,7 @@ export type LedgerConfig = Readonly<z.infer<z.ZodObject<typeof ledgerConfig>>>;
 
 export type SettlementConfig = Readonly<z.infer<z.ZodObject<typeof settlementConfig>>>;
 
-/** The settings of a ledger of several processes, whose holds are on Redis. */
+/** Settings of a ledger of several processes, whose holds are on Redis. */
 export const sharedLedgerConfig = {
   ...ledgerConfig,
   REDIS_URL: redisUrl,
@@ -79,7 +79,7 @@ export const sharedLedgerConfig = {
 
 export type SharedLedgerConfig = Readonly<z.infer<z.ZodObject<typeof sharedLedgerConfig>>>;
 
-/** The settings of a process that asks the ledger of another. */
+/** Settings of a process that calls the ledger of another. */
 export const booksClientConfig = {
   LEDGER_URL: neighbourUrl.describe('Where the ledger listens; several replicas by commas'),
   LEDGER_WAIT_MS: durationMs
@@ -87,17 +87,15 @@ export const booksClientConfig = {
     .describe('A call that no ledger answers in this time is refused.'),
 };
 
-/** The settings of a process that asks the ledger of another, and settles by itself. */
+/** Settings of a process that calls the ledger of another and settles by itself. */
 export const ledgerClientConfig = { ...settlementConfig, ...booksClientConfig };
 
 export type LedgerClientConfig = Readonly<z.infer<z.ZodObject<typeof ledgerClientConfig>>>;
 
-/** The injected settings of settling. */
 export abstract class SettlementSettings {
   abstract readonly config: SettlementConfig;
 }
 
-/** The injected settings. */
 export abstract class LedgerSettings {
   abstract readonly config: LedgerConfig;
 }

@@ -13,12 +13,14 @@ import { ChargesConsumer } from './posting/charges.consumer.js';
 /** The ledger itself. Needs the global modules of storage, events, jobs, logging and health. */
 @Module({})
 export class LedgerModule {
-  /** With holds in the memory of this process: the only one that holds. */
+  /** With holds in this process's memory: no other process may hold. */
   static with(config: LedgerConfig): DynamicModule {
     return LedgerModule.of([...settling(config), ...keepingBooks(config), ...holdingInMemory(config)]);
   }
 
-  /** With holds on Redis: one of any number of processes, which divide the recorded charges among themselves. */
+  /**
+   * With holds on Redis: one of any number of processes, which share the recorded charges among themselves.
+   */
   static shared(config: SharedLedgerConfig): DynamicModule {
     const books = [...settling(config), ...keepingBooks(config)];
     if (config.LEDGER_POSTING === 'off') return LedgerModule.of([...books, ...refusingCharges(config)], []);

@@ -3,7 +3,7 @@ import { type Charge, Charges, Problem } from '@svc/contracts';
 import { ReturnedCharges } from './books/returned-charges.js';
 import { Poster } from './posting/poster.js';
 
-/** The books as charges come to them, within their own process. */
+/** Posts charges to the books within their own process. */
 @Injectable()
 export class LocalCharges extends Charges {
   constructor(
@@ -22,7 +22,7 @@ export class LocalCharges extends Charges {
   }
 }
 
-/** The books while no charge may be posted: callers keep their charges and try again. */
+/** Used while no charge may be posted: callers keep their charges and retry. */
 export class RefusedCharges extends Charges {
   override post(): Promise<void> {
     return Promise.reject(new Problem('UNAVAILABLE'));

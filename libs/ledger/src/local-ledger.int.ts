@@ -17,7 +17,7 @@ let test: TestDatabase;
 let running: RunningLedger;
 let accountId: string;
 
-/** Keeps one server running under all tests, each of which has a database of its own. */
+/** Keeps one server running for all tests, each of which has its own database. */
 let server: TestDatabase;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ const refused = (code: string) => expect.objectContaining({ code });
 const usdLeft = async () => (await running.books.balances(accountId)).usdNano;
 
 async function heldNothing(): Promise<void> {
-  // A read of the books waits for the posting, and the posting tells the hold book.
+  // A read of the books waits for postings, which update the hold book.
   await running.books.balances(accountId);
   expect(running.ledger.size).toBe(0);
   await expect.poll(() => running.held()).toBe(0);
@@ -52,7 +52,7 @@ async function expectSound(): Promise<void> {
   await expect(running.books.audit('whole')).resolves.toMatchObject({ ok: true, mismatches: [] });
 }
 
-/** Locks an account in another session, as a posting that hangs would. */
+/** Locks an account in another session, as a hanging posting would. */
 async function blockAccount(id: string): Promise<() => Promise<void>> {
   const pool = createPool(test.url, { name: 'blocker', max: 1 });
   const client = await pool.connect();
@@ -69,7 +69,7 @@ ledgerConformance('the ledger in this process', (ledger) => ledger);
 ledgerConformance('the ledger over a wire', (ledger) => overWire(ledger, LEDGER_WIRE));
 
 describe('live holds', () => {
-  it('renews the holds that live', async () => {
+  it('renews the holds of running requests', async () => {
     await running.stop();
     running = await startLedger({ url: test.url, config: { LEDGER_HOLD_LEASE_MS: 150 } });
     await running.ledger.hold(requestOf(accountId, usd(1)));
@@ -79,7 +79,7 @@ describe('live holds', () => {
     );
   });
 
-  it('ends a hold that nobody settles or releases', async () => {
+  it('ends a hold that is neither settled nor released', async () => {
     await running.stop();
     const config = { LEDGER_HOLD_LEASE_MS: 90, LEDGER_HOLD_MAX_MS: 1 };
     running = await startLedger({ url: test.url, config });
@@ -97,7 +97,7 @@ describe('when the event log is down', () => {
     await heldNothing();
   });
 
-  it('charges once when the log has stored the charge and could not say so', async () => {
+  it('charges once if the log has stored the charge but its acknowledgement was lost', async () => {
     running.log.mode = 'lose';
     const holds = await Promise.all(
       Array.from({ length: 50 }, () => running.ledger.hold(requestOf(accountId, usd(0.02)))),
@@ -108,7 +108,7 @@ describe('when the event log is down', () => {
     await expectSound();
   });
 
-  describe('and the books are too', () => {
+  describe('and the books are down too', () => {
     let folder: string;
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'svc-journal-'));
@@ -121,7 +121,7 @@ describe('when the event log is down', () => {
       running.log.mode = 'refuse';
     }
 
-    /** A request that wants to pay while nobody can be paid. */
+    /** A request that settles while the books can't post. */
     async function unposted(
       usdNano: bigint,
     ): Promise<{ settled: Promise<void>; unblock: () => Promise<void> }> {
@@ -130,7 +130,7 @@ describe('when the event log is down', () => {
       return { settled: running.ledger.settle(hold, chargeFor(hold, usdNano)), unblock };
     }
 
-    it('settles by the journal, keeps the cost out of reach, and posts it once the books are back', async () => {
+    it('settles by the journal, keeps the cost held, and posts it once the books are back', async () => {
       await startWith({ LEDGER_JOURNAL_DIR: folder });
       const { settled, unblock } = await unposted(usd(0.2));
       await settled;
@@ -141,7 +141,7 @@ describe('when the event log is down', () => {
       await expectSound();
     });
 
-    it('posts what is in the journal at the next start, before anything is held', async () => {
+    it('posts the charges in the journal at the next start, before anything is held', async () => {
       await startWith({ LEDGER_JOURNAL_DIR: folder });
       const { settled, unblock } = await unposted(usd(0.2));
       await settled;
@@ -155,7 +155,7 @@ describe('when the event log is down', () => {
       await expectSound();
     });
 
-    it('refuses where there is no journal, and neither charges nor holds anything, then or later', async () => {
+    it('refuses without a journal, and neither charges nor holds anything, then or later', async () => {
       await startWith({});
       const { settled, unblock } = await unposted(usd(0.2));
       await expect(settled).rejects.toEqual(refused('UNAVAILABLE'));
@@ -164,7 +164,7 @@ describe('when the event log is down', () => {
       await expectNeverCharged();
     });
 
-    it('refuses by a deadline of its own where the log never ends', async () => {
+    it('refuses by its own deadline if the log hangs', async () => {
       await startWith({});
       running.log.mode = 'hang';
       const { settled, unblock } = await unposted(usd(0.2));
@@ -173,7 +173,7 @@ describe('when the event log is down', () => {
       await expectNeverCharged();
     });
 
-    it('gives back what a copy in the log has charged for a request that was refused', async () => {
+    it('gives back what a copy in the log charged for a refused request', async () => {
       await startWith({});
       running.log.mode = 'lose';
       const { settled, unblock } = await unposted(usd(0.2));
@@ -182,7 +182,7 @@ describe('when the event log is down', () => {
       await expectNeverCharged();
     });
 
-    it('refuses charges beyond its bound, and never charges them', async () => {
+    it('refuses charges beyond its limit, and never charges them', async () => {
       await startWith({ LEDGER_MAX_UNPOSTED: 1, LEDGER_JOURNAL_DIR: folder });
       const other = await running.ledger.hold(requestOf(accountId, usd(0.1)));
       const { settled, unblock } = await unposted(usd(0.2));
@@ -196,7 +196,7 @@ describe('when the event log is down', () => {
       await expectSound();
     });
 
-    /** Whatever becomes known later of the request. */
+    /** Also with whatever becomes known of the request later. */
     async function expectNeverCharged(): Promise<void> {
       const requests = () =>
         running.database.query('SELECT 1 FROM ledger.charges WHERE account_id = $1', [accountId]);
@@ -211,7 +211,7 @@ describe('when the event log is down', () => {
 });
 
 describe('after a crash', () => {
-  /** Leaves what a crash between the recording and the posting of a charge leaves. */
+  /** Leaves the state of a crash between the recording and the posting of a charge. */
   async function crashAfterRecording(usdNano: bigint): Promise<void> {
     await running.stop();
     running = await startLedger({ url: test.url, consume: false });
@@ -219,7 +219,7 @@ describe('after a crash', () => {
     await running.stop();
   }
 
-  it('holds nothing that a charge recorded before has spent', async () => {
+  it('holds nothing that an earlier recorded charge has spent', async () => {
     await crashAfterRecording(usd(0.7));
     running = await startLedger({ url: test.url });
     await expect(running.ledger.hold(requestOf(accountId, usd(0.31)))).rejects.toEqual(
@@ -242,7 +242,7 @@ describe('after a crash', () => {
     });
   });
 
-  it('refuses reads and finds nothing in the audit while charges wait to be posted', async () => {
+  it('refuses reads but reports no mismatch while charges wait to be posted', async () => {
     const wrong = (): unknown => money.audits.points().filter(({ values }) => values[1] === 'wrong');
     const before = wrong();
     await crashAfterRecording(usd(0.7));

@@ -11,7 +11,10 @@ import {
 import { EarlierCharges } from './posting/earlier-charges.js';
 import { Settlement } from './posting/settlement.js';
 
-/** The ledger of a process that settles: holds where they are kept, charges made durable from here. */
+/**
+ * The ledger of a process that settles: it uses the hold book wherever that is, and makes charges durable
+ * itself.
+ */
 @Injectable()
 export class LocalLedger extends Ledger {
   constructor(

@@ -9,7 +9,7 @@ import {
   type WalkStep,
 } from './usage/usage-history.store.js';
 
-/** The history within its own process. Reads see every charge that was settled before them. */
+/** The usage history within its own process. Reads include every charge settled before them. */
 @Injectable()
 export class LocalUsageHistory extends UsageHistory {
   constructor(

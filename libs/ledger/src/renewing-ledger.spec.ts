@@ -14,7 +14,7 @@ const ACCOUNT = 'a';
 const REQUEST: HoldRequest = { requestId: 'r', accountId: ACCOUNT, keyId: 'k', amountNano: 10n };
 const ALL = { usdNano: 100n, diemNano: 0n };
 
-/** A ledger behind a network on which renewals can come late. */
+/** A ledger behind a network on which renewals can arrive late. */
 class LateRenewals extends Ledger {
   readonly book = new MemoryHoldBook(
     {
@@ -51,7 +51,7 @@ class LateRenewals extends Ledger {
   }
 }
 
-/** A ledger that has lost what it needs for one hold. */
+/** A ledger that can't reach what it needs for one hold. */
 class PartAway extends LateRenewals {
   readonly renewed: string[] = [];
 
@@ -70,7 +70,7 @@ function ledgers(): { late: LateRenewals; ledger: RenewingLedger } {
 }
 
 describe('a renewal that arrives after its hold has ended', () => {
-  it('holds nothing again of what was released', async () => {
+  it('does not hold again what was released', async () => {
     const { late, ledger } = ledgers();
     const hold = await ledger.hold(REQUEST);
     const renewed = ledger.renewAll();
@@ -80,7 +80,7 @@ describe('a renewal that arrives after its hold has ended', () => {
     expect(await ledger.available(ACCOUNT)).toEqual(ALL);
   });
 
-  it('leaves what was settled and waits for its posting as it is', async () => {
+  it('does not change a settled hold that waits for its posting', async () => {
     const { late, ledger } = ledgers();
     const hold = await ledger.hold(REQUEST);
     const renewed = ledger.renewAll();
@@ -90,7 +90,7 @@ describe('a renewal that arrives after its hold has ended', () => {
     expect(await ledger.available(ACCOUNT)).toEqual({ ...ALL, usdNano: 99n });
   });
 
-  it('keeps what lives', async () => {
+  it('keeps a live hold', async () => {
     const { late, ledger } = ledgers();
     await ledger.hold(REQUEST);
     const renewed = ledger.renewAll();
@@ -101,7 +101,7 @@ describe('a renewal that arrives after its hold has ended', () => {
   });
 });
 
-it('a renewal that fails keeps none of the others from being renewed, and is told once', async () => {
+it('a failing renewal does not stop the others, and is logged once', async () => {
   const part = new PartAway();
   const warnings: unknown[] = [];
   const warn = (...told: unknown[]): void => void warnings.push(told);

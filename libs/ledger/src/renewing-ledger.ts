@@ -19,18 +19,19 @@ interface LiveHold {
 }
 
 export interface RenewalTimes {
-  /** The lease of a hold, as the ledger counts it. */
+  /** The lease of a hold; must equal the ledger's own setting. */
   readonly leaseMs: number;
-  /** A hold that is older was forgotten and is left to lapse. */
+  /** An older hold was forgotten; it is no longer renewed and lapses. */
   readonly maxMs: number;
 }
 
-/** Renewals in the time of a lease: two may fail before a live hold lapses. */
+/** Renewals per lease: two may fail before a live hold lapses. */
 const RENEWALS = 3;
 
 /**
- * The ledger of a process that makes requests: it renews the holds that this process took and has not ended, so that
- * they live as long as it does. To be put around the ledger itself, wherever that is.
+ * The ledger of a process that makes requests. It renews the holds that this process took and has not ended,
+ * so that
+ * they live as long as the process. Wraps the actual ledger, local or remote.
  */
 export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDestroy {
   /** Oldest first. */
@@ -38,7 +39,7 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   private timer: NodeJS.Timeout | undefined;
   private ends: readonly (() => void)[] = [];
   private isRenewing = false;
-  /** Holds that ended while renewals were on their way. One that arrived late would have taken them again. */
+  /** Holds that ended during a renewal call. A renewal that arrives late would take them again. */
   private readonly endedMeanwhile = new Map<string, Hold>();
 
   constructor(
@@ -61,7 +62,7 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     for (const end of this.ends) end();
   }
 
-  /** Holds that were neither settled nor released. */
+  /** The number of holds neither settled nor released. */
   get size(): number {
     return this.live.size;
   }
@@ -91,7 +92,7 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     return this.ledger.renew(holds);
   }
 
-  /** However it ends, the hold is the ledger's from then on. */
+  /** Whatever the outcome, the underlying ledger is responsible for the hold from then on. */
   override async settle(hold: Hold, charge: Charge): Promise<void> {
     try {
       await timed('settle', this.ledger.settle(hold, charge));
@@ -110,14 +111,14 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     if (this.isRenewing) this.endedMeanwhile.set(hold.requestId, hold);
   }
 
-  /** Renews every live hold, but those that are older than any request can be. Never rejects. */
+  /** Renews every live hold, except those older than any request can be. Never rejects. */
   async renewAll(): Promise<void> {
     if (this.isRenewing) return;
     this.isRenewing = true;
     this.forgetOld();
     const faults: unknown[] = [];
     const all = [...this.live.keys()];
-    // Where a part of the ledger is away, what the others have is renewed all the same.
+    // If one part of the ledger is unavailable, the holds of the other parts are renewed anyway.
     for (let from = 0; from < all.length; from += HOLDS_PER_RENEWAL)
       await this.renewLive(all.slice(from, from + HOLDS_PER_RENEWAL)).catch((error: unknown) =>
         faults.push(error),
@@ -127,19 +128,22 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     this.endedMeanwhile.clear();
   }
 
-  /** Those that have ended meanwhile are left out: renewed, they would be taken again. */
+  /**
+   * Renews live holds. A hold that ended meanwhile may have been taken again by the renewal, so it is
+   * released.
+   */
   private async renewLive(requestIds: readonly string[]): Promise<void> {
     const holds = requestIds.flatMap((requestId) => this.live.get(requestId)?.hold ?? []);
     try {
       await this.ledger.renew(holds);
     } finally {
       const ended = holds.flatMap(({ requestId }) => this.endedMeanwhile.get(requestId) ?? []);
-      // What is settled stays as it is.
+      // Releasing a settled hold has no effect.
       await Promise.all(ended.map((hold) => this.ledger.release(hold)));
     }
   }
 
-  /** Tells of the live holds of this process. */
+  /** Reports metrics on the live holds of this process. */
   private watch(): readonly (() => void)[] {
     return [
       money.holds.observe(() => [[this.live.size]]),

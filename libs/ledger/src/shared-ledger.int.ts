@@ -49,7 +49,7 @@ describe.skipIf(skipped)(`the ledger of several processes${note}`, () => {
     (options) => startOverHttp(redis, options),
   );
 
-  it('takes credits with posting off, and posts the charges that waited once it is on', async () => {
+  it('takes credits with posting off, and posts the waiting charges once it is on', async () => {
     await forgetHolds(redis.url);
     const database = await startTestDatabase();
     const accountId = randomUUID();
@@ -79,7 +79,7 @@ describe.skipIf(skipped)(`the ledger of several processes${note}`, () => {
     }
   });
 
-  it('has Redis once it has started, however slowly a connection is made', async () => {
+  it('is connected to Redis once it has started, however slow the connection', async () => {
     const database = await startTestDatabase();
     const slow = createServer((client) => {
       const { hostname, port } = new URL(redis.url);

@@ -29,7 +29,7 @@ import { Staking } from './staking/staking.js';
 
 /** An event log that can be made to fail. */
 export class FailingLog extends EventLog {
-  /** `refuse` stores nothing; `lose` stores the event and says that it could not; `hang` never ends. */
+  /** `refuse` stores nothing; `lose` stores the event but rejects; `hang` never resolves. */
   mode: 'work' | 'refuse' | 'lose' | 'hang' = 'work';
 
   constructor(private readonly log: EventLog) {
@@ -51,14 +51,14 @@ export class FailingLog extends EventLog {
 })
 export class FailingLogModule {}
 
-/** A job that a worker was registered for. */
+/** A job with its registered worker. */
 interface Registered {
   readonly job: JobDefinition;
   readonly worker: JobWorker<unknown>;
   readonly times?: JobTimes<unknown>;
 }
 
-/** Workers that begin only when a test tells them to. */
+/** Workers that run only when a test starts them. */
 class ManualWorkers extends JobWorkers {
   readonly registered: Registered[] = [];
 
@@ -78,7 +78,7 @@ class ManualWorkers extends JobWorkers {
 })
 class ManualWorkersModule {}
 
-/** A ledger that runs, with its parts. */
+/** A running ledger and its parts. */
 export interface RunningLedger {
   readonly app: NestFastifyApplication;
   readonly ledger: RenewingLedger;
@@ -86,7 +86,7 @@ export interface RunningLedger {
   readonly history: UsageHistory;
   readonly poster: Poster;
   readonly holdBook: HoldBook;
-  /** Holds in the book: live ones and settled ones whose charge is not posted yet. */
+  /** The number of holds in the book: live ones, and settled ones whose charge is not posted yet. */
   held(): Promise<number>;
   readonly log: FailingLog;
   readonly database: Database;
@@ -99,9 +99,9 @@ export interface RunningLedger {
 export interface LedgerOptions {
   readonly url: string;
   readonly config?: Partial<SharedLedgerConfig>;
-  /** Without consumers nothing that is recorded gets posted. */
+  /** Without consumers, no recorded charge is posted. */
   readonly consume?: boolean;
-  /** Tells days of stakes; default: the real one. */
+  /** Sets the time for stakes; default: the real time. */
   readonly clock?: Clock;
 }
 
@@ -114,7 +114,7 @@ export async function startLedger({ config, ...options }: LedgerOptions): Promis
   };
 }
 
-/** Runs a module of the ledger on its database and its event log. */
+/** Runs a ledger module on its database and its event log. */
 export async function startLedgerOf(
   module: DynamicModule,
   { url, consume = true, clock = new Clock() }: Omit<LedgerOptions, 'config'>,
@@ -165,7 +165,7 @@ export async function startLedgerOf(
   };
 }
 
-/** Reads of the books for a hold book without them: balances as given, and keys that have spent nothing. */
+/** Reads of the books for a hold book without books: the given balances, and keys that have spent nothing. */
 export function readsOf(
   balances: BookReads['balances'],
   keySpent: BookReads['keySpent'] = (_accountId, _keyId, day) => Promise.resolve({ ...NOTHING_SPENT, day }),
@@ -209,12 +209,12 @@ export function chargeFor(hold: Hold, usdNano: bigint): Charge {
   return chargeOf(hold.accountId, usdNano, { requestId: hold.requestId });
 }
 
-/** Asks for a hold of a request of its own. */
+/** A hold request with a request id of its own. */
 export function requestOf(accountId: string, amountNano: bigint): Parameters<Ledger['hold']>[0] {
   return { requestId: `chatcmpl-${randomUUID()}`, accountId, keyId: 'key', amountNano };
 }
 
-/** Gives an account DIEM as a stake does. To be called before the account first holds. */
+/** Grants an account DIEM as a stake does. Call it before the account first holds. */
 export async function grantDiem(database: Database, accountId: string, diemNano: bigint): Promise<void> {
   await database.query(
     `WITH transfer AS (

@@ -14,13 +14,13 @@ interface Account {
   balances: Balances;
   version: bigint;
   tokensNano: bigint;
-  /** What a charge cost could be spent again: its hold had lapsed before the book was told of its posting. */
+  /** The cost of a charge could be spent again: its hold lapsed before the book received the posting. */
   isLate: boolean;
   readonly credits: Map<string, bigint>;
   readonly refunds: Map<string, { readonly requestId: string; readonly amount: Balances }>;
 }
 
-/** A charge that was recorded, and what the books did with it. */
+/** A recorded charge, and what the books did with it. */
 interface Recorded {
   readonly charge: Charge;
   posted: boolean;
@@ -29,12 +29,12 @@ interface Recorded {
   readonly moves: Set<string>;
 }
 
-/** What the books should say: sums, by the rules of the contract. */
+/** Model of the books: the expected sums, by the rules of the contract. */
 export class BooksModel {
   readonly recorded = new Map<string, Recorded>();
   private readonly accounts = new Map<string, Account>();
 
-  /** `happened` counts what happened, to show that it does. */
+  /** `happened` counts events, to prove that they occur. */
   constructor(readonly happened: (what: string) => void) {}
 
   open(accountId: string, usdNano: bigint, tokensNano: bigint): void {
@@ -70,7 +70,7 @@ export class BooksModel {
     return this.recorded.get(requestId)?.posted === true;
   }
 
-  /** What a key has spent in the period of a day, by the charges that count. */
+  /** A key's spending in the period of a day, by the charges that count. */
   spent(keyId: string, day: string, { period, counts }: SpentOf): Balances {
     const charges = [...this.recorded.values()].filter(
       ({ charge }) =>
@@ -79,7 +79,7 @@ export class BooksModel {
     return sumOf(charges.map(({ paid }) => paid));
   }
 
-  /** What a credit does: adds, or nothing since it was made before. */
+  /** The effect of a credit: it adds, or does nothing if it was made before. */
   credit(accountId: string, reference: string, usdNano: bigint): ProblemCode | undefined {
     const { credits } = this.account(accountId);
     const before = credits.get(reference);
@@ -88,7 +88,7 @@ export class BooksModel {
     return undefined;
   }
 
-  /** What a refund gives back, or why it is refused. */
+  /** What a refund returns, or why it is rejected. */
   refund({ accountId, requestId, reference, amount }: Refund): Balances | ProblemCode {
     const { refunds } = this.account(accountId);
     const recorded = this.recorded.get(requestId);
@@ -107,7 +107,7 @@ export class BooksModel {
     return wanted;
   }
 
-  /** Follows the transfers of the books one by one, each of which must be what it should. */
+  /** Follows the books' transfers one by one, and checks each. */
   move(row: MovedRow): void {
     const account = this.account(row.account_id);
     const currency = row.currency === 'USD' ? 'usdNano' : 'diemNano';
@@ -145,7 +145,7 @@ export class BooksModel {
     }
   }
 
-  /** An account has what its transfers say. */
+  /** Checks that an account's balance equals its transfers. */
   check({ id, usd_nano: usdNano, diem_nano: diemNano, version }: AccountRow): void {
     const account = this.account(id);
     assert.deepEqual({ usdNano, diemNano }, account.balances, `account ${id} has what its transfers say`);
@@ -154,7 +154,7 @@ export class BooksModel {
     account.version = version;
   }
 
-  /** The charges that are posted now have all their transfers, and no others have any. */
+  /** Checks that posted charges have all their transfers, and no other charges have any. */
   checkMoved(): void {
     for (const { posted, charge, paid, writtenOffNano } of this.recorded.values()) {
       const due = posted ? totalNano(charge.cost) + charge.writeOffNano : 0n;
@@ -162,7 +162,7 @@ export class BooksModel {
     }
   }
 
-  /** At the end: each request has one charge, and the sums of days are those of its lines. */
+  /** At the end: each request has one charge, and the daily sums equal their lines. */
   checkCharges(charges: readonly ChargeRow[], usage: readonly UsageRow[]): void {
     const stored = charges
       .map((row) => [
@@ -198,7 +198,7 @@ export class BooksModel {
     );
   }
 
-  /** The lines of every charge pay in their order, DIEM first, with what was paid. */
+  /** Pays the lines of every charge in order, DIEM first, from what was paid. */
   private days(): (string | bigint)[][] {
     const sums = new Map<string, { units: bigint; paid: Balances }>();
     for (const { charge, paid } of this.recorded.values()) {

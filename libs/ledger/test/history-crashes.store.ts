@@ -1,12 +1,12 @@
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 
-/** A process has died, as far as its transaction knows. */
+/** Simulates the death of a process inside its transaction. */
 export class Died extends Error {
   override readonly name = 'Died';
 }
 
-/** Does all the work of a transaction and dies before the commit. */
+/** Does all the work of a transaction and fails before the commit. */
 export class DiesBeforeCommit extends Database {
   override transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return super.transaction(async (client) => {
@@ -16,7 +16,7 @@ export class DiesBeforeCommit extends Database {
   }
 }
 
-/** Dies when accounts are to be locked. */
+/** Fails when accounts are to be locked. */
 export class DiesAtLock extends Database {
   override transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return super.transaction((client) => work(dyingClient(client)));

@@ -21,17 +21,17 @@ export const LEASE_MS = 8 * 3_600_000;
 export const timeOf = ({ nowMs }: HistoryTime): string => new Date(nowMs).toISOString();
 export const dayOf = (time: HistoryTime): string => timeOf(time).slice(0, 10);
 
-/** What an operation of the hold book came to. */
+/** The outcome of a hold book operation. */
 export type Outcome = { readonly hold: Hold } | { readonly refused: ProblemCode };
 
 interface HeldRequest {
   hold: Hold;
-  /** What is set aside now. */
+  /** The amount set aside now. */
   aside: Balances | undefined;
-  /** Without a lease only its posting ends it. */
+  /** Undefined for a hold without a lease, which only its posting ends. */
   lapsesAtMs: number | undefined;
   isSettled: boolean;
-  /** Whether it counts against the limit of its key; unknown where the book may have forgotten the key. */
+  /** Whether it counts against its key's limit; unknown if the book may have forgotten the key. */
   counts: 'yes' | 'no' | 'perhaps';
 }
 
@@ -45,15 +45,15 @@ type Asker = Pick<HoldRequest, 'accountId' | 'keyId' | 'keyLimit'>;
 
 const NO_LIMIT = 10n ** 30n;
 
-/** What a hold book should say, and what it may: balances it knows of, less what its requests hold. */
+/** Model of the hold book: the expected or allowed results, from the balances it knows less the holds. */
 export class HoldsModel {
   private readonly requests = new Map<string, HeldRequest>();
   private readonly known = new Map<string, PostedBalances>();
-  /** Requests of whose posting this book was told, or that were posted before it began. */
+  /** Requests whose posting this book received, or that were posted before it began. */
   private readonly heard: Set<string>;
-  /** When the book was told of a posting while the request was not settled. It remembers that for a lease at least. */
+  /** When a posting arrived before its settle. The book remembers that for at least a lease. */
   private readonly remembered = new Map<string, number>();
-  /** The database answers slowly, so that accounts may come and go meanwhile. */
+  /** The database is slow, so accounts may be evicted meanwhile. */
   mayLackRoom = false;
 
   constructor(
@@ -81,12 +81,12 @@ export class HoldsModel {
     );
   }
 
-  /** What is held by requests that are not charged yet. */
+  /** What requests hold that are not charged yet. */
   owed(accountId: string): Balances {
     return this.aside(({ hold }) => hold.accountId === accountId && !this.books.isPosted(hold.requestId));
   }
 
-  /** The book was told what an account has, by a message or an answer of the database. */
+  /** The book received an account's balance, in a message or from the database. */
   tell(posted: PostedBalances): void {
     const known = this.known.get(posted.accountId);
     if (!known || posted.version > known.version) this.known.set(posted.accountId, posted);
@@ -138,7 +138,7 @@ export class HoldsModel {
     request.lapsesAtMs = this.time.nowMs + LEASE_MS;
   }
 
-  /** `isHeld` says whether the book sets anything aside for it now. */
+  /** `isHeld` is whether the book sets anything aside for it now. */
   settle(hold: Hold, cost: Balances, isHeld: boolean): void {
     const request = this.requests.get(hold.requestId);
     if (request?.aside) {
@@ -162,7 +162,7 @@ export class HoldsModel {
     if (request && !request.isSettled) request.aside = undefined;
   }
 
-  /** `isTaken` says for each request whose hold had lapsed whether it holds now; nothing when it could not be known. */
+  /** `isTaken` returns whether a lapsed hold is held again; undefined if unknown. */
   renew(holds: readonly Hold[], isTaken: (hold: Hold) => boolean | undefined): void {
     for (const hold of holds) {
       const request = this.requests.get(hold.requestId);
@@ -234,7 +234,7 @@ export class HoldsModel {
     return request;
   }
 
-  /** Whether the book has to remember that it was told of a posting. */
+  /** Whether the book must still remember a posting. */
   private isFresh({ requestId }: Hold): boolean {
     return this.time.nowMs < (this.remembered.get(requestId) ?? -Infinity) + LEASE_MS;
   }
@@ -244,8 +244,9 @@ export class HoldsModel {
   }
 
   /**
-   * What a request may take: what its account has, within the limit of its key. Where the book was not told of all
-   * postings yet it may count what a key spent once, twice or, while it is held, not at all.
+   * What a request may take: the account's balance within the key's limit. If the book has not received all
+   * postings, it
+   * may count spending once, twice or, while it is held, not at all.
    */
   private left({ accountId, keyId, keyLimit }: Asker, view: 'least' | 'most'): Balances {
     const account = this.available(accountId);
@@ -288,7 +289,7 @@ export class HoldsModel {
     );
   }
 
-  /** Without doubt about what the book knows the two are the same, and so is what it did. */
+  /** If it is certain what the book knows, both bounds are equal, and so is the result. */
   private expectOneOf({ least, most, left, isAgain }: Expected, actual: Balances | Outcome): void {
     const did = 'refused' in actual ? actual.refused : 'hold' in actual ? actual.hold.amount : actual;
     if (did === 'UNAVAILABLE') {
@@ -316,7 +317,7 @@ interface Expected {
   readonly least: Balances | ProblemCode;
   readonly most: Balances | ProblemCode;
   readonly left: Balances;
-  /** A lapsed hold is taken again; whatever is missing, either code of a refusal will do. */
+  /** The hold is being taken again after a lapse; either refusal code is accepted. */
   readonly isAgain?: boolean;
 }
 

@@ -31,7 +31,7 @@ export const covers = (a: Balances, b: Balances): boolean =>
 export const same = (a: Balances, b: Balances): boolean =>
   a.usdNano === b.usdNano && a.diemNano === b.diemNano;
 
-/** Whether a UTC day is in the period that another one is in. */
+/** Whether a UTC day is in the same period as another one. */
 export function inPeriod(period: LimitPeriod, day: string, today: string): boolean {
   switch (period) {
     case 'EPOCH':

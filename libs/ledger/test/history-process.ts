@@ -36,7 +36,7 @@ import { PostingProgress } from '../src/posting/posting-progress.js';
 /** Longer than any run of the histories. */
 const ENDLESS_MS = 86_400_000;
 
-/** Reads the books, and keeps the answers back while it is slow. */
+/** Reads the books, and delays the results while slow. */
 class SlowReads implements BookReads {
   isSlow = false;
   private waiting: (() => void)[] = [];
@@ -72,11 +72,11 @@ interface WatchedOptions {
   readonly model: HoldsModel;
   readonly time: HistoryTime;
   readonly maxAccounts: number;
-  /** Takes what does not agree, since not every caller of the book minds what it throws. */
+  /** Reports mismatches, since not every caller of the book checks what it throws. */
   readonly fail: (error: unknown) => void;
 }
 
-/** The hold book, each of whose operations is compared with what the model says. */
+/** A hold book whose every operation is compared with the model. */
 class WatchedBook extends MemoryHoldBook {
   protected override readonly diemChangeWaitMs = ENDLESS_MS;
 
@@ -135,7 +135,7 @@ class WatchedBook extends MemoryHoldBook {
     );
   }
 
-  /** Whether the account of a hold and its key are in memory, so that it can be taken again. */
+  /** Whether the account and key of a hold are in memory, so that it can be taken again. */
   private isKnown(hold: Hold): boolean {
     const account = this['accounts'].find(hold.accountId);
     return account !== undefined && this['isReady'](account, hold);
@@ -177,7 +177,7 @@ class WatchedBook extends MemoryHoldBook {
   }
 }
 
-/** What was recorded. It outlives every process. */
+/** The recorded events. They outlive every process. */
 export class HistoryLog extends EventLog {
   mode: 'works' | 'later' | 'refuses' | 'loses' = 'works';
   readonly events: UsageRecorded[] = [];
@@ -200,7 +200,7 @@ export class HistoryLog extends EventLog {
   }
 }
 
-/** Says when every event is posted. */
+/** Resolves when every event is posted. */
 export class ManualProgress extends PostingProgress {
   constructor(
     settings: LedgerSettings,
@@ -220,7 +220,7 @@ export interface ProcessParts {
   readonly fallback: SettlementFallback;
   readonly settings: LedgerSettings;
   readonly logger: RootLogger;
-  /** What works with the database and must be over before a round is. */
+  /** Tracks database work that must end before the round does. */
   readonly track: <Result>(work: Promise<Result>) => Promise<Result>;
 }
 
@@ -243,8 +243,9 @@ class EndlessTime extends SettlementTime {
 }
 
 /**
- * Gives a settlement all the time it needs. Otherwise, on a slow machine, a charge whose log answers in a later step is
- * posted meanwhile, at a moment that no history expects.
+ * Gives a settlement unlimited time. Otherwise, on a slow machine, a charge whose log responds in a later
+ * step would
+ * be posted earlier than the history expects.
  */
 export class PatientFallback extends SettlementFallback {
   override time(): SettlementTime {
@@ -252,12 +253,12 @@ export class PatientFallback extends SettlementFallback {
   }
 }
 
-/** Sets DIEM aside however long the database takes. */
+/** Sets DIEM aside without a deadline. */
 export class PatientDiemHolds extends DiemHolds {
   protected override readonly takeMs = ENDLESS_MS;
 }
 
-/** Waits for the log whatever it did before, so that a history's step says by itself which way a charge goes. */
+/** Always waits for the log, so that the history's step alone decides which way a charge takes. */
 class PatientLog extends ChargeLog {
   constructor(private readonly events: EventLog) {
     super(events);
@@ -268,7 +269,7 @@ class PatientLog extends ChargeLog {
   }
 }
 
-/** A process of the ledger, from its start to its death. */
+/** A ledger process, from its start to its death. */
 export class HistoryProcess {
   readonly ledger: RenewingLedger;
   readonly book: WatchedBook;
@@ -290,7 +291,7 @@ export class HistoryProcess {
     const settlement = new Settlement(new PatientLog(log), parts.fallback, new EndedHolds(this.book, logger));
     const local = new LocalLedger(earlier, this.book, settlement);
     const { LEDGER_HOLD_LEASE_MS: leaseMs, LEDGER_HOLD_MAX_MS: maxMs } = settings.config;
-    // As across a wire: the processes share no memory.
+    // Encoded as over a wire: the processes share no memory.
     this.ledger = new RenewingLedger(overWire<Ledger>(local, LEDGER_WIRE), { leaseMs, maxMs }, logger.log);
   }
 
@@ -298,7 +299,7 @@ export class HistoryProcess {
     return this.slow.isSlow;
   }
 
-  /** Everything that was recorded before it started is posted. */
+  /** Everything recorded before the start is posted. */
   open(): void {
     this.drained.resolve();
   }
@@ -312,7 +313,7 @@ export class HistoryProcess {
     this.slow.answerAll();
   }
 
-  /** Nothing is held by anyone. */
+  /** Checks that no holds are left. */
   assertEmpty(): void {
     assert.equal(this.book.size, 0, 'nothing is held at the end');
     assert.equal(this.ledger.size, 0, 'nobody holds anything at the end');

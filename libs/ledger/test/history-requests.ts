@@ -14,11 +14,11 @@ import { NONE } from './history-money.js';
 import type { HistoryLog, HistoryProcess } from './history-process.js';
 import type { Step } from './history-steps.js';
 
-/** A request as its caller sees it. */
+/** A request from its caller's view. */
 interface Request {
   readonly asked: HoldRequest;
   hold: Hold;
-  /** The hold as it was before it last grew. */
+  /** The hold before it last grew. */
   earlier: Hold;
   state: 'live' | 'busy' | 'recorded' | 'settled' | 'over';
   charge?: Charge;
@@ -26,17 +26,17 @@ interface Request {
   isAnswered: boolean;
 }
 
-/** What requests happen in. */
+/** The context of the requests. */
 export interface Scene {
   readonly books: BooksModel;
   readonly time: HistoryTime;
   readonly log: HistoryLog;
-  /** The process that runs now. */
+  /** The current process. */
   readonly process: HistoryProcess;
   nano(units: number): bigint;
-  /** Waits for work with the database before the round goes on. Its failure is one of the history. */
+  /** Waits for database work before the round continues. Its failure fails the history. */
   write(work: Promise<unknown>): void;
-  /** A failure of this is one of the history. */
+  /** A failure of this work fails the history. */
   watch(work: Promise<unknown>): void;
 }
 
@@ -52,7 +52,7 @@ const REQUEST_STEPS = [
   'releaseLate',
 ] as const;
 
-/** What the caller of one request does. */
+/** The steps of a request's caller. */
 type RequestStep = StepOf<(typeof REQUEST_STEPS)[number]>;
 
 export const isRequestStep = (step: Step): step is RequestStep =>
@@ -64,7 +64,7 @@ interface Asked {
   readonly keyLimit: SpendingLimit | undefined;
 }
 
-/** The requests of a history. A request is one caller's: its steps come one after the other. */
+/** The requests of a history. Each belongs to one caller, so its steps run one after another. */
 export class HistoryRequests {
   private requests: Request[] = [];
   private count = 0;
@@ -74,12 +74,12 @@ export class HistoryRequests {
     private readonly run: string,
   ) {}
 
-  /** Requests whose settle is under way. */
+  /** Whether any settle is under way. */
   get isSettling(): boolean {
     return this.requests.some(({ state, isAnswered }) => state === 'recorded' && isAnswered);
   }
 
-  /** A process has died, and with it everything that was not settled. What is recorded stays so. */
+  /** A process died, and with it every unsettled request. What is recorded stays recorded. */
   processDied(): void {
     this.requests = this.requests.filter(({ state }) => state === 'settled' || state === 'recorded');
     for (const request of this.requests) Object.assign(request, { state: 'settled', isAnswered: false });
@@ -145,7 +145,7 @@ export class HistoryRequests {
     }
   }
 
-  /** The log answers those who would have waited for longer than this at a time. */
+  /** Responds to requests that would have waited longer than this. */
   logAnswersBefore(timeMs: number): void {
     for (const request of this.requests)
       if (request.state === 'recorded' && request.recordedAtMs < timeMs) this.logAnswers(request);
@@ -162,7 +162,7 @@ export class HistoryRequests {
     );
   }
 
-  /** Asks for a hold or for more of it. A refusal leaves the request as it was. */
+  /** Takes or extends a hold. A refusal leaves the request unchanged. */
   private grow(request: Request | undefined, ask: (request: Request) => Promise<Hold>): void {
     if (!request) return;
     const { state } = request;
@@ -241,7 +241,7 @@ function pick<Item>(items: readonly Item[], at: number): Item | undefined {
 }
 
 interface Costs {
-  /** Percent of what is held. */
+  /** Percent of the hold. */
   readonly usd: number;
   readonly diem: number;
   readonly beyondNano: bigint;

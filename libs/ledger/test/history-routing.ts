@@ -4,10 +4,10 @@ import { Died } from './history-crashes.store.js';
 import type { History } from './history.js';
 import { type AccountPosting, HoldBook } from '../src/holds/hold-book.js';
 
-/** What becomes of a message about a posting: it waits for its history's step, arrives, or its process has died. */
+/** A message about a posting waits for its step, arrives, or finds its process dead. */
 type Arrival = 'waits' | 'arrives' | 'died';
 
-/** Stands for the hold books of many histories: each account has its own. */
+/** Routes to the hold books of many histories, by account. */
 export class RoutingBook extends HoldBook {
   constructor(
     private readonly histories: ReadonlyMap<string, History>,

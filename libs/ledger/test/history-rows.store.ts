@@ -37,7 +37,7 @@ export interface UsageRow {
   readonly diem_nano: bigint;
 }
 
-/** How an account begins. */
+/** The initial state of an account. */
 export interface FirstBalance {
   readonly accountId: string;
   readonly usdNano: bigint;
@@ -45,7 +45,7 @@ export interface FirstBalance {
   readonly day: string;
 }
 
-/** Accounts with what they begin with, in one statement for all. */
+/** Creates all accounts with their initial state, in one statement. */
 const BEGIN = `
   WITH first AS (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::date[]) AS first (id, usd, tokens, day)
@@ -63,7 +63,7 @@ const BEGIN = `
   INSERT INTO ledger.transfer_references (account_id, kind, currency, reference, transfer_id, at)
   SELECT account_id, kind, currency, reference, id, at FROM transfer`;
 
-/** What the books say, for many accounts at once. */
+/** Reads the books for many accounts at once. */
 export class HistoryRows {
   constructor(private readonly database: Database) {}
 
@@ -90,7 +90,7 @@ export class HistoryRows {
     );
   }
 
-  /** What moved after a transfer, in the order in which it moved. */
+  /** The transfers after the given one, in order. */
   moved(accountIds: readonly string[], after: bigint): Promise<MovedRow[]> {
     return this.database.query<MovedRow>(
       `SELECT id, account_id, kind, currency, amount_nano, reference, at FROM ledger.transfers

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { BooksModel } from './history-books.js';
 
-/** The DIEM of accounts is set for a day. */
+/** Sets the DIEM of accounts for a day. */
 export interface Midnight {
   readonly day: string;
   readonly accountIds: readonly string[];
@@ -9,7 +9,7 @@ export interface Midnight {
 }
 
 interface StakedAccount {
-  /** The last day that is set in the books, whether anyone was told or not. */
+  /** The last day set in the books, whether or not the hold book was updated. */
   setOn: string;
   /** DIEM before a midnight, and how much of it no request held. */
   before: bigint;
@@ -17,7 +17,7 @@ interface StakedAccount {
   isLeftOut: boolean;
 }
 
-/** On each day an account has as much DIEM as it has staked or, where requests hold more, that. */
+/** Model: on each day an account has its staked amount of DIEM, or what requests hold if that is more. */
 export class StakesModel {
   private readonly accounts = new Map<string, StakedAccount>();
 
@@ -40,7 +40,7 @@ export class StakesModel {
     }
   }
 
-  /** Notes what is set aside of an account. */
+  /** Records what is set aside of an account. */
   async rest(accountId: string, diemNano: Promise<bigint>): Promise<bigint> {
     const account = this.account(accountId);
     try {

@@ -1,6 +1,6 @@
 import { LIMIT_PERIODS, type LimitPeriod } from '@svc/contracts';
 
-/** Accounts of a history, and keys of each. A key's number is that of its account times this, and its own. */
+/** Accounts of a history, and keys per account. A key's number is its account's times KEYS plus its own. */
 export const ACCOUNTS = 2;
 export const KEYS = 2;
 
@@ -10,11 +10,11 @@ export interface Limit {
   readonly diem?: number;
 }
 
-/** What someone does. Amounts are in units of the history; requests are meant by their place among those that fit. */
+/** One action. Amounts are in units of the history; requests are picked by position among those that fit. */
 type Act =
   | {
       do: 'hold';
-      /** As many requests at once. */
+      /** One parallel request for each key. */
       keys: readonly number[];
       amount: number;
       atLeast?: number;
@@ -25,13 +25,13 @@ type Act =
   | {
       do: 'settle';
       request: number;
-      /** Percent of what is held. */
+      /** Percent of the hold. */
       usd: number;
       diem: number;
-      /** Beyond what is held. */
+      /** Beyond the hold. */
       beyond: number;
       lines: number;
-      /** The event log answers, answers later, takes nothing, or takes it and says that it did not. */
+      /** The event log responds, responds later, stores nothing, or stores the event but rejects. */
       log: 'works' | 'later' | 'refuses' | 'loses';
     }
   | { do: 'logAnswers' | 'settleAgain' | 'release' | 'releaseLate'; request: number }
@@ -41,10 +41,10 @@ type Act =
   | {
       do: 'post';
       events: number;
-      /** Events that were posted before and come again. */
+      /** Events that were posted before and arrive again. */
       again: number;
       how: 'once' | 'reversed' | 'twice' | 'rolledBack';
-      /** At the same time. */
+      /** In parallel with the posting. */
       credit: boolean;
     }
   | { do: 'credit'; account: number; amount: number; reference: number }
@@ -53,25 +53,25 @@ type Act =
   | { do: 'stake'; account: number; tokens: number }
   | {
       do: 'midnight';
-      /** It works, is rolled back, or the process dies after the commit. */
+      /** Succeeds, is rolled back, or the process dies after the commit. */
       how: 'works' | 'fails' | 'dies';
-      /** Requests that come meanwhile. */
+      /** Requests that arrive meanwhile. */
       asks: number;
     }
   | { do: 'crash'; asks: number }
-  /** The end: every request is over and posted, and then every lease. */
+  /** The end: every request is over and posted, and then every lease ends. */
   | { do: 'close' | 'closed' };
 
 export type Step = Act & {
-  /** Which messages about postings arrive at the hold book after it. */
+  /** Which messages about postings reach the hold book after it. */
   readonly deliver: 'all' | 'none' | 'last' | 'reversed' | 'twice';
-  /** The account at which is looked after it. */
+  /** The account to check after it. */
   readonly look: number | null;
-  /** From here on the database reads and does not answer, until `readsAnswer`. */
+  /** From here on the database reads but does not respond, until `readsAnswer`. */
   readonly slow: boolean;
 };
 
-/** How a history begins, and what happens. */
+/** The start of a history, and its steps. */
 export interface Plan {
   /** Nano-dollars. */
   readonly unit: string;
@@ -84,7 +84,7 @@ export interface Plan {
   readonly steps: readonly Step[];
 }
 
-/** Numbers that look random and are the same for the same seed. */
+/** A seeded pseudo-random generator. */
 class Dice {
   constructor(private state: number) {}
 
@@ -112,7 +112,7 @@ const UNITS = ['1', '7', '1000000007', '1000000000000000'];
 const STARTS = ['2026-03-29T20:00:00.000Z', '2026-03-31T10:30:00.000Z', '2026-04-15T00:00:00.000Z'];
 const MOST_STEPS = 36;
 
-/** The history with this number. */
+/** Generates the history with this number. */
 export function planOf(seed: number, number: number): Plan {
   const dice = new Dice(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b));
   dice.below(2);
@@ -141,7 +141,7 @@ function steps(dice: Dice): Step[] {
 
 function step(dice: Dice, menu: readonly ((dice: Dice) => Act)[]): Step {
   const slow = dice.percent(4);
-  // What a key has spent is read anew after a credit, so that a read is under way while the database is slow.
+  // A key's spending is read again after a credit, so that a read is under way while the database is slow.
   const made = slow && dice.percent(60) ? credit(dice) : dice.pick(menu)(dice);
   const deliver = dice.percent(60)
     ? 'all'
@@ -214,7 +214,7 @@ const credit = (dice: Dice): Act => ({
 });
 const readsAnswer = (): Act => ({ do: 'readsAnswer' });
 
-/** What mostly happens while the database does not answer. */
+/** Typical steps while the database does not respond. */
 const MEANWHILE: readonly ((dice: Dice) => Act)[] = [
   hold,
   hold,
@@ -229,7 +229,7 @@ const MEANWHILE: readonly ((dice: Dice) => Act)[] = [
   readsAnswer,
 ];
 
-/** Steps and how often they are taken. */
+/** Steps with their weights. */
 const MENU: readonly ((dice: Dice) => Act)[] = (
   [
     [20, hold],
@@ -278,7 +278,7 @@ const MENU: readonly ((dice: Dice) => Act)[] = (
   ] satisfies readonly (readonly [number, (dice: Dice) => Act])[]
 ).flatMap(([weight, make]) => Array.from({ length: weight }, () => make));
 
-/** What every history ends with. */
+/** The final steps of every history. */
 export const ENDING: readonly Step[] = (['readsAnswer', 'close', 'closed'] as const).map((last) => ({
   do: last,
   deliver: 'all',

@@ -32,11 +32,11 @@ import { StakeDays } from '../src/staking/stake-days.js';
 import { StakesStore } from '../src/staking/stakes.store.js';
 import type { RunningLedger } from '../src/testing.js';
 
-/** How a history went. */
+/** The result of a history. */
 export interface Played {
   readonly plan: Plan;
   readonly failure: unknown;
-  /** The steps that were begun. */
+  /** The number of steps begun. */
   readonly steps: number;
 }
 
@@ -46,7 +46,7 @@ interface Playing {
   begun: number;
 }
 
-/** One database and its posters, and many histories side by side, each with accounts of its own. */
+/** One database with its posters, and many parallel histories, each with its own accounts. */
 export class HistoryWorld {
   private readonly histories = new Map<string, History>();
   private readonly rows: HistoryRows;
@@ -55,7 +55,7 @@ export class HistoryWorld {
   private readonly dyingPoster: Poster;
   private readonly stakeDays: Record<Midnight['how'], StakeDays>;
   private readonly audits: AuditStore;
-  /** How often what happened in all histories. */
+  /** Counts of each event over all histories. */
   readonly happened = new Map<string, number>();
   private lastTransfer = 0n;
   private working = 0;
@@ -111,7 +111,7 @@ export class HistoryWorld {
       setTokens: (accountId, tokensNano) => stakes.setTokens(accountId, tokensNano),
     };
   }
-  /** Plays histories side by side, so that their charges share postings. */
+  /** Runs histories in parallel, so that their charges share postings. */
   async play(plans: readonly Plan[]): Promise<Played[]> {
     const playing = plans.map((plan): Playing => {
       const history = new History(this.parts, plan);
@@ -164,7 +164,7 @@ export class HistoryWorld {
     for (const { history, step } of playing) history.check(step);
   }
 
-  /** Two posters at once, and one that dies. */
+  /** Two posters in parallel, and one that dies. */
   private async post(histories: readonly History[]): Promise<void> {
     await Promise.all([
       this.poster.postRecorded(histories.flatMap(({ lanes }) => lanes.first)),
@@ -189,7 +189,7 @@ export class HistoryWorld {
     await orDeath(this.stakeDays[how].set(day, `${day}T00:00:01.000Z`, accountIds));
   }
 
-  /** Lets each history compare what moved in the books. */
+  /** Lets each history check the new transfers. */
   private async follow(histories: readonly History[]): Promise<void> {
     if (histories.length === 0) return;
     const accountIds = histories.flatMap((history) => history.accountIds);
@@ -231,7 +231,7 @@ export class HistoryWorld {
   }
 
   private async untilDone(work: Promise<unknown>): Promise<void> {
-    // Who began it minds its failure.
+    // The caller handles its failure.
     await Promise.allSettled([work]);
     this.working -= 1;
     if (this.working > 0) return;
@@ -239,7 +239,7 @@ export class HistoryWorld {
     this.idle = Promise.withResolvers();
   }
 
-  /** Resolves when nothing goes on but what waits for a later step. */
+  /** Resolves when only work for later steps is left. */
   private async quiet(): Promise<void> {
     await nextTurn();
     while (this.working > 0) {

@@ -12,7 +12,7 @@ import { type Midnight, StakesModel } from './history-stakes.js';
 import { ACCOUNTS, KEYS, type Limit, type Plan, type Step } from './history-steps.js';
 import type { AccountPosting } from '../src/holds/hold-book.js';
 
-/** Batches of events that are posted in a round, at the same time. */
+/** Batches of events posted in parallel in one round. */
 interface Lanes {
   first: readonly UsageRecorded[];
   /** By another poster. */
@@ -30,7 +30,7 @@ type StepOf<Name extends Step['do']> = Extract<Step, { do: Name }>;
 
 const NO_LANES: Lanes = { first: [], second: [], rolledBack: [] };
 
-/** Accounts, their requests and the processes that serve them. What goes wrong is kept as its failure. */
+/** Accounts, their requests and the processes that serve them. The first error is stored as its failure. */
 export class History implements Scene {
   readonly accountIds = Array.from({ length: ACCOUNTS }, () => randomUUID());
   readonly books: BooksModel;
@@ -40,7 +40,7 @@ export class History implements Scene {
   failure: unknown;
   lanes = NO_LANES;
   midnight: Midnight | undefined;
-  /** Something was written to the books in this round. */
+  /** Whether this round wrote to the books. */
   isTouched = false;
   private readonly run = randomUUID().slice(0, 13);
   private readonly requests = new HistoryRequests(this, this.run);
@@ -49,9 +49,9 @@ export class History implements Scene {
   private readonly changedLimits = new Set<number>();
   private inbox: AccountPosting[] = [];
   private isOpen = true;
-  /** Requests that come while a process opens, or while DIEM is set. */
+  /** Requests that arrive while a process opens or DIEM is reset. */
   private asks = 0;
-  /** Events that are posted for sure. */
+  /** The number of events known to be posted. */
   private posted = 0;
   private postedNext = 0;
 
@@ -86,7 +86,7 @@ export class History implements Scene {
     });
   }
 
-  /** Begins a step. Its work with the database goes on. */
+  /** Starts a step. Its database work continues. */
   start(step: Step): void {
     this.guard(() => {
       this.lanes = NO_LANES;
@@ -104,13 +104,13 @@ export class History implements Scene {
     });
   }
 
-  /** The batches of this round are in the books, but for the one that was rolled back. */
+  /** The batches of this round are in the books, except the one that was rolled back. */
   lanesPosted(): void {
     for (const { requestId } of [...this.lanes.first, ...this.lanes.second]) this.books.markPosted(requestId);
     this.posted = this.postedNext;
   }
 
-  /** Messages arrive, the clock goes on, processes die and open. */
+  /** Delivers messages, advances the clock, and ends and opens processes. */
   finish(step: Step): void {
     this.guard(() => {
       if (this.midnight) this.stakes.check(this.midnight);
@@ -130,7 +130,7 @@ export class History implements Scene {
     });
   }
 
-  /** After the step and all that it caused. */
+  /** Checks after the step and everything it caused. */
   check(step: Step): void {
     this.guard(() => {
       for (const accountId of this.accountIds) {
@@ -142,7 +142,7 @@ export class History implements Scene {
     });
   }
 
-  /** What the books have of it at the end. */
+  /** Compares the final state of the books. */
   checkEnd(charges: readonly ChargeRow[], usage: readonly UsageRow[]): void {
     this.guard(() => {
       this.books.checkCharges(charges, usage);
@@ -151,7 +151,7 @@ export class History implements Scene {
     });
   }
 
-  /** Takes what a posting says to the hold book, once a step says so. */
+  /** Queues a posting for the hold book until a step delivers it. */
   tell(posting: AccountPosting): void {
     this.guard(() => assert(posting.version >= 0n, 'no charge is given up'));
     this.inbox.push(posting);
@@ -163,7 +163,7 @@ export class History implements Scene {
     return diemNano;
   }
 
-  /** Runs what may find a fault of this history. */
+  /** Records the first error as the failure of this history. */
   guard(work: () => void): void {
     try {
       if (this.failure === undefined) work();
@@ -250,7 +250,7 @@ export class History implements Scene {
     };
   }
 
-  /** Posts the next events of the log, with some that came before. */
+  /** Posts the next events of the log, with some earlier ones. */
   private post({ events, again, how = 'once', credit }: Posts): void {
     const until = Math.min(this.log.events.length, this.posted + events);
     const batch = this.log.events.slice(Math.max(0, this.posted - again), until);
@@ -272,7 +272,7 @@ export class History implements Scene {
   private credit(account: number, amount: number, name: number): void {
     const accountId = this.accountIds[account] ?? '';
     const reference = `credit ${name}`;
-    // The same reference mostly comes with the same amount.
+    // A reference usually has the same amount.
     const usdNano = this.nano(amount % 4 === 0 ? amount + 1 : 20 + name);
     const expected = this.books.credit(accountId, reference, usdNano);
     const credited = this.parts.adjustments.credit({ accountId, usdNano, reference }).then(
@@ -360,7 +360,7 @@ export class History implements Scene {
     return process;
   }
 
-  /** No key has ever spent more in a period than it may, unless a hold had lapsed. */
+  /** No key has ever spent more in a period than its limit, unless a hold had lapsed. */
   private checkLimit(key: number, limit: Limit): void {
     const accountId = this.accountIds[Math.floor(key / KEYS)] ?? '';
     if (this.books.account(accountId).isLate) return;

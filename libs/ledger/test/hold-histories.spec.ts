@@ -10,8 +10,8 @@ const subject: HoldBookSubject = {
   size: (book) => Promise.resolve((book as MemoryHoldBook).size),
 };
 
-describe(`histories of the hold book in memory (seed ${seed})`, () => {
-  it('hold no more than there is, lose nothing that is owed and give everything back', async () => {
+describe(`random histories of the hold book in memory (seed ${seed})`, () => {
+  it('hold no more than the balance, lose no charge, and release everything', async () => {
     await expect(holdHistories(repeats('HOLD_HISTORIES'), subject)).resolves.toBeUndefined();
   }, 120_000);
 });

@@ -8,10 +8,10 @@ import { readsOf } from '../src/testing.js';
 const LEASE_MS = 100;
 const ACCOUNTS = ['a', 'b', 'c'];
 
-/** A request as the one who makes it and an all-knowing observer see it. */
+/** A request as its caller and an omniscient observer see it. */
 interface Request {
   hold: Hold;
-  /** The lease is surely not over before this time. */
+  /** The lease does not end before this time. */
   liveUntilMs: number;
   state: 'held' | 'recorded' | 'settled' | 'released';
   cost: Balances;
@@ -42,7 +42,7 @@ type Step =
 
 const index = fc.nat({ max: 40 });
 
-/** Steps of one kind, with how often they are taken. */
+/** Steps of one kind, with their weight. */
 const often = (weight: number, name: Step['do'], fields: Record<string, fc.Arbitrary<unknown>> = {}) => ({
   weight,
   arbitrary: fc.record({ do: fc.constant(name), ...fields }) as fc.Arbitrary<Step>,
@@ -66,7 +66,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   often(2, 'wait', { ms: upTo(60) }),
 );
 
-/** The hold book, and around it a database, an event log and messages that come late, twice and in any order. */
+/**
+ * A hold book with a simulated database and event log, and messages that arrive late, twice and in any order.
+ */
 class HoldWorld {
   private nowMs = 1_000_000;
   private requestCount = 0;
@@ -75,14 +77,14 @@ class HoldWorld {
   private readonly log: Recorded[] = [];
   private posted = 0;
   private readonly postedIds = new Set<string>();
-  /** Requests of whose posting the book was told, and when first. */
+  /** Requests whose posting the book received, and when first. */
   private readonly heard = new Map<string, number>();
-  /** A posting is remembered for a lease: who settles later than that keeps money back, for a lease too. */
+  /** A posting is remembered for a lease: a settle after that holds money back, for another lease. */
   private keptBackUntilMs = 0;
   private messages: AccountPosting[] = [];
   private raceNext = false;
   private writtenOffNano = 0n;
-  /** A charge was recorded and not posted while the book had no hold for it: what it costs could be spent again. */
+  /** A recorded, unposted charge had no hold in the book: its cost could be spent again. */
   private unguarded = false;
 
   private readonly book: HoldBook;
@@ -167,7 +169,7 @@ class HoldWorld {
     request.liveUntilMs = this.nowMs + LEASE_MS;
   }
 
-  /** The charge becomes durable. The book hears of it later. */
+  /** Makes the charge durable. The book is updated later. */
   private record(request: Request | undefined, parts: { usdPart: number; diemPart: number }): Promise<void> {
     if (!request) return Promise.resolve();
     const { amount, requestId, accountId } = request.hold;
@@ -203,7 +205,7 @@ class HoldWorld {
     await this.book.release(request.hold);
   }
 
-  /** What is settled stays so. */
+  /** Releasing a settled hold has no effect. */
   private async releaseLate(request: Request | undefined): Promise<void> {
     if (request) await this.book.release(request.hold);
   }
@@ -214,7 +216,7 @@ class HoldWorld {
     for (const request of live) request.liveUntilMs = this.nowMs + LEASE_MS;
   }
 
-  /** Posts the next events in one transaction, some of the last ones a second time. */
+  /** Posts the next events in one transaction, and some recent ones again. */
   private post(events: number, again: number): Promise<void> {
     const from = Math.max(0, this.posted - again);
     const batch = this.log.slice(from, this.posted + events);
@@ -273,7 +275,7 @@ class HoldWorld {
       if (!this.isLive(request) && !this.heard.has(request.hold.requestId)) this.unguarded = true;
   }
 
-  /** What the book gives out was never given out before, and is never beyond the balance. */
+  /** The book never grants money twice, nor beyond the balance. */
   private async check(accountId: string): Promise<void> {
     const account = this.accountOf(accountId);
     assert(account.usdNano >= 0n && account.diemNano >= 0n, 'a balance is negative');
@@ -291,7 +293,7 @@ class HoldWorld {
     if (quiet) assert.deepEqual(sum(left, owed), balancesOf(account), 'money is kept back for nothing');
   }
 
-  /** Once everything has arrived, nothing is kept back but the holds that live, and at last nothing at all. */
+  /** Once everything has arrived, only live holds keep money back, and finally nothing does. */
   private async end(): Promise<void> {
     await this.post(this.log.length, 0);
     await this.deliverAll();
@@ -303,7 +305,7 @@ class HoldWorld {
     assert.equal(await this.subject.size(this.book), 0);
   }
 
-  /** What is held for sure, and what is charged and not in the balance yet. */
+  /** What is certainly held, and what is charged but not in the balance yet. */
   private owedBy(accountId: string): Balances {
     let usdNano = 0n;
     let diemNano = 0n;
@@ -329,7 +331,7 @@ class HoldWorld {
     return probe.before;
   }
 
-  /** Reads the database; in a race everything happens between the read and its answer. */
+  /** Reads the database; in a race everything happens between the read and its result. */
   private async load(accountId: string): Promise<AccountPosting> {
     const read = this.messageOf(accountId, []);
     await Promise.resolve();
@@ -388,7 +390,7 @@ async function orRefused(hold: Promise<Hold>): Promise<Hold | undefined> {
 
 export const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
-/** Tries random histories against hold books. */
+/** Runs random histories against hold books. */
 export async function holdHistories(numRuns: number, subject: HoldBookSubject): Promise<void> {
   const histories = fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) =>
     new HoldWorld(subject).run(steps),

@@ -9,15 +9,15 @@ import { type RunningLedger, startLedger } from '../src/testing.js';
 const { env } = process;
 const SEED = Number(env['SEED'] ?? Date.now() % 2 ** 31);
 const HISTORIES = repeats('HISTORIES');
-/** The number of a history, to play it alone. */
+/** The number of a history to run alone. */
 const ONLY = env['HISTORY'];
-/** Histories side by side. */
+/** Parallel histories. */
 const AT_ONCE = 500;
-/** Histories in one database, so that the last ones are as quick as the first. */
+/** Histories per database, so that the last ones are as fast as the first. */
 const TOGETHER = 10_000;
-/** For the histories of one database: no clock of this machine decides what one does. */
+/** A deadline long enough that this machine's speed decides nothing. */
 const DATABASE_MS = 3_600_000;
-/** So many histories have all that can happen. */
+/** With this many histories, every kind of event must have occurred. */
 const TELLING = 1_000;
 
 let database: TestDatabase;
@@ -27,7 +27,7 @@ let world: HistoryWorld;
 beforeEach(async () => {
   database = await startTestDatabase();
   const url = new URL(database.url);
-  // A crash is simulated; the server itself lives on.
+  // A crash is only simulated; the server keeps running.
   url.searchParams.set('options', '-c synchronous_commit=off');
   const config = {
     LEDGER_HOLD_LEASE_MS: 600_000,
@@ -42,7 +42,7 @@ afterEach(async () => {
   await database.stop();
 });
 
-/** Plays a history alone. Two posters at once may take turns in either order, so it is tried more than once. */
+/** Runs a history alone, several times, because two parallel posters may run in either order. */
 async function failing(plan: Plan): Promise<Played | undefined> {
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     const [played] = await world.play([plan]);
@@ -51,7 +51,7 @@ async function failing(plan: Plan): Promise<Played | undefined> {
   return undefined;
 }
 
-/** Leaves out what is not needed for the failure, as far as a few hundred tries tell. */
+/** Removes steps that the failure does not need, within a few hundred tries. */
 async function shrink(plan: Plan, failed: Played): Promise<Played> {
   let best = failed;
   let { steps } = plan;
@@ -77,7 +77,7 @@ async function report(number: number, failed: Played): Promise<string> {
   ].join('\n');
 }
 
-/** What stops all histories at once is told with the one that stops alone too. */
+/** For an error that stops all histories at once, finds one history that fails alone too. */
 async function tellWhich(numbers: readonly number[], error: unknown): Promise<never> {
   for (const number of numbers) {
     world = new HistoryWorld(running);
@@ -99,7 +99,7 @@ async function play(numbers: readonly number[]): Promise<void> {
   if (first) throw new Error(await report(numbers[failed] ?? 0, first));
 }
 
-/** What must have happened at least once in so many histories, or they would not be worth much. */
+/** Events that must occur at least once in `TELLING` histories, or the test would prove little. */
 const HAPPENS = [
   'a crash',
   'a crash before the book was told',
@@ -120,20 +120,20 @@ const HAPPENS = [
   'settle a lapsed hold',
   'settle what is posted',
 ];
-/** This hangs on who is quicker, or on several things at once, and must have happened in ten times as many. */
+/** Depends on timing or on coincidences; must occur in ten times as many histories. */
 const HAPPENS_RARELY = ['a write-off', 'taken while a posting was not told'];
 
 const starts =
   ONLY === undefined ? Array.from({ length: Math.ceil(HISTORIES / TOGETHER) }, (_, at) => at * TOGETHER) : [];
 
-describe(`histories of the ledger (seed ${SEED})`, () => {
-  it.runIf(ONLY !== undefined)(`does what the model does in history ${ONLY}`, async () => {
+describe(`random histories of the ledger (seed ${SEED})`, () => {
+  it.runIf(ONLY !== undefined)(`matches the model in history ${ONLY}`, async () => {
     await play([Number(ONLY)]);
     await expect(world.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
   });
 
   it.each(starts)(
-    'does what the model does, and proves its books, from history %i on',
+    'matches the model and proves its books, from history %i on',
     async (start) => {
       const end = Math.min(HISTORIES, start + TOGETHER);
       for (let first = start; first < end; first += AT_ONCE)

@@ -8,10 +8,10 @@ import { HoldMarks } from '../src/holds/hold-marks.js';
 import { HoldSteps } from '../src/holds/hold-steps.js';
 import { RedisHoldBook } from '../src/holds/redis-hold-book.js';
 
-/** No machine is too busy for it. */
+/** Enough for the busiest machine. */
 const WAIT_MS = 60_000;
 
-/** Hold books on a Redis, each with keys of its own. */
+/** Hold books on a Redis, each with its own keys. */
 export interface RedisBooks {
   readonly redis: RedisConnection;
   readonly subject: HoldBookSubject;

@@ -35,7 +35,7 @@ import {
 } from '../src/testing.js';
 
 const TOKEN = 'internal-token-of-the-tests-of-the-ledger';
-/** No machine is too busy for it. */
+/** Enough for the busiest machine. */
 const WAIT_MS = 60_000;
 
 function sharedConfig(redisUrl: string, more: Partial<SharedLedgerConfig> = {}): SharedLedgerConfig {
@@ -46,7 +46,7 @@ function sharedConfig(redisUrl: string, more: Partial<SharedLedgerConfig> = {}):
   };
 }
 
-/** Holds that a Redis has, of all accounts. */
+/** The number of holds on a Redis, over all accounts. */
 async function heldOn(redisUrl: string): Promise<number> {
   const redis = new Redis(redisUrl);
   let count = 0;
@@ -55,14 +55,14 @@ async function heldOn(redisUrl: string): Promise<number> {
   return count;
 }
 
-/** Forgets all holds. */
+/** Deletes all holds. */
 export async function forgetHolds(redisUrl: string): Promise<void> {
   const redis = new Redis(redisUrl);
   await redis.flushall();
   redis.disconnect();
 }
 
-/** A ledger with its holds on Redis, in this process. */
+/** A ledger in this process, with its holds on Redis. */
 export async function startShared(
   redis: Pick<TestRedis, 'url'>,
   { config, ...options }: LedgerOptions,
@@ -105,7 +105,7 @@ async function serveLedger(
   return running;
 }
 
-/** A ledger as a process that settles has it, with another process that keeps the books. */
+/** A ledger as a settling process sees it, with another process that keeps the books. */
 export async function startOverHttp(
   redis: Pick<TestRedis, 'url'>,
   options: LedgerOptions,
@@ -132,7 +132,7 @@ export async function startOverHttp(
   };
 }
 
-/** A process that settles, and asks ledgers that are elsewhere. */
+/** A process that settles, and calls ledgers in other processes. */
 interface LedgerClient {
   readonly ledger: RenewingLedger;
   readonly books: Books;
@@ -141,7 +141,7 @@ interface LedgerClient {
   stop(): Promise<void>;
 }
 
-/** `urls` are those of the ledgers, by commas. */
+/** `urls` are the ledgers' URLs, separated by commas. */
 async function startClient(
   urls: string,
   { url, env = {} }: { readonly url: string; readonly env?: Record<string, string> },

@@ -12,10 +12,10 @@ interface AccountRow {
 
 const COLUMNS = 'id, usd_nano, diem_nano, version';
 
-/** The key of the lock that is shared by all who write to the books, and taken for an instant by an audit. */
+/** Advisory lock: every writer to the books takes it shared; an audit takes it exclusively for an instant. */
 export const BOOKS_LOCK = `hashtextextended('ledger.books', 0)`;
 
-/** What an account has. One that is not in the books yet has nothing, at version 0. */
+/** An account's posted balances. An account that is not in the books yet has zero balances at version 0. */
 export async function readAccount(database: Database, accountId: string): Promise<PostedBalances> {
   const [row] = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM ledger.accounts WHERE id = $1`, [
     accountId,
@@ -24,9 +24,10 @@ export async function readAccount(database: Database, accountId: string): Promis
 }
 
 /**
- * Locks accounts until the transaction ends, in one order for all so that nobody deadlocks. Makes missing ones.
- * To be called first by every transaction that writes to the books: an audit then never sees the id of one that
- * is still under way passed by a higher one.
+ * Locks accounts until the transaction ends, always in the same order to avoid deadlocks. Creates missing
+ * ones.
+ * Every transaction that writes to the books must call it first. An audit then never sees
+ * a row while one with a lower id is still uncommitted.
  */
 export async function lockAccounts(
   client: PoolClient,
@@ -47,7 +48,7 @@ export async function lockAccounts(
 async function lockRows(client: PoolClient, ids: readonly string[]): Promise<AccountRow[]> {
   const { rows } = await client.query<AccountRow>({
     name: 'ledger.lock-accounts',
-    // The lock of the books depends on no row, so it is taken once, before the first row is.
+    // The advisory lock depends on no row, so PostgreSQL takes it once, before the first row lock.
     text: `SELECT ${COLUMNS} FROM ledger.accounts
            WHERE (SELECT pg_advisory_xact_lock_shared(${BOOKS_LOCK})) IS NOT NULL AND id = ANY($1::uuid[])
            ORDER BY id FOR UPDATE`,

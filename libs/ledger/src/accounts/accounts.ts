@@ -1,21 +1,21 @@
 import type { Balances, PaymentRailName } from '@svc/contracts';
 
-/** What the database says an account has. Each change of an account has the next version, from 1 on. */
+/** An account's balances in the database. Each change of an account increments its version, starting at 1. */
 export interface PostedBalances {
   readonly accountId: string;
   readonly balances: Balances;
   readonly version: bigint;
 }
 
-/** Accounts of the books that no customer owns. They have transfers and no running balance. */
+/** Internal accounts: no customer owns them. They have transfers but no running balance. */
 export const REVENUE = 'revenue';
 export const WRITE_OFFS = 'write_offs';
 export const OPERATOR_DEPOSITS = 'deposits:operator';
 export const STAKING = 'staking';
-/** What customers owe since a deposit was taken back that they had spent. */
+/** What customers owe because a deposit was reversed after they had spent it. */
 export const DEBTS = 'debts';
 
-/** Where deposits of a payment rail come from. */
+/** The internal account that deposits of a payment rail come from. */
 export const railDeposits = (rail: PaymentRailName): string => `deposits:${rail}`;
 
 const CUSTOMER = 'customer:';

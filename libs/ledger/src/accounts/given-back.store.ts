@@ -1,13 +1,16 @@
-/** Begins the reference of a refund that gives back all that a refused request cost. */
+/** Reference prefix of a refund that returns the full cost of a refused request. */
 export const NEVER_CHARGED = 'never charged: ';
 
-/** Whether `charge` is of a request that was not refused, or not given back yet. */
+/** SQL: true unless `charge` belongs to a refused request and has been refunded. */
 export const STANDS = `NOT EXISTS (
   SELECT FROM ledger.refunds AS given_back WHERE given_back.account_id = charge.account_id
     AND given_back.reference = '${NEVER_CHARGED}' || charge.request_id
 )`;
 
-/** The sums of days of the account `$1`, less what refused requests were given back: to be added up. */
+/**
+ * SQL: the daily sums of account `$1`, plus negative rows for charges of refused requests. Aggregate the
+ * rows.
+ */
 export const USAGE_DAYS = `(
   SELECT day, key_id, model, sku, units, usd_nano, diem_nano, usd_entries, diem_entries
   FROM ledger.usage_days WHERE account_id = $1

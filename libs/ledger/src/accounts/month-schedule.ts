@@ -4,7 +4,7 @@ import { MonthsStore } from './months.store.js';
 
 const DAY_MS = 86_400_000;
 
-/** Makes partitions ahead, so that no posting has to. */
+/** Creates partitions in advance, so that postings need not. */
 @Injectable()
 export class MonthSchedule implements OnModuleInit, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
@@ -16,7 +16,7 @@ export class MonthSchedule implements OnModuleInit, OnModuleDestroy {
 
   async onModuleInit(): Promise<void> {
     await this.ensure();
-    // A failure is logged, and a posting makes the month that it misses.
+    // A failure is logged; a posting creates any month that is still missing.
     this.timer = setInterval(() => void this.ensure(), DAY_MS).unref();
   }
 

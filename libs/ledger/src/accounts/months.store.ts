@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@svc/storage';
 
-/** Months that are made ahead of the current one. */
+/** Months created ahead of the current one. */
 const AHEAD = 2;
 
 /** The monthly partitions of the tables that grow with requests. */
 @Injectable()
 export class MonthsStore {
-  /** Months known to exist, such as `2026-11`. Some dozens at most: a charge's time is within a century. */
+  /** Months known to exist, such as `2026-11`. A few dozen at most: a charge's time is within a century. */
   private readonly known = new Set<string>();
 
   constructor(private readonly database: Database) {}
 
-  /** Makes the partitions of these times (ISO 8601, UTC) where they are missing. */
+  /** Creates missing partitions for these times (ISO 8601, UTC). */
   async ensure(times: Iterable<string>): Promise<void> {
     const missing = new Set<string>();
     for (const at of times) {
@@ -25,7 +25,7 @@ export class MonthsStore {
     }
   }
 
-  /** Makes this month's partitions and those of the months to come. */
+  /** Creates the partitions of this month and the coming ones. */
   async ensureAhead(now: Date): Promise<void> {
     const months = Array.from({ length: AHEAD + 1 }, (_, index) =>
       new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + index)).toISOString(),

@@ -1,6 +1,6 @@
 import type { Currency, Transfer, TransferKind } from '@svc/contracts';
 
-/** A transfer as it is stored. */
+/** A transfer as stored. */
 export interface TransferRow {
   readonly id: bigint;
   readonly at: Date;

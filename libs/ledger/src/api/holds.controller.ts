@@ -3,7 +3,7 @@ import { Charges, CHARGES_WIRE, Holds, HOLDS_WIRE, type PortCalls, routes } from
 import { Answers, PortAnswers, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 
-/** What processes that settle ask for, over HTTP. */
+/** Holds and charges over HTTP, for processes that settle their own requests. */
 @Controller()
 export class HoldsController {
   private readonly holdsAnswers: PortAnswers<Holds>;

@@ -12,21 +12,21 @@ import {
 import { InternalClient, PortClient } from '@svc/runtime';
 
 export interface LedgerAddress {
-  /** Where the ledger listens, without a path; several replicas by commas. */
+  /** The URL of the ledger, without a path; separate several replicas by commas. */
   readonly url: string;
   readonly token: string;
-  /** How long a call may take that does not read or change much. */
+  /** Deadline of a call that reads or changes little. */
   readonly waitMs: number;
 }
 
-/** Reads have deadlines of their own over there. */
+/** The server applies its own deadlines to reads. */
 const READ_MS = 20_000;
-/** Batches of stakes take turns. */
+/** Batches of stakes run one after another. */
 const STAKE_MS = 60_000;
-/** A million charges are proved in half a minute. */
+/** Auditing a million charges takes 30 s. */
 const AUDIT_MS = 1_800_000;
 
-/** The ports of the ledger of other processes. Of every call but an audit a second one has no effect of its own. */
+/** Client of the ledger in another process. Repeating a call has no further effect, except for an audit. */
 export class LedgerPorts {
   readonly holds: Holds;
   readonly charges: Charges;

@@ -1,4 +1,4 @@
-/** The last ids that an audit saw, and when it looked. */
+/** The last ids that an audit saw, and when it ran. */
 export interface Watermarks {
   readonly at: Date;
   readonly transferId: bigint;
@@ -6,22 +6,22 @@ export interface Watermarks {
   readonly refundId: bigint;
 }
 
-/** What the checks read, as SQL: whole tables, or what came after a mark. */
+/** What the checks read, as SQL: whole tables, or the rows after a mark. */
 export interface AuditedRows {
   readonly transfers: string;
   readonly charges: string;
   readonly lines: string;
   readonly refunds: string;
   readonly references: string;
-  /** Balances that the transfers add to. */
+  /** The balances that the transfers add to. */
   readonly balances: string;
-  /** Sums of days that the lines add to. */
+  /** The daily sums that the lines add to. */
   readonly days: string;
-  /** Whether days without lines are looked at. */
+  /** Whether days without lines are checked too. */
   readonly everyDay: boolean;
 }
 
-/** The whole book: it begins with nothing. */
+/** The whole book, starting from zero. */
 export const WHOLE: AuditedRows = {
   transfers: 'ledger.transfers',
   charges: 'ledger.charges',
@@ -33,10 +33,14 @@ export const WHOLE: AuditedRows = {
   everyDay: true,
 };
 
-/** A charge is rarely posted later than this after its time. */
+/** Charges are rarely posted later than this after their timestamp. */
 const POSTED_WITHIN_MS = 60_000;
 
-/** What came after a mark. Lines have no id: they are those of the charges, and late ones that have no charge. */
+/**
+ * The rows after a mark. Lines have no id, so these are the lines of the new charges plus recent lines
+ * without a
+ * charge.
+ */
 export function rowsSince({ at, transferId, chargeId, refundId }: Watermarks): AuditedRows {
   const charges = `(SELECT * FROM ledger.charges WHERE id > ${chargeId})`;
   const late = `'${new Date(at.getTime() - POSTED_WITHIN_MS).toISOString()}'::TIMESTAMPTZ`;
@@ -61,7 +65,7 @@ export function rowsSince({ at, transferId, chargeId, refundId }: Watermarks): A
   };
 }
 
-/** Statements that each find what does not add up in one regard, as sentences. */
+/** SQL statements that each return the mismatches of one check, as sentences. */
 export function checksOf(rows: AuditedRows): string[] {
   return [
     balanceCheck(rows),
@@ -80,7 +84,7 @@ export function checksOf(rows: AuditedRows): string[] {
   ];
 }
 
-/** Every balance equals the transfers of its account and is not below zero. */
+/** Every balance equals the sum of the account's transfers and is not negative. */
 const balanceCheck = ({ transfers, balances }: AuditedRows): string => `
   WITH transfer AS NOT MATERIALIZED (SELECT * FROM ${transfers} AS transfer),
   movement AS (
@@ -106,7 +110,7 @@ const balanceCheck = ({ transfers, balances }: AuditedRows): string => `
     OR coalesce(posted.diem_nano, 0) <> coalesce(moved.diem_nano, 0)
     OR posted.usd_nano < 0 OR posted.diem_nano < 0`;
 
-/** Every transfer moves money of the right currency between the accounts that its kind says. */
+/** Every transfer moves the right currency between the accounts that its kind allows. */
 const kindCheck = ({ transfers }: AuditedRows): string => `
   SELECT format('Transfer %s of kind %s moves %s from %s to %s and is in the history of %s.', id, kind, currency,
     debit_account, credit_account, account_id) AS mismatch
@@ -133,7 +137,7 @@ const kindCheck = ({ transfers }: AuditedRows): string => `
     END
   ) IS NOT TRUE`;
 
-/** Every charge has exactly its transfers, and every transfer of a charge its charge. */
+/** Every charge has exactly its transfers, and every charge transfer has its charge. */
 const chargeCheck = ({ transfers, charges }: AuditedRows): string => `
   WITH moved AS (
     SELECT reference AS request_id, at, account_id,
@@ -158,7 +162,7 @@ const chargeCheck = ({ transfers, charges }: AuditedRows): string => `
     OR coalesce(charged.write_off_nano, 0) <> coalesce(moved.write_off_nano, 0)
     OR coalesce(charged.transfers, 0) <> coalesce(moved.transfers, 0)`;
 
-/** The lines of every charge sum to what it costs, and to what was paid of it in each currency. */
+/** The lines of every charge sum to its cost, and to what was paid in each currency. */
 const lineCheck = ({ charges, lines }: AuditedRows): string => `
   WITH line AS (
     SELECT request_id, at, sum(amount_nano) AS nano, sum(usd_nano) AS usd_nano, sum(diem_nano) AS diem_nano
@@ -176,7 +180,7 @@ const lineCheck = ({ charges, lines }: AuditedRows): string => `
     OR coalesce(charged.diem_nano, 0) <> coalesce(line.diem_nano, 0)
     OR charged.request_id IS NULL`;
 
-/** The sums of every day are those of its lines. */
+/** The sums of every day equal those of its lines. */
 const usageCheck = ({ charges, lines, days, everyDay }: AuditedRows): string => `
   WITH added AS (
     SELECT account_id, (at AT TIME ZONE 'UTC')::DATE AS day, key_id, model, sku, sum(line.units) AS units,
@@ -204,13 +208,13 @@ const EVERY_REQUEST_ONCE = `
   SELECT format('Request %s is charged %s times.', request_id, count(*)) AS mismatch
   FROM ledger.charges GROUP BY request_id HAVING count(*) > 1`;
 
-/** No new charge is for a request that has another one. */
+/** No new charge is for a request that already has one. */
 const newRequestCheck = ({ charges }: AuditedRows): string => `
   SELECT format('Request %s is charged %s times.', fresh.request_id, count(DISTINCT charge.at)) AS mismatch
   FROM ${charges} AS fresh JOIN ledger.charges AS charge ON charge.request_id = fresh.request_id
   GROUP BY fresh.request_id HAVING count(DISTINCT charge.at) > 1`;
 
-/** What an operator or a schedule caused has its reference, and every reference its transfer. */
+/** Every transfer caused by an operator or a schedule has its reference, and every reference its transfer. */
 const referenceCheck = ({ transfers, references }: AuditedRows): string => `
   WITH moved AS (
     SELECT id AS transfer_id, at, account_id, kind, currency, reference FROM ${transfers} AS transfer
@@ -221,7 +225,7 @@ const referenceCheck = ({ transfers, references }: AuditedRows): string => `
     USING (transfer_id, at, account_id, kind, currency, reference)
   WHERE known.known IS NULL OR moved.transfer_id IS NULL`;
 
-/** Every refund has exactly its transfers, and every transfer of a refund its refund. */
+/** Every refund has exactly its transfers, and every refund transfer has its refund. */
 const refundCheck = ({ transfers, refunds }: AuditedRows): string => `
   WITH moved AS (
     SELECT account_id, reference, at,
@@ -250,7 +254,7 @@ const refundSumCheck = ({ refunds }: AuditedRows): string => `
   FROM refunded LEFT JOIN ledger.charges AS charge USING (account_id, request_id)
   WHERE refunded.usd_nano > coalesce(charge.usd_nano, 0) OR refunded.diem_nano > coalesce(charge.diem_nano, 0)`;
 
-/** Every reversal takes back a deposit, all of it, to where it came from. */
+/** Every reversal returns one whole deposit to the account it came from. */
 const reversalCheck = ({ transfers }: AuditedRows): string => `
   SELECT format('Reversal %s of account %s takes %s nano-USD back, and there is no such deposit.', reference,
     account_id, amount_nano) AS mismatch
@@ -261,7 +265,7 @@ const reversalCheck = ({ transfers }: AuditedRows): string => `
       AND deposit.debit_account = reversal.credit_account
   )`;
 
-/** What an account owes is what it was lent and has not paid back. */
+/** An account's debt equals what it was lent less what it has repaid. */
 const debtCheck = ({ transfers }: AuditedRows): string => `
   WITH touched AS (
     SELECT id AS account_id FROM ledger.accounts WHERE debt_nano <> 0
@@ -276,7 +280,7 @@ const debtCheck = ({ transfers }: AuditedRows): string => `
   FROM touched LEFT JOIN owed USING (account_id) LEFT JOIN ledger.accounts ON id = account_id
   WHERE coalesce(debt_nano, 0) <> coalesce(nano, 0)`;
 
-/** Every account that has DIEM has a stake, so that its DIEM is set anew every day. */
+/** Every account with DIEM has a stake, so that its DIEM is reset every day. */
 const DIEM_EXPIRES = `
   SELECT format('Account customer:%s has %s nano-DIEM and no stake, so they would never expire.', id, diem_nano)
     AS mismatch
@@ -284,7 +288,7 @@ const DIEM_EXPIRES = `
   WHERE diem_nano > 0
     AND NOT EXISTS (SELECT FROM ledger.stakes AS stake WHERE stake.account_id = account.id)`;
 
-/** Nothing that was recorded is set aside. */
+/** No recorded charge was rejected. */
 const NOTHING_REJECTED = `
   SELECT format('A charge was not posted, because %s. Its digest is %s.', reason, digest) AS mismatch
   FROM ledger.rejected_charges`;

@@ -3,20 +3,20 @@ import type { PoolClient } from 'pg';
 import type { AuditedRows, Watermarks } from './audit-checks.store.js';
 import { longQuery } from './audit-query.store.js';
 
-/** What an audit proved. With it are kept all balances and sums of days as they were then. */
+/** What an audit proved. All balances and daily sums of that moment are stored with it. */
 export interface AuditMark extends Watermarks {
-  /** Counts the marks, from 1 on. */
+  /** Number of the mark, from 1. */
   readonly number: bigint;
   readonly scope: AuditScope;
-  /** Of the whole book. */
+  /** Counts of the whole book. */
   readonly transfers: bigint;
   readonly charges: bigint;
-  /** What the accounts that no customer owns have together. */
+  /** The sum of all internal accounts. */
   readonly internalUsdNano: bigint;
   readonly internalDiemNano: bigint;
 }
 
-/** Before the first. */
+/** The mark before the first audit. */
 export const NO_MARK: AuditMark = {
   number: 0n,
   at: new Date(0),
@@ -46,7 +46,7 @@ interface MarkRow {
 const COLUMNS =
   'number, at, scope, transfer_id, charge_id, refund_id, transfers, charges, internal_usd_nano, internal_diem_nano';
 
-/** Where the last audit that found nothing ended; none before the first. */
+/** Where the last clean audit ended; undefined before the first. */
 export async function lastMark(client: PoolClient): Promise<AuditMark | undefined> {
   const { rows } = await client.query<MarkRow>(
     `SELECT ${COLUMNS} FROM ledger.audit_marks ORDER BY number DESC LIMIT 1`,
@@ -69,8 +69,9 @@ export async function lastMark(client: PoolClient): Promise<AuditMark | undefine
 }
 
 /**
- * Keeps the mark of an audit in its own transaction. Its number is taken once: an audit that began at the same mark as
- * another one waits for that, and then fails.
+ * Stores the mark in the audit's own transaction. Mark numbers are unique: an audit that started from the
+ * same mark
+ * as another waits for it and then fails.
  */
 export async function keepMark(client: PoolClient, mark: AuditMark, rows: AuditedRows): Promise<void> {
   await client.query(

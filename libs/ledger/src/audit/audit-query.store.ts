@@ -1,17 +1,18 @@
 import type { PoolClient, QueryConfig, QueryResultRow } from 'pg';
 
-/** A whole audit of a million charges takes seconds; the books may become much larger. */
+/** A full audit of a million charges takes seconds, but the books may become much larger. */
 const STATEMENT_MS = 300_000;
 
-/** Settings of the transaction of an audit: it reads much at once. */
+/** Settings of an audit's transaction, which reads many rows at once. */
 export const AUDIT_SETTINGS = `
   SET LOCAL statement_timeout = ${STATEMENT_MS}; SET LOCAL work_mem = '128MB';
   SET LOCAL max_parallel_workers_per_gather = 2;
   SET LOCAL enable_partitionwise_join = on; SET LOCAL enable_partitionwise_aggregate = on`;
 
 /**
- * Whole tables are best put together by hashing. Where they have just grown PostgreSQL does not know that they are
- * large, and would look each row up.
+ * Whole tables are best joined by hashing. PostgreSQL underestimates a table that has just grown, and would
+ * look up
+ * each row.
  */
 export const WHOLE_SETTINGS =
   'SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_sort = off';
@@ -21,7 +22,7 @@ export async function longQuery<Row extends QueryResultRow>(
   client: PoolClient,
   text: string,
 ): Promise<Row[]> {
-  // The client would give up earlier than the server.
+  // Without this, the client would time out before the server does.
   const query: QueryConfig & { query_timeout: number } = { text, query_timeout: STATEMENT_MS };
   const { rows } = await client.query<Row>(query);
   return rows;

@@ -33,8 +33,8 @@ const rejectCharge = (): Promise<unknown> =>
     `INSERT INTO ledger.rejected_charges (digest, reason, event) VALUES ('d', 'odd', '{}')`,
   );
 
-describe('an audit of what is new', () => {
-  it('is one of the whole book where none has proved it before', async () => {
+describe('an audit of new entries', () => {
+  it('covers the whole book if there was no audit before', async () => {
     const accountId = await account();
     await running.poster.post([chargeOf(accountId, 5n)]);
     const report = await audit('new');
@@ -42,7 +42,7 @@ describe('an audit of what is new', () => {
     expect(report.since).toBeUndefined();
   });
 
-  it('looks at what came since the last audit of either scope, and says since when', async () => {
+  it('covers what was added since the last audit of either scope, and reports since when', async () => {
     const accountId = await account();
     await running.poster.post([chargeOf(accountId, 5n)]);
     await audit('whole');
@@ -56,7 +56,7 @@ describe('an audit of what is new', () => {
     await expect(audit('new')).resolves.toMatchObject({ ok: true, transfers: 0, charges: 0, accounts: 1 });
   });
 
-  it('looks again at what an audit has found fault with', async () => {
+  it('covers entries again after an audit that found a mismatch', async () => {
     const accountId = await account();
     await audit('whole');
     await running.poster.post([chargeOf(accountId, 5n)]);
@@ -67,7 +67,7 @@ describe('an audit of what is new', () => {
     await expect(audit('new')).resolves.toMatchObject({ ok: true, charges: 1 });
   });
 
-  it('sees all kinds of transfers and charges of any time', async () => {
+  it('covers all kinds of transfers, and charges with any timestamp', async () => {
     const accountId = await account();
     await audit('whole');
     await grantDiem(running.database, accountId, usd(1));
@@ -79,7 +79,7 @@ describe('an audit of what is new', () => {
   });
 });
 
-/** Begins a transaction that writes to the books as all do, and leaves it open. */
+/** Opens a transaction that writes to the books like any other, and leaves it uncommitted. */
 async function openWriter(accountId: string): Promise<{ commit: () => Promise<void> }> {
   const begun = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ async function openWriter(accountId: string): Promise<{ commit: () => Promise<vo
   };
 }
 
-/** The process ids of sessions that wait for the lock of the books, or hold it, alone. */
+/** The process ids of sessions that wait for the exclusive books lock, or hold it. */
 async function exclusiveBooksLocks(state: 'waiting' | 'held'): Promise<number[]> {
   const rows = await running.database.query<{ pid: number }>(
     `SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -119,7 +119,7 @@ async function exclusiveBooksLocks(state: 'waiting' | 'held'): Promise<number[]>
   return rows.map(({ pid }) => pid);
 }
 
-/** Stops the server process of an audit that waits for the lock of the books, and gives its id. */
+/** Suspends the server process of an audit that waits for the books lock, and returns its process id. */
 async function stopWaitingAudit(): Promise<number> {
   for (;;) {
     const [pid] = await exclusiveBooksLocks('waiting');
@@ -130,27 +130,27 @@ async function stopWaitingAudit(): Promise<number> {
   }
 }
 
-describe('transactions that are under way', () => {
-  it('are waited for: their ids are lower than those of others that are seen', async () => {
+describe('an audit beside open transactions', () => {
+  it('waits for them, because their ids are lower than ids that are already visible', async () => {
     const [slow, quick] = [await account(), await account()];
     await audit('whole');
     const writer = await openWriter(slow);
     await running.poster.post([chargeOf(quick, 5n)]);
     const audited = audit('new');
-    // Long enough for an audit that would not wait.
+    // Long enough for an audit that does not wait to finish.
     await sleep(300);
     await writer.commit();
     await expect(audited).resolves.toMatchObject({ ok: true, mismatches: [], transfers: 2, charges: 1 });
     await expect(audit('new')).resolves.toMatchObject({ ok: true, transfers: 0, charges: 0 });
   });
 
-  it('leave no lock behind that is granted to an audit just as its wait times out', async () => {
+  it('leaves no lock behind when the lock is granted just as the wait times out', async () => {
     const [slow, quick] = [await account(), await account()];
     const writer = await openWriter(slow);
     const audited = audit('whole');
     const pid = await stopWaitingAudit();
     try {
-      // When its server process goes on, the timeout of 800 ms at most has passed and the lock is granted.
+      // When the process resumes, the timeout (800 ms at most) has passed and the lock is granted.
       await sleep(1_000);
       await writer.commit();
       expect(await exclusiveBooksLocks('held')).toEqual([pid]);
@@ -162,7 +162,7 @@ describe('transactions that are under way', () => {
     await running.poster.post([chargeOf(quick, 5n)]);
   });
 
-  it('that take too long are not waited for, and what came meanwhile is looked at again', async () => {
+  it('does not wait for one that takes too long, and covers the same entries again next time', async () => {
     const [slow, quick] = [await account(), await account()];
     await audit('whole');
     const writer = await openWriter(slow);
@@ -182,7 +182,9 @@ describe('transactions that are under way', () => {
 
 const STATEMENT_TIMED_OUT = '57014';
 
-/** Asks the books again where a busy machine took longer than a statement may; the reference makes it happen once. */
+/**
+ * Retries a read when a busy machine exceeds the statement timeout; the reference makes a change happen once.
+ */
 async function untilInTime<Result>(ask: () => Promise<Result>): Promise<Result> {
   for (;;)
     try {
@@ -192,7 +194,7 @@ async function untilInTime<Result>(ask: () => Promise<Result>): Promise<Result> 
     }
 }
 
-/** Posts charges, credits and refunds of a few accounts, side by side, until it is told to stop. */
+/** Posts charges, credits and refunds of a few accounts in parallel, until stopped. */
 function keepPosting(accountIds: readonly string[]): { stop: () => Promise<number> } {
   const over = new AbortController();
   let charges = 0;
@@ -226,8 +228,8 @@ function keepPosting(accountIds: readonly string[]): { stop: () => Promise<numbe
   };
 }
 
-describe('audits while postings run side by side', () => {
-  it('give no false alarm and leave nothing out, whatever their scope, also two at once', async () => {
+describe('audits while postings run', () => {
+  it('give no false alarm and miss nothing, in either scope and also two at once', async () => {
     const accountIds = await Promise.all(Array.from({ length: 6 }, account));
     for (const accountId of accountIds) await grantDiem(running.database, accountId, usd(100));
     const first = await audit('whole');
@@ -252,7 +254,7 @@ describe('audits while postings run side by side', () => {
     const charges = await posting.stop();
     const last = await audit('whole');
     expect(last).toMatchObject({ ok: true, mismatches: [], charges });
-    // What the audits of a run saw one after the other is all of it, once.
+    // Consecutive audits of new entries cover each charge exactly once.
     let seen = first.charges;
     for (const { scope, charges: count } of alone.slice(0, 5)) {
       expect(scope).toBe('new');

@@ -9,28 +9,30 @@ import { type AuditedRows, WHOLE, checksOf, rowsSince } from './audit-checks.sto
 import { type AuditMark, NO_MARK, keepMark, lastMark } from './audit-marks.store.js';
 import { AUDIT_SETTINGS, WHOLE_SETTINGS, longQuery } from './audit-query.store.js';
 
-/** Mismatches that are listed; the books are wrong after the first. */
+/** Most mismatches listed. One is enough to make the books wrong. */
 const MAX_MISMATCHES = 100;
 /**
- * How long it waits for the transactions under way to end, try by try. Postings that begin meanwhile wait too, so it
- * gives way in between.
+ * How long each attempt waits for open transactions to end. New postings wait meanwhile, so the audit yields
+ * between attempts.
  */
 const LOCK_TRIES_MS = [50, 100, 200, 400, 800];
 const GIVE_WAY_MS = 200;
 
 const LOCK_NOT_AVAILABLE = '55P03';
-/** Another audit has kept a mark meanwhile. */
+/** Another audit has stored a mark in the meantime. */
 const OVERTAKEN = new Set(['23505', '40001', '40P01']);
 
-/** Proves the book. */
+/** Proves the books. */
 @Injectable()
 export class AuditStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Proves the whole book as it is at one moment, or what came since the last audit that found nothing; an audit that
-   * finds nothing is the next one's beginning, unless transactions that take too long left it no moment at which
-   * nobody was writing. The first is a whole one.
+   * Proves the whole book at one moment, or what was added since the last clean audit. The first audit covers
+   * the
+   * whole book. A clean audit stores a mark, from which the next one starts, unless long transactions left no
+   * moment
+   * without a writer.
    */
   async audit(scope: AuditScope): Promise<AuditReport> {
     const { client, isMark } = await this.begin();
@@ -41,19 +43,20 @@ export class AuditStore {
       isClean = true;
       return audited.report;
     } finally {
-      // The server ends the transaction of a connection that is closed.
+      // Closing the connection makes the server end its transaction.
       client.release(!isClean);
     }
   }
 
   /**
-   * Begins a transaction, if possible at a moment when no other one is writing to the books: then no lower id than those
-   * it sees can come later. `isMark` says whether that was possible.
+   * Begins a transaction, if possible at a moment without a writer: no id lower than those it sees can appear
+   * later.
+   * `isMark` says whether that worked.
    */
   private async begin(): Promise<{ client: PoolClient; isMark: boolean }> {
     for (const waitMs of LOCK_TRIES_MS)
       try {
-        // In one message, so that the lock is held no longer than the server needs.
+        // One message, so that the lock is held no longer than the server needs.
         const client = await this.clientAfter(`
           BEGIN; SET LOCAL lock_timeout = ${waitMs}; SELECT pg_advisory_lock(${BOOKS_LOCK}); COMMIT;
           BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_advisory_unlock(${BOOKS_LOCK})`);
@@ -66,8 +69,9 @@ export class AuditStore {
   }
 
   /**
-   * A connection that has run `statements`. On failure it is closed: PostgreSQL may report a lock timeout and grant the
-   * lock all the same, and then frees it only when the session ends.
+   * Returns a connection that has run `statements`, or closes it on failure: PostgreSQL may report a lock
+   * timeout and
+   * still grant the lock, which is then freed only when the session ends.
    */
   private async clientAfter(statements: string): Promise<PoolClient> {
     const client = await this.database.pool.connect();
@@ -81,7 +85,7 @@ export class AuditStore {
   }
 }
 
-/** Keeps the mark of an audit that found nothing, where it can be one and unless another one was quicker. */
+/** Stores the mark of a clean audit, if it can have one and no other audit was quicker. */
 async function end(client: PoolClient, { report, mark, rows }: Audited, isMark: boolean): Promise<void> {
   if (!report.ok || !isMark) {
     await client.query('ROLLBACK');
@@ -98,13 +102,13 @@ async function end(client: PoolClient, { report, mark, rows }: Audited, isMark: 
 
 export interface Audited {
   readonly report: AuditReport;
-  /** Where it ended; to be kept when it found nothing. */
+  /** Where the audit ended; stored if it found nothing. */
   readonly mark: AuditMark;
-  /** What it looked at. */
+  /** What the audit covered. */
   readonly rows: AuditedRows;
 }
 
-/** Proves the book as the transaction of `client` sees it. Its isolation is repeatable read. */
+/** Proves the books as the transaction of `client` sees them. Its isolation level is repeatable read. */
 export async function auditBooks(client: PoolClient, scope: AuditScope): Promise<Audited> {
   await client.query(AUDIT_SETTINGS);
   const last = await lastMark(client);
@@ -135,7 +139,10 @@ export async function auditBooks(client: PoolClient, scope: AuditScope): Promise
   };
 }
 
-/** A plain limit would make PostgreSQL look for a plan that finds the first few soon, though there are none. */
+/**
+ * With a plain LIMIT, PostgreSQL would choose a plan for finding the first few rows, although there are
+ * usually none.
+ */
 const fewOf = (check: string): string =>
   `WITH found AS MATERIALIZED (${check}) SELECT mismatch FROM found LIMIT ${MAX_MISMATCHES + 1}`;
 
@@ -184,7 +191,7 @@ const totalsSql = ({ rows: { transfers, charges, refunds }, from, last }: Range)
   ) AS charges, (SELECT coalesce(max(id), ${from.refundId}) AS refund_id FROM ${refunds} AS refund) AS refunds`;
 
 interface Totals {
-  /** What was looked at. */
+  /** What was covered. */
   readonly accounts: number;
   readonly transfers: number;
   readonly charges: number;
@@ -221,7 +228,7 @@ async function totalsOf(client: PoolClient, range: Range): Promise<Totals> {
   };
 }
 
-/** Nothing that an audit has seen goes away, not even when all that belongs to it goes with it. */
+/** Nothing that an audit has seen may disappear, even if everything related to it disappears too. */
 function shrunk(last: AuditMark, { transfers_before, charges_before }: TotalsRow): string[] {
   const tell = (what: string, then: bigint, now: bigint): string =>
     `The last audit saw ${then} ${what}; of those ids there are ${now}.`;

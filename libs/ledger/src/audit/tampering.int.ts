@@ -19,7 +19,7 @@ beforeAll(async () => {
   await running.poster.post([chargeOf(FRED, 40n, { requestId: 'old' })]);
   await running.books.refund({ accountId: FRED, requestId: 'old', reference: 'old' });
   await running.books.audit('whole');
-  // All that follows is new.
+  // Everything below is new since that audit.
   await running.books.credit({ accountId: FRED, usdNano: usd(1), reference: 'start' });
   await running.poster.post([
     chargeOf(FRED, 0n, { requestId: 'first', cost: { usdNano: 300n, diemNano: 200n }, writeOffNano: 5n }),
@@ -46,7 +46,7 @@ describe('the books are append-only', () => {
         [`TRUNCATE ledger.${name}`],
       ]),
     ),
-  )('%s is refused', async (sql) => {
+  )('rejects %s', async (sql) => {
     await expect(running.database.query(sql)).rejects.toThrow(/append-only/);
   });
 
@@ -62,19 +62,19 @@ describe('the books are append-only', () => {
     ['TRUNCATE ledger.audit_marks'],
     ['DELETE FROM ledger.accounts'],
     ['TRUNCATE ledger.accounts'],
-  ])('%s is refused', async (sql) => {
+  ])('rejects %s', async (sql) => {
     await expect(running.database.query(sql)).rejects.toThrow(/append-only/);
   });
 
   it.each([
     ['UPDATE ledger.accounts SET usd_nano = -1', /accounts_usd_not_negative/],
     ['UPDATE ledger.accounts SET diem_nano = -1', /accounts_diem_not_negative/],
-  ])('%s is refused', async (sql, reason) => {
+  ])('rejects %s', async (sql, reason) => {
     await expect(running.database.query(sql)).rejects.toThrow(reason);
   });
 });
 
-/** The audit of books that were changed without triggers and checks, and were put back after. */
+/** Audits the books after changing them without triggers and checks, then restores them. */
 async function auditAfter(scope: AuditScope, statements: readonly string[]): Promise<AuditReport> {
   class PutBack extends Error {}
   let report: AuditReport | undefined;
@@ -106,7 +106,7 @@ const refundOf = (requestId: string, usdNano: number): string[] => [
   `UPDATE ledger.accounts SET usd_nano = usd_nano + ${usdNano}`,
 ];
 
-/** Name, statements, and a sentence of the report. All of it is new since the last audit. */
+/** Name, statements, and a sentence of the report. All the changes are new since the last audit. */
 const TAMPERINGS: readonly [string, string[], RegExp][] = [
   [
     'a balance that was raised',
@@ -338,7 +338,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
 ];
 
 describe.each<AuditScope>(['whole', 'new'])('the audit of scope %s', (scope) => {
-  it('finds nothing in books that nobody tampered with', async () => {
+  it('finds nothing if the books are intact', async () => {
     const charges = scope === 'whole' ? 4 : 3;
     await expect(auditAfter(scope, [])).resolves.toMatchObject({ ok: true, scope, mismatches: [], charges });
   });
@@ -349,7 +349,7 @@ describe.each<AuditScope>(['whole', 'new'])('the audit of scope %s', (scope) => 
     expect(report.mismatches).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));
   });
 
-  it('tells the imbalance of each currency', async () => {
+  it('reports the imbalance of each currency', async () => {
     const statements = ['UPDATE ledger.accounts SET usd_nano = usd_nano + 3, diem_nano = diem_nano - 4'];
     await expect(auditAfter(scope, statements)).resolves.toMatchObject({
       imbalanceUsdNano: 3n,
@@ -357,7 +357,7 @@ describe.each<AuditScope>(['whole', 'new'])('the audit of scope %s', (scope) => 
     });
   });
 
-  it('lists a hundred mismatches at most', async () => {
+  it('lists at most 100 mismatches', async () => {
     const report = await auditAfter(scope, [
       'INSERT INTO ledger.accounts (id, usd_nano) SELECT gen_random_uuid(), 1 FROM generate_series(1, 500)',
     ]);
@@ -366,7 +366,7 @@ describe.each<AuditScope>(['whole', 'new'])('the audit of scope %s', (scope) => 
   });
 });
 
-describe('what was tampered with in the part that is proved', () => {
+describe('tampering with entries that an audit has already proved', () => {
   it.each<[string, string[], RegExp]>([
     [
       'a charge that was removed with all that belongs to it',
@@ -391,7 +391,7 @@ describe('what was tampered with in the part that is proved', () => {
       [`DELETE FROM ledger.transfer_references WHERE reference = 'old' AND kind = 'credit'`],
       /of kind credit does not match its reference old/,
     ],
-  ])('is found by the audit of the whole book only: %s', async (_name, statements, sentence) => {
+  ])('is found only by the audit of the whole book: %s', async (_name, statements, sentence) => {
     const report = await auditAfter('whole', statements);
     expect(report.ok).toBe(false);
     expect(report.mismatches).toEqual(expect.arrayContaining([expect.stringMatching(sentence)]));

@@ -7,7 +7,7 @@ import { HoldBook } from '../holds/hold-book.js';
 import { SettledCharges } from './settled-charges.js';
 import type { Credited } from './transfers.store.js';
 
-/** What an operator does to a balance: in the books first, then in what may be spent. */
+/** Operator changes to a balance: applied to the books first, then to the hold book. */
 @Injectable()
 export class Adjustments {
   constructor(
@@ -23,7 +23,7 @@ export class Adjustments {
     return transfer;
   }
 
-  /** What a request under way holds of it is no longer covered: what it costs is written off. */
+  /** A running request may lose the cover of its hold; its cost is then written off. */
   async reverse(reversal: Reversal): Promise<Transfer> {
     const { transfer, ...change } = await this.charges.reverse(reversal);
     await this.post(change);
@@ -38,7 +38,10 @@ export class Adjustments {
     return transfers;
   }
 
-  /** No key spends anything by a new change. What made the version that a repeated one finds is not known. */
+  /**
+   * A new change involves no key's spending. For a repeated one, the cause of the account's version is
+   * unknown.
+   */
   private post({ isNew, balances }: Pick<Credited, 'isNew' | 'balances'>): Promise<void> {
     return this.holdBook.post([{ ...balances, requestIds: [], ...(isNew && { spends: [] }) }]);
   }

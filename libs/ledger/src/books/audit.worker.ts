@@ -4,11 +4,11 @@ import { JobWorkers } from '@svc/jobs';
 import { RootLogger } from '@svc/runtime';
 import { SettledBooks } from './settled-books.js';
 
-/** What is new takes little time; the whole book is proved when few are awake. In UTC. */
+/** In UTC. An audit of new entries is quick; the whole book is proved when traffic is low. */
 const EVERY_QUARTER = '*/15 * * * *';
 const EVERY_NIGHT = '30 3 * * *';
 
-/** Proves the books by itself; metrics and the log tell the result. */
+/** Audits the books on a schedule, and reports the result in metrics and the log. */
 @Injectable()
 export class AuditWorker implements OnModuleInit {
   constructor(

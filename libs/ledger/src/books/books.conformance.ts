@@ -4,7 +4,7 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LedgerOptions, type RunningLedger, chargeOf, startLedger, usd } from '../testing.js';
 
-/** What every adapter of the port `Books` keeps. `at` makes the adapter of the books that `start` starts. */
+/** Contract of the port `Books`. `at` creates the adapter for the books that `start` starts. */
 export function booksConformance(
   name: string,
   at: (books: Books) => Books,
@@ -47,21 +47,21 @@ export function booksConformance(
         await expect(books.balances(accountId)).resolves.toEqual({ usdNano: usd(10), diemNano: 0n });
       });
 
-      it('happens once for a reference, with the first transfer as its answer', async () => {
+      it('happens once for a reference, and returns the first transfer each time', async () => {
         const credit = { accountId: randomUUID(), usdNano: usd(1), reference: 'r' };
         const first = await books.credit(credit);
         await expect(books.credit(credit)).resolves.toEqual(first);
         await expect(books.balances(credit.accountId)).resolves.toMatchObject({ usdNano: usd(1) });
       });
 
-      it('happens once when it is asked for many times at once', async () => {
+      it('happens once when it is requested many times in parallel', async () => {
         const credit = { accountId: randomUUID(), usdNano: usd(1), reference: 'r' };
         const transfers = await Promise.all(Array.from({ length: 20 }, () => books.credit(credit)));
         expect(new Set(transfers.map(({ id }) => id)).size).toBe(1);
         await expect(books.balances(credit.accountId)).resolves.toMatchObject({ usdNano: usd(1) });
       });
 
-      it('refuses a reference with another amount, also of two at once', async () => {
+      it('rejects a used reference with another amount, also in parallel', async () => {
         const accountId = randomUUID();
         const results = await Promise.allSettled(
           [1, 2, 3, 4].map((amount) => books.credit({ accountId, usdNano: usd(amount), reference: 'r' })),
@@ -74,14 +74,14 @@ export function booksConformance(
         await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: won });
       });
 
-      it('takes the same reference for another account', async () => {
+      it('accepts the same reference for another account', async () => {
         const [a, b] = [randomUUID(), randomUUID()];
         await books.credit({ accountId: a, usdNano: usd(1), reference: 'shared' });
         await books.credit({ accountId: b, usdNano: usd(2), reference: 'shared' });
         await expect(books.balances(b)).resolves.toMatchObject({ usdNano: usd(2) });
       });
 
-      it('refuses what the books can not hold', async () => {
+      it('rejects a balance too large for the books', async () => {
         const accountId = randomUUID();
         const credit = { accountId, usdNano: 2n ** 63n - 1n, reference: 'most' };
         await books.credit(credit);
@@ -93,7 +93,7 @@ export function booksConformance(
       });
     });
 
-    describe('a deposit that is taken back', () => {
+    describe('reversing a deposit', () => {
       const paid = (accountId: string, reference = 'payment_1') =>
         books.credit({ accountId, usdNano: usd(5), reference, rail: 'base' });
       const taken = (accountId: string, reference = 'payment_1') =>
@@ -103,7 +103,7 @@ export function booksConformance(
           .map(({ kind, amountNano }) => [kind, amountNano])
           .toReversed();
 
-      it('is gone from the balance, once, however often and at once it is asked', async () => {
+      it('takes it from the balance once, however often it is requested, also in parallel', async () => {
         const accountId = randomUUID();
         await paid(accountId);
         const transfers = await Promise.all(Array.from({ length: 5 }, () => taken(accountId)));
@@ -118,7 +118,7 @@ export function booksConformance(
         await expect(running.ledger.available(accountId)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
       });
 
-      it('becomes a debt where it was spent, which later credit pays first', async () => {
+      it('creates a debt for what was spent, which later credits repay first', async () => {
         const accountId = randomUUID();
         await paid(accountId);
         await running.poster.post([chargeOf(accountId, usd(3))]);
@@ -146,7 +146,7 @@ export function booksConformance(
           await expect(books.audit(scope)).resolves.toMatchObject({ ok: true, mismatches: [] });
       });
 
-      it('was one: a credit of the operator, a payment of another rail and what never came are refused', async () => {
+      it("rejects an operator's credit, a payment of another rail, and an unknown deposit", async () => {
         const accountId = randomUUID();
         await books.credit({ accountId, usdNano: usd(1), reference: 'payment_1' });
         await expect(taken(accountId)).rejects.toEqual(refused('INVALID_REQUEST'));
@@ -157,7 +157,7 @@ export function booksConformance(
         await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: usd(6) });
       });
 
-      it('is read with the others, by reference or page by page', async () => {
+      it('is listed with the deposits, by reference or page by page', async () => {
         const accountId = randomUUID();
         const first = await paid(accountId, 'payment_9');
         await books.credit({ accountId, usdNano: usd(1), reference: 'payment_9' });
@@ -172,11 +172,11 @@ export function booksConformance(
     });
 
     describe('transfers', () => {
-      it('come newest first, page by page, with no gap and nothing twice, and of one account only', async () => {
+      it('are listed newest first, page by page, without gaps or duplicates, and for one account only', async () => {
         const accountId = randomUUID();
         await books.credit({ accountId, usdNano: usd(1), reference: 'start' });
         const charges = Array.from({ length: 24 }, (_, index) =>
-          // Of several months, since pages go over partitions.
+          // Several months, since pages span partitions.
           chargeOf(accountId, BigInt(index + 1), { at: `2026-0${(index % 3) + 1}-15T00:00:00.000Z` }),
         );
         for (const charge of charges) await running.poster.post([charge, chargeOf(randomUUID(), 0n)]);

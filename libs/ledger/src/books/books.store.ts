@@ -25,7 +25,7 @@ import { MonthsStore } from '../accounts/months.store.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
 import { type Credited, findTransfer, insertTransfers } from './transfers.store.js';
 
-/** The books but for the posting of charges. */
+/** The books, except for the posting of charges. */
 @Injectable()
 export class BooksStore {
   constructor(
@@ -33,12 +33,14 @@ export class BooksStore {
     private readonly months: MonthsStore,
   ) {}
 
-  /** What an account has. */
   balances(accountId: string): Promise<PostedBalances> {
     return readAccount(this.database, accountId);
   }
 
-  /** Credits once for each account and reference. Refuses: REFERENCE_REUSED, INVALID_REQUEST past the largest balance. */
+  /**
+   * Credits once per account and reference. Rejects: REFERENCE_REUSED; INVALID_REQUEST if the balance would
+   * be too large.
+   */
   async credit(credit: Credit): Promise<Credited> {
     const at = new Date().toISOString();
     await this.months.ensure([at]);
@@ -63,7 +65,7 @@ export class BooksStore {
     return rows.map(transferOf);
   }
 
-  /** Refuses: CHARGE_NOT_FOUND. */
+  /** Rejects: CHARGE_NOT_FOUND. */
   charge(requestId: string): Promise<PostedCharge> {
     return findPostedCharge(this.database, requestId);
   }
@@ -89,14 +91,14 @@ export class BooksStore {
   }
 }
 
-/** What a credit is called, and the account that it comes from. */
+/** The transfer kind of a credit, and the account it comes from. */
 function sourceOf({ rail }: Credit): { kind: 'credit' | 'deposit'; account: string } {
   return rail === undefined
     ? { kind: 'credit', account: OPERATOR_DEPOSITS }
     : { kind: 'deposit', account: railDeposits(rail) };
 }
 
-/** What the account owes. It is locked. */
+/** The account's debt. The account must be locked. */
 async function debtOf(client: PoolClient, accountId: string): Promise<bigint> {
   const { rows } = await client.query<{ debt_nano: bigint }>(
     'SELECT debt_nano FROM ledger.accounts WHERE id = $1',

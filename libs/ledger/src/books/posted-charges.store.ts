@@ -36,7 +36,7 @@ interface RefundRow {
   readonly at: Date;
 }
 
-/** Its month is not known, so all of them are asked. Refuses: CHARGE_NOT_FOUND. */
+/** Searches all months, because the request's month is unknown. Rejects: CHARGE_NOT_FOUND. */
 export async function findPostedCharge(database: Database, requestId: string): Promise<PostedCharge> {
   const [row] = await database.query<ChargeRow>('SELECT * FROM ledger.charges WHERE request_id = $1', [
     requestId,

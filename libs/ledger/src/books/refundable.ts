@@ -1,6 +1,6 @@
 import { type Balances, Problem, type Refund, totalNano } from '@svc/contracts';
 
-/** A refund as it was made. */
+/** A refund that was made before. */
 export interface PastRefund {
   /** Grows from refund to refund. */
   readonly id: bigint;
@@ -10,8 +10,9 @@ export interface PastRefund {
 }
 
 /**
- * What a refund gives back of a charge, or `undefined` when it is one that was made before. `past` has all refunds of
- * the request, and the one with this reference. Refuses: REFERENCE_REUSED, REFUND_TOO_LARGE.
+ * What a refund returns of a charge, or `undefined` if that refund was made before. `past` has all refunds of
+ * the
+ * request, and the one with this reference. Throws: REFERENCE_REUSED, REFUND_TOO_LARGE.
  */
 export function refundable(
   refund: Refund,

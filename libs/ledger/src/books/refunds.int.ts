@@ -29,7 +29,7 @@ const refused = (code: string, param?: string) =>
   expect.objectContaining({ code, ...(param !== undefined && { param }) });
 const balances = (accountId: string) => running.books.balances(accountId);
 
-/** An account with 1 USD and 0.5 DIEM that was charged. */
+/** An account with 1 USD and 0.5 DIEM, after a charge. */
 async function charged(cost: Charge['cost'], more: Partial<Charge> = {}): Promise<Charge> {
   const accountId = randomUUID();
   await running.books.credit({ accountId, usdNano: usd(1), reference: 'start' });
@@ -46,8 +46,8 @@ const refundOf = ({ accountId, requestId }: Charge, more: Partial<Refund> = {}):
   ...more,
 });
 
-describe('a charge by its request', () => {
-  it('has its lines, what was paid of each, and what was given back, and why', async () => {
+describe('a charge looked up by its request', () => {
+  it('has its lines, what was paid for each, and its refunds with their cause', async () => {
     const charge = await charged({ usdNano: 700n, diemNano: 200n }, { writeOffNano: 50n });
     const { requestId, lines } = charge;
     const found = await running.books.charge(requestId);
@@ -62,7 +62,7 @@ describe('a charge by its request', () => {
     });
   });
 
-  it('is not there before it is posted', async () => {
+  it('is not found before it is posted', async () => {
     await expect(running.books.charge(randomUUID())).rejects.toMatchObject({
       code: 'CHARGE_NOT_FOUND',
       param: 'requestId',
@@ -71,7 +71,7 @@ describe('a charge by its request', () => {
 });
 
 describe('a refund', () => {
-  it('gives all of a charge back, in the currencies it was paid in, at once', async () => {
+  it('returns a whole charge at once, in the currencies it was paid in', async () => {
     const charge = await charged({ usdNano: 700n, diemNano: 200n }, { writeOffNano: 50n });
     const transfers = await running.books.refund(refundOf(charge));
     const shared = {
@@ -93,7 +93,7 @@ describe('a refund', () => {
     expect(history).toEqual(transfers.toReversed());
   });
 
-  it('gives parts back until all is, each under its reference', async () => {
+  it('returns parts, each under its own reference, until nothing is left', async () => {
     const charge = await charged({ usdNano: 700n, diemNano: 200n });
     const part = { usdNano: 100n, diemNano: 0n };
     await running.books.refund(refundOf(charge, { reference: '1', amount: part }));
@@ -108,7 +108,7 @@ describe('a refund', () => {
     );
   });
 
-  it('finds a charge of any month, and one that is recorded and not posted yet', async () => {
+  it('finds a charge of any month, and one that is recorded but not posted yet', async () => {
     const old = await charged({ usdNano: 5n, diemNano: 0n }, { at: '2024-02-29T12:00:00.000Z' });
     await expect(running.books.refund(refundOf(old))).resolves.toHaveLength(1);
     const recorded = chargeOf(old.accountId, 7n);
@@ -118,7 +118,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('lets DIEM expire that an account without a stake gets back', async () => {
+  it('in DIEM expires on an account without a stake', async () => {
     const charge = await charged({ usdNano: 0n, diemNano: 10n });
     await running.database.query('DELETE FROM ledger.stakes WHERE account_id = $1', [charge.accountId]);
     await running.books.refund(refundOf(charge));
@@ -131,14 +131,14 @@ describe('a refund', () => {
   });
 });
 
-/** What telemetry has counted of refunds, in nano-dollars of either currency. */
+/** The refunds counted by telemetry, in billionths of either currency. */
 const counted = (): Record<string, number> =>
   Object.fromEntries(
     money.refunded.points().map(({ values, value }) => [values[0], Math.round(value * 1e9)]),
   );
 
-describe('the same reference', () => {
-  it('is counted once, however often it is told', async () => {
+describe('a repeated refund reference', () => {
+  it('is counted once, however often the refund is requested', async () => {
     const before = counted();
     const charge = await charged({ usdNano: 700n, diemNano: 200n });
     for (let time = 0; time < 3; time += 1) await running.books.refund(refundOf(charge));
@@ -147,7 +147,7 @@ describe('the same reference', () => {
     expect((now['DIEM'] ?? 0) - (before['DIEM'] ?? 0)).toBe(200);
   });
 
-  it('answers with the same transfers and refunds once, also for all that was left', async () => {
+  it('returns the same transfers and refunds once, also when it covered all that was left', async () => {
     const charge = await charged({ usdNano: 700n, diemNano: 200n });
     const part = refundOf(charge, { amount: { usdNano: 100n, diemNano: 20n } });
     const first = await running.books.refund(part);
@@ -164,7 +164,7 @@ describe('the same reference', () => {
     ['more', { amount: { usdNano: 101n, diemNano: 0n } }],
     ['another currency', { amount: { usdNano: 0n, diemNano: 100n } }],
     ['all that is left, after a part', {}],
-  ])('is refused with %s', async (_name, more) => {
+  ])('is rejected with %s', async (_name, more) => {
     const charge = await charged({ usdNano: 700n, diemNano: 200n });
     await running.books.refund(refundOf(charge, { amount: { usdNano: 100n, diemNano: 0n } }));
     await expect(running.books.refund(refundOf(charge, more))).rejects.toEqual(
@@ -172,7 +172,7 @@ describe('the same reference', () => {
     );
   });
 
-  it('is refused with another request, and taken by another account', async () => {
+  it('is rejected for another request, and accepted for another account', async () => {
     const charge = await charged({ usdNano: 700n, diemNano: 0n });
     const other = chargeOf(charge.accountId, 700n);
     await running.poster.post([other]);
@@ -184,14 +184,14 @@ describe('the same reference', () => {
     await expect(running.books.refund(refundOf(elsewhere))).resolves.toHaveLength(1);
   });
 
-  it('may be that of a credit', async () => {
+  it('may equal the reference of a credit', async () => {
     const charge = await charged({ usdNano: 7n, diemNano: 0n });
     await expect(running.books.refund(refundOf(charge, { reference: 'start' }))).resolves.toHaveLength(1);
   });
 });
 
-describe('refused are', () => {
-  it('requests that were not charged, and those of another account', async () => {
+describe('a refund is rejected', () => {
+  it('for a request that was not charged, or belongs to another account', async () => {
     const charge = await charged({ usdNano: 7n, diemNano: 0n });
     const notFound = refused('CHARGE_NOT_FOUND', 'requestId');
     await expect(running.books.refund(refundOf(charge, { requestId: 'none' }))).rejects.toEqual(notFound);
@@ -203,14 +203,14 @@ describe('refused are', () => {
   it.each([
     ['usd', { usdNano: 701n, diemNano: 0n }],
     ['diem', { usdNano: 0n, diemNano: 201n }],
-  ])('more %s than was paid in it, though all was more', async (param, amount) => {
+  ])('for more %s than was paid in that currency, even if the total was higher', async (param, amount) => {
     const charge = await charged({ usdNano: 700n, diemNano: 200n });
     await expect(running.books.refund(refundOf(charge, { amount }))).rejects.toEqual(
       refused('REFUND_TOO_LARGE', param),
     );
   });
 
-  it('what was written off, and what cost nothing', async () => {
+  it('for a charge that was written off or cost nothing', async () => {
     const written = await charged({ usdNano: 0n, diemNano: 0n }, { writeOffNano: 9n });
     const tooLarge = refused('REFUND_TOO_LARGE');
     await expect(running.books.refund(refundOf(written))).rejects.toEqual(tooLarge);
@@ -218,7 +218,7 @@ describe('refused are', () => {
     await expect(running.books.refund(refundOf(free))).rejects.toEqual(tooLarge);
   });
 
-  it('a balance that the books can not hold', async () => {
+  it('if the balance would be too large for the books', async () => {
     const charge = await charged({ usdNano: 700n, diemNano: 0n });
     const usdNano = 2n ** 63n - 1n - usd(1) + 700n;
     await running.books.credit({ accountId: charge.accountId, usdNano, reference: 'most' });
@@ -226,8 +226,8 @@ describe('refused are', () => {
   });
 });
 
-describe('refunds at once', () => {
-  it('never give back more than the charge, however many there are', async () => {
+describe('parallel refunds', () => {
+  it('never return more than the charge, however many there are', async () => {
     const charge = await charged({ usdNano: 1_000n, diemNano: 100n });
     const amount = { usdNano: 90n, diemNano: 9n };
     const results = await Promise.allSettled(
@@ -253,11 +253,11 @@ describe('refunds at once', () => {
   });
 });
 
-describe('requests that were refused and given back', () => {
+describe('charges of refused requests that were refunded', () => {
   const chargeAt = (accountId: string, at: string): Charge =>
     chargeOf(accountId, 0n, { at, keyId: 'k', cost: { usdNano: 30n, diemNano: 20n } });
 
-  it('are in no usage: neither in entries nor in sums of days and keys', async () => {
+  it('do not appear in usage: neither in entries nor in sums by day and key', async () => {
     const { accountId, requestId } = await charged(
       { usdNano: 30n, diemNano: 20n },
       { at: '2026-01-20T10:00:00.000Z', keyId: 'k' },

@@ -11,15 +11,15 @@ import { type PastRefund, refundable } from './refundable.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
 
 export interface Refunded {
-  /** One for each currency, the same ones each time the refund is asked for. */
+  /** One for each currency; the same ones each time the refund is repeated. */
   readonly transfers: readonly Transfer[];
-  /** Whether it is the first time. */
+  /** False if the refund was made before. */
   readonly isNew: boolean;
-  /** What the account has now. */
+  /** The account's balances now. */
   readonly balances: PostedBalances;
 }
 
-/** Gives back what requests cost. */
+/** Refunds what requests cost. */
 @Injectable()
 export class RefundsStore {
   constructor(
@@ -28,8 +28,8 @@ export class RefundsStore {
   ) {}
 
   /**
-   * Refunds once for each account and reference. Refuses: CHARGE_NOT_FOUND, REFUND_TOO_LARGE, REFERENCE_REUSED,
-   * INVALID_REQUEST past the largest balance.
+   * Refunds once per account and reference. Rejects: CHARGE_NOT_FOUND, REFUND_TOO_LARGE, REFERENCE_REUSED;
+   * INVALID_REQUEST if the balance would be too large.
    */
   async refund(refund: Refund): Promise<Refunded> {
     const at = new Date().toISOString();
@@ -38,7 +38,7 @@ export class RefundsStore {
       const accounts = await lockAccounts(client, new Set([refund.accountId]));
       const before = accounts.get(refund.accountId);
       assert(before, 'the account is locked');
-      // Nobody else refunds this account meanwhile: it is locked.
+      // The account is locked, so no other refund of it runs meanwhile.
       const charge = await findCharge(client, refund);
       const amount = refundable(refund, charge, await findRefunds(client, refund));
       if (amount) return insertRefund(client, refund, { amount, before, at });
@@ -54,7 +54,7 @@ interface AmountRow {
 
 const amountOf = (row: AmountRow): Balances => ({ usdNano: row.usd_nano, diemNano: row.diem_nano });
 
-/** What was paid for the request. Its month is not known, so all of them are asked. */
+/** What was paid for the request. Searches all months, because the request's month is unknown. */
 async function findCharge(client: PoolClient, { accountId, requestId }: Refund): Promise<Balances> {
   const { rows } = await client.query<AmountRow>(
     'SELECT usd_nano, diem_nano FROM ledger.charges WHERE request_id = $1 AND account_id = $2',
@@ -99,7 +99,9 @@ async function findTransfers(client: PoolClient, { accountId, reference }: Refun
   return rows.map(transferOf);
 }
 
-/** The stake is for an account that never had one: what it gets back in DIEM is gone at the next midnight. */
+/**
+ * The empty stake is for an account that never had one: DIEM it gets back then expires at the next midnight.
+ */
 const INSERT_REFUND = `
   WITH transfer AS (
     INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)

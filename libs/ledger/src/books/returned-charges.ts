@@ -4,7 +4,7 @@ import { NEVER_CHARGED } from '../accounts/given-back.store.js';
 import { HoldBook } from '../holds/hold-book.js';
 import { RefundsStore } from './refunds.store.js';
 
-/** Gives back by a refund, under a reference that no operator would choose. */
+/** Refunds under a reference that no operator would choose. */
 @Injectable()
 export class ReturnedCharges {
   constructor(
@@ -12,7 +12,10 @@ export class ReturnedCharges {
     private readonly holdBook: HoldBook,
   ) {}
 
-  /** All that is left of a posted charge, once, however often it is asked. Refuses where nothing is left. */
+  /**
+   * Returns all that is left of a posted charge, once, however often it is called. Rejects if nothing is
+   * left.
+   */
   async giveBack({ accountId, requestId }: Charge): Promise<void> {
     const refund = { accountId, requestId, reference: `${NEVER_CHARGED}${requestId}` };
     const { balances } = await this.refunds.refund(refund);

@@ -8,7 +8,7 @@ import { lockAccounts } from '../accounts/accounts.store.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { type Credited, findTransfer, insertTransfers } from './transfers.store.js';
 
-/** Takes deposits back. */
+/** Reverses deposits. */
 @Injectable()
 export class ReversalsStore {
   constructor(
@@ -17,8 +17,9 @@ export class ReversalsStore {
   ) {}
 
   /**
-   * Takes a deposit back, once. The account is lent what it has not got any more, so that its balance ends at nothing
-   * and the deposit is taken back whole. Refuses: INVALID_REQUEST without such a deposit.
+   * Reverses a deposit, once. The account is lent what it no longer has, so that the whole deposit is
+   * reversed and the
+   * balance does not go below zero. Rejects: INVALID_REQUEST if there is no such deposit.
    */
   async reverse(reversal: Reversal): Promise<Credited> {
     const at = new Date().toISOString();
@@ -37,7 +38,7 @@ export class ReversalsStore {
   }
 }
 
-/** What the account has not got is lent to it, and becomes its debt. */
+/** Lends the account what it lacks, as a debt. */
 function insertReversal(
   client: PoolClient,
   { accountId, rail, reference }: Reversal,

@@ -14,7 +14,7 @@ import { AuditStore } from '../audit/audit.store.js';
 import { BooksStore } from './books.store.js';
 import { PostingProgress } from '../posting/posting-progress.js';
 
-/** Reads of the books that see every charge which was settled before them. */
+/** Reads of the books that include every charge settled before them. */
 @Injectable()
 export class SettledBooks {
   constructor(
@@ -40,12 +40,12 @@ export class SettledBooks {
     return this.store.charge(requestId);
   }
 
-  /** No charge is among them, so none is waited for. */
+  /** Deposits involve no charges, so this does not wait for postings. */
   deposits(wanted: DepositsWanted): Promise<readonly Transfer[]> {
     return this.store.deposits(wanted);
   }
 
-  /** Its result is a metric too. */
+  /** Reports its result as a metric too. */
   async audit(scope: AuditScope): Promise<AuditReport> {
     try {
       const report = await this.proved(scope);
@@ -58,7 +58,7 @@ export class SettledBooks {
     }
   }
 
-  /** Charges that wait to be posted are no fault of the books: they are audited once they are posted. */
+  /** Charges that wait to be posted are not a fault of the books: they are audited once posted. */
   private async proved(scope: AuditScope): Promise<AuditReport> {
     await this.progress.beforeRead().catch(() => undefined);
     return this.audits.audit(scope);

@@ -6,7 +6,7 @@ import { RefundsStore, type Refunded } from './refunds.store.js';
 import { ReversalsStore } from './reversals.store.js';
 import { PostingProgress } from '../posting/posting-progress.js';
 
-/** The charges of requests that are settled, whether they are posted yet or not. */
+/** Refunds and reversals, for settled charges whether they are posted yet or not. */
 @Injectable()
 export class SettledCharges {
   constructor(
@@ -15,14 +15,17 @@ export class SettledCharges {
     private readonly progress: PostingProgress,
   ) {}
 
-  /** Gives back what a request cost, or a part of it. Refuses as the store does, and UNAVAILABLE. */
+  /** Refunds what a request cost, or part of it. Rejects as the store does, and with UNAVAILABLE. */
   async refund(refund: Refund): Promise<Refunded> {
     assert(!refund.amount || totalNano(refund.amount) > 0n, 'a refund is above zero');
     await this.progress.beforeRead();
     return this.store.refund(refund);
   }
 
-  /** Takes a deposit back, after all that was spent of it. Refuses as the store does, and UNAVAILABLE. */
+  /**
+   * Reverses a deposit, after everything spent of it was posted. Rejects as the store does, and with
+   * UNAVAILABLE.
+   */
   async reverse(reversal: Reversal): Promise<Credited> {
     await this.progress.beforeRead();
     return this.reversals.reverse(reversal);

@@ -6,9 +6,9 @@ import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-row
 
 export interface Credited {
   readonly transfer: Transfer;
-  /** Whether it is the first time. */
+  /** False if the transfer was made before. */
   readonly isNew: boolean;
-  /** What the account has now. */
+  /** The account's balances now. */
   readonly balances: PostedBalances;
 }
 
@@ -20,19 +20,19 @@ interface Part {
   readonly reference: string;
 }
 
-/** A change of what an account has in USD, and of what it owes. */
+/** A change of an account's USD balance and of its debt. */
 interface Change {
   readonly at: string;
-  /** What the account had. It is locked. */
+  /** The balances before. The account is locked. */
   readonly before: PostedBalances;
   readonly usdNano: bigint;
-  /** By how much its debt grows. */
+  /** By how much the debt grows; negative for a repayment. */
   readonly debtNano: bigint;
-  /** In their order; one of nothing is left out. */
+  /** In order; zero amounts are left out. */
   readonly parts: readonly Part[];
 }
 
-/** The transfer of a kind that has this reference. Its account is locked. */
+/** The transfer of this kind and reference. Its account must be locked. */
 export async function findTransfer(
   client: PoolClient,
   kind: TransferKind,
@@ -65,7 +65,7 @@ const INSERT = `
   )
   SELECT ${TRANSFER} FROM transfer`;
 
-/** Stores a change as its transfers. Gives that of this kind. */
+/** Stores a change as its transfers, and returns the one of this kind. */
 export async function insertTransfers(
   client: PoolClient,
   kind: TransferKind,

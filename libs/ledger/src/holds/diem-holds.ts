@@ -3,15 +3,15 @@ import { RootLogger, within } from '@svc/runtime';
 import { type AccountChange, HoldBook } from './hold-book.js';
 import { LedgerSettings } from '../ledger.config.js';
 
-/** Accounts that are asked for at once: more would keep the connections from requests. */
+/** Accounts processed at once: more would take the connections from requests. */
 const LANES = 4;
 
 const holdId = (accountId: string, day: string): string => `stake:${accountId}:${day}`;
 
-/** DIEM that is set aside in the hold book while the books set it anew. */
+/** DIEM set aside in the hold book while the books reset it. */
 @Injectable()
 export class DiemHolds {
-  /** For setting DIEM aside: meanwhile every request of these accounts waits. */
+  /** Deadline for setting DIEM aside: meanwhile every request of these accounts waits. */
   protected readonly takeMs: number = 5_000;
 
   constructor(
@@ -20,12 +20,15 @@ export class DiemHolds {
     private readonly logger: RootLogger,
   ) {}
 
-  /** How long what is set aside may be counted on. */
+  /** How long the DIEM set aside may be relied on. */
   get holdsForMs(): number {
     return this.settings.config.LEDGER_HOLD_LEASE_MS / 2;
   }
 
-  /** Sets aside what no request holds, and says how much. Leaves out accounts of which it can't in time. */
+  /**
+   * Sets aside the DIEM that no request holds, and returns how much. Omits accounts that could not be done in
+   * time.
+   */
   async take(day: string, accountIds: readonly string[]): Promise<Map<string, bigint>> {
     const aside = new Map<string, bigint>();
     const waiting = accountIds.values();
@@ -48,14 +51,14 @@ export class DiemHolds {
     return aside;
   }
 
-  /** Tells what accounts have now, and ends what was set aside of theirs. */
+  /** Sets the new balances of accounts, and ends what was set aside for them. */
   async post(day: string, accounts: readonly AccountChange[]): Promise<void> {
     await this.book.post(
       accounts.map((account) => ({ ...account, requestIds: [holdId(account.accountId, day)] })),
     );
   }
 
-  /** Gives back what was set aside. Never rejects: what can't be given back lapses. */
+  /** Returns what was set aside. Never rejects: what can't be returned lapses. */
   async giveBack(day: string, aside: ReadonlyMap<string, bigint>): Promise<void> {
     for (const [accountId, diemNano] of aside) {
       const amount = { usdNano: 0n, diemNano };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Balances, type Hold, Holds } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 
-/** What happens to a hold when its request is over. Nobody waits for it, so nothing here rejects: failures are logged. */
+/** Ends a hold when its request is over. The request does not wait for this, so failures are only logged. */
 @Injectable()
 export class EndedHolds {
   constructor(
@@ -10,7 +10,7 @@ export class EndedHolds {
     private readonly logger: RootLogger,
   ) {}
 
-  /** Gives back what a hold has beyond the cost of its charge, which is durable. The rest ends with the posting. */
+  /** Shrinks a hold to the cost of its durable charge. Posting the charge ends the rest. */
   async shrink(hold: Hold, cost: Balances): Promise<void> {
     try {
       await this.book.settle(hold, cost);
@@ -19,7 +19,7 @@ export class EndedHolds {
     }
   }
 
-  /** Gives all of a hold back: nothing will be charged. Without this it would end with its lease. */
+  /** Releases a whole hold, because nothing will be charged. Without this it would end with its lease. */
   async release(hold: Hold): Promise<void> {
     try {
       await this.book.release(hold);

@@ -4,31 +4,29 @@ import type { AccountPosting } from './hold-book.js';
 import { KeyBudget, type KeySpent } from './key-budget.js';
 import { NOTHING, add, remaining } from './spendable.js';
 
-/** Reads the books. */
 export interface BookReads {
-  /** What an account has. */
   balances(accountId: string): Promise<PostedBalances>;
-  /** What a key has spent up to and including a UTC day, with the version of its account in the same snapshot. */
+  /** A key's spending up to and including a UTC day, with the version of its account in the same snapshot. */
   keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent>;
 }
 
-/** Reads of a key's spending that may each be overtaken by a posting. */
+/** How often a key's spending is read, as a posting may overtake each read. */
 const KEY_READS = 5;
 
-/** Accounts looked at for each that comes in beyond the limit. */
+/** Accounts examined for eviction per new account beyond the limit. */
 const EVICTION_STEPS = 8;
 
-/** An account as the hold book knows it. */
+/** An account in the hold book. */
 export class HoldAccount {
-  /** Used since room was last made. */
+  /** Used since the eviction hand last passed. */
   used = true;
   holds = 0;
   version = -1n;
-  /** Open while its DIEM is being set anew. */
+  /** Pending while the account's DIEM is being reset. */
   diemChange: PromiseWithResolvers<void> | undefined;
   private posted = NOTHING;
   private held = NOTHING;
-  /** Those of its keys that have a limit. */
+  /** Budgets of the keys that have a limit. */
   private readonly budgets = new Map<string, KeyBudget>();
 
   constructor(readonly id: string) {}
@@ -37,7 +35,7 @@ export class HoldAccount {
     return remaining(this.posted, this.held);
   }
 
-  /** Changes what is held, by what may be negative. */
+  /** Changes the held amount; may be negative. */
   hold(more: Balances): void {
     this.held = add(this.held, more);
   }
@@ -66,11 +64,11 @@ export class HoldAccount {
 
 interface Load {
   readonly done: Promise<void>;
-  /** The newest posting that came while the database was read. */
+  /** The newest posting that arrived during the read. */
   newest: PostedBalances | undefined;
 }
 
-/** The accounts that are in memory. Those without holds that were not used lately make room for others. */
+/** The accounts in memory. Accounts without holds that were not used recently are evicted to make room. */
 export class HoldAccounts {
   private readonly accounts = new Map<string, HoldAccount>();
   private readonly loads = new Map<string, Load>();
@@ -96,12 +94,12 @@ export class HoldAccounts {
 
   get(id: string): HoldAccount {
     const account = this.accounts.get(id);
-    // Room was made between its load and its use.
+    // Evicted between its load and its use.
     if (!account) throw new Problem('UNAVAILABLE', { cause: new Error('the hold book has no room') });
     return account;
   }
 
-  /** Reads an account into memory, once for all who wait for it. Refuses: UNAVAILABLE. */
+  /** Reads an account into memory, once for all waiting calls. Rejects: UNAVAILABLE. */
   ensure(id: string): Promise<void> {
     return (this.loads.get(id) ?? this.startLoad(id)).done;
   }
@@ -113,7 +111,9 @@ export class HoldAccounts {
     else if (load && posting.version > (load.newest?.version ?? -1n)) load.newest = posting;
   }
 
-  /** Reads what a key has spent, once for all who wait for it. Its account is in memory. Refuses: UNAVAILABLE. */
+  /**
+   * Reads a key's spending, once for all waiting calls. Its account must be in memory. Rejects: UNAVAILABLE.
+   */
   ensureBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
     const known = this.keyLoads.get(keyId);
     if (known) return known;
@@ -129,7 +129,7 @@ export class HoldAccounts {
         throw new Problem('UNAVAILABLE', { cause: error });
       });
       const account = this.get(accountId);
-      // What was posted since the read is not in it, nor is a day that has begun meanwhile.
+      // The read misses what was posted since, and a day that has begun since.
       if (spent.version < account.version || today() !== day) continue;
       (account.budget(keyId) ?? account.addBudget(keyId)).set(spent);
       return;
@@ -157,7 +157,7 @@ export class HoldAccounts {
     return load;
   }
 
-  /** A clock hand goes round the accounts and drops those without holds that were not used since it last came. */
+  /** Clock eviction: the hand drops accounts without holds that were not used since it last passed. */
   private makeRoom(): void {
     for (let steps = 0; this.accounts.size >= this.maxAccounts && steps < EVICTION_STEPS; steps += 1) {
       this.hand ??= this.accounts.values();

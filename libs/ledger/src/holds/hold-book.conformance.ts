@@ -14,18 +14,18 @@ interface TestedBookOptions {
   readonly today?: () => string;
 }
 
-/** Makes hold books that know nothing yet of each other. */
+/** Creates hold books that share no state. */
 export interface HoldBookSubject {
   readonly name: string;
   readonly make: (reads: BookReads, options: TestedBookOptions) => HoldBook;
-  /** Holds in a book: live ones and settled ones whose charge is not posted yet. */
+  /** The number of holds in a book: live ones, and settled ones whose charge is not posted yet. */
   readonly size: (book: HoldBook) => Promise<number>;
 }
 
 const ACCOUNT = 'a';
 const LEASE_MS = 1_000;
 
-/** What every hold book keeps. */
+/** The contract of every hold book. */
 export function holdBookConformance(subject: HoldBookSubject): void {
   describe(`${subject.name}`, () => {
     let now: number;
@@ -68,7 +68,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
     });
 
     describe('hold', () => {
-      it('takes DIEM first, then USD, and says what was there before', async () => {
+      it('takes DIEM first, then USD, and returns the balance before', async () => {
         const hold = await createBook().hold(request('r', 50n));
         expect(hold).toEqual({
           requestId: 'r',
@@ -79,7 +79,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         });
       });
 
-      it('holds all of the balance and nothing beyond it', async () => {
+      it('holds up to the whole balance and no more', async () => {
         const book = createBook();
         await book.hold(request('r1', 130n));
         await expect(book.hold(request('r2', 1n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
@@ -102,20 +102,20 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(available(book)).resolves.toEqual({ usdNano: 80n, diemNano: 0n });
       });
 
-      it('reads an account once for all who wait for it', async () => {
+      it('reads an account once for all waiting calls', async () => {
         const book = createBook();
         await Promise.all([book.hold(request('r1', 1n)), book.hold(request('r2', 1n))]);
         await book.hold(request('r3', 1n));
         expect(loads).toEqual([ACCOUNT]);
       });
 
-      it('has nothing for an account that the database does not know', async () => {
+      it('has nothing for an account that is not in the database', async () => {
         await expect(createBook().hold(request('r', 1n, 'b'))).rejects.toEqual(
           refused('INSUFFICIENT_BALANCE'),
         );
       });
 
-      it('refuses as unavailable while the database can not be read, and works after', async () => {
+      it('is unavailable while the database can not be read, and works afterwards', async () => {
         let down = true;
         const book = subject.make(
           readsOf((accountId) => (down ? Promise.reject(new Error('down')) : load(accountId))),
@@ -126,7 +126,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(book.hold(request('r', 1n))).resolves.toMatchObject({ requestId: 'r' });
       });
 
-      it('refuses as unavailable beyond its number of holds', async () => {
+      it('is unavailable beyond its maximum number of holds', async () => {
         const book = createBook({ maxHolds: 2 });
         await book.hold(request('r1', 1n));
         await book.hold(request('r2', 1n));
@@ -151,7 +151,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         });
       });
 
-      it('grows once when the same extension is asked for twice', async () => {
+      it('grows once when the same extension is requested twice', async () => {
         const book = createBook();
         const hold = await book.hold(request('r', 10n));
         await book.extend(hold, { moreNano: 5n });
@@ -173,7 +173,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
     });
 
     describe('leases', () => {
-      it('lets a hold lapse when its lease is over, not before', async () => {
+      it('lapse when the lease is over, not before', async () => {
         const book = createBook();
         await book.hold(request('r', 130n));
         now = 1_000_000 + LEASE_MS - 1;
@@ -182,7 +182,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(available(book)).resolves.toEqual({ usdNano: 100n, diemNano: 30n });
       });
 
-      it('keeps a hold that is renewed or extended', async () => {
+      it('keep a hold that is renewed or extended', async () => {
         const book = createBook();
         const renewed = await book.hold(request('r1', 30n));
         const extended = await book.hold(request('r2', 50n));
@@ -193,7 +193,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(available(book)).resolves.toEqual({ usdNano: 50n, diemNano: 0n });
       });
 
-      it('keeps live holds when a pause outlasts their lease and nobody took the money meanwhile', async () => {
+      it('keep live holds when a pause outlasts them and the money was not taken meanwhile', async () => {
         const book = createBook();
         const hold = await book.hold(request('r1', 130n));
         now = 1_000_000 + 10 * LEASE_MS;
@@ -202,7 +202,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(book.hold(request('r2', 1n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
       });
 
-      it('never lets a settled hold lapse', async () => {
+      it('never end a settled hold', async () => {
         const book = createBook();
         await book.settle(await book.hold(request('r', 60n)), { usdNano: 10n, diemNano: 20n });
         now = 1_000_000 + 100 * LEASE_MS;
@@ -211,13 +211,13 @@ export function holdBookConformance(subject: HoldBookSubject): void {
     });
 
     describe('settle, post and release', () => {
-      it('gives back what the cost did not use, at once', async () => {
+      it('returns at once what the cost did not use', async () => {
         const book = createBook();
         await book.settle(await book.hold(request('r', 130n)), { usdNano: 1n, diemNano: 30n });
         await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 0n });
       });
 
-      it('has the same available before and after a posting', async () => {
+      it('has the same balance available before and after a posting', async () => {
         const book = createBook();
         await book.settle(await book.hold(request('r', 130n)), { usdNano: 1n, diemNano: 30n });
         await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
@@ -225,7 +225,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(subject.size(book)).resolves.toBe(0);
       });
 
-      it('holds nothing again when the posting is quicker than the settle', async () => {
+      it('holds nothing again when the posting arrives before the settle', async () => {
         const book = createBook();
         const hold = await book.hold(request('r', 130n));
         await book.post([{ ...posted(99n, 0n, 2n), requestIds: ['r'], spends: [] }]);
@@ -234,7 +234,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(subject.size(book)).resolves.toBe(0);
       });
 
-      it('sets no balance of an older version', async () => {
+      it('ignores a balance of an older version', async () => {
         const book = createBook();
         await available(book);
         await book.post([{ ...posted(70n, 0n, 3n), requestIds: [], spends: [] }]);
@@ -242,7 +242,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(available(book)).resolves.toEqual({ usdNano: 70n, diemNano: 0n });
       });
 
-      it('does not lose a posting that comes while the account is read', async () => {
+      it('does not lose a posting that arrives while the account is read', async () => {
         const book: HoldBook = subject.make(
           readsOf(async (accountId) => {
             const read = await load(accountId);
@@ -254,7 +254,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(book.hold(request('r', 6n))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
       });
 
-      it('keeps what a durable charge costs out of reach although its hold has lapsed', async () => {
+      it('keeps the cost of a durable charge held although the hold has lapsed', async () => {
         const book = createBook();
         const hold = await book.hold(request('r', 130n));
         now = 1_000_000 + LEASE_MS;
@@ -271,7 +271,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(available(book)).resolves.toEqual({ usdNano: 99n, diemNano: 30n });
       });
 
-      it('releases a hold, and not what is settled', async () => {
+      it('releases a hold, but not a settled one', async () => {
         const book = createBook();
         const released = await book.hold(request('r1', 50n));
         const settled: Hold = await book.hold(request('r2', 50n));

@@ -1,7 +1,7 @@
 import { type Balances, type Extension, type Hold, type HoldRequest, Holds } from '@svc/contracts';
 import type { PostedBalances } from '../accounts/accounts.js';
 
-/** What a posting adds to what a key has spent on a day. */
+/** What a posting adds to a key's spending on a day. */
 export interface KeySpending {
   readonly keyId: string;
   /** In UTC, such as `2026-11-21`. */
@@ -10,51 +10,62 @@ export interface KeySpending {
   readonly diemNano: bigint;
 }
 
-/** The balances of an account, and what its keys spent to make them so. */
+/** An account's new balances, and what its keys spent in the change. */
 export interface AccountChange extends PostedBalances {
-  /** By what made this version; nothing for a credit, a refund or a stake. Absent where it is not known what made it. */
+  /**
+   * Spending by key in this version; empty for a credit, a refund or a stake; undefined if the cause is
+   * unknown.
+   */
   readonly spends?: readonly KeySpending[];
 }
 
-/** The balances of an account once the charges of these requests were posted. */
+/** An account's balances after the charges of these requests were posted. */
 export interface AccountPosting extends AccountChange {
-  /** All of them, those that had been posted before included. */
+  /** All requests, including those posted before. */
   readonly requestIds: readonly string[];
 }
 
 /**
- * What may still be spent: for each account its posted balance less its holds. Every operation is one atomic step.
- * A hold lapses once its lease is over, unless it was renewed, extended or settled.
+ * What each account may still spend: its posted balance less its holds. Every operation is atomic. A hold
+ * lapses when
+ * its lease ends, unless it was renewed, extended or settled.
  */
 export abstract class HoldBook extends Holds {
   /**
-   * Takes DIEM first, then USD: all of the amount, or what there is where that is enough, or nothing. A request that
-   * holds already keeps that hold. Refuses: INSUFFICIENT_BALANCE, the two codes of a key's limit, and UNAVAILABLE when
-   * the balance can't be had or the book is full.
+   * Takes DIEM first, then USD: the whole amount, or all that is left if that is enough, or nothing. A
+   * request that
+   * already has a hold keeps it. Rejects: INSUFFICIENT_BALANCE; the two codes of a key's limit; UNAVAILABLE
+   * if the
+   * balance can't be read or the book is full.
    */
   abstract override hold(request: HoldRequest): Promise<Hold>;
 
-  /** What an account can spend at this moment. Refuses: UNAVAILABLE. */
+  /** What an account can spend now. Rejects: UNAVAILABLE. */
   abstract override available(accountId: string): Promise<Balances>;
 
   /**
-   * Sets all DIEM aside that no request holds, under a request id of the caller's, and says how much that was. Until
-   * the posting that names this id, or the end of a lease, whoever wants to hold for the account waits.
+   * Sets aside all DIEM that no request holds, under the caller's request id, and returns the amount. Other
+   * holds of the
+   * account wait until that id is posted or released, or its lease ends.
    */
   abstract holdRest(accountId: string, requestId: string): Promise<bigint>;
 
-  /** Grows a hold by the extension and renews it. Refuses as `hold` does; the hold then stands as it was. */
+  /**
+   * Grows a hold by the extension and renews it. Rejects as `hold` does, and then leaves the hold unchanged.
+   */
   abstract override extend(hold: Hold, extension: Extension): Promise<Hold>;
 
-  /** Shrinks a hold to what is owed. From then on only `post` ends it. Without effect where the cost was posted already. */
+  /**
+   * Shrinks a hold to its cost. From then on only `post` ends it. No effect if the cost is already posted.
+   */
   abstract override settle(hold: Hold, cost: Balances): Promise<void>;
 
-  /** Ends a hold that is not settled. A hold that is gone is no error. */
+  /** Ends a hold that is not settled. No error if the hold is gone. */
   abstract override release(hold: Hold): Promise<void>;
 
-  /** Starts the leases of live holds anew. One that has lapsed is taken again where the money is still there. */
+  /** Restarts the leases of live holds. A lapsed hold is taken again if the money is still available. */
   abstract override renew(holds: readonly Hold[]): Promise<void>;
 
-  /** Sets balances, where their version is newer than the known one, and ends the holds of posted requests. */
+  /** Sets balances whose version is newer than the known one, and ends the holds of posted requests. */
   abstract post(postings: readonly AccountPosting[]): Promise<void>;
 }

@@ -5,20 +5,20 @@ import { connectRedis } from '@svc/storage';
 import { BUCKETS, HoldSteps, bucketOf } from './hold-steps.js';
 
 const PART = 'redis';
-/** How often Redis is asked whether it is there, and how long it may take to say so. */
+/** Interval and timeout of the Redis probe. */
 const PROBE_EVERY_MS = 1_000;
 const PROBE_MS = 1_000;
-/** Buckets that are looked at with each probe: nobody asks for the accounts of some for long. */
+/** Buckets checked with each probe, because some accounts are not used for a long time. */
 const LOOKED_AT = 16;
-/** A start waits so long for the first connection. */
+/** How long a start waits for the first connection. */
 const CONNECT_MS = 2_000;
 
-/** Where Redis is, with the holds. */
+/** The address of the Redis that stores the holds. */
 export abstract class HoldAddress {
   abstract readonly redisUrl: string;
 }
 
-/** The connection of the hold book. Without Redis nothing can be held, and the process is not ready. */
+/** The Redis connection of the hold book. Without Redis nothing can be held, and the process is not ready. */
 @Injectable()
 export class HoldConnection implements OnModuleInit, OnApplicationShutdown {
   readonly steps: HoldSteps;
@@ -37,22 +37,22 @@ export class HoldConnection implements OnModuleInit, OnApplicationShutdown {
 
   async onModuleInit(): Promise<void> {
     const { redis } = this.steps;
-    // Before the first connection is made every step is refused at once. Where it can't be made, the probe says so.
+    // Until the first connection, every step would be rejected at once. If it fails, the probe reports that.
     if (redis.status !== 'ready') await within(CONNECT_MS, once(redis, 'ready')).catch(() => undefined);
     redis.on('ready', () => void this.lookAt(BUCKETS));
     await Promise.all([this.probe(), within(CONNECT_MS, this.lookAt(BUCKETS)).catch(() => undefined)]);
-    // What fails is told by the readiness.
+    // Failures are reported through readiness.
     this.timer = setInterval(() => void this.probe(), PROBE_EVERY_MS).unref();
   }
 
-  /** The last to go: postings tell the hold book until the end. */
+  /** Disconnects last: postings update the hold book until the end. */
   onApplicationShutdown(): void {
     clearInterval(this.timer);
     this.steps.redis.disconnect();
   }
 
   private async probe(): Promise<void> {
-    // What can't be asked is asked in the next round.
+    // A failed check is repeated in the next round.
     void this.lookAt(LOOKED_AT);
     try {
       await within(PROBE_MS, this.steps.mark(bucketOf('')));
@@ -62,7 +62,7 @@ export class HoldConnection implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Asks for the marks of the next buckets, so that those of a server that is another now are removed. Never rejects. */
+  /** Reads the marks of the next buckets, which removes those that another server made. Never rejects. */
   private async lookAt(buckets: number): Promise<void> {
     const asked = Array.from({ length: buckets }, (_, index) => (this.nextBucket + index) % BUCKETS);
     this.nextBucket = (this.nextBucket + buckets) % BUCKETS;

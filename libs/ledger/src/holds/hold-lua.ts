@@ -1,25 +1,25 @@
 /*
- * What the scripts of the hold book have in common: amounts, an account with its holds, and what may be taken of it.
- * What is kept of an account, all keys with the hash tag of its bucket:
- *   …:account  hash: v version, u and d posted balances, hu and hd what is held of them, dc the request that changes
- *              its DIEM, t until when the keys are kept (Unix ms; 0 for always), m the mark of its bucket
+ * Shared parts of the hold book's scripts: amounts, an account with its holds, and what may be taken of it.
+ * The keys of an account, all with the hash tag of its bucket:
+ *   …:account  hash: v version, u and d posted balances, hu and hd amounts held of them, dc the request that is
+ *              resetting its DIEM, t expiry of the keys (Unix ms; 0 for none), m the mark of its bucket
  *   …:holds    hash by request id: a record, see `place`
  *   …:leases   sorted set of request ids by the end of their lease (Unix ms). Settled holds are not in it.
- *   …:posted   sorted set of request ids that were posted before they were settled, by when that was (Unix ms)
+ *   …:posted   sorted set of request ids posted before they were settled, by the time of posting (Unix ms)
  *   …:budgets  hash by key id: what a key with a limit has spent and holds
- * and of a bucket the mark that says that nothing of it was lost since it was made. It begins with the id of the server's
- * process: another one, a replica or itself from its file, may know what was before and nothing of the end. What belongs
- * to another mark is not known.
+ * Each bucket has a mark, which proves that none of its data was lost since the mark was made. A mark starts with the
+ * id of the server process that made it: any other process, such as a replica or a restart from a file, may lack the
+ * latest changes. An account with another mark counts as not loaded.
  *
- * KEYS of each  those five, and the mark.
+ * KEYS of each script: those five, and the mark.
  *
- * Amounts are decimal strings of nano-dollars. Numbers of Lua are exact to 2^53 only, so an amount is counted as a pair:
- * whole dollars and what is left of one.
+ * Amounts are decimal strings of nano-dollars. Lua numbers are exact only up to 2^53, so an amount is computed as a
+ * pair: whole dollars, and the remaining nano-dollars.
  *
- * ARGV of each  1: now (Unix ms), or -1 for the server's clock. 2: lease, ms. 3: the UTC day. Then its own.
+ * ARGV of each script: 1: now (Unix ms), or -1 for the server's clock. 2: lease, ms. 3: the UTC day. Then its own.
  */
 
-/** How long what is known of an account is kept while only leases are, or nothing, ms. */
+/** How long an account's keys are kept while it has no holds, or only leased ones, ms. */
 const IDLE_MS = 600_000;
 
 const AMOUNTS = `
@@ -74,7 +74,7 @@ local function open()
   return true
 end
 
--- Begins anew with what the books have.
+-- Starts over with the balances of the books.
 local function begin(postedVersion, postedUsd, postedDiem, keptMs)
   redis.call('DEL', accountKey, holdsKey, leasesKey, budgetsKey)
   redis.call('HSET', accountKey, 'v', postedVersion, 'u', postedUsd, 'd', postedDiem, 'hu', '0', 'hd', '0', 'm', mark)
@@ -90,7 +90,7 @@ local function budgetOf(keyId)
   return known[keyId]
 end
 
--- Changes what a hold sets aside.
+-- Changes the amount that a hold sets aside.
 local function change(record, fromUsd, fromDiem, toUsd, toDiem)
   heldUsd = minus(plus(heldUsd, toUsd), fromUsd)
   heldDiem = minus(plus(heldDiem, toDiem), fromDiem)
@@ -139,8 +139,8 @@ local function sweep()
   until #lapsed < 100
 end
 
--- A record: the key, what the hold says (u, d), what is set aside (au, ad), what was there before (bu, bd), whether it
--- counts against the limit of its key, that limit as it was told, and whether it is settled.
+-- A record: the key, the amounts of the hold (u, d), what is set aside (au, ad), the balance before (bu, bd),
+-- whether it counts against the key's limit, the limit as the caller passed it, and whether it is settled.
 local function place(id, hold, asideUsd, asideDiem, isSettled)
   local record = {
     key = hold.key, u = hold.u, d = hold.d, au = text(asideUsd), ad = text(asideDiem), bu = hold.bu, bd = hold.bd,
@@ -162,7 +162,8 @@ local function remember(id)
   redis.call('ZADD', postedKey, now, id)
 end
 
--- Writes what has changed, and says how long it is kept: for ever while a settled hold waits for its posting.
+-- Writes what has changed and sets how long it is kept: without expiry while a settled hold waits for its
+-- posting.
 local function close()
   if isChanged then redis.call('HSET', accountKey, 'hu', text(heldUsd), 'hd', text(heldDiem)) end
   for keyId, budget in pairs(known) do
@@ -195,7 +196,7 @@ end
 
 local function available() return minus(usd, heldUsd), minus(diem, heldDiem) end
 
--- What a request may take: what the account has left, within the limit of its key.
+-- What a request may take: what the account has left, within the key's limit.
 local function left(keyId, limit)
   local leftUsd, leftDiem = available()
   if limit == '' then return leftUsd, leftDiem end
@@ -218,7 +219,7 @@ local function isStale(keyId, limit)
   return not budget or budget.of.stale
 end
 
--- DIEM first. Nothing when there is too little.
+-- DIEM first. Nil if there is too little.
 local function take(fromUsd, fromDiem, wanted, least, preferred)
   local total = plus(fromUsd, fromDiem)
   if preferred and not less(total, tenfold(preferred)) then wanted, least = preferred, preferred end
@@ -228,7 +229,7 @@ local function take(fromUsd, fromDiem, wanted, least, preferred)
   return minus(taken, takenDiem), takenDiem
 end
 
--- Why nothing could be taken: the key's limit where the account itself could have paid.
+-- Why nothing could be taken: the key's limit if the account itself could have paid.
 local function shortOf(leftUsd, wanted, least, preferred)
   local ofUsd, ofDiem = available()
   if not take(ofUsd, ofDiem, wanted, least, preferred) then return { 'short', 'INSUFFICIENT_BALANCE' } end
@@ -242,7 +243,7 @@ local function covered(leftUsd, leftDiem, hold)
   return not less(leftUsd, nano(hold.u)) and not less(leftDiem, nano(hold.d))
 end
 
--- Holds anew what a lapsed hold had, in its own currencies, and more.
+-- Takes a lapsed hold again, in its own currencies, plus more.
 local function takeAgain(id, hold, more, least)
   if isPosted(id) then return told(hold) end
   local leftUsd, leftDiem = left(hold.key, hold.limit)
@@ -255,7 +256,7 @@ local function takeAgain(id, hold, more, least)
   return told(place(id, hold, againUsd, againDiem, false))
 end
 
--- A hold as it is told: its request, key, amounts, amounts before, limit.
+-- A hold as passed in ARGV: its request, key, amounts, amounts before, limit.
 local function holdAt(i)
   return ARGV[i], {
     key = ARGV[i + 1], u = ARGV[i + 2], d = ARGV[i + 3], bu = ARGV[i + 4], bd = ARGV[i + 5], limit = ARGV[i + 6],
@@ -268,5 +269,5 @@ local function closed(result)
 end
 `;
 
-/** What every step begins with. */
+/** The prelude of every step. */
 export const STEP = AMOUNTS + ACCOUNT + LIMITS;

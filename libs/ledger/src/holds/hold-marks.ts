@@ -4,30 +4,33 @@ import type { RootLogger } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import { type HoldSteps, bucketOf } from './hold-steps.js';
 
-/** One line in so long tells of marks that were missing: there are hundreds. */
+/** Interval between log lines about missing marks: there are hundreds. */
 const QUIET_MS = 5_000;
 
 /**
- * Marks in Redis that say that what it knew of a bucket of accounts it still knows. A bucket without one is new, or was
- * lost, and so was what came last where another server has taken over, or the same one has begun again from its file: charges that were settled and not posted were in its holds, so its accounts are known again only once all that
- * was recorded is posted.
+ * Each bucket of accounts has a generation marker ("mark") in Redis. A missing mark means that the bucket is
+ * new or
+ * that Redis lost data: it started empty, a replica took over, or it restarted from an older file. The lost
+ * holds may
+ * have covered charges that were settled but not posted, so the bucket's accounts are loaded again only after
+ * everything recorded is posted.
  */
 export class HoldMarks {
-  /** Buckets whose mark is looked for. */
+  /** Buckets whose mark is being looked up. */
   private readonly sought = new Map<number, Promise<string>>();
   private nextRound: Promise<void> | undefined;
   private quietUntilMs = 0;
-  /** How often a mark was missing since the start. */
+  /** How many missing marks were seen since the start. */
   missing = 0;
 
   constructor(
     private readonly steps: HoldSteps,
-    /** Resolves once every charge that was recorded before the call is posted. */
+    /** Resolves once every charge recorded before the call is posted. */
     private readonly allPosted: () => Promise<void>,
     private readonly log: Pick<RootLogger['log'], 'warn'>,
   ) {}
 
-  /** The mark of an account's bucket, once it has one. Refuses with UNAVAILABLE. */
+  /** The mark of an account's bucket, created if necessary. Rejects: UNAVAILABLE. */
   of(accountId: string): Promise<string> {
     const bucket = bucketOf(accountId);
     const known = this.sought.get(bucket);
@@ -51,7 +54,7 @@ export class HoldMarks {
     }
   }
 
-  /** A wait for the postings that begins after this call; one for all that wait meanwhile. */
+  /** Waits for postings, starting after this call; concurrent callers share one wait. */
   private round(): Promise<void> {
     this.nextRound ??= Promise.resolve().then(() => {
       this.nextRound = undefined;

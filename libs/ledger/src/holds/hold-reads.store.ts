@@ -17,7 +17,7 @@ interface SpentRow {
   readonly lifetime_diem: string;
 }
 
-/** One snapshot, so that the sums are those of the version. */
+/** One snapshot, so that the sums belong to the version. */
 const KEY_SPENT = `
   WITH spent AS (
     SELECT day, usd_nano, diem_nano FROM ${USAGE_DAYS} WHERE key_id = $2
@@ -30,7 +30,7 @@ const KEY_SPENT = `
     coalesce(sum(usd_nano), 0)::text AS lifetime_usd, coalesce(sum(diem_nano), 0)::text AS lifetime_diem
   FROM spent`;
 
-/** What the hold book reads of the books. */
+/** The hold book's reads of the books. */
 @Injectable()
 export class HoldReadsStore implements BookReads {
   constructor(private readonly database: Database) {}

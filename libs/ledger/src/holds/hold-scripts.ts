@@ -1,18 +1,21 @@
 import { STEP } from './hold-lua.js';
 
-/* Each script is one step of one account, on the server that has it; `hold-lua.ts` says what is kept there. */
+/*
+ * Each script is one step on one account, run by the server that stores it; `hold-lua.ts` documents the keys.
+ */
 
-/** A balance that was posted before anybody asked for it is kept until a read that is under way has ended, ms. */
+/** How long a posted balance of an unloaded account is kept, so that reads under way can end first, ms. */
 const NEWS_MS = 60_000;
 
-/** Postings that may be missing before one that is counted; with more the spending of a key is read again. */
+/** Postings that may be missing before a counted one; beyond that the key's spending is read again. */
 const MAX_AHEAD = 16;
 
 /**
- * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or nothing. 9: limit of the key as JSON or nothing.
- *       10: holds that an account may have.
- * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code }, or what has to come first: { miss },
- *       { wait }, { stale }, { full }
+ * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or empty. 9: limit of the key as JSON or empty.
+ *       10: maximum number of holds of an account.
+ * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code }, or what has to come
+ * first:
+ *       { miss }, { wait }, { stale }, { full }
  */
 export const HOLD = `${STEP}
 if not open() then return { 'miss' } end
@@ -60,7 +63,7 @@ return closed({ 'rest', text(leftDiem) })
 
 /**
  * ARGV  4 to 10: a hold. 11: more. 12: least of it.
- * Result  as of HOLD, or { settled }, or { gone } where the hold had lapsed and the money for it is held by others
+ * Result  as of HOLD, or { settled }, or { gone } if the hold had lapsed and its money is now held by others
  */
 export const EXTEND = `${STEP}
 if not open() then return { 'miss' } end
@@ -98,7 +101,8 @@ local id, hold = holdAt(4)
 local costUsd, costDiem = nano(ARGV[11]), nano(ARGV[12])
 local record = recordOf(id)
 if not record then
-  -- Durable although its hold is gone: with a lease, since a charge told twice may have been posted before.
+  -- Durable although its hold is gone. It gets a lease, because a repeated charge may have been posted
+  -- before.
   if not isPosted(id) then place(id, hold, costUsd, costDiem, true) end
 elseif not record.settled then
   resize(record, costUsd, costDiem)
@@ -121,9 +125,10 @@ return closed({ 'done' })
 `;
 
 /**
- * ARGV  4 and on: holds, seven each.
- * Result  { renewed, then for each hold: kept, ended, again, gone, stale }, or { miss }. A hold is gone where the money for
- *       it is.
+ * ARGV  4 and on: holds, seven values each.
+ * Result  { renewed, then for each hold: kept, ended, again, gone, stale }, or { miss }. A hold is gone if
+ * its money
+ *       is held by others.
  */
 export const RENEW = `${STEP}
 if not open() then return { 'miss' } end
@@ -149,8 +154,9 @@ return closed(result)
 `;
 
 const SPENDING = `
--- Whether a posting is to be counted, in whatever order they come: until a missing one comes its charges are held. One
--- that does not say what was spent ends such holds, so the spending has to be read again.
+-- Returns whether to count a posting, whatever the order of arrival: the charges of a missing one are still
+-- held.
+-- A posting without its spending ends such holds, so the spending has to be read again.
 local function post(of, postedVersion, spends)
   if of.stale or postedVersion <= of.v then return false end
   if not spends then
@@ -179,10 +185,11 @@ end
 `;
 
 /**
- * Sets the balances of an account where they are newer, and ends the holds of posted requests.
+ * Sets an account's balances if they are newer, and ends the holds of posted requests.
  *
- * ARGV  4: version. 5: usd. 6: diem. 7: requests, as many as they are, then they. Then as many spendings, -1 where they
- *       are not known, then four each: key, day, usd, diem.
+ * ARGV  4: version. 5: usd. 6: diem. 7: number of requests, followed by them. Then the number of spendings,
+ * -1 if
+ *       unknown, followed by four values each: key, day, usd, diem.
  * Result  { done }
  */
 export const POST = `${STEP}${SPENDING}
@@ -207,7 +214,7 @@ if isKnown then
     end
   end
 elseif postedVersion >= 0 and mark then
-  -- A read that is under way may have missed it.
+  -- A read under way may have missed this posting.
   begin(ARGV[4], ARGV[5], ARGV[6], ${NEWS_MS})
 end
 for i = 8, 7 + ids do
@@ -220,24 +227,24 @@ return { 'done' }
 `;
 
 /**
- * Makes an account known as the books have it.
+ * Loads an account's balances from the books.
  *
- * ARGV  4: version. 5: usd. 6: diem. 7: the mark, as it was before the books were read.
- * Result  { done }, or { lost } where the bucket's mark is another
+ * ARGV  4: version. 5: usd. 6: diem. 7: the mark, read before the books were.
+ * Result  { done }, or { lost } if the bucket's mark has changed
  */
 export const LOAD = `${STEP}
 if open() then return { 'done' } end
 if mark ~= ARGV[7] then return { 'lost' } end
--- What outlived the account by a moment is as old as it.
+-- Keys that briefly outlived the account are equally old, so they are dropped.
 begin(ARGV[4], ARGV[5], ARGV[6], ${NEWS_MS})
 return { 'done' }
 `;
 
 /**
- * Makes known what a key has spent, as the books have it.
+ * Loads a key's spending from the books.
  *
  * ARGV  4: key. 5: version. 6: day. 7, 8: usd and diem of the day. 9, 10: of the month. 11, 12: of all time.
- * Result  { done }, { miss }, or { old } where the account has a newer version
+ * Result  { done }, { miss }, or { old } if the account has a newer version
  */
 export const BUDGET = `${STEP}
 if not open() then return { 'miss' } end
@@ -253,7 +260,7 @@ return closed({ 'done' })
 `;
 
 const SERVER = `
--- One that does not say who it is has always been the same.
+-- The id of the server's process. A server that does not report one is treated as never changing.
 local function server()
   local told = redis.pcall('INFO', 'server')
   return type(told) == 'string' and string.match(told, 'run_id:(%x+)') or ''
@@ -261,9 +268,9 @@ end
 `;
 
 /**
- * The mark of a bucket, where the server is the one that made it: another's is removed.
+ * The mark of a bucket if this server process made it. A mark made by another one is removed.
  *
- * KEYS  1: the mark. Result  the mark, or nothing
+ * KEYS  1: the mark. Result  the mark, or an empty string
  */
 export const MARK_OF = `${SERVER}
 local mark, id = redis.call('GET', KEYS[1]), server()
@@ -274,9 +281,9 @@ return ''
 `;
 
 /**
- * Makes the mark of a bucket, where there is none.
+ * Creates the mark of a bucket if it has none.
  *
- * KEYS  1: the mark. ARGV  1: what no mark has had. Result  the mark
+ * KEYS  1: the mark. ARGV  1: a unique value. Result  the mark
  */
 export const MAKE_MARK = `${SERVER}
 redis.call('SET', KEYS[1], server() .. ' ' .. ARGV[1], 'NX')

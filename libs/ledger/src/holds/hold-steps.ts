@@ -29,24 +29,24 @@ const SCRIPTS = {
 } as const;
 
 export type StepName = keyof typeof SCRIPTS;
-/** What a script says: what became of the step, and what belongs to that. */
+/** A script's result: the outcome of the step, and its values. */
 export type StepReply = readonly string[];
 
-/** Accounts share a mark, and a node of a cluster, by their bucket. */
+/** Accounts of a bucket share a mark and a cluster node. */
 export const BUCKETS = 256;
-/** The parts of an account, in the order of the scripts. */
+/** The keys of an account, in the order of the scripts. */
 const PARTS = ['account', 'holds', 'leases', 'posted', 'budgets'] as const;
-/** The clock of the server. */
+/** Makes the scripts use the server's clock. */
 const SERVERS_CLOCK = -1;
 
 export interface HoldStepsOptions {
-  /** What all keys begin with; default: `svc:holds:`. */
+  /** Key prefix; default: `svc:holds:`. */
   readonly prefix?: string;
   /** Unix ms; default: the server's clock. */
   readonly nowMs?: () => number;
 }
 
-/** The scripts of the hold book, on one Redis server or on the node of a cluster that has the account. */
+/** The scripts of the hold book, on one Redis server or on the cluster node that has the account. */
 export class HoldSteps {
   private readonly scripts: ReadonlyMap<StepName, RedisScript>;
   private readonly markOf: RedisScript;
@@ -81,13 +81,15 @@ export class HoldSteps {
     return reply;
   }
 
-  /** The mark that the memory of a bucket is whole; none where it was made by another server, whose memory ended earlier. */
+  /**
+   * The mark that proves a bucket complete; undefined if there is none, or if another server process made it.
+   */
   async mark(bucket: number): Promise<string | undefined> {
     const mark = String(await this.markOf.run({ keys: [this.markKey(bucket)], args: [] }));
     return mark === '' ? undefined : mark;
   }
 
-  /** Makes the mark of a bucket, where there is none, and gives it. */
+  /** Creates the mark of a bucket if it has none, and returns it. */
   async marked(bucket: number, name: string): Promise<string> {
     return String(await this.makeMark.run({ keys: [this.markKey(bucket)], args: [name] }));
   }

@@ -2,23 +2,23 @@ import type { Balances, LimitPeriod, SpendingLimit } from '@svc/contracts';
 import type { AccountPosting } from './hold-book.js';
 import { NOTHING, add, least, remaining } from './spendable.js';
 
-/** What the books say a key has spent, as of a version of its account. */
+/** A key's spending according to the books, as of a version of its account. */
 export interface KeySpent {
   readonly version: bigint;
-  /** The UTC day that is meant, such as `2026-11-21`. */
+  /** The UTC day read, such as `2026-11-21`. */
   readonly day: string;
   readonly epoch: Balances;
   readonly month: Balances;
   readonly lifetime: Balances;
 }
 
-/** What has been spent since a period began. */
+/** Spending since a period began. */
 interface Period {
   readonly start: string;
   readonly spent: Balances;
 }
 
-/** Postings that may be missing before one that is counted; with more the spending is read again. */
+/** Postings that may be missing before a counted one; beyond that the spending is read again. */
 const MAX_AHEAD = 16;
 
 /** More than any account has. */
@@ -26,12 +26,12 @@ const NO_LIMIT = 2n ** 64n;
 
 /** What a key with a limit has spent, and what its requests hold. */
 export class KeyBudget {
-  /** Whether what it has spent must be read before it can be trusted. */
+  /** True if the spending must be read before it can be used. */
   isStale = true;
   private held = NOTHING;
   /** All postings up to this version are counted. */
   private version = -1n;
-  /** Later versions that are counted: those of several ledgers arrive in any order. */
+  /** Later versions already counted: postings of several ledgers arrive in any order. */
   private readonly ahead = new Set<bigint>();
   private epoch: Period = { start: '', spent: NOTHING };
   private month: Period = { start: '', spent: NOTHING };
@@ -41,7 +41,7 @@ export class KeyBudget {
 
   set(spent: KeySpent): void {
     this.version = spent.version;
-    // A read includes every posting that was reported before it.
+    // A read includes every posting reported before it.
     this.ahead.clear();
     this.epoch = { start: spent.day, spent: spent.epoch };
     this.month = { start: monthOf(spent.day), spent: spent.month };
@@ -50,8 +50,9 @@ export class KeyBudget {
   }
 
   /**
-   * Adds what a posting of its account says, in whatever order they come: until a missing one comes its charges are held.
-   * One that does not say what was spent ends such holds, so the spending has to be read again.
+   * Counts a posting of its account, whatever the order of arrival: the charges of a missing one are still
+   * held.
+   * A posting without its spending ends such holds, so the spending has to be read again.
    */
   post({ version, spends }: AccountPosting): void {
     if (this.isStale || version <= this.version) return;
@@ -71,12 +72,12 @@ export class KeyBudget {
     }
   }
 
-  /** Changes what is held, by what may be negative. */
+  /** Changes the held amount; may be negative. */
   hold(more: Balances): void {
     this.held = add(this.held, more);
   }
 
-  /** What may be taken of what the account has left. `today` is in UTC, such as `2026-11-21`. */
+  /** What the key may take of the account's remaining balance. `today` is in UTC, such as `2026-11-21`. */
   left(account: Balances, limit: SpendingLimit, today: string): Balances {
     const allowed = { usdNano: limit.usdNano ?? NO_LIMIT, diemNano: limit.diemNano ?? NO_LIMIT };
     const gone = add(this.spent(limit.period, today), this.held);
@@ -95,7 +96,7 @@ export class KeyBudget {
   }
 }
 
-/** A period with what was spent in it, or the later one of two. What comes late for an earlier one is no part of it. */
+/** Adds to a period, or starts the next one. Late spending of an earlier period is ignored. */
 function later(known: Period, more: Period): Period {
   if (more.start > known.start) return { start: more.start, spent: add(NOTHING, more.spent) };
   return more.start === known.start ? { start: known.start, spent: add(known.spent, more.spent) } : known;

@@ -7,7 +7,7 @@ import type { HoldBookSubject } from './hold-book.conformance.js';
 import type { KeySpent } from './key-budget.js';
 import { readsOf } from '../testing.js';
 
-/** What every hold book keeps of the limits of keys, of preferred amounts and of DIEM that is set anew. */
+/** Contract of every hold book for key limits, preferred amounts and resetting DIEM. */
 export function keyLimitsConformance(subject: HoldBookSubject): void {
   const ACCOUNT = 'a';
   const refused = (code: ConstructorParameters<typeof Problem>[0]) => expect.objectContaining({ code });
@@ -17,7 +17,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   let spent: KeySpent;
   let today: string;
   let keyReads: number;
-  /** What happens between a read and its arrival. */
+  /** Runs between a read and its arrival. */
   let beforeArrival: () => Promise<void>;
 
   const NONE: Balances = { usdNano: 0n, diemNano: 0n };
@@ -56,7 +56,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
     ...(keyLimit && { keyLimit }),
   });
 
-  /** The books change: a charge of the key is posted. */
+  /** Posts a charge of the key to the books. */
   function charge(spending: Partial<KeySpending>, requestIds: readonly string[] = []) {
     const spends = [{ keyId: 'k', day: today, ...NONE, ...spending }];
     const { usdNano, diemNano } = posted.balances;
@@ -78,7 +78,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   });
 
   describe('the limit of a key', () => {
-    it('counts what its requests hold, to the nano-dollar, and no other key', async () => {
+    it("counts what its own requests hold, to the nano-dollar, and no other key's", async () => {
       const book = createBook();
       await book.hold(request(60n, usdLimit(100n)));
       await book.hold(request(40n, usdLimit(100n)));
@@ -89,7 +89,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       await expect(book.hold(request(50n, usdLimit(100n), 'other'))).resolves.toBeDefined();
     });
 
-    it('goes on to USD when its DIEM is spent, and names DIEM when that is all it may spend', async () => {
+    it('uses USD once its DIEM is spent, and names DIEM if DIEM is all it may spend', async () => {
       const book = createBook();
       const diem: SpendingLimit = { period: 'EPOCH', diemNano: 30n };
       const hold = await book.hold(request(50n, diem));
@@ -100,13 +100,13 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       );
     });
 
-    it('says that the account is short where it is', async () => {
+    it('reports an insufficient balance if the account itself is short', async () => {
       await expect(createBook().hold(request(5_000n, usdLimit(100n)))).rejects.toEqual(
         refused('INSUFFICIENT_BALANCE'),
       );
     });
 
-    it('holds what is left of it where that is enough, and no more for an extension', async () => {
+    it('holds what is left of it if that is enough, and no more for an extension', async () => {
       const book = createBook();
       const hold = await book.hold({ ...request(500n, usdLimit(100n)), atLeastNano: 1n });
       expect(hold.amount.usdNano).toBe(100n);
@@ -115,7 +115,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       );
     });
 
-    it('has what was spent before read once', async () => {
+    it('reads earlier spending once', async () => {
       spent = { ...spent, epoch: { usdNano: 90n, diemNano: 0n } };
       const book = createBook();
       await Promise.all([1, 2].map(() => book.hold(request(5n, usdLimit(100n)))));
@@ -125,7 +125,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(1);
     });
 
-    it('counts a charge once, as held or as posted', async () => {
+    it('counts a charge once, either as held or as posted', async () => {
       const book = createBook();
       const hold = await book.hold(request(60n, usdLimit(100n)));
       await book.settle(hold, { usdNano: 50n, diemNano: 0n });
@@ -147,7 +147,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(2);
     });
 
-    it('counts postings once each in whatever order they come, without another read', async () => {
+    it('counts each posting once, in any order, without another read', async () => {
       const book = createBook();
       await book.hold(request(1n, usdLimit(100n)));
       const [first, second, third] = [10n, 20n, 30n].map((usdNano) => charge({ usdNano }));
@@ -157,7 +157,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(1);
     });
 
-    it('counts a charge as held until its posting comes, even if a later one comes first', async () => {
+    it('counts a charge as held until it is posted, even if a later one is posted first', async () => {
       const book = createBook();
       const hold = await book.hold(request(60n, usdLimit(100n)));
       await book.settle(hold, { usdNano: 60n, diemNano: 0n });
@@ -170,7 +170,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(1);
     });
 
-    it('is not read again after changes of the balance by which no key spends anything', async () => {
+    it('is not read again after balance changes without spending', async () => {
       const book = createBook();
       await book.hold(request(1n, usdLimit(100n)));
       for (let change = 1; change <= 3; change += 1) {
@@ -183,7 +183,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(1);
     });
 
-    it('is read again when a posting stays away', async () => {
+    it('is read again if a posting does not arrive', async () => {
       const book = createBook();
       await book.hold(request(1n, usdLimit(100n)));
       charge({ usdNano: 30n });
@@ -194,7 +194,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(2);
     });
 
-    it('is read again when a posting that had been counted does not say what an earlier one spent', async () => {
+    it('is read again after a counted posting if a later one lacks the spending of an earlier one', async () => {
       const book = createBook();
       const hold = await book.hold(request(60n, usdLimit(100n)));
       await book.settle(hold, { usdNano: 60n, diemNano: 0n });
@@ -212,7 +212,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       ['MONTH', '2026-11-22', 20n],
       ['MONTH', '2026-12-01', 100n],
       ['LIFETIME', '2027-01-01', 10n],
-    ] as const)('begins anew with its period: %s on %s', async (period, day, left) => {
+    ] as const)('starts over with its period: %s on %s', async (period, day, left) => {
       spent = {
         ...spent,
         epoch: { usdNano: 70n, diemNano: 0n },
@@ -226,7 +226,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       await expect(book.hold(request(left, usdLimit(100n, period)))).resolves.toBeDefined();
     });
 
-    it('is read again after a posting that does not say what was spent, whichever of two comes first', async () => {
+    it('is read again after a posting without its spending, whichever of two arrives first', async () => {
       const book = createBook();
       await book.hold(request(1n, usdLimit(100n)));
       const [made] = charge({ usdNano: 60n });
@@ -239,7 +239,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(2);
     });
 
-    it('is read again when its day began while it was read', async () => {
+    it('is read again if its day began during the read', async () => {
       const book = createBook();
       beforeArrival = async () => {
         if (keyReads > 1) return;
@@ -253,7 +253,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(2);
     });
 
-    it('takes a change of the limit with the next request', async () => {
+    it('applies a changed limit to the next request', async () => {
       const book = createBook();
       await book.hold(request(60n, usdLimit(100n)));
       await expect(book.hold(request(41n, usdLimit(100n)))).rejects.toBeDefined();
@@ -262,7 +262,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   });
 
   describe('the preferred amount', () => {
-    it('is held where it is at most a tenth of what can be spent, and else the amount', async () => {
+    it('is held if it is at most a tenth of what can be spent, otherwise the amount', async () => {
       const book = createBook();
       const small = await book.hold({ ...request(10n), preferredNano: 110n });
       expect(small.amount.diemNano + small.amount.usdNano).toBe(110n);
@@ -270,14 +270,14 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(large.amount.usdNano).toBe(10n);
     });
 
-    it('looks at what the key may spend', async () => {
+    it('considers what the key may spend', async () => {
       const hold = await createBook().hold({ ...request(10n, usdLimit(100n)), preferredNano: 11n });
       expect(hold.amount.usdNano).toBe(10n);
     });
   });
 
   describe('setting the DIEM of an account', () => {
-    it('sets aside what nobody holds and lets others wait for the new balance', async () => {
+    it('sets aside what is not held, and lets other requests wait for the new balance', async () => {
       const book = createBook();
       await book.hold(request(30n));
       expect(await book.holdRest(ACCOUNT, 'stake')).toBe(70n);
@@ -290,7 +290,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect((await waiting).amount).toEqual({ diemNano: 20n, usdNano: 20n });
     });
 
-    it('goes on with the old balance when the change is given up', async () => {
+    it('continues with the old balance if the change is abandoned', async () => {
       const book = createBook();
       await book.holdRest(ACCOUNT, 'stake');
       const waiting = book.hold(request(40n));

@@ -1,19 +1,19 @@
-/** What can be in a `LeaseList`. The list owns these fields. */
+/** An item of a `LeaseList`. The list owns these fields. */
 export interface Leased {
-  /** When the lease is over, on the book's clock. */
+  /** When the lease ends, on the book's clock. */
   lapsesAtMs: number;
   older: Leased | undefined;
   newer: Leased | undefined;
 }
 
-/** Leases of one length, in the order in which they lapse. Every operation takes constant time. */
+/** Leases of one duration, in the order in which they lapse. Every operation takes constant time. */
 export class LeaseList<Item extends Leased> {
   private oldest: Leased | undefined;
   private newest: Leased | undefined;
 
   constructor(private readonly leaseMs: number) {}
 
-  /** Starts a lease, or starts it anew. `nowMs` never goes back. */
+  /** Starts or restarts a lease. `nowMs` never goes back. */
   lease(item: Item, nowMs: number): void {
     this.remove(item);
     item.lapsesAtMs = nowMs + this.leaseMs;
@@ -23,7 +23,7 @@ export class LeaseList<Item extends Leased> {
     this.newest = item;
   }
 
-  /** Ends a lease. An item without one is no error. */
+  /** Ends a lease. No error if the item has none. */
   remove(item: Item): void {
     if (item.older) item.older.newer = item.newer;
     else if (this.oldest === item) this.oldest = item.newer;
@@ -33,7 +33,7 @@ export class LeaseList<Item extends Leased> {
     item.newer = undefined;
   }
 
-  /** The item whose lease was over first, if any is over. */
+  /** The item whose lease ended first, if any has ended. */
   lapsed(nowMs: number): Item | undefined {
     return this.oldest && this.oldest.lapsesAtMs <= nowMs ? (this.oldest as Item) : undefined;
   }

@@ -14,7 +14,7 @@ import {
   usd,
 } from '../testing.js';
 
-/** What every adapter of the port `Ledger` keeps. `at` makes the adapter of the ledger that `start` starts. */
+/** Contract of the port `Ledger`. `at` creates the adapter for the ledger that `start` starts. */
 export function ledgerConformance(
   name: string,
   at: (ledger: Ledger) => Ledger,
@@ -46,14 +46,14 @@ export function ledgerConformance(
     const usdLeft = async () => (await running.books.balances(accountId)).usdNano;
 
     async function heldNothing(): Promise<void> {
-      // A read of the books waits for the posting, and the posting tells the hold book.
+      // A read of the books waits for postings, which update the hold book.
       await running.books.balances(accountId);
       expect(running.ledger.size).toBe(0);
       await expect.poll(() => running.held()).toBe(0);
     }
 
     describe('hold and settle', () => {
-      it('charges what was used and gives back the rest at once', async () => {
+      it('charges what was used and returns the rest at once', async () => {
         const hold = await ledger.hold(requestOf(accountId, usd(0.9)));
         await ledger.settle(hold, chargeFor(hold, usd(0.1)));
         const next = await ledger.hold(requestOf(accountId, usd(0.9)));
@@ -76,7 +76,7 @@ export function ledgerConformance(
         await expect(running.books.balances(staked)).resolves.toEqual({ usdNano: usd(1) - 5n, diemNano: 0n });
       });
 
-      it('refuses a charge beyond its hold, of another request, or with lines that do not sum to it, and holds nothing', async () => {
+      it('rejects a charge beyond its hold, of another request, or not equal to its lines, and holds nothing', async () => {
         const charged = await ledger.hold(requestOf(accountId, 100n));
         const charge = chargeFor(charged, 100n);
         const huge = { ...charge, writeOffNano: 2n ** 63n };
@@ -93,7 +93,7 @@ export function ledgerConformance(
         await expect(usdLeft()).resolves.toBe(usd(1));
       });
 
-      it('renews a hold, takes one again that has lapsed, and passes over what has ended', async () => {
+      it('renews a live hold, takes a lapsed one again, and ignores an ended one', async () => {
         const [live, released, settled] = await Promise.all(
           [1, 2, 3].map(() => ledger.hold(requestOf(accountId, usd(0.2)))),
         );
@@ -102,7 +102,7 @@ export function ledgerConformance(
         await ledger.settle(settled, chargeFor(settled, usd(0.1)));
         await ledger.renew([live, settled]);
         await expect(ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(0.7) });
-        // As after the time of a lease: the book knows nothing of it any more.
+        // As after its lease: the book no longer has the hold.
         await running.holdBook.release(live);
         await ledger.renew([live]);
         await expect(ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(0.7) });
@@ -110,7 +110,7 @@ export function ledgerConformance(
         await heldNothing();
       });
 
-      it('charges once when it is settled again, at once and later', async () => {
+      it('charges once when settled again, in parallel or later', async () => {
         const hold = await ledger.hold(requestOf(accountId, 100n));
         const charge = chargeFor(hold, 40n);
         await Promise.all([ledger.settle(hold, charge), ledger.settle(hold, charge)]);
@@ -119,7 +119,7 @@ export function ledgerConformance(
         await heldNothing();
       });
 
-      it('never spends more than there is, with 1,000 requests at once, and to the nano-dollar', async () => {
+      it('never spends more than the balance, to the nano-dollar, with 1,000 parallel requests', async () => {
         const before = await running.books.audit('whole');
         let refusals = 0;
         let chargedNano = 0n;
@@ -148,7 +148,7 @@ export function ledgerConformance(
         expect(report).toMatchObject({ ok: true, charges: before.charges + 1_000 - refusals - 25 });
       });
 
-      it('takes a credit into account at once', async () => {
+      it('includes a credit at once', async () => {
         await expect(ledger.hold(requestOf(accountId, usd(2)))).rejects.toEqual(
           refused('INSUFFICIENT_BALANCE'),
         );

@@ -20,7 +20,7 @@ const refused = (code: string) => expect.objectContaining({ code });
 describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
   let server: TestRedis;
   let redis: RedisConnection;
-  /** What the books have. */
+  /** The account in the books. */
   let posted: PostedBalances;
   let log: object[];
   /** Posts what was recorded. */
@@ -61,20 +61,20 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
   const hold = (requestId: string, amountNano: bigint): Promise<Hold> =>
     book.hold({ requestId, accountId: ACCOUNT, keyId: 'k', amountNano });
 
-  /** The money of lost holds, by currency, as telemetry has counted it. */
+  /** The money of lost holds by currency, as counted by telemetry. */
   const lostNano = (): Record<string, number> =>
     Object.fromEntries(
       money.lostAmount.points().map(({ values, value }) => [values[0], Math.round(value * 1e9)]),
     );
 
-  /** The server is killed and comes back with nothing. */
+  /** Kills the server and restarts it empty. */
   async function lose(): Promise<void> {
     server.signal('SIGKILL');
     await server.restart();
     while (redis.status !== 'ready') await sleep(5);
   }
 
-  it('gives out nothing that a charge has spent which was recorded and not posted', async () => {
+  it('does not hold what a charge has spent that is recorded but not posted', async () => {
     await book.settle(await hold('r', 60n), { usdNano: 60n, diemNano: 0n });
     await lose();
     post = async () => {
@@ -85,7 +85,7 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
     await expect(hold('next', 40n)).resolves.toBeDefined();
   });
 
-  it('holds nothing while what was recorded can not be posted', async () => {
+  it('holds nothing while the recorded charges can not be posted', async () => {
     await lose();
     post = () => Promise.reject(new Error('the log is away'));
     await expect(hold('r', 1n)).rejects.toEqual(refused('UNAVAILABLE'));
@@ -93,7 +93,7 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
     await expect(hold('r', 1n)).resolves.toBeDefined();
   });
 
-  it('gets live holds back with their renewal or extension, and nothing is spent twice', async () => {
+  it('restores live holds when they are renewed or extended, and spends nothing twice', async () => {
     const [renewed, extended] = [await hold('r1', 30n), await hold('r2', 30n)];
     await lose();
     await book.renew([renewed]);
@@ -104,7 +104,7 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
     expect(book.gone).toEqual({ holds: 0, nano: 0n });
   });
 
-  it('tells once of each live hold whose money others hold by then, with the amount', async () => {
+  it('logs each live hold once whose money others hold by then, with the amount', async () => {
     const before = lostNano();
     const [first, second] = [await hold('r1', 30n), await hold('r2', 20n)];
     await lose();
@@ -117,7 +117,7 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
     expect(log).toEqual([{ accountId: ACCOUNT, holds: 2, usdNano: '50', diemNano: '0' }]);
   });
 
-  it('is noticed by every process, and remembered as found by one', async () => {
+  it('is noticed by every process, and marked as known by one', async () => {
     await lose();
     let waits = 0;
     post = () => Promise.resolve(void (waits += 1));
@@ -129,15 +129,15 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
     expect(waits).toBe(0);
   });
 
-  describe('that came back with what it knew earlier', () => {
-    /** Its memory is what it was, as of a replica that takes over. */
+  describe('that came back with an older state', () => {
+    /** Restores an older state, as when a replica takes over. */
     async function loseTheLast(meanwhile: () => Promise<void>): Promise<void> {
       await redis.save();
       await meanwhile();
       await lose();
     }
 
-    it('holds nothing for charges that were posted since', async () => {
+    it('holds nothing for charges posted since', async () => {
       await book.settle(await hold('r', 60n), { usdNano: 60n, diemNano: 0n });
       await loseTheLast(async () => {
         posted = { ...posted, balances: { usdNano: 40n, diemNano: 0n }, version: 2n };
@@ -149,7 +149,7 @@ describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
       await expect(book.available(ACCOUNT)).resolves.toMatchObject({ usdNano: 90n });
     });
 
-    it('lets live holds come back, and gives out no older balance', async () => {
+    it('restores live holds, and uses no older balance', async () => {
       const live = await hold('r', 30n);
       await loseTheLast(async () => {
         posted = { ...posted, balances: { usdNano: 50n, diemNano: 0n }, version: 2n };

@@ -11,7 +11,7 @@ holdBookConformance({
   size: (book) => Promise.resolve((book as MemoryHoldBook).size),
 });
 
-describe('the room of a hold book in memory', () => {
+describe('the capacity of a hold book in memory', () => {
   let loads: string[];
   beforeEach(() => {
     loads = [];
@@ -24,7 +24,7 @@ describe('the room of a hold book in memory', () => {
     amountNano,
   });
 
-  it('keeps accounts with holds and drops idle ones beyond its limit', async () => {
+  it('keeps accounts with holds and evicts idle ones beyond its limit', async () => {
     const reads = readsOf((accountId) => {
       loads.push(accountId);
       const usdNano = accountId === ACCOUNT ? 130n : 0n;

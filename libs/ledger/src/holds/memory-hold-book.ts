@@ -11,11 +11,13 @@ import { NOTHING, type Take, add, covers, remaining, shortOf, take } from './spe
 export interface MemoryHoldBookOptions {
   /** A hold that is not renewed lapses after this time. */
   readonly leaseMs: number;
-  /** Accounts kept in memory. Those without holds that were not used lately make room. */
+  /** Accounts kept in memory. Accounts without holds that were not used recently are evicted. */
   readonly maxAccounts: number;
-  /** Holds kept at once, settled ones that wait for their posting included. Beyond it `hold` refuses. */
+  /**
+   * Maximum number of holds, including settled ones that wait for their posting. Beyond it `hold` rejects.
+   */
   readonly maxHolds: number;
-  /** A clock that never goes back. */
+  /** A monotonic clock. */
   readonly nowMs?: () => number;
   /** The UTC day, such as `2026-11-21`. */
   readonly today?: () => string;
@@ -23,27 +25,27 @@ export interface MemoryHoldBookOptions {
 
 interface PlacedHold extends Leased {
   readonly account: HoldAccount;
-  /** The key's, where it has a limit. */
+  /** The budget of the hold's key, if the key has a limit. */
   readonly budget: KeyBudget | undefined;
   hold: Hold;
-  /** What is set aside now. */
+  /** The amount set aside now. */
   amount: Balances;
   settled: boolean;
 }
 
-/** Requests remembered as posted before they were settled. */
+/** Maximum number of requests remembered as posted before they were settled. */
 const MAX_POSTED_IDS = 100_000;
-/** Loads that may each be undone before they are used, by others that need the room. */
+/** How often a load is retried, as each result may be evicted before use. */
 const READY_ATTEMPTS = 6;
 
-/** The hold book of a single process: every step is one turn of the event loop, so it is atomic. */
+/** The hold book of a single process: every step runs in one turn of the event loop, so it is atomic. */
 export class MemoryHoldBook extends HoldBook {
-  /** A request waits this long while an account's DIEM is set, which takes one transaction. */
+  /** How long a request waits while an account's DIEM is reset, which takes one transaction. */
   protected readonly diemChangeWaitMs: number = 2_000;
   private readonly accounts: HoldAccounts;
   private readonly placed = new Map<string, PlacedHold>();
   private readonly leases: LeaseList<PlacedHold>;
-  /** Requests that were posted while their hold was not settled: a settle that comes late must not hold again. */
+  /** Requests posted while their hold was not settled: a late settle must not hold again. */
   private readonly posted: RecentIds;
   private readonly nowMs: () => number;
   private readonly today: () => string;
@@ -60,7 +62,7 @@ export class MemoryHoldBook extends HoldBook {
     this.today = options.today ?? (() => new Date().toISOString().slice(0, 10));
   }
 
-  /** Holds in the book: live ones and settled ones whose charge is not posted yet. */
+  /** The number of holds: live ones, and settled ones whose charge is not posted yet. */
   get size(): number {
     this.sweep();
     return this.placed.size;
@@ -194,7 +196,7 @@ export class MemoryHoldBook extends HoldBook {
     return Promise.resolve();
   }
 
-  /** Ends the holds whose lease is over. Returns the time. */
+  /** Ends the holds whose lease is over, and returns the current time. */
   sweep(): number {
     const now = this.nowMs();
     for (let placedHold = this.leases.lapsed(now); placedHold; placedHold = this.leases.lapsed(now))
@@ -203,8 +205,9 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   /**
-   * Takes a step once what an account and its key may spend is known and not about to change, in the same turn in
-   * which that was seen. Refuses: UNAVAILABLE.
+   * Runs a step once the balances and limits of an account and its key are loaded and stable, in the same
+   * turn of the
+   * event loop as that check. Rejects: UNAVAILABLE.
    */
   private async whenReady<Result>(asker: Asker, step: (account: HoldAccount) => Result): Promise<Result> {
     const { accountId, keyId } = asker;
@@ -229,7 +232,7 @@ export class MemoryHoldBook extends HoldBook {
     return !keyLimit || account.budget(keyId)?.isStale === false;
   }
 
-  /** What a request may take: what the account has left, within the limit of its key. */
+  /** What a request may take: what the account has left, within the key's limit. */
   private left(account: HoldAccount, { keyId, keyLimit }: Asker): Balances {
     const { available } = account;
     if (!keyLimit) return available;
@@ -243,7 +246,7 @@ export class MemoryHoldBook extends HoldBook {
     return taken;
   }
 
-  /** Holds anew what a lapsed hold had, in its own currencies, and more. */
+  /** Takes a lapsed hold again, in its own currencies, plus more. */
   private takeAgain(account: HoldAccount, hold: Hold, { moreNano, atLeastNano }: Required<Extension>): Hold {
     const now = this.nowMs();
     if (this.posted.has(hold.requestId, now)) return hold;
@@ -258,8 +261,9 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   /**
-   * The charge is durable although its hold is gone: what it costs must not be spent until it is posted. With a
-   * lease, since a charge told twice may have been posted before.
+   * The charge is durable although its hold is gone: its cost must not be spent until it is posted. It gets a
+   * lease,
+   * because a repeated charge may have been posted before.
    */
   private settleLapsed(hold: Hold, cost: Balances): void {
     const now = this.nowMs();
@@ -305,7 +309,7 @@ export class MemoryHoldBook extends HoldBook {
 
 type Asker = Pick<HoldRequest, 'accountId' | 'keyId' | 'keyLimit'>;
 
-/** No key has this id: the hold of an account's DIEM while it is set anew. */
+/** Key id of the hold on an account's DIEM while that is reset. No real key has it. */
 const DIEM_CHANGE_KEY = '';
 
 function endDiemChange(account: HoldAccount): void {

@@ -1,10 +1,10 @@
-/** Remembers ids for a time at least, or the latest ones when there are too many. */
+/** Remembers ids for a minimum time, or only the latest ones when there are too many. */
 export class RecentIds {
   private current = new Set<string>();
   private previous = new Set<string>();
   private turnsAtMs = 0;
 
-  /** Keeps an id for `keepMs` to twice that, and at least the `most` / 2 latest. */
+  /** Keeps an id for `keepMs` to twice that, but when there are too many at least the latest `most` / 2. */
   constructor(
     private readonly keepMs: number,
     private readonly most: number,

@@ -29,7 +29,7 @@ describe.skipIf(skipped).each([
 
   holdBookConformance(subject);
 
-  it('refuses a hold while the books do not respond, and does not take it once they do', async () => {
+  it('rejects a hold while the books do not respond, and does not take it once they do', async () => {
     const accountId = 'a';
     const balances = { usdNano: 100n, diemNano: 0n };
     const read = Promise.withResolvers<PostedBalances>();
@@ -42,7 +42,7 @@ describe.skipIf(skipped).each([
     expect(await books.subject.size(book)).toBe(0);
   });
 
-  it(`random histories hold no more than there is and lose nothing that is owed (seed ${seed})`, async () => {
+  it(`random histories hold no more than the balance and lose no charge (seed ${seed})`, async () => {
     await expect(holdHistories(repeats('REDIS_HOLD_HISTORIES'), subject)).resolves.toBeUndefined();
   }, 300_000);
 });

@@ -10,9 +10,9 @@ const hold = (accountId: string): Hold => {
   return { requestId: accountId, accountId, keyId: 'k', amount: none, before: none };
 };
 
-it('a renewal that one account fails ends once those of the others have', async () => {
+it('a renewal in which one account fails ends only after those of the others', async () => {
   const renewed: string[] = [];
-  // A cluster of which one node is away and the other slow.
+  // A cluster with one node unavailable and the other slow.
   const steps = {
     take: async (_step: string, accountId: string) => {
       if (accountId === 'away') throw new Error('its node is away');

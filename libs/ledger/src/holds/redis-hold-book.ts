@@ -21,41 +21,45 @@ import { RecentIds } from './recent-ids.js';
 export interface RedisHoldBookOptions {
   /** A hold that is not renewed lapses after this time. */
   readonly leaseMs: number;
-  /** Holds of one account at once, settled ones that wait for their posting included. Beyond it `hold` refuses. */
+  /**
+   * Maximum number of an account's holds, including settled ones that wait for their posting. Beyond it
+   * `hold` rejects.
+   */
   readonly maxHolds: number;
-  /** A step that Redis does not answer in this time is refused. */
+  /** Timeout of a step on Redis. */
   readonly waitMs: number;
-  /** A step waits this long for what has to be read from the books first; default: 4 s. */
+  /** How long a step waits for required reads of the books; default: 4 s. */
   readonly readMs?: number;
   /** The UTC day, such as `2026-11-21`. */
   readonly today?: () => string;
 }
 
-/** Requests whose lost hold was counted. */
+/** Maximum number of requests remembered whose lost hold was counted. */
 const MAX_GONE_IDS = 100_000;
 
 type Loads = Map<string, Promise<void>>;
 
-/** What has to come before a step may each be undone before it, by others. */
+/** How often a step is tried, as others may undo its preconditions each time. */
 const READY_ATTEMPTS = 6;
-/** Less than callers in other processes wait: a hold that is taken after they have given up is held for nobody. */
+/** Less than callers in other processes wait: a hold taken after its caller gave up would be useless. */
 const READ_MS = 4_000;
-/** Reads of a key's spending that may each be overtaken by a posting. */
+/** How often a key's spending is read, as a posting may overtake each read. */
 const KEY_READS = 5;
-/** Setting an account's DIEM takes one transaction. */
+/** Resetting an account's DIEM takes one transaction. */
 const DIEM_CHANGE_WAIT_MS = 2_000;
 const DIEM_CHANGE_ASK_MS = 20;
 
 /**
- * The hold book of any number of processes, on Redis: every step is a script, so it is atomic, and takes one round trip.
- * What is not known there is read from the books first. Where Redis has lost its memory the marks tell.
+ * The hold book of any number of processes, on Redis. Every step is a script, so it is atomic and takes one
+ * round
+ * trip. Missing accounts are read from the books first. The marks show when Redis has lost data.
  */
 export class RedisHoldBook extends HoldBook {
   private readonly loads: Loads = new Map();
   private readonly budgetLoads: Loads = new Map();
   private readonly today: () => string;
   private readonly goneIds: RecentIds;
-  /** Holds since the start that had lapsed and could not be taken again: their money may be authorised twice. */
+  /** Holds since the start that lapsed and could not be taken again: their money may be authorised twice. */
   readonly gone = { holds: 0, nano: 0n };
 
   constructor(
@@ -114,7 +118,7 @@ export class RedisHoldBook extends HoldBook {
   override async renew(holds: readonly Hold[]): Promise<void> {
     const byAccount = Map.groupBy(holds, ({ accountId }) => accountId);
     const renewals = Array.from(byAccount, ([accountId, of]) => this.renewOf(accountId, of));
-    // Whoever waits for this has to know that none is on its way any more.
+    // Waits for all, because the caller must know that no renewal is still on its way.
     const fault = (await Promise.allSettled(renewals)).find(({ status }) => status === 'rejected');
     if (fault?.status === 'rejected') throw fault.reason;
   }
@@ -137,7 +141,7 @@ export class RedisHoldBook extends HoldBook {
     );
   }
 
-  /** A hold that has lapsed is taken again once what its key has spent is known. */
+  /** A lapsed hold is taken again once its key's spending is loaded. */
   private async renewOf(accountId: string, holds: readonly Hold[]): Promise<void> {
     let left = holds;
     for (let attempt = 1; attempt <= 2 && left.length > 0; attempt += 1) {
@@ -150,7 +154,7 @@ export class RedisHoldBook extends HoldBook {
     }
   }
 
-  /** Each once: they come again with every renewal. */
+  /** Reports each hold once, although it comes again with every renewal. */
   private tellGone(holds: readonly Hold[]): void {
     const now = performance.now();
     const fresh = holds.filter(({ requestId }) => !this.goneIds.has(requestId, now));
@@ -169,7 +173,7 @@ export class RedisHoldBook extends HoldBook {
     );
   }
 
-  /** Takes a step, with what has to come first. Refuses as the step does, and UNAVAILABLE. */
+  /** Runs a step after its preconditions. Rejects as the step does, and with UNAVAILABLE. */
   private async whenReady(
     name: StepName,
     asker: Asker,
@@ -212,7 +216,7 @@ export class RedisHoldBook extends HoldBook {
     const mark = await this.parts.marks.of(accountId);
     const { balances: has, version } = await this.read(this.parts.reads.balances(accountId));
     const args = [...[version, has.usdNano, has.diemNano].map(String), mark];
-    // Where the memory was lost between the two, the step is told so and this comes again.
+    // If Redis lost its data in between, the load returns `lost`, the step misses again and this is repeated.
     await this.ask('load', accountId, args);
   }
 
@@ -227,7 +231,7 @@ export class RedisHoldBook extends HoldBook {
         const spent = [epoch, month, lifetime].flatMap(({ usdNano, diemNano }) => [usdNano, diemNano]);
         const args = [keyId, String(version), day, ...spent.map(String)];
         const [outcome] = await this.ask('budget', accountId, args);
-        // What was posted since the read is not in it.
+        // The read misses what was posted since.
         if (outcome !== 'old') return;
       }
       throw unavailable('the spending of a key could not be read');
@@ -250,7 +254,7 @@ export class RedisHoldBook extends HoldBook {
     try {
       return await within(waitMs, reply);
     } catch (error) {
-      // What was held for nobody would stay so for a lease.
+      // A hold taken after the timeout has no user, and would stay for a whole lease.
       if (name === 'hold' && error instanceof DeadlineExceeded)
         reply
           .then(() => this.steps.take('release', accountId, [leaseMs, '', args[0] ?? '']))
@@ -264,13 +268,13 @@ type Asker = Pick<HoldRequest, 'accountId' | 'keyId'>;
 
 const unavailable = (reason: string): Problem => new Problem('UNAVAILABLE', { cause: new Error(reason) });
 
-/** Waits for a read, which goes on for others. */
+/** Waits for a read until a deadline. The read continues for other callers. */
 function before(untilMs: number, reading: Promise<void>): Promise<void> {
   const waitMs = Math.max(0, untilMs - performance.now());
   return within(waitMs, reading, () => unavailable('the books do not respond'));
 }
 
-/** Runs what is under way once for all who wait for it. */
+/** Runs an operation once for all concurrent callers. */
 function once(under: Loads, name: string, begin: () => Promise<void>): Promise<void> {
   const known = under.get(name);
   if (known) return known;
@@ -298,13 +302,13 @@ function limitOf(text: string): SpendingLimit {
   };
 }
 
-/** A hold as the scripts are told it. */
+/** A hold as arguments of the scripts. */
 function holdArgs({ requestId, keyId, amount, before, keyLimit }: Hold): string[] {
   const amounts = [amount.usdNano, amount.diemNano, before.usdNano, before.diemNano];
   return [requestId, keyId, ...amounts.map(String), limitText(keyLimit)];
 }
 
-/** What holds have together, as the log has amounts. */
+/** The sum of the holds, formatted for the log. */
 function amountsOf(holds: readonly Hold[]): { usdNano: string; diemNano: string } {
   const sum = (currency: 'usdNano' | 'diemNano'): string =>
     holds.reduce((total, { amount }) => total + amount[currency], 0n).toString();

@@ -1,20 +1,22 @@
 import { type Balances, Problem } from '@svc/contracts';
 
-/** What may be taken, and how. */
+/** The amount wanted, and its alternatives. */
 export interface Take {
   readonly amountNano: bigint;
-  /** Less than the amount is taken where it is at least this much; default: the amount itself. */
+  /** Less than the amount is taken if it is at least this much; default: the amount itself. */
   readonly atLeastNano?: bigint;
-  /** Taken in place of the amount where it is at most a tenth of what is left. */
+  /** Taken in place of the amount if it is at most a tenth of what is left. */
   readonly preferredNano?: bigint;
 }
 
-/** A whole answer is held at its worst case while that is at most one part in so many of what can be spent. */
+/**
+ * A response's worst-case cost is held in full while it is at most this fraction (1/10) of what can be spent.
+ */
 const PREFERRED_SHARE = 10n;
 
 export const NOTHING: Balances = { usdNano: 0n, diemNano: 0n };
 
-/** An amount taken from what is left, DIEM first. `undefined` when there is too little. */
+/** Takes an amount from what is left, DIEM first. `undefined` if there is too little. */
 export function take(left: Balances, { amountNano, atLeastNano, preferredNano }: Take): Balances | undefined {
   const total = left.diemNano + left.usdNano;
   const isPreferred = preferredNano !== undefined && preferredNano * PREFERRED_SHARE <= total;
@@ -26,7 +28,7 @@ export function take(left: Balances, { amountNano, atLeastNano, preferredNano }:
   return { diemNano, usdNano: taken - diemNano };
 }
 
-/** What is left of `balances` beside `gone`, in each currency at least nothing. */
+/** `balances` less `gone`; not below zero in either currency. */
 export function remaining(balances: Balances, gone: Balances): Balances {
   return {
     usdNano: atLeastZero(balances.usdNano - gone.usdNano),
@@ -42,12 +44,12 @@ export function add(a: Balances, b: Balances): Balances {
   return { usdNano: a.usdNano + b.usdNano, diemNano: a.diemNano + b.diemNano };
 }
 
-/** The lesser in each currency. */
+/** The smaller amount in each currency. */
 export function least(a: Balances, b: Balances): Balances {
   return { usdNano: smaller(a.usdNano, b.usdNano), diemNano: smaller(a.diemNano, b.diemNano) };
 }
 
-/** Why nothing could be taken: the key's limit where the account itself could have paid. */
+/** Why nothing could be taken: the key's limit if the account itself could have paid. */
 export function shortOf(account: Balances, key: Balances, wanted: Take): Problem {
   if (!take(account, wanted)) return new Problem('INSUFFICIENT_BALANCE');
   return new Problem(

@@ -8,7 +8,7 @@ const MAX_TEXT = 500;
 const FIRST_TIME = '2000';
 const LAST_TIME = '2100';
 
-/** Why a charge can't be posted as it is, as part of a sentence; `undefined` when it can. */
+/** Why a charge can't be posted as it is, as part of a sentence; `undefined` if it can. */
 export function chargeFault(charge: Charge): string | undefined {
   if (!UUID.test(charge.accountId)) return 'its account is no UUID';
   if (!isText(charge.requestId)) return 'its request id is no plain text';
@@ -31,7 +31,10 @@ export function chargeFault(charge: Charge): string | undefined {
   return undefined;
 }
 
-/** PostgreSQL stores any text without a zero character. The length keeps an index entry within its bound. */
+/**
+ * PostgreSQL stores any text without a zero character. The length limit keeps index entries within their
+ * bound.
+ */
 function isText(text: string): boolean {
   return text.length <= MAX_TEXT && !text.includes('\0');
 }

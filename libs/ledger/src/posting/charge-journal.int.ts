@@ -30,14 +30,14 @@ async function start(): Promise<FileJournal> {
   return running;
 }
 
-/** What the next process finds, while this one was not asked to end. */
+/** What the next process reads after a crash of this one. */
 async function afterCrash(): Promise<readonly JournalEntry[]> {
   const journal = await FileJournal.open(folder, BYTES);
   await journal.onApplicationShutdown();
   return journal.earlier;
 }
 
-/** What all open files have in common. */
+/** The prototype shared by all open files. */
 async function openFiles(): Promise<FileHandle> {
   const handle = await open(folder);
   await handle.close();
@@ -45,7 +45,7 @@ async function openFiles(): Promise<FileHandle> {
 }
 
 describe('a journal', () => {
-  it('gives the next run what was appended, in order, whether or not this one ended well', async () => {
+  it('passes its entries to the next run, in order, after a clean end or a crash', async () => {
     const journal = await start();
     expect(journal.earlier).toEqual([]);
     const kept = [...entries(20), ...entries(1, 'never')];
@@ -56,7 +56,7 @@ describe('a journal', () => {
     expect(await afterCrash()).toEqual(kept);
   });
 
-  it('begins anew once nothing in it is needed, and never reads what was there before', async () => {
+  it('starts over once no entry is needed, and never reads older ones', async () => {
     const journal = await start();
     const kept = entries(10);
     await Promise.all(kept.map((entry) => journal.append(entry)));
@@ -70,7 +70,7 @@ describe('a journal', () => {
     expect(await afterCrash()).toEqual([first]);
   });
 
-  it('keeps what comes after a flush that failed while it began anew', async () => {
+  it('keeps an entry appended after a flush that failed while starting over', async () => {
     const journal = await start();
     const [first, second] = entries(2) as [JournalEntry, JournalEntry];
     await journal.append(first);
@@ -81,7 +81,7 @@ describe('a journal', () => {
     expect(await afterCrash()).toEqual([second]);
   });
 
-  it('keeps an entry of which the file took only a part at first', async () => {
+  it('keeps an entry that the file first accepted only in part', async () => {
     const journal = await start();
     const files = await openFiles();
     const write = Reflect.get(files, 'write') as () => Promise<never>;
@@ -95,7 +95,7 @@ describe('a journal', () => {
     expect(await afterCrash()).toEqual(kept);
   });
 
-  it('refuses an entry of which the file takes nothing', async () => {
+  it('refuses an entry of which the file accepts nothing', async () => {
     const journal = await start();
     const nothing = { bytesWritten: 0, buffer: Buffer.alloc(0) };
     vi.spyOn(await openFiles(), 'write').mockResolvedValueOnce(nothing as never);
@@ -105,7 +105,7 @@ describe('a journal', () => {
     expect(await afterCrash()).toEqual([second]);
   });
 
-  it('takes no charge beyond its size, keeps room for what is never charged, and stays within its file', async () => {
+  it('takes no charge beyond its size, reserves room for refusals, and stays within its file', async () => {
     const journal = await start();
     const results = await Promise.allSettled(entries(3_000).map((entry) => journal.append(entry)));
     const kept = results.filter(({ status }) => status === 'fulfilled').length;
@@ -118,7 +118,7 @@ describe('a journal', () => {
     await handle.close();
   });
 
-  it('reads up to an entry that a crash has cut or a disk has changed', async () => {
+  it('reads up to an entry that a crash truncated or the disk changed', async () => {
     const journal = await start();
     const kept = entries(3);
     for (const entry of kept) await journal.append(entry);
@@ -131,14 +131,14 @@ describe('a journal', () => {
     expect(kept.slice(0, found.length)).toEqual(found);
   });
 
-  it('reads a file of anything as an empty one', async () => {
+  it('reads an arbitrary file as an empty journal', async () => {
     await writeFile(file(), Buffer.alloc(5_000, 0xff));
     expect(await afterCrash()).toEqual([]);
     await appendFile(file(), 'more');
     expect(await afterCrash()).toEqual([]);
   });
 
-  it('is put back with all that is in it where its folder was removed, and refuses while that can not be', async () => {
+  it('restores its content if its folder was removed, and refuses entries while that fails', async () => {
     const away = join(folder, 'away');
     running = await FileJournal.open(away, BYTES);
     const [first, second, third] = entries(3) as [JournalEntry, JournalEntry, JournalEntry];
@@ -153,7 +153,7 @@ describe('a journal', () => {
     await next.onApplicationShutdown();
   });
 
-  it('says at the start that its folder can not be used', async () => {
+  it('fails at the start if its folder can not be used', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(FileJournal.open(join(folder, 'file', 'x'), BYTES)).rejects.toThrow(/LEDGER_JOURNAL_DIR/);
   });

@@ -12,27 +12,27 @@ import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
-/** What a journal keeps of a request: that it is to be charged, or that it never is. */
+/** A journal entry: the request is to be charged, or never charged. */
 export interface JournalEntry {
   readonly kind: 'charge' | 'never';
   readonly charge: Charge;
 }
 
-/** Keeps charges where they outlive the process until they are posted, while neither the event log nor the books take them. */
+/** Stores charges durably until they are posted, while neither the event log nor the books accept them. */
 export abstract class ChargeJournal {
   abstract readonly isThere: boolean;
 
-  /** What an earlier run has left. */
+  /** The entries left by an earlier run. */
   abstract readonly earlier: readonly JournalEntry[];
 
-  /** Resolves once the entry is on disk. Rejects when it can't be kept. */
+  /** Resolves once the entry is on disk. Rejects if it can't be stored. */
   abstract append(entry: JournalEntry): Promise<void>;
 
-  /** As many entries are needed no more. */
+  /** Marks this number of entries as no longer needed. */
   abstract done(entries: number): void;
 }
 
-/** For a process without a place to write. */
+/** For a process without a journal folder. */
 export class NoJournal extends ChargeJournal {
   override readonly isThere = false;
   override readonly earlier = [];
@@ -47,12 +47,12 @@ export class NoJournal extends ChargeJournal {
 }
 
 const FILE = 'charges.journal';
-/** Of an entry: the length and the checksum of its JSON, and the file's generation. */
+/** An entry's header: length and checksum of its JSON, and the file's generation. */
 const HEADER_BYTES = 16;
 const NO_HEADER = Buffer.alloc(HEADER_BYTES);
-/** Charges leave so much of the file to entries that say what is never charged. */
+/** Bytes that charges leave free for entries about requests that are never charged. */
 const RESERVED_BYTES = 64 * 1024;
-/** Entries that wait to be written. */
+/** Maximum number of entries waiting to be written. */
 const WAITING_MOST = 20_000;
 
 interface Waiting {
@@ -62,9 +62,11 @@ interface Waiting {
 }
 
 /**
- * A journal in a file of one size, which is written full of zeros at the first start: a disk that is full later takes its
- * entries all the same. Entries that come together share a flush. Once none is needed any more, the file begins anew
- * with the next generation, so that what older ones have left is not read.
+ * A journal in a file of fixed size. The file is filled with zeros at the first start, so it still takes
+ * entries when
+ * the disk is full. Entries appended together share a flush. Once no entry is needed, the file starts over
+ * with the
+ * next generation, so that entries of older generations are not read.
  */
 export class FileJournal extends ChargeJournal implements OnApplicationShutdown {
   override readonly isThere = true;
@@ -88,7 +90,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     this.generation = found.generation;
   }
 
-  /** Opens the journal of a folder, or makes it. Refuses: StartFault. */
+  /** Opens or creates the journal of a folder. Rejects: StartFault. */
   static async open(folder: string, bytes: number): Promise<FileJournal> {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -128,9 +130,9 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     await this.file.close();
   }
 
-  /** Writes until nobody waits, and begins anew where nothing is needed. Never rejects. */
+  /** Writes all waiting entries, then starts over if no entry is needed. Never rejects. */
   private async write(): Promise<void> {
-    // Those of this turn of the event loop share a flush.
+    // Entries of one turn of the event loop share a flush.
     await Promise.resolve();
     while (this.waiting.length > 0) await this.writeBatch(this.waiting.splice(0));
     if (this.live === 0 && this.offset > 0) await this.beginAnew().catch(() => undefined);
@@ -152,7 +154,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
       length += more;
     }
     if (fitting.length === 0) return;
-    // The zeros behind the last entry are its end.
+    // Zeros after the last entry mark the end.
     const parts = fitting.flatMap(({ text }) => [headerOf(text, this.generation), text]);
     const buffer = Buffer.concat([...parts, NO_HEADER]);
     try {
@@ -160,7 +162,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
       await writeWhole(this.file, buffer, this.offset);
       await this.file.datasync();
     } catch (error) {
-      // What was refused must not be read by the next run.
+      // The next run must not read entries that were rejected.
       await writeWhole(this.file, NO_HEADER, this.offset).catch(() => undefined);
       for (const { written } of fitting) written.reject(error);
       return;
@@ -170,7 +172,10 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     for (const { written } of fitting) written.resolve();
   }
 
-  /** A file that was removed, or whose folder was, would take what the next run does not find: it is put back as it was. */
+  /**
+   * The next run would not find entries written to a removed file, so the file is first restored with its
+   * content.
+   */
   private async stayInPlace(): Promise<void> {
     const path = join(this.place.folder, FILE);
     const [own, found] = [await this.file.stat(), await stat(path).catch(() => undefined)];
@@ -194,7 +199,8 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
   }
 
   private async beginAnew(): Promise<void> {
-    // Also where the rest fails: nothing in the file is needed, and behind an end at its beginning nothing would be read.
+    // Safe even if the rest fails: no entry in the file is needed, and entries behind an end mark would not
+    // be read.
     this.offset = 0;
     this.generation += 1;
     await writeWhole(this.file, NO_HEADER, 0);
@@ -202,7 +208,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
   }
 }
 
-/** A file may take less than it is given. */
+/** A single write may accept less than the whole buffer. */
 async function writeWhole(file: FileHandle, content: Buffer, position: number): Promise<void> {
   for (let from = 0; from < content.length;) {
     const { bytesWritten } = await file.write(content, from, content.length - from, position + from);
@@ -221,12 +227,12 @@ function headerOf(text: Buffer, generation: number): Buffer {
 
 interface Found {
   readonly entries: readonly JournalEntry[];
-  /** Where the next entry belongs. */
+  /** Where the next entry goes. */
   readonly offset: number;
   readonly generation: number;
 }
 
-/** The entries of one generation, up to the first that is not whole. */
+/** The entries of one generation, up to the first incomplete one. */
 function readEntries(content: Buffer): Found {
   const entries: JournalEntry[] = [];
   let offset = 0;

@@ -5,7 +5,7 @@ import { ChargeLog } from './charge-log.js';
 
 const ACCOUNT = '00000000-0000-4000-8000-000000000001';
 
-/** A log that stores something when the test says so. */
+/** A log that stores events only when the test resolves them. */
 class HeldLog extends EventLog {
   readonly asked: PromiseWithResolvers<void>[] = [];
 
@@ -35,21 +35,21 @@ const record = (): Promise<string> =>
     (error: Error) => error.message,
   );
 
-/** A log that has failed one charge. */
+/** Makes the log fail one charge. */
 async function failing(): Promise<void> {
   const first = record();
   log.last.reject(new Error('too late'));
   await first;
 }
 
-describe('a log that fails', () => {
-  it('fails all who wait for it as soon as one has waited long enough', async () => {
+describe('a failing log', () => {
+  it('fails all waiting charges as soon as one has waited long enough', async () => {
     const waiting = [record(), record(), record()];
     log.asked[0]?.reject(new Error('too late'));
     expect(await Promise.all(waiting)).toEqual(['too late', 'too late', 'too late']);
   });
 
-  it('is not waited for, and is given one charge at a time until it has stored one', async () => {
+  it('is not waited for, and gets one charge at a time until it has stored one', async () => {
     await failing();
     for (let turn = 0; turn < 5; turn += 1) expect(await record()).toBe('the event log does not answer');
     expect(log.asked).toHaveLength(2);
@@ -63,7 +63,7 @@ describe('a log that fails', () => {
     expect(await stored).toBe('stored');
   });
 
-  it('works again where it stores late what it had failed', async () => {
+  it('works again once it stores a charge it had failed', async () => {
     const [first, second] = [record(), record()];
     log.asked[0]?.reject(new Error('too late'));
     await Promise.all([first, second]);

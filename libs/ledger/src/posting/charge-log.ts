@@ -1,23 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, EventLog, encodeCharge, usageRecorded } from '@svc/contracts';
 
-/** Why a charge did not wait for the log to say something of it. */
+/** Rejection of a charge while the log is failing. */
 const FAILING = 'the event log does not answer';
 
 /**
- * The event log as charges see it. Once it has failed one, no other waits for it, until it has stored one: they are told
- * at once that it fails, and one at a time is given to it to find out.
+ * The event log for charges, with a circuit breaker. After one failed charge, other charges are rejected at
+ * once, and
+ * one charge at a time probes the log, until it has stored one.
  */
 @Injectable()
 export class ChargeLog {
   private isFailing = false;
   private isTrying = false;
-  /** Those who wait for the log, to be told when it fails. */
+  /** Rejects the charges that wait for the log when it fails. */
   private readonly waiting = new Set<(error: Error) => void>();
 
   constructor(private readonly log: EventLog) {}
 
-  /** Resolves once the log has stored the charge. Where it rejects, the log may have stored it nevertheless. */
+  /** Resolves once the log has stored the charge. If it rejects, the log may still have stored it. */
   record(charge: Charge): Promise<void> {
     if (this.isFailing) {
       this.tryWith(charge);
@@ -46,7 +47,7 @@ export class ChargeLog {
     for (const reject of waiting) reject(error);
   }
 
-  /** The charge goes another way, and two copies of it are charged once. */
+  /** The charge also takes another way; two copies of it are charged once. */
   private tryWith(charge: Charge): void {
     if (this.isTrying) return;
     this.isTrying = true;
@@ -56,7 +57,7 @@ export class ChargeLog {
         () => {
           this.isFailing = false;
         },
-        () => undefined, // It fails as before.
+        () => undefined, // It still fails.
       )
       .finally(() => {
         this.isTrying = false;

@@ -4,7 +4,7 @@ import { type EventBatch, OnEvents } from '@svc/events';
 import { Poster } from './poster.js';
 import { LEDGER_GROUP } from './posting-progress.js';
 
-/** Posts what was recorded. */
+/** Posts recorded charges. */
 @Controller()
 export class ChargesConsumer {
   constructor(private readonly poster: Poster) {}

@@ -3,10 +3,13 @@ import type { PostedBalances } from '../accounts/accounts.js';
 import type { PaidLine, UsageSum } from './paid-lines.js';
 import type { NewTransfer } from './posting.js';
 
-/** A column of rows as PostgreSQL reads an array. The client would take three times as long to make it of a list. */
+/**
+ * A column of rows as a PostgreSQL array literal. Built by the client from a list, it would take three times
+ * as long.
+ */
 type Column = string;
 
-/** Of any texts. */
+/** A column of arbitrary texts. */
 export function text<Row>(rows: readonly Row[], value: (row: Row) => string): Column {
   return rows.length === 0 ? '{}' : `{"${rows.map((row) => escaped(value(row))).join('","')}"}`;
 }
@@ -15,9 +18,9 @@ function escaped(value: string): string {
   return value.includes('"') || value.includes('\\') ? value.replaceAll(/["\\]/g, '\\$&') : value;
 }
 
-/** Of values that need no quotes in an array: numbers, UUIDs, times and words of our own. */
+/** A column of values that need no quotes in an array: numbers, UUIDs, times and our own words. */
 function plain<Row>(rows: readonly Row[], value: (row: Row) => string | number | bigint): Column {
-  // Joined as they come: a list of bigints takes nearly twice as long to join.
+  // Appended directly: joining a list of bigints takes nearly twice as long.
   let literal = '{';
   for (const row of rows) literal += literal.length === 1 ? value(row) : `,${value(row)}`;
   return `${literal}}`;

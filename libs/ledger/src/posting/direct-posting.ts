@@ -5,10 +5,10 @@ import { RootLogger } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import { SettlementSettings } from '../ledger.config.js';
 
-/** A charge that is on its way into the books. */
+/** A charge on its way into the books. */
 export interface Attempt {
   readonly charge: Charge;
-  /** Resolves once the charge is posted. Rejects where it no longer is tried, as the process ends. */
+  /** Resolves once the charge is posted. Rejects if the process ends first. */
   readonly posted: Promise<void>;
 }
 
@@ -20,8 +20,9 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2_000;
 
 /**
- * Posts charges that the event log did not take: one transaction at a time, with all that have come meanwhile, tried
- * again until it succeeds.
+ * Posts charges that the event log did not take: one transaction at a time, with all charges that arrived
+ * meanwhile,
+ * retried until it succeeds.
  */
 @Injectable()
 export class DirectPosting implements BeforeApplicationShutdown {
@@ -37,7 +38,7 @@ export class DirectPosting implements BeforeApplicationShutdown {
     private readonly logger: RootLogger,
   ) {}
 
-  /** Charges that wait. */
+  /** The number of waiting charges. */
   get size(): number {
     return this.queue.length;
   }
@@ -47,20 +48,20 @@ export class DirectPosting implements BeforeApplicationShutdown {
     return this.settings.config.LEDGER_SETTLE_WAIT_MS;
   }
 
-  /** The books did not take what was posted last. */
+  /** Whether the last posting failed. */
   get isFailing(): boolean {
     return this.failed;
   }
 
-  /** As many wait as may. */
+  /** Whether the maximum number of charges waits. */
   get isFull(): boolean {
     return this.queue.length >= this.settings.config.LEDGER_MAX_UNPOSTED;
   }
 
-  /** Begins to post a charge. */
+  /** Starts posting a charge. */
   begin(charge: Charge): Attempt {
     const end = Promise.withResolvers<void>();
-    // Who began it may have stopped waiting.
+    // The caller may have stopped waiting.
     end.promise.catch(() => undefined);
     const waiting: Waiting = { charge, posted: end.promise, end };
     if (this.stopping.signal.aborted) {
@@ -72,12 +73,12 @@ export class DirectPosting implements BeforeApplicationShutdown {
     return waiting;
   }
 
-  /** Tries a charge no more. One that is being posted at this moment is posted nevertheless. */
+  /** Stops trying a charge. One that is being posted right now is still posted. */
   withdraw(attempt: Attempt): void {
     this.queue = this.queue.filter((waiting) => waiting !== attempt);
   }
 
-  /** Tries once more before the database goes. */
+  /** Tries once more before the database connection closes. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     this.endWatch();
@@ -86,7 +87,7 @@ export class DirectPosting implements BeforeApplicationShutdown {
     for (const { end } of this.queue.splice(0)) end.reject(new Error('the process ends'));
   }
 
-  /** Posts until nobody waits. Never rejects. */
+  /** Posts until the queue is empty. Never rejects. */
   private async run(): Promise<void> {
     let retryMs = FIRST_RETRY_MS;
     while (this.queue.length > 0 && !this.stopping.signal.aborted) {
@@ -100,7 +101,7 @@ export class DirectPosting implements BeforeApplicationShutdown {
     this.running = undefined;
   }
 
-  /** Posts the charges that have waited longest. False when that fails. */
+  /** Posts the charges that have waited longest. Returns false on failure. */
   private async postNext(): Promise<boolean> {
     const batch = new Set(this.queue.slice(0, CHARGES_PER_POSTING));
     try {

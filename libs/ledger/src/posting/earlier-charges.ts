@@ -10,8 +10,9 @@ const TRY_MS = 1_000;
 const RETRY_MS = 200;
 
 /**
- * Keeps holds back until the charges that an earlier run recorded are posted: they are in no hold any more, and in no
- * balance yet.
+ * Delays holds until the charges recorded by an earlier run are posted: they are no longer covered by a hold,
+ * and
+ * not yet in a balance.
  */
 @Injectable()
 export class EarlierCharges implements OnApplicationBootstrap, OnModuleDestroy {
@@ -27,7 +28,7 @@ export class EarlierCharges implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     this.readiness.report(PART, 'posting the charges of an earlier run');
-    // Tries on until they are posted or it is stopped, and never rejects.
+    // Retries until they are posted or the process stops, and never rejects.
     void this.waitForThem();
   }
 
@@ -35,7 +36,7 @@ export class EarlierCharges implements OnApplicationBootstrap, OnModuleDestroy {
     this.stopping.abort();
   }
 
-  /** Resolves once holds can be taken. Refuses with UNAVAILABLE after a wait. */
+  /** Resolves once holds can be taken. Rejects with UNAVAILABLE after a timeout. */
   async posted(): Promise<void> {
     const { LEDGER_START_WAIT_MS: waitMs } = this.settings.config;
     await within(waitMs, this.allPosted.promise, () => new Problem('UNAVAILABLE'));

@@ -9,10 +9,13 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2_000;
 
 /**
- * Requests whose client was refused because no way took their charge. A copy of it may still come to light: in the event
- * log that did not answer, or in a posting that was under way. So a charge of nothing is posted under the request's id,
- * which no other charge can then have; where a copy was quicker, what it cost is given back. Until then the journal keeps it
- * for the next run, as soon as it takes it.
+ * Requests refused because their charge could not be recorded anywhere. A copy of the charge may still turn
+ * up: in the
+ * event log that did not respond, or in a posting under way. So an empty charge is posted under the request's
+ * id,
+ * which blocks any other charge. If a copy was quicker, its cost is refunded. Until then the journal keeps
+ * the
+ * refusal for the next run, as soon as it accepts it.
  */
 @Injectable()
 export class NeverCharged implements OnModuleDestroy {
@@ -28,7 +31,7 @@ export class NeverCharged implements OnModuleDestroy {
     this.stopping.abort();
   }
 
-  /** Tries until the books know it. Never rejects. */
+  /** Tries until the books have the empty charge. Never rejects. */
   async add(charge: Charge, note: RefusalNote): Promise<void> {
     this.size += 1;
     try {
@@ -55,7 +58,7 @@ export class NeverCharged implements OnModuleDestroy {
       await this.books.post([nothing]);
       await this.books.giveBack(charge);
     } catch (error) {
-      // A charge of nothing has nothing to be given back.
+      // A 4xx problem means that there is nothing to refund: the empty charge came first.
       return error instanceof Problem && error.status < 500;
     }
     this.logger.log.warn({ requestId: charge.requestId }, 'what a refused request cost was given back');
@@ -63,7 +66,7 @@ export class NeverCharged implements OnModuleDestroy {
   }
 }
 
-/** What the journal keeps of a request that is never charged. */
+/** The journal entry of a request that is never charged. */
 export class RefusalNote {
   private kept: Promise<boolean> | undefined;
 
@@ -72,14 +75,14 @@ export class RefusalNote {
     private readonly charge: Charge,
   ) {}
 
-  /** One that an earlier run has written. */
+  /** A note written by an earlier run. */
   static found(journal: ChargeJournal, charge: Charge): RefusalNote {
     const note = new RefusalNote(journal, charge);
     note.kept = Promise.resolve(true);
     return note;
   }
 
-  /** Writes it, unless it is written or under way, and says whether it is. Never rejects. */
+  /** Writes the note, unless that is done or under way. Returns whether it is written. Never rejects. */
   keep(): Promise<boolean> {
     this.kept ??= this.journal.append({ kind: 'never', charge: this.charge }).then(
       () => true,
@@ -91,7 +94,7 @@ export class RefusalNote {
     return this.kept;
   }
 
-  /** It is needed no more. */
+  /** Releases the journal entry. */
   async done(): Promise<void> {
     if (await this.kept) this.journal.done(1);
   }

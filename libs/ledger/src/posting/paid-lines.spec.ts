@@ -12,7 +12,7 @@ const line = (sku: string, amountNano: bigint, units = 1) => ({
 });
 
 describe('paidLines', () => {
-  it('takes DIEM first, then USD, in the order of the lines, and writes the rest off', () => {
+  it('takes DIEM first, then USD, in line order, and writes off the rest', () => {
     const charge = chargeOf(A, 0n, {
       cost: { diemNano: 5n, usdNano: 4n },
       writeOffNano: 2n,
@@ -46,7 +46,7 @@ describe('usageSums', () => {
 });
 
 describe('keySpendings', () => {
-  it('sums what each key of an account paid, day by day', () => {
+  it('sums what each key of an account paid, by day', () => {
     const at = '2026-11-21T10:00:00.000Z';
     const charges = [
       chargeOf(A, 0n, { at, cost: { usdNano: 1n, diemNano: 2n } }),

@@ -1,7 +1,7 @@
 import type { Charge, ChargeLine } from '@svc/contracts';
 import type { KeySpending } from '../holds/hold-book.js';
 
-/** A line of a charge, and what of it is paid in which currency. The rest is written off. */
+/** A line of a charge, and how much of it is paid in each currency. The rest is written off. */
 export interface PaidLine {
   readonly charge: Charge;
   readonly line: ChargeLine;
@@ -10,7 +10,7 @@ export interface PaidLine {
   readonly diemNano: bigint;
 }
 
-/** Lets the lines of each charge take from its cost in their order, DIEM first. */
+/** Pays the lines of each charge from its cost in their order, DIEM first. */
 export function paidLines(charges: readonly Charge[]): PaidLine[] {
   const paid: PaidLine[] = [];
   for (const charge of charges) {
@@ -36,7 +36,7 @@ export interface UsageSum {
   units: bigint;
   usdNano: bigint;
   diemNano: bigint;
-  /** Lines that count as paid in each currency: in both, or in USD where nothing was paid. */
+  /** Lines that count as paid in each currency: possibly in both; in USD if nothing was paid. */
   usdEntries: number;
   diemEntries: number;
 }
@@ -63,7 +63,7 @@ export function usageSums(lines: readonly PaidLine[]): UsageSum[] {
   return [...sums.values()];
 }
 
-/** What charges add to the spending of each account's keys, day by day. */
+/** What charges add to the spending of each account's keys, by day. */
 export function keySpendings(charges: readonly Charge[]): Map<string, KeySpending[]> {
   const byAccount = new Map<string, KeySpending[]>();
   const known = new Map<string, { -readonly [Name in keyof KeySpending]: KeySpending[Name] }>();

@@ -6,7 +6,7 @@ import { chargeFault } from './charge-fault.js';
 import { HoldBook } from '../holds/hold-book.js';
 import { DataRefused, PostingStore } from './posting.store.js';
 
-/** Brings charges into the books and tells the hold book. Whatever comes here twice has an effect once. */
+/** Posts charges to the books and updates the hold book. A repeated charge takes effect once. */
 @Injectable()
 export class Poster {
   constructor(
@@ -19,7 +19,7 @@ export class Poster {
     await this.post(batch.map(decodeCharge));
   }
 
-  /** Once resolved every charge is posted, or kept among the rejected ones for someone to look at. */
+  /** Resolves once every charge is posted, or stored as rejected for manual review. */
   async post(charges: readonly Charge[]): Promise<void> {
     const startMs = performance.now();
     const sound: Charge[] = [];
@@ -39,7 +39,7 @@ export class Poster {
     await this.book.post([{ ...NO_CHANGE, accountId: charge.accountId, requestIds: [charge.requestId] }]);
   }
 
-  /** Halves a batch that the database refuses, until the charge to blame is alone. */
+  /** Halves a batch that the database rejects, until the faulty charge is alone. */
   private async postSound(charges: readonly Charge[]): Promise<void> {
     try {
       const { accounts, clamped } = await traced('write books', () => this.store.post(charges));
@@ -71,7 +71,7 @@ export class Poster {
   }
 }
 
-/** Groups that are posted side by side, each with accounts of its own, so that they never wait for each other. */
+/** Groups posted in parallel, each with its own accounts, so that they never wait for each other. */
 const GROUPS = 2;
 /** A smaller batch is not worth a second commit. */
 const SMALL_BATCH = 100;
@@ -84,10 +84,12 @@ function byAccount(charges: readonly Charge[]): readonly Charge[][] {
 
 const lastDigit = (accountId: string): number => Number.parseInt(accountId.slice(-1), 16);
 
-/** Sets no balance, since every known version is at least as new. Ends holds only. */
+/** Sets no balance, since every known version is at least as new. It only ends holds. */
 const NO_CHANGE = { balances: { usdNano: 0n, diemNano: 0n }, version: -1n };
 
-/** The precision of the books, so that a time never falls in the next month by being rounded. */
+/**
+ * Rounds to the precision of the books, so that PostgreSQL's rounding can't move a time into the next month.
+ */
 function atMilliseconds(charge: Charge): Charge {
   return charge.at.length === MILLISECONDS_LENGTH
     ? charge

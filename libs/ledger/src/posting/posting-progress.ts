@@ -5,10 +5,10 @@ import { within } from '@svc/runtime';
 import { LedgerSettings } from '../ledger.config.js';
 import { SettlementFallback } from './settlement-fallback.js';
 
-/** The group that posts what usage costs. */
+/** The consumer group that posts charges. */
 export const LEDGER_GROUP = 'ledger';
 
-/** Whether every charge that was recorded is posted too. */
+/** Whether every recorded charge is posted. */
 @Injectable()
 export class PostingProgress {
   constructor(
@@ -17,7 +17,7 @@ export class PostingProgress {
     private readonly settings: LedgerSettings,
   ) {}
 
-  /** Resolves when all that was recorded at the time of the call is posted. Rejects after the deadline. */
+  /** Resolves when everything recorded before the call is posted. Rejects after the deadline. */
   async caughtUp(deadlineMs: number): Promise<void> {
     await Promise.all([
       this.events.drained(usageRecorded.topic, LEDGER_GROUP, deadlineMs),
@@ -25,7 +25,7 @@ export class PostingProgress {
     ]);
   }
 
-  /** Lets a read see what was recorded before it. Refuses with UNAVAILABLE when that takes too long. */
+  /** Makes a read include what was recorded before it. Rejects with UNAVAILABLE if that takes too long. */
   async beforeRead(): Promise<void> {
     try {
       await this.caughtUp(this.settings.config.LEDGER_READ_WAIT_MS);

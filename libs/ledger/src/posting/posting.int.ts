@@ -70,7 +70,7 @@ describe('posting', () => {
   });
 
   it.each(['"', '\\\\', '\\"', '{a,b}', 'NULL', '', ' ', ',', "'; --", 'é🙂\n', '$1'])(
-    'keeps a name that is %j as it is, and posts it once',
+    'keeps the name %j unchanged, and posts it once',
     async (name) => {
       const accountId = await accountWith(usd(1));
       const requestId = `${randomUUID()}${name}`;
@@ -100,7 +100,7 @@ describe('posting', () => {
     await expect(balances(accountId)).resolves.toEqual({ usdNano: usd(1) - 100n, diemNano: 0n });
   });
 
-  it('has one result for charges that come concurrently, twice and in any order', async () => {
+  it('has the same result for charges that arrive concurrently, twice and in any order', async () => {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => accountWith(usd(1))));
     const charges = Array.from({ length: 1_000 }, (_, index) =>
       chargeOf(accounts[index % accounts.length] ?? '', BigInt(index)),
@@ -117,7 +117,7 @@ describe('posting', () => {
     await expectSound();
   });
 
-  it('writes off what goes beyond a balance and never makes it negative', async () => {
+  it('writes off what exceeds a balance, and never makes it negative', async () => {
     const accountId = await accountWith(1_000n);
     const charges = [chargeOf(accountId, 800n), chargeOf(accountId, 500n), chargeOf(randomUUID(), 70n)];
     await running.poster.post(charges);
@@ -135,7 +135,7 @@ describe('posting', () => {
     await expectSound();
   });
 
-  it('makes the month of a charge where it is missing, up to its last nanosecond', async () => {
+  it('creates the missing month of a charge, up to its last nanosecond', async () => {
     const accountId = await accountWith(1_000n);
     const times = ['2031-05-01T00:00:00Z', '2031-05-31T23:59:59.999999Z', '2019-12-31T23:59:59.9999Z'];
     await running.poster.post(times.map((at) => chargeOf(accountId, 100n, { at })));
@@ -153,8 +153,8 @@ describe('posting', () => {
   });
 });
 
-describe('posting what can not be posted', () => {
-  it('sets an incoherent charge aside, once, posts the rest and lets the audit name it', async () => {
+describe('posting faulty charges', () => {
+  it('rejects an incoherent charge once, posts the rest, and the audit reports it', async () => {
     const accountId = await accountWith(1_000n);
     const bad: Charge = { ...chargeOf(accountId, 100n), writeOffNano: 1n };
     const good = chargeOf(accountId, 10n);
@@ -167,7 +167,7 @@ describe('posting what can not be posted', () => {
     await rows('DELETE FROM ledger.rejected_charges');
   });
 
-  it('finds the one charge that the database refuses and posts all others', async () => {
+  it('finds the one charge that the database rejects, and posts all others', async () => {
     const accountId = await accountWith(1_000n);
     await rows(`ALTER TABLE ledger.charges ADD CONSTRAINT no_poison CHECK (model <> 'poison')`);
     try {
@@ -187,7 +187,7 @@ describe('posting what can not be posted', () => {
 });
 
 describe('the consumer', () => {
-  it('posts what is recorded, however often and in whatever order', async () => {
+  it('posts what is recorded, however often and in whatever order it arrives', async () => {
     const accountId = await accountWith(usd(1));
     const charges = Array.from({ length: 200 }, (_, index) => chargeOf(accountId, BigInt(index + 1)));
     await Promise.all(
@@ -199,7 +199,7 @@ describe('the consumer', () => {
     await expectSound();
   });
 
-  it('posts the same event again when its first delivery failed', async () => {
+  it('posts an event when it is delivered again after a failure', async () => {
     const accountId = await accountWith(1_000n);
     await rows('ALTER TABLE ledger.charge_lines RENAME TO hidden_lines');
     await running.log.publish(usageRecorded, encodeCharge(chargeOf(accountId, 100n)));

@@ -22,7 +22,7 @@ const moves = (posting: ReturnType<typeof postingOf>) =>
   ]);
 
 describe('postingOf', () => {
-  it('moves what a customer pays to revenue, in each currency', () => {
+  it('moves what a customer pays to revenue, by currency', () => {
     const posting = postingOf([charge(7n, 3n)], accountWith(10n, 3n));
     expect(moves(posting)).toEqual([
       [`customer:${ACCOUNT}`, 'revenue', 'DIEM', 3n, 'charge'],
@@ -41,14 +41,14 @@ describe('postingOf', () => {
     ]);
   });
 
-  it('writes off what goes beyond a balance, currency by currency', () => {
+  it('writes off what exceeds a balance, by currency', () => {
     const posting = postingOf([charge(7n, 3n)], accountWith(5n, 1n));
     expect(posting.charges[0]).toMatchObject({ cost: { usdNano: 5n, diemNano: 1n }, writeOffNano: 4n });
     expect(posting.clamped).toEqual({ charges: 1, nano: 4n });
     expect(posting.accounts[0]?.balances).toEqual({ usdNano: 0n, diemNano: 0n });
   });
 
-  it('takes the charges of a batch in their order and gives an account one version for all', () => {
+  it('applies the charges of a batch in order, with one new version per account', () => {
     const posting = postingOf([charge(6n), charge(6n), charge(0n)], accountWith(10n, 0n));
     expect(posting.charges.map(({ cost, writeOffNano }) => [cost.usdNano, writeOffNano])).toEqual([
       [6n, 0n],
@@ -58,7 +58,7 @@ describe('postingOf', () => {
     expect(posting.accounts[0]?.version).toBe(5n);
   });
 
-  it('makes no transfer of nothing', () => {
+  it('makes no transfer of zero', () => {
     expect(postingOf([charge(0n)], accountWith(10n, 0n)).transfers).toEqual([]);
   });
 });

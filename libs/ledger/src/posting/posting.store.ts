@@ -19,24 +19,24 @@ import { MonthsStore } from '../accounts/months.store.js';
 import { keySpendings, paidLines, usageSums } from './paid-lines.js';
 import { type Posting, postingOf } from './posting.js';
 
-/** Classes of PostgreSQL errors that the data is to blame for: the same batch would fail again. */
+/** Classes of PostgreSQL errors caused by the data: the same batch would fail again. */
 const DATA_FAULT = /^2[23]/;
 
-/** The database does not take one of the charges of a batch, whenever it is asked. */
+/** The database permanently rejects a charge of the batch. */
 export class DataRefused extends Error {
   override readonly name = 'DataRefused';
 }
 
-/** What a batch did. */
+/** The result of a batch. */
 export interface BatchPosted {
-  /** The balances of every account of the batch, with all its requests: those posted before are among them. */
+  /** The balances of every account of the batch, with all its requests, including those posted before. */
   readonly accounts: readonly AccountPosting[];
   readonly charges: number;
   readonly duplicates: number;
   readonly clamped: Posting['clamped'];
 }
 
-/** Puts charges into the books. */
+/** Writes charges to the books. */
 @Injectable()
 export class PostingStore {
   constructor(
@@ -44,7 +44,10 @@ export class PostingStore {
     private readonly months: MonthsStore,
   ) {}
 
-  /** Posts those charges that are not posted yet, all of them or none. None may have a fault. Throws DataRefused. */
+  /**
+   * Posts the charges that are not posted yet, all or none. They must be free of faults. Rejects:
+   * DataRefused.
+   */
   async post(charges: readonly Charge[]): Promise<BatchPosted> {
     await this.months.ensure(charges.map((charge) => charge.at));
     try {
@@ -55,7 +58,7 @@ export class PostingStore {
     }
   }
 
-  /** Keeps an event that can't be posted, once, however often it is told. */
+  /** Stores an event that can't be posted, once however often it is delivered. */
   async reject(event: string, reason: string): Promise<void> {
     const digest = createHash('sha256').update(event).digest('hex');
     await this.database.query(
@@ -67,7 +70,7 @@ export class PostingStore {
 
 async function postBatch(client: PoolClient, charges: readonly Charge[]): Promise<BatchPosted> {
   const accounts = await lockAccounts(client, new Set(charges.map((charge) => charge.accountId)));
-  // The locks come first: whoever posts a charge of these accounts has committed it or waits.
+  // After the locks: any other transaction with a charge of these accounts has committed, or waits.
   const seen = await postedAlready(client, charges);
   const fresh: Charge[] = [];
   for (const charge of charges) {
@@ -86,7 +89,10 @@ async function postBatch(client: PoolClient, charges: readonly Charge[]): Promis
   };
 }
 
-/** A request is looked for this long around a charge's time, so that a charge made anew is found under its first time. */
+/**
+ * A repeated request is searched this far around the charge's time, so that a charge rebuilt with another
+ * time is found.
+ */
 const SAME_REQUEST_MS = 86_400_000;
 
 async function postedAlready(client: PoolClient, charges: readonly Charge[]): Promise<Set<string>> {
@@ -139,7 +145,7 @@ const INSERT_LINES = {
            $7::bigint[], $8::bigint[], $9::bigint[])`,
 };
 
-/** Nobody else adds to the sums of these accounts meanwhile: they are locked. */
+/** These accounts are locked, so no other transaction adds to their sums meanwhile. */
 const ADD_USAGE = {
   name: 'ledger.add-usage',
   text: `INSERT INTO ledger.usage_days AS known (account_id, day, key_id, model, sku, units, usd_nano, diem_nano,
@@ -178,7 +184,8 @@ function postingsOf(
   for (const charge of told) requestIds.get(charge.accountId)?.push(charge.requestId);
   const spends = keySpendings(posted);
   return Array.from(accounts.values(), (account) => {
-    // An account whose charges were all posted before has a version that somebody else made, and may still tell.
+    // If all charges of an account were posted before, another posting made its version and may still report
+    // it.
     const made = spends.get(account.accountId);
     return {
       ...account,

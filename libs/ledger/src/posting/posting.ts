@@ -1,7 +1,7 @@
 import type { Balances, Charge, Currency, TransferKind } from '@svc/contracts';
 import { REVENUE, WRITE_OFFS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 
-/** A transfer that is not in the books yet. */
+/** A transfer not yet in the books. */
 export interface NewTransfer {
   readonly kind: TransferKind;
   readonly debitAccount: string;
@@ -9,23 +9,23 @@ export interface NewTransfer {
   readonly currency: Currency;
   readonly amountNano: bigint;
   readonly reference: string;
-  /** The customer in whose history it is. */
+  /** The customer whose history contains it. */
   readonly accountId: string;
   readonly at: string;
 }
 
-/** What a batch of charges does to the books. */
+/** The effect of a batch of charges on the books. */
 export interface Posting {
-  /** As they are posted: what an account could not pay has moved to the write-off. */
+  /** As posted: what an account could not pay is part of the write-off. */
   readonly charges: readonly Charge[];
   readonly transfers: readonly NewTransfer[];
-  /** The new balances of every account that is charged, each one version on. */
+  /** The new balances of every charged account, one version higher. */
   readonly accounts: readonly PostedBalances[];
-  /** Charges beyond a balance, and by how much. Holds prevent them, so there are none unless a hold was lost. */
+  /** Charges that exceeded a balance, and by how much. Holds prevent this, unless a hold was lost. */
   readonly clamped: { readonly charges: number; readonly nano: bigint };
 }
 
-/** Takes charges, in their order, from the balances of their accounts. */
+/** Takes charges in order from the balances of their accounts. */
 export function postingOf(
   charges: readonly Charge[],
   accounts: ReadonlyMap<string, PostedBalances>,
@@ -69,7 +69,7 @@ function affordable(cost: Balances, left: Balances): Balances {
   };
 }
 
-/** The revenue of a charge: from the customer by currency, and from the write-offs what nobody pays. */
+/** The transfers to revenue: from the customer by currency, and from the write-off account for the rest. */
 function addTransfers(transfers: NewTransfer[], charge: Charge): void {
   const { accountId, requestId: reference, at } = charge;
   const customer = customerAccount(accountId);

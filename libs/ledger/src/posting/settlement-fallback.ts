@@ -8,12 +8,13 @@ import { NeverCharged, RefusalNote } from './never-charged.js';
 import { SettlementTime } from './settlement-time.js';
 
 /**
- * The ways of a charge that the event log did not take: into the books at once, or else into the journal, from which it
- * is posted as soon as the books take it, also by a later run. What none of them takes is never charged.
+ * Fallbacks for a charge that the event log did not take: it is posted directly, or else written to the
+ * journal and
+ * posted as soon as the books take it, possibly by a later run. If both fail, it is never charged.
  */
 @Injectable()
 export class SettlementFallback implements OnModuleInit {
-  /** Charges that are durable and not posted yet. */
+  /** Charges that are durable but not posted yet. */
   private readonly unposted = new Set<Promise<void>>();
 
   constructor(
@@ -34,12 +35,12 @@ export class SettlementFallback implements OnModuleInit {
     }
   }
 
-  /** The time of a settlement that begins now. */
+  /** The time budget of a settlement that starts now. */
   time(): SettlementTime {
     return new SettlementTime(this.direct.waitMs);
   }
 
-  /** Resolves once the charge is durable. Refuses with UNAVAILABLE, and it is then never charged. */
+  /** Resolves once the charge is durable. Rejects with UNAVAILABLE; it is then never charged. */
   async take(charge: Charge, time: SettlementTime): Promise<void> {
     if (this.direct.isFull)
       throw await this.refusal(charge, time, new Error('too many charges wait to be posted'));
@@ -55,13 +56,13 @@ export class SettlementFallback implements OnModuleInit {
     this.postLater(attempt);
   }
 
-  /** Resolves when all that was durable at the time of the call is posted. */
+  /** Resolves when everything durable before the call is posted. */
   async drained(): Promise<void> {
     await Promise.all(this.unposted);
   }
 
   private async isPosted({ posted }: Attempt, time: SettlementTime): Promise<boolean> {
-    // There is no point in waiting for books that take nothing, where another way is left.
+    // If the books are failing, there is no point in waiting for them while the journal is available.
     if (this.direct.isFailing && this.journal.isThere) return false;
     return within(time.forPosting, posted).then(
       () => true,
@@ -74,7 +75,7 @@ export class SettlementFallback implements OnModuleInit {
     try {
       await within(time.forJournal, kept);
     } catch (error) {
-      // An entry that is late is one that nobody waits for.
+      // The caller was already refused, so a late entry is not needed.
       void kept.then(
         () => this.journal.done(1),
         () => undefined,
@@ -86,7 +87,7 @@ export class SettlementFallback implements OnModuleInit {
   private postLater({ posted }: Attempt): void {
     const known = posted.then(() => this.journal.done(1));
     this.unposted.add(known);
-    // As the process ends, the journal keeps it for the next run.
+    // When the process ends, the journal keeps the charge for the next run.
     known.then(
       () => this.unposted.delete(known),
       () => undefined,
@@ -96,7 +97,9 @@ export class SettlementFallback implements OnModuleInit {
   private async refusal(charge: Charge, time: SettlementTime, cause: unknown): Promise<Problem> {
     money.settlements.add(1, 'refused');
     const note = new RefusalNote(this.journal, charge);
-    // Where the journal takes it, it does before the client is told. Otherwise this process has to live until either knows.
+    // The journal writes the refusal before the client sees it, if it can. Otherwise the refusal is lost if
+    // this process
+    // dies before either the journal or the books have it.
     await within(time.forRefusal, note.keep()).catch(() => undefined);
     void this.never.add(charge, note);
     return new Problem('UNAVAILABLE', { cause });

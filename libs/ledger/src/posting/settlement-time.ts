@@ -1,9 +1,9 @@
-/** The event log gives up by itself after this time, unless its process is starved. */
+/** The event log times out by itself after this, unless its process is starved. */
 const LOG_MS = 5_000;
-/** A disk that takes longer to keep an entry does not answer. */
+/** A disk that takes longer to store an entry counts as failed. */
 const JOURNAL_MS = 2_000;
 
-/** The time that one settlement has for all the ways of its charge: its steps share it, however late their timers are. */
+/** The time budget of one settlement, shared by all its steps, however late their timers fire. */
 export class SettlementTime {
   private readonly endMs: number;
 
@@ -20,12 +20,12 @@ export class SettlementTime {
     return this.atMost(this.directMs, JOURNAL_MS);
   }
 
-  /** For whatever is done to refuse. */
+  /** For all the work of a refusal. */
   get forRefusal(): number {
     return this.atMost(JOURNAL_MS, 0);
   }
 
-  /** The last way of a charge has its time even if the others took longer than theirs. */
+  /** The last fallback gets its full time even if the others overran theirs. */
   readonly forJournal = JOURNAL_MS;
 
   private atMost(ms: number, reservedMs: number): number {

@@ -9,7 +9,7 @@ import { ChargeLog } from './charge-log.js';
 import { SettlementFallback } from './settlement-fallback.js';
 import type { SettlementTime } from './settlement-time.js';
 
-/** Turns holds into charges that are durable: in the event log, or else in the books or in the journal. */
+/** Turns holds into durable charges: in the event log, or else in the books or the journal. */
 @Injectable()
 export class Settlement {
   constructor(
@@ -19,8 +19,10 @@ export class Settlement {
   ) {}
 
   /**
-   * Resolves when the charge is durable. Refuses with UNAVAILABLE when nothing takes it in its `SettlementTime`; it is
-   * then never charged. A charge that can not be one of this hold is thrown out. A refusal leaves no hold.
+   * Resolves when the charge is durable. Rejects with UNAVAILABLE if nothing takes it within its
+   * `SettlementTime`; it
+   * is then never charged. Throws if the charge does not fit the hold. After any rejection, the hold is
+   * released.
    */
   async settle(hold: Hold, charge: Charge): Promise<void> {
     const time = this.fallback.time();

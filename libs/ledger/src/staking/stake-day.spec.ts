@@ -27,7 +27,7 @@ it.each([
 
 const nano = fc.bigInt({ min: 0n, max: 10n ** 18n });
 
-it('leaves the stake or what is held, whichever is more, and moves just that, in one new version', () => {
+it('leaves the larger of stake and held amount, with exactly those transfers and one new version', () => {
   fc.assert(
     fc.property(nano, nano, nano, (postedNano, anyNano, tokensNano) => {
       const restNano = anyNano > postedNano ? postedNano : anyNano;

@@ -1,28 +1,30 @@
 import { STAKING, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 import type { NewTransfer } from '../posting/posting.js';
 
-/** What is known of an account as its DIEM is set. */
+/** The state of an account when its DIEM is reset. */
 export interface StakeDay {
   /** A UTC day, such as `2026-11-21`. */
   readonly day: string;
   readonly at: string;
   readonly tokensNano: bigint;
-  /** Posted DIEM that no request holds: it was set aside, so nobody can spend it meanwhile. */
+  /** Posted DIEM that no request holds. It was set aside, so it can't be spent meanwhile. */
   readonly restNano: bigint;
   readonly before: PostedBalances;
 }
 
-/** What setting the DIEM of an account does to the books. */
+/** The effect of resetting an account's DIEM on the books. */
 export interface StakeDaySet {
-  /** At most one of each kind; none where nothing changes. */
+  /** At most one of each kind; empty if nothing changes. */
   readonly transfers: readonly NewTransfer[];
   readonly after: PostedBalances;
 }
 
 /**
- * What is left of the day before expires, and what is missing to the stake is granted. DIEM that requests hold over
- * midnight stays, to be charged, and counts against the new day: the account then has its stake or, where more is
- * held, that.
+ * DIEM left from the day before expires, and DIEM missing from the stake is granted. DIEM that requests hold
+ * over
+ * midnight stays to be charged, and counts against the new day. The account then has its stake, or the held
+ * amount if
+ * that is larger.
  */
 export function setStakeDay({ day, at, tokensNano, restNano, before }: StakeDay): StakeDaySet {
   const posted = before.balances.diemNano;

@@ -4,12 +4,13 @@ import { JobWorkers } from '@svc/jobs';
 import { Staking } from './staking.js';
 
 /**
- * At midnight in UTC, and again: the job of a midnight may be lost with its Redis, or fail for good. Where the day is set
- * already, one question says so.
+ * In UTC, from midnight on. It repeats because the job of a midnight may be lost with its Redis or fail
+ * permanently.
+ * If the day is already set, a run costs one query.
  */
 const EVERY_TEN_MINUTES = '*/10 * * * *';
 
-/** Begins each day, and catches up at the start of a process. */
+/** Starts each day's run, and catches up when a process starts. */
 @Injectable()
 export class StakeDayWorker implements OnModuleInit {
   constructor(

@@ -6,10 +6,10 @@ import type { AccountChange } from '../holds/hold-book.js';
 import { EarlierCharges } from '../posting/earlier-charges.js';
 import { CommitInDoubt, type DayToSet, StakesStore } from './stakes.store.js';
 
-/** Waits before it is asked again what became of a commit. */
+/** Waits between attempts to find out whether a commit succeeded. */
 const DOUBT_WAITS_MS = [100, 500, 2_000];
 
-/** Sets the DIEM of accounts for a day: in the books first, then in what may be spent. */
+/** Sets the DIEM of accounts for a day: in the books first, then in the hold book. */
 @Injectable()
 export class StakeDays {
   private turn: Promise<unknown> = Promise.resolve();
@@ -21,8 +21,9 @@ export class StakeDays {
   ) {}
 
   /**
-   * Sets those that were not set for the day. Returns how many had to be left out. `at` is a time of that day.
-   * Batches take turns: each has a connection and needs others.
+   * Sets the accounts not yet set for the day, and returns how many had to be left out. `at` is a time of
+   * that day.
+   * Batches run one after another, because each has a connection and needs more.
    */
   set(day: string, at: string, accountIds: readonly string[]): Promise<number> {
     const batch = this.turn.then(() => this.setBatch(day, at, accountIds));
@@ -31,7 +32,7 @@ export class StakeDays {
   }
 
   private async setBatch(day: string, at: string, accountIds: readonly string[]): Promise<number> {
-    // Charges of an earlier run are in no hold: what they cost must not expire before they are posted.
+    // No hold covers charges of an earlier run: their cost must not expire before they are posted.
     if (!this.earlier.arePosted) await this.earlier.posted();
     const aside = new Map<string, bigint>();
     const wanted = new Set<string>();
@@ -52,7 +53,7 @@ export class StakeDays {
     try {
       accounts = await this.stored({ day, at, accountIds, setAside, assertAside });
     } catch (error) {
-      // After a commit in doubt it stays aside until a later run knows, or the lease is over.
+      // After a commit in doubt, DIEM stays aside until a later run knows the outcome or the lease ends.
       if (!(error instanceof CommitInDoubt)) await this.diemHolds.giveBack(day, aside);
       throw error;
     }
@@ -61,12 +62,14 @@ export class StakeDays {
     await this.store.confirm(day, set);
     const leftOut = [...wanted].filter((accountId) => !aside.has(accountId));
     for (const accountId of set) aside.delete(accountId);
-    // Somebody else had set these meanwhile.
+    // Another run set these accounts meanwhile.
     await this.diemHolds.giveBack(day, aside);
     return leftOut.length;
   }
 
-  /** What became of a commit in doubt is found the next time, since that waits until the stakes are free. */
+  /**
+   * The next attempt finds the outcome of a commit in doubt, because it waits until the stakes are unlocked.
+   */
   private async stored(set: DayToSet): Promise<AccountChange[]> {
     let inDoubt: CommitInDoubt | undefined;
     for (const waitMs of [...DOUBT_WAITS_MS, 0]) {

@@ -10,35 +10,36 @@ import { MonthsStore } from '../accounts/months.store.js';
 import type { NewTransfer } from '../posting/posting.js';
 import { setStakeDay } from './stake-day.js';
 
-/** A commit got no answer: nobody knows whether it is stored. */
+/** A commit got no response: it may or may not be stored. */
 export class CommitInDoubt extends Error {
   override readonly name = 'CommitInDoubt';
 }
 
-/** A day that is to be set for some accounts. */
+/** A day to set for some accounts. */
 export interface DayToSet {
   /** A UTC day, such as `2026-11-21`. */
   readonly day: string;
   readonly at: string;
   readonly accountIds: readonly string[];
   /**
-   * Sets the DIEM of these accounts aside that no request holds, and says how much that is. Those that it leaves out
-   * are not set. Called with their stakes locked, so that nobody else sets them meanwhile.
+   * Sets aside the DIEM of these accounts that no request holds, and returns the amounts. Accounts it omits
+   * are not set.
+   * Called while their stakes are locked, so that no other run sets them meanwhile.
    */
   readonly setAside: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
-  /** Throws when what is set aside may not be so for much longer. */
+  /** Throws if the DIEM may not stay aside much longer. */
   readonly assertAside: () => void;
 }
 
-/** Stakes in the order of their accounts. */
+/** A window of stakes in account order. */
 export interface StakeWindow {
-  /** Those whose DIEM was not set for the day. */
+  /** Accounts not yet set for the day. */
   readonly due: readonly string[];
-  /** The last account of the window; nothing after the last one of all. */
+  /** The last account of the window; undefined past the end. */
   readonly last: string | undefined;
 }
 
-/** What accounts have staked, and what that does to the books. */
+/** The stakes of accounts, and their effect on the books. */
 @Injectable()
 export class StakesStore {
   constructor(
@@ -63,7 +64,7 @@ export class StakesStore {
     );
   }
 
-  /** Whether there is an account whose DIEM was not set for the day. */
+  /** Whether any account is not yet set for the day. */
   async isAnyDue(day: string): Promise<boolean> {
     const [row] = await this.database.query<{ any_due: boolean }>(
       `SELECT EXISTS (SELECT FROM ledger.stakes WHERE granted_on < $1::date)
@@ -73,7 +74,10 @@ export class StakesStore {
     return row?.any_due === true;
   }
 
-  /** The next stakes after an account, due or not: a walk over all of them takes the same time whatever is due. */
+  /**
+   * The next stakes after an account, due or not, so that walking all stakes takes the same time however many
+   * are due.
+   */
   async window(day: string, after: string, max: number): Promise<StakeWindow> {
     const rows = await this.database.query<{ account_id: string; is_due: boolean }>(
       `SELECT account_id, granted_on IS NULL OR granted_on < $1::date AS is_due
@@ -85,8 +89,9 @@ export class StakesStore {
   }
 
   /**
-   * Sets the DIEM of those of the accounts for which that was not done for the day, all of them or none. Returns what
-   * they have now; also for those that had been set and never confirmed. Throws CommitInDoubt.
+   * Sets the DIEM of the given accounts not yet set for the day, all or none. Returns their balances, also
+   * for accounts
+   * that were set but never confirmed. Rejects: CommitInDoubt.
    */
   async setDay(set: DayToSet): Promise<AccountChange[]> {
     await this.months.ensure([set.at]);
@@ -104,7 +109,7 @@ export class StakesStore {
     }
   }
 
-  /** Notes that whoever has to know what the accounts have now was told. */
+  /** Records that the hold book has the new balances of the accounts. */
   async confirm(day: string, accountIds: readonly string[]): Promise<void> {
     await this.database.query(SET_DAY, [accountIds, day]);
   }
@@ -138,13 +143,13 @@ async function setInTransaction(client: PoolClient, set: DayToSet): Promise<Acco
     const { rowCount } = await client.query({ ...SET_BALANCES, values: balanceColumns(changed) });
     assert.equal(rowCount, changed.length, 'every account has its row');
   }
-  // No transfer tells that these are done.
+  // These have no transfer as a record of the day.
   if (unchanged.length > 0) await client.query(SET_DAY, [unchanged, set.day]);
   set.assertAside();
   return [...accounts.values()];
 }
 
-/** The stakes that are due, locked in the order of their accounts. */
+/** The due stakes, locked in account order. */
 async function lockDue(client: PoolClient, { day, accountIds }: DayToSet): Promise<Map<string, bigint>> {
   const { rows } = await client.query<{ account_id: string; tokens_nano: bigint }>(
     `SELECT account_id, tokens_nano FROM ledger.stakes
@@ -155,7 +160,7 @@ async function lockDue(client: PoolClient, { day, accountIds }: DayToSet): Promi
   return new Map(rows.map((row) => [row.account_id, row.tokens_nano]));
 }
 
-/** Accounts with a transfer of the day: they were set, and perhaps nobody was told. */
+/** Accounts with a transfer of the day: they were set, but the hold book may not have been updated. */
 async function movedAlready(
   client: PoolClient,
   day: string,

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { Clock } from '../clock.js';
 import { type LedgerOptions, type RunningLedger, chargeOf, requestOf, usd } from '../testing.js';
 
-/** A clock that a test sets. */
+/** A clock set by the test. */
 class TestClock extends Clock {
   constructor(public at: string) {
     super();
@@ -23,13 +23,13 @@ const NOON = '2026-11-21T12:00:00.000Z';
 
 interface StakingSubject {
   readonly name: string;
-  /** Starts one of the ledgers of a database. */
+  /** Starts one of the ledgers on a database. */
   readonly start: (options: LedgerOptions) => Promise<RunningLedger>;
   /** Called before each test. */
   readonly begin?: () => Promise<void>;
 }
 
-/** What the days of stakes are, wherever holds are kept. */
+/** Contract of resetting DIEM, wherever holds are stored. */
 export function stakingConformance({
   name,
   start: startOne,
@@ -65,7 +65,7 @@ export function stakingConformance({
     const run = (ledger = running, dueAt = clock.now()): Promise<void> =>
       ledger.staking.setDay({ dueAt, signal: new AbortController().signal });
 
-    /** An account with a stake, whose DIEM was set on the day before. */
+    /** An account with a stake whose DIEM was set the day before. */
     async function staked(tokens: number, ledger = running): Promise<string> {
       const accountId = randomUUID();
       await ledger.books.setStake(accountId, usd(tokens));
@@ -95,7 +95,7 @@ export function stakingConformance({
       return running.ledger.settle(hold, charge);
     }
 
-    it('gives a new stake its DIEM at once, and lets a changed one begin with the next day', async () => {
+    it('grants a new stake at once, and applies a changed one from the next day', async () => {
       const accountId = await staked(3);
       expect(await available(accountId)).toBe(3);
       const changed = await running.books.setStake(accountId, usd(5));
@@ -112,12 +112,12 @@ export function stakingConformance({
       ]);
     });
 
-    it('knows of no stake where there was none', async () => {
+    it('returns an empty stake for an unknown account', async () => {
       const accountId = randomUUID();
       expect(await running.books.stake(accountId)).toEqual({ accountId, tokensNano: 0n });
     });
 
-    it('sets a day once for each account, however many runs there are, in several processes', async () => {
+    it('sets a day once per account, however many runs and processes there are', async () => {
       const accounts = await Promise.all([1, 2, 3, 4, 5].map((tokens) => staked(tokens)));
       clock.at = MIDNIGHT;
       others.push(await start());
@@ -133,7 +133,7 @@ export function stakingConformance({
       }
     });
 
-    it('sets a day once for an account that is staked while a run is under way', async () => {
+    it('sets a day once for an account staked during a run', async () => {
       const accountId = await staked(1);
       clock.at = NOON;
       await Promise.all([
@@ -163,7 +163,7 @@ export function stakingConformance({
       expect(await transfers(accountId)).toHaveLength(3);
     });
 
-    it('sets the new day although the clock is a little behind the one that began it', async () => {
+    it('sets the new day even if its clock is slightly behind the one that started the run', async () => {
       const accountId = await staked(4);
       clock.at = '2026-11-20T23:59:59.990Z';
       await run(running, new Date(MIDNIGHT));
@@ -173,7 +173,7 @@ export function stakingConformance({
       expect(await transfers(accountId)).toHaveLength(3);
     });
 
-    it('believes its own clock when a job says that it is due on another day', async () => {
+    it('follows its own clock if a job claims to be due on another day', async () => {
       const accountId = await staked(4);
       await run(running, new Date(NOON));
       expect((await running.books.stake(accountId)).grantedOn).toBe('2026-11-20');
@@ -197,7 +197,7 @@ export function stakingConformance({
       ]);
     });
 
-    it('keeps what was charged and is not posted yet', async () => {
+    it('keeps what was charged but is not posted yet', async () => {
       const accountId = await staked(3);
       const posting = vi.spyOn(running.poster, 'postRecorded').mockRejectedValue(new Error('not now'));
       await settle(await running.ledger.hold(requestOf(accountId, usd(1))), usd(1));
@@ -209,7 +209,7 @@ export function stakingConformance({
       expect(await available(accountId)).toBe(2);
     });
 
-    it('charges a request over midnight in full when the stake is taken away', async () => {
+    it('charges a request over midnight in full if the stake was removed', async () => {
       const accountId = await staked(3);
       const hold = await running.ledger.hold(requestOf(accountId, usd(1)));
       await running.books.setStake(accountId, 0n);
@@ -224,7 +224,7 @@ export function stakingConformance({
       expect((await running.books.stake(accountId)).grantedOn).toBe('2026-11-22');
     });
 
-    it('lets nobody spend what expires while the day is set', async () => {
+    it('does not let expiring DIEM be spent while the day is being set', async () => {
       const accountId = await staked(3);
       clock.at = MIDNIGHT;
       const stop = new AbortController();
@@ -247,7 +247,7 @@ export function stakingConformance({
       expect(await running.held()).toBe(0);
     });
 
-    it('tells what is to be spent by a later run when the process died between commit and telling', async () => {
+    it('updates the hold book in a later run if the process died after the commit', async () => {
       const accountId = await staked(3);
       await running.books.setStake(accountId, usd(1));
       clock.at = MIDNIGHT;
@@ -261,7 +261,7 @@ export function stakingConformance({
       expect(await transfers(accountId)).toHaveLength(3);
     });
 
-    it('tells what is to be spent again when telling failed', async () => {
+    it('updates the hold book again if that failed', async () => {
       const accountId = await staked(3);
       await running.books.setStake(accountId, usd(1));
       clock.at = MIDNIGHT;
@@ -272,7 +272,7 @@ export function stakingConformance({
       expect(await running.held()).toBe(0);
     });
 
-    it('gives back what it set aside when the books refuse, and finds a commit that got no answer', async () => {
+    it('returns what it set aside if the books reject, and finds a commit without a response', async () => {
       const accountId = await staked(3);
       clock.at = MIDNIGHT;
       await running.database.query(
@@ -299,7 +299,7 @@ export function stakingConformance({
       expect(await running.held()).toBe(0);
     });
 
-    it('leaves out an account whose DIEM can not be set aside, sets all others and fails for the sake of that one', async () => {
+    it('leaves out an account whose DIEM can not be set aside, sets all others, and then fails', async () => {
       const unlucky = await staked(1);
       const lucky = await staked(2);
       clock.at = MIDNIGHT;
@@ -322,7 +322,7 @@ export function stakingConformance({
       await settle(await running.ledger.hold(requestOf(accountId, usd(2))), usd(2));
       await running.stop();
       clock.at = MIDNIGHT;
-      // Without consumers nothing gets posted.
+      // Without consumers, nothing is posted.
       running = await start({ consume: false, config: { LEDGER_START_WAIT_MS: 200 } });
       await expect(run()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       await running.stop();
@@ -336,7 +336,7 @@ export function stakingConformance({
       ]);
     });
 
-    it('sets thousands of accounts in batches, and ends between two of them when it is told to stop', async () => {
+    it('sets thousands of accounts in batches, and stops between two batches on abort', async () => {
       const accounts = 3_000;
       await running.database.query(
         `INSERT INTO ledger.stakes (account_id, tokens_nano) SELECT gen_random_uuid(), $1 FROM generate_series(1, $2)`,
@@ -363,7 +363,7 @@ export function stakingConformance({
       expect(await running.held()).toBe(0);
     });
 
-    it('is the worker of its job, from midnight in UTC on again and again, and at every start', async () => {
+    it('runs its job at every start and every ten minutes from midnight UTC', async () => {
       const accountId = await staked(2);
       clock.at = MIDNIGHT;
       const registered = running.workers.registered.find(({ job }) => job.name === setStakedDiem.name);

@@ -4,14 +4,14 @@ import { Clock, utcDay } from '../clock.js';
 import { StakeDays } from './stake-days.js';
 import { StakesStore } from './stakes.store.js';
 
-/** Accounts of one transaction. */
+/** Accounts per transaction. */
 const BATCH = 200;
-/** Before the id of any account. */
+/** Sorts before any account id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
-/** A clock may be so much behind the one that says when a day begins. */
+/** How far a clock may lag behind the one that started the run. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** The DIEM of accounts that have a stake: on each UTC day as much as they have staked. */
+/** Grants DIEM: on each UTC day an account has as much as it has staked. */
 @Injectable()
 export class Staking {
   constructor(
@@ -33,9 +33,11 @@ export class Staking {
   }
 
   /**
-   * Sets the DIEM of every account for which that was not done on the current day. Days that were missed need nothing:
-   * what they would have granted would have expired. `dueAt` is when this run was to begin: where the clock is still
-   * a little before that, the day is that of `dueAt`.
+   * Sets the DIEM of every account not yet set for the current day. Missed days need nothing: what they would
+   * have
+   * granted would have expired. `dueAt` is when this run was due: if the clock is slightly before it, the day
+   * of `dueAt`
+   * counts.
    */
   async setDay({ dueAt, signal }: { readonly dueAt: Date; readonly signal: AbortSignal }): Promise<void> {
     if (!(await this.store.isAnyDue(utcDay(this.now(dueAt))))) return;

@@ -4,24 +4,24 @@ import { within } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
 
-/** Reads at once, so that whoever exports a history leaves connections and processors to those who post. */
+/** Parallel reads, limited so that exports leave connections and processors to postings. */
 const READS_AT_ONCE = 2;
-/** Reads that wait for their turn; more are refused. */
+/** Maximum length of the queue of reads; beyond it they are rejected. */
 const READS_WAITING = 100;
 const STATEMENT_MS = 4_000;
-/** From asking to having it, the wait for a turn included. */
+/** Deadline of a read, including the wait in the queue. */
 const READ_MS = 8_000;
 
-/** One state for all statements. Compiling their plans would take longer than running them. */
+/** One snapshot for all statements. JIT is off: compiling the plans would take longer than running them. */
 const BEGIN_READING = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 SET LOCAL statement_timeout = ${STATEMENT_MS};
 SET LOCAL jit = off`;
 
 const CANCELED = '57014';
-/** Classes of PostgreSQL errors that pass: lost connections, too few resources, a server that stops. */
+/** Classes of transient PostgreSQL errors: lost connections, too few resources, a stopping server. */
 const PASSING = /^(08|53|57)/;
 
-/** Reads what may be much, without getting in the way of those who post. */
+/** Runs large reads without slowing down postings. */
 @Injectable()
 export class SnapshotStore {
   private running = 0;
@@ -30,8 +30,9 @@ export class SnapshotStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Runs reads that all see the same state. Refuses: UNAVAILABLE when there are too many reads or there is no
-   * database, REQUEST_TIMEOUT when a statement takes too long.
+   * Runs reads on one snapshot. Rejects: UNAVAILABLE if there are too many reads or no database;
+   * REQUEST_TIMEOUT if a
+   * statement takes too long.
    */
   read<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     if (this.waiting.length >= READS_WAITING) return Promise.reject(new Problem('UNAVAILABLE'));
@@ -46,7 +47,7 @@ export class SnapshotStore {
     if (this.running < READS_AT_ONCE) this.running += 1;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
-      // Whoever asked was told already that it takes too long.
+      // The caller's deadline has already passed.
       if (performance.now() >= untilMs) throw new Problem('UNAVAILABLE');
       return await this.database.transaction(async (client) => {
         await client.query(BEGIN_READING);

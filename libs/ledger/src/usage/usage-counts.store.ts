@@ -2,7 +2,7 @@ import type { Currency } from '@svc/contracts';
 import type { PoolClient } from 'pg';
 import { STANDS, USAGE_DAYS } from '../accounts/given-back.store.js';
 
-/** How many entries a day (UTC) has. */
+/** The number of entries on a day (UTC). */
 export interface DayCount {
   readonly day: string;
   readonly entries: number;
@@ -24,8 +24,9 @@ interface CountRow {
 const DAY_MS = 86_400_000;
 
 /**
- * Counts an account's entries, day by day. Days without any are left out. Those of whole days are known; of a day that
- * is cut by the filter's times they are counted, line by line.
+ * Counts an account's entries by day, omitting days without any. Whole days come from stored sums; a day cut
+ * by the
+ * filter's times is counted line by line.
  */
 export async function countEntries(client: PoolClient, filter: CountFilter): Promise<DayCount[]> {
   const { accountId, from, until, currency } = filter;

@@ -4,7 +4,7 @@ import { USAGE_DAYS } from '../accounts/given-back.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';
 
-/** Sums that one answer reads at most. */
+/** Maximum number of sums in one response. */
 const MOST_SUMS = 100_000;
 const DAY_MS = 86_400_000;
 
@@ -30,7 +30,7 @@ interface SpendRow {
   readonly lifetime_diem: bigint;
 }
 
-/** The sums of days. */
+/** The daily sums. */
 @Injectable()
 export class UsageDaysStore {
   constructor(
@@ -78,7 +78,7 @@ export class UsageDaysStore {
   }
 }
 
-/** A sum of sums is numeric unless it is told otherwise. */
+/** Cast to bigint, because PostgreSQL sums bigints as numeric. */
 const spent = (name: string, where: string): string =>
   ['usd', 'diem']
     .map(

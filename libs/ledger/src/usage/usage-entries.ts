@@ -39,7 +39,10 @@ export function placeOf({ at, request_id: requestId, line, currency }: EntryRow)
   return { at, requestId, line, currency };
 }
 
-/** The currency's share of a line's units, by what each paid. The shares of a line add up to its units. */
+/**
+ * The currency's share of a line's units, proportional to the payments. The shares add up to the line's
+ * units.
+ */
 function unitsPaid({ units, usd_nano: usdNano, diem_nano: diemNano, currency }: EntryRow): bigint {
   if (usdNano === 0n || diemNano === 0n) return units;
   const paidInDiem = (units * diemNano) / (usdNano + diemNano);

@@ -30,7 +30,7 @@ class Noon extends Clock {
   }
 }
 
-/** What every adapter of the port `UsageHistory` keeps. `at` makes the adapter of the history that `start` starts. */
+/** Contract of the port `UsageHistory`. `at` creates the adapter for the history that `start` starts. */
 export function usageHistoryConformance(
   name: string,
   at: (history: UsageHistory) => UsageHistory,
@@ -69,11 +69,11 @@ export function usageHistoryConformance(
     const totalOf = (lines: readonly ChargeLine[]): bigint =>
       lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
 
-    /** Entries without what all of a charge have in common. */
+    /** Entries without the fields shared by a whole charge. */
     const brief = (entries: readonly UsageEntry[]) =>
       entries.map(({ sku, currency, units, amountNano }) => [sku, currency, units, amountNano]);
 
-    /** All that a walk finds, in steps of so many. */
+    /** All entries of a walk, in steps of `limit`. */
     async function walked(filter: UsageFilter, limit: number): Promise<UsageEntry[]> {
       const found: UsageEntry[] = [];
       let after: UsagePlace | undefined;
@@ -96,7 +96,7 @@ export function usageHistoryConformance(
       }
     }
 
-    /** A month's last and first moments among the times, and several requests at the same one. */
+    /** Includes a month's first and last moments, and several requests at the same time. */
     const TIMES = [
       '2026-08-31T23:59:59.999Z',
       '2026-09-01T00:00:00.000Z',
@@ -121,7 +121,7 @@ export function usageHistoryConformance(
     }
 
     describe('entries', () => {
-      it('are one for each line and currency that paid it, and share the units of a line exactly', async () => {
+      it("exist for each line and currency that paid it, and share the line's units exactly", async () => {
         const accountId = await accountWith(usd(1), usd(1));
         const lines = [line('input', 10, 100n), line('cache-input', 10, 300n), line('output', 7, 50n)];
         const at = '2026-10-03T00:00:00.000Z';
@@ -152,7 +152,7 @@ export function usageHistoryConformance(
         });
       });
 
-      it('show a line that was written off whole, as paid with nothing', async () => {
+      it('show a line that was written off completely, with an amount of zero', async () => {
         const accountId = await accountWith(usd(1));
         const lines = [line('input', 10, 0n), line('output', 5, 90n)];
         await running.poster.post([chargeOf(accountId, 0n, { lines, writeOffNano: 90n })]);
@@ -163,7 +163,7 @@ export function usageHistoryConformance(
         ]);
       });
 
-      it('are there as soon as their charge is settled', async () => {
+      it('appear as soon as their charge is settled', async () => {
         const accountId = await accountWith(usd(1));
         const hold = await running.ledger.hold(requestOf(accountId, 1_000n));
         await running.ledger.settle(hold, chargeOf(accountId, 700n, { requestId: hold.requestId }));
@@ -212,7 +212,7 @@ export function usageHistoryConformance(
         );
       });
 
-      it('is filtered by currency and by times, the first of them included and the last not', async () => {
+      it('is filtered by currency and by time, including the start and excluding the end', async () => {
         const spans = [[], ...TIMES.map((from, index) => [from, TIMES[(index * 3) % TIMES.length]])];
         for (const [from, until] of spans) {
           for (const currency of ['USD', 'DIEM', undefined] as const) {
@@ -234,13 +234,13 @@ export function usageHistoryConformance(
         }
       });
 
-      it('has no page behind its last', async () => {
+      it('has no page after its last', async () => {
         await expect(
           history.page({ accountId }, { limit: 500, page: 1_000_000_000, order: 'asc' }),
         ).resolves.toEqual({ entries: [], total: all.length });
       });
 
-      it('has the sums of its days', async () => {
+      it('equals its daily sums', async () => {
         const days = await history.days(accountId, '2026-09-01', '2026-10-01');
         const wanted = new Map<string, { units: bigint; usdNano: bigint; diemNano: bigint }>();
         for (const { at, keyId, model, sku, units, currency, amountNano } of all) {
@@ -262,7 +262,7 @@ export function usageHistoryConformance(
     });
 
     describe('a walk', () => {
-      it('finds all that was settled before it once, and nothing twice, while more is posted', async () => {
+      it('finds everything settled before it exactly once, while more is posted', async () => {
         const accountId = await accountWith(usd(1));
         const before = Array.from({ length: 60 }, () => chargeOf(accountId, 10n));
         await running.poster.post(before);
@@ -290,7 +290,7 @@ export function usageHistoryConformance(
         expect(found).toEqual(expect.arrayContaining(before.map(({ requestId }) => requestId)));
       });
 
-      it('looks at so many charges in a step, and goes on from there, where few are of its currency', async () => {
+      it('covers a limited number of charges per step and continues from there, if few match its currency', async () => {
         const accountId = await accountWith(usd(1), usd(1));
         const at = '2026-10-05T00:00:00Z';
         await running.database.query(
@@ -324,7 +324,7 @@ export function usageHistoryConformance(
     });
 
     describe('keys', () => {
-      it('have what they spent today, in seven days, in the month and ever', async () => {
+      it('report spending of today, seven days, the month and all time', async () => {
         const accountId = await accountWith(usd(1), usd(1));
         const daysAgo = (days: number): string => new Date(NOON.getTime() - days * 86_400_000).toISOString();
         const spending = [0, 6, 7, 70].map((days, index) => {
@@ -352,8 +352,8 @@ export function usageHistoryConformance(
       });
     });
 
-    describe('reads that can not be answered', () => {
-      it('are refused in time, leave connections to others, and do not outlast their cause', async () => {
+    describe('reads that fail', () => {
+      it('are rejected in time, leave connections free, and work again afterwards', async () => {
         const accountId = await accountWith(usd(1));
         const page = { limit: 1, page: 1, order: 'asc' } as const;
         const client = await running.database.pool.connect();
@@ -368,7 +368,7 @@ export function usageHistoryConformance(
               ),
             );
           await expect(accountWith(usd(1))).resolves.toBeDefined();
-          // A hundred wait; whoever comes then is told at once.
+          // A hundred reads wait; any further one is rejected at once.
           const seen = new Set(await Promise.all(codes));
           expect([...seen].toSorted()).toEqual(['REQUEST_TIMEOUT', 'UNAVAILABLE']);
         } finally {

@@ -10,7 +10,7 @@ export type PageRequest = Parameters<UsageHistory['page']>[1];
 export type WalkStep = Parameters<UsageHistory['walk']>[1];
 export type WalkFound = Awaited<ReturnType<UsageHistory['walk']>>;
 
-/** Charges that a step looks at when it looks for one currency, which few of them may have been paid in. */
+/** Charges per step of a walk over one currency, which may match only few of them. */
 const CHARGES_PER_STEP = 20_000;
 const DAY_MS = 86_400_000;
 
@@ -18,18 +18,18 @@ const EARLIEST = new Date('2000-01-01T00:00:00Z');
 const LATEST = new Date('2200-01-01T00:00:00Z');
 const LAST_LINE = 2_147_483_647;
 
-/** From a time on, and before another one. */
+/** Includes `from`, excludes `until`. */
 interface Span {
   readonly from: Date;
   readonly until: Date;
 }
 
-/** The entries of charges, as they were posted. */
+/** The entries of posted charges. */
 @Injectable()
 export class UsageHistoryStore {
   constructor(private readonly snapshots: SnapshotStore) {}
 
-  /** Only the days that the page is in are read, so that a late page costs no more than an early one. */
+  /** Reads only the days of the page, so that a late page costs no more than an early one. */
   page(filter: UsageFilter, { limit, page, order }: PageRequest): Promise<UsagePage> {
     const span = spanOf(filter);
     return this.snapshots.read(async (client) => {
@@ -65,8 +65,9 @@ export class UsageHistoryStore {
 }
 
 /**
- * Every line of a charge as the currencies that paid it; one that nothing was paid of counts as USD. The charges
- * come first and in their order, which `OFFSET 0` makes sure of: joined the other way, a page would cost the whole month.
+ * Every line of a charge, once per currency that paid it; a line without payment counts as USD. `OFFSET 0`
+ * makes
+ * PostgreSQL read the charges first and in order: joined the other way, a page would read the whole month.
  */
 const ENTRIES = `
   SELECT charge.at, charge.request_id, line.line, paid.currency, charge.key_id, charge.model, line.sku, line.units,
@@ -127,7 +128,7 @@ async function readOn(
   return rows;
 }
 
-/** The end of the last charge that a step looks at; nothing when it gets to the end of the history. */
+/** The end of the last charge in a step; undefined if the step reaches the end of the history. */
 async function findLast(
   client: PoolClient,
   { accountId }: UsageFilter,
@@ -147,7 +148,7 @@ function spanOf({ from = EARLIEST, until = LATEST }: UsageFilter): Span {
   return { from: later(from, EARLIEST), until: until < LATEST ? until : LATEST };
 }
 
-/** What is left of a span when it begins with a day, or in the other order ends with it. */
+/** Cuts a span to start with a day, or for descending order to end with it. */
 function narrowed({ from, until }: Span, day: string, order: 'asc' | 'desc'): Span {
   const midnight = Date.parse(day);
   if (order === 'asc') return { from: later(from, new Date(midnight)), until };
