@@ -11,15 +11,15 @@ const WAIT_MS = 1_000;
 const LOCAL_SHARE = 0.25;
 
 export interface LimiterClientOptions extends LimiterAddress {
-  /** A call that gets no response from the limiter in this time is decided from the local share. */
+  /** A call without a response from the limiter in this time is decided from the local share. */
   readonly waitMs?: number;
-  /** The part of each limit that is given out here while the limiter is out of reach. */
+  /** The fraction of each limit given out here while the limiter is unreachable. */
   readonly localShare?: number;
-  /** As the limiter has it. */
+  /** Must equal the limiter's own setting. */
   readonly leaseMs?: number;
 }
 
-/** The limiter of another process. Needs the global module of logging. */
+/** Client of the limiter in another process. Needs the global logging module. */
 @Module({})
 export class LimiterClientModule {
   static at(options: LimiterClientOptions): DynamicModule {

@@ -10,7 +10,7 @@ const localShare = z.coerce
   .default(0.25)
   .describe('The part of each limit that a process gives out alone while the shared count is out of reach');
 
-/** The settings of limits that are counted on Redis, to be read with those of their process. */
+/** Settings of limits counted on Redis, read together with those of their process. */
 export const limiterConfig = {
   REDIS_URL: redisUrl,
   LIMITER_REDIS_WAIT_MS: durationMs
@@ -37,7 +37,7 @@ export const limiterConfig = {
 
 export type LimiterConfig = z.infer<z.ZodObject<typeof limiterConfig>>;
 
-/** The settings of a process that asks the limiter of another. */
+/** Settings of a process that calls the limiter of another. */
 export const limiterClientConfig = {
   LIMITER_URL: neighbourUrl.describe('Where the limiter listens: an address, or those of replicas by commas'),
   LIMITER_WAIT_MS: durationMs

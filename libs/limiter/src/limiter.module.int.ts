@@ -18,7 +18,7 @@ const LEASE_MS = 2_000;
 const TOKEN = 'internal-token-of-the-tests-of-the-limiter';
 const logger = createLogger('silent');
 
-/** Nest looks at a decorated class only. */
+/** Nest accepts decorated classes only. */
 @Module({})
 class Root {}
 
@@ -42,7 +42,7 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
-it('LimiterModule gives the port, counted in memory', async () => {
+it('LimiterModule provides the port, counted in memory', async () => {
   const { app, limiter } = await startApp(LimiterModule);
   const user = { requestsPerMinute: 1_000, tokensPerMinute: 10 };
   const request = admitRequest({ limits: { user }, tokens: 10, concurrent: 1 });
@@ -94,7 +94,7 @@ describe.skipIf(skipped)(`the limiter modules on Redis${note}`, () => {
       () => LimiterClientModule.at({ url: api.apiUrl, token: TOKEN, waitMs: 20_000, leaseMs: LEASE_MS }),
     ],
   ])(
-    '%s: a request keeps its place while its process lives, and not when that has died',
+    '%s: a request keeps its place while its process lives, and loses it after the process dies',
     async (_name, limits) => {
       const [owner, other] = [await startApp(limits()), await startApp(limits())];
       const request = admitRequest({ concurrent: 1 });
@@ -102,7 +102,7 @@ describe.skipIf(skipped)(`the limiter modules on Redis${note}`, () => {
       const next = () => other.limiter.admit({ ...request, requestId: randomUUID() });
       await sleep(2 * LEASE_MS);
       expect((await next()).refusedBy?.of).toBe('concurrent');
-      // As if it had died: it renews no more, and says nothing.
+      // As if it had died: it stops renewing without a notice.
       await owner.app.close();
       await sleep(LEASE_MS);
       expect((await next()).admitted).toBe(true);
@@ -122,7 +122,7 @@ describe.skipIf(skipped)(`the limiter modules on Redis${note}`, () => {
     expect(app.get(LeasingLimiter, { strict: false }).state()).toMatchObject({ mode: 'shared', faults: 0 });
   });
 
-  it('a wrong token leaves a process to its share, and its state says why', async () => {
+  it('with a wrong token, a process uses its local share, and its state has the reason', async () => {
     const { app, limiter } = await startApp(
       LimiterClientModule.at({ url: api.apiUrl, token: 'another-token-altogether' }),
     );

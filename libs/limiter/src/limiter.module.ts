@@ -7,7 +7,7 @@ import { LEASE_MS, MemoryLimiter } from './counting/memory-limiter.js';
 import { redisLimiter } from './redis-provider.js';
 import { RenewingLimiter } from './counting/renewing-limiter.js';
 
-/** The limiter of a process that makes requests, on the one that counts. */
+/** The limiter of a process that makes requests, wrapped around the one that counts. */
 export function renewing(leaseMs: number): Provider {
   return {
     provide: Limiter,
@@ -20,13 +20,13 @@ export function renewing(leaseMs: number): Provider {
 @Module({})
 class RedisLimiterModule {}
 
-/** Counts in the memory of this process: the only one that makes requests. Needs the global module of logging. */
+/** Counts in memory: no other process may make requests. Needs the global logging module. */
 @Module({
   providers: [{ provide: LeasingLimiter, useFactory: () => new MemoryLimiter() }, renewing(LEASE_MS)],
   exports: [Limiter, LeasingLimiter],
 })
 export class LimiterModule {
-  /** Counts on Redis, for any number of processes, each of which asks Redis itself. */
+  /** Counts on Redis, for any number of processes, each with its own connection. */
   static redis(config: LimiterConfig): DynamicModule {
     return {
       module: RedisLimiterModule,

@@ -6,11 +6,11 @@ import { redisLimiter } from './redis-provider.js';
 
 export interface LimitsApiOptions {
   readonly config: LimiterConfig;
-  /** The secret that callers must know. */
+  /** The secret that callers must present. */
   readonly token: InternalToken;
 }
 
-/** Serves the limits that are counted on Redis to other processes. Needs the global module of logging. */
+/** Serves limits counted on Redis to other processes. Needs the global logging module. */
 @Module({})
 export class LimitsApiModule {
   static redis({ config, token }: LimitsApiOptions): DynamicModule {

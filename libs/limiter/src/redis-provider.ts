@@ -7,10 +7,10 @@ import type { LimiterConfig } from './limiter.config.js';
 import type { LimiterTimes } from './counting/memory-limiter.js';
 import { RedisLimiter } from './counting/redis-limiter.js';
 
-/** A call that Redis runs within this many waits is given back if its caller has gone; a later one takes nothing. */
+/** A late call that Redis runs within this many waits is undone; an even later one counts nothing. */
 const FORGET_AFTER_WAITS = 2;
 
-/** The limiter on Redis, with the local share for when it is out of reach. */
+/** The limiter on Redis, with a local share while Redis is unreachable. */
 export function redisLimiter(config: LimiterConfig): FactoryProvider<FallbackLimiter> {
   const { LIMITER_REDIS_WAIT_MS: waitMs, LIMITER_LEASE_MS: leaseMs, LIMITER_LOCAL_SHARE: share } = config;
   const times: LimiterTimes = {

@@ -14,15 +14,15 @@ import { SharedLimiter } from '../counting/leasing-limiter.js';
 const GIVE_UP_MS = 5_000;
 
 export interface LimiterAddress {
-  /** Where the limiter listens, without a path; or its replicas by commas. */
+  /** The URL of the limiter, without a path; separate several replicas by commas. */
   readonly url: string;
-  /** The secret that the processes of a deployment share. */
+  /** The secret shared by the processes of a deployment. */
   readonly token: string;
-  /** A call without a response is closed after this time, long after its caller has gone. Default: 5 s. */
+  /** A call without a response is aborted after this time, long after its caller timed out. Default: 5 s. */
   readonly giveUpMs?: number;
 }
 
-/** The limiter of another process. Calls that come together go together. */
+/** Client of the limiter in another process. Concurrent calls share requests. */
 export class HttpLimiter extends SharedLimiter {
   private readonly client: InternalClient;
   private readonly limits: Limits;
@@ -64,7 +64,7 @@ export class HttpLimiter extends SharedLimiter {
     return this.limits.failed(subject);
   }
 
-  /** What the other process says of itself. */
+  /** The state reported by the other process. */
   async state(): Promise<LimitsState> {
     const { path, method } = routes.limitsState;
     const call = { path, method, idempotent: true, deadlineMs: this.giveUpMs };

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { AdmitRequest, Limits } from '@svc/contracts';
 
-/** A limiter as the suite uses it. */
+/** A limiter under test. */
 export interface LimiterSubject {
   readonly limiter: Limits;
-  /** Lets time pass, on the limiter's clock. */
+  /** Advances the limiter's clock. */
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const AMPLE = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 };
 
-/** A request of one token with ample limits, of an account and a subject of its own. */
+/** A request of one token with ample limits, and its own account and subject. */
 export function admitRequest(given: Partial<AdmitRequest> = {}): AdmitRequest {
   return {
     requestId: randomUUID(),

@@ -1,26 +1,26 @@
 import { FAILURES_ALLOWED } from '@svc/contracts';
 import { LRUCache } from 'lru-cache';
 
-/** Subjects that are remembered at once. They are addresses of strangers, who may come with any number of them. */
+/** Subjects remembered at once. Unknown clients can use any number of addresses. */
 const MAX_SUBJECTS = 100_000;
 
-/** Of a subject either its latest failures are known or its block, on the clock of `elapsedMs`. */
+/** A subject has either its latest failures or its block, on the clock of `elapsedMs`. */
 type Subject = { readonly failedAtMs: readonly number[] } | { readonly blockedUntilMs: number };
 
 interface FailureTimes {
   readonly failureWindowMs: number;
   readonly failureBlockMs: number;
-  /** A clock that nobody sets, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly elapsedMs: () => number;
 }
 
-/** Failures of each subject in a sliding window, in the memory of this process, and who is blocked for them. */
+/** Failures of each subject in a sliding window, and the resulting blocks, in the memory of this process. */
 export class FailureCounts {
   private readonly subjects: LRUCache<string, Subject>;
 
   constructor(private readonly times: FailureTimes) {
     this.subjects = new LRUCache({
-      // Each counts as 1. Unlike `max`, this bound takes no memory before it is needed.
+      // Each counts as 1. Unlike `max`, this limit allocates no memory in advance.
       maxSize: MAX_SUBJECTS,
       sizeCalculation: () => 1,
       ttlResolution: 0,
@@ -28,14 +28,14 @@ export class FailureCounts {
     });
   }
 
-  /** How much longer a subject is blocked, in whole milliseconds; 0 when it is not. */
+  /** Remaining block of a subject in whole milliseconds; 0 if it is not blocked. */
   blockedForMs(subject: string): number {
     const known = this.subjects.get(subject);
     if (!known || !('blockedUntilMs' in known)) return 0;
     return Math.max(0, Math.ceil(known.blockedUntilMs - this.times.elapsedMs()));
   }
 
-  /** Counts a failure, and says how much longer the subject is blocked. */
+  /** Counts a failure, and returns the subject's remaining block in milliseconds. */
   failed(subject: string): number {
     const blockedForMs = this.blockedForMs(subject);
     if (blockedForMs > 0) return blockedForMs;

@@ -3,10 +3,10 @@ import { type AdmitRequest, FAILURES_ALLOWED } from '@svc/contracts';
 import { beforeAll, expect, it } from 'vitest';
 import { AMPLE, type LimiterSubject, admitRequest } from './admit-request.js';
 
-/** How long failures block in this suite. */
+/** Duration of a block in this suite. */
 export const BLOCK_MS = 1_500;
 
-/** What every adapter keeps of failures. */
+/** Contract of every adapter for failures. */
 export function failureSuite(started: () => LimiterSubject): void {
   let limiter: LimiterSubject['limiter'];
   beforeAll(() => {
@@ -22,14 +22,14 @@ export function failureSuite(started: () => LimiterSubject): void {
   const refusalOf = async (given: Partial<AdmitRequest>) =>
     (await limiter.admit(admitRequest(given))).refusedBy?.of;
 
-  it('block with the twenty-first, nobody else, for as long as they should, and then start anew', async () => {
+  it('block a subject at the twenty-first, but no other, for the specified time, then start over', async () => {
     const [subject, other] = [`key:${randomUUID()}`, `ip:${randomUUID()}`];
     expect(await fail(subject, FAILURES_ALLOWED)).toEqual(Array(FAILURES_ALLOWED).fill(0));
     expect(await limiter.blocked(subject)).toEqual({});
     const [forMs] = await fail(subject, 1);
     expect(forMs).toBe(BLOCK_MS);
     await pass(BLOCK_MS / 10);
-    // A failure meanwhile makes it no longer.
+    // A failure during the block does not extend it.
     const [left = 0] = await fail(subject, 1);
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(0.9 * BLOCK_MS);
@@ -41,7 +41,7 @@ export function failureSuite(started: () => LimiterSubject): void {
     expect(await fail(subject, FAILURES_ALLOWED)).toEqual(Array(FAILURES_ALLOWED).fill(0));
   });
 
-  it('refuse a request of who is blocked with the call that would take it, which then takes nothing', async () => {
+  it("refuse a blocked caller's request in the call that would admit it, and count nothing", async () => {
     const request = admitRequest({ limits: { user: { ...AMPLE, requestsPerMinute: 1 } }, concurrent: 1 });
     await fail(request.subject, FAILURES_ALLOWED + 1);
     const blocked = await limiter.admit(request);
@@ -53,7 +53,7 @@ export function failureSuite(started: () => LimiterSubject): void {
     expect(blocked.blockedForMs).toBeGreaterThan(0);
     expect(blocked.blockedForMs).toBeLessThanOrEqual(BLOCK_MS);
     expect(blocked.requests).toEqual({ limit: 1, remaining: 1 });
-    // Another caller of the same account has all that the account may have.
+    // Another caller of the same account still has the whole limit.
     const other = await limiter.admit({
       ...request,
       requestId: randomUUID(),
@@ -63,7 +63,7 @@ export function failureSuite(started: () => LimiterSubject): void {
     expect(other).not.toHaveProperty('blockedForMs');
   });
 
-  it('are no refusal up to the twentieth, nor after the block', async () => {
+  it('refuse nothing up to the twentieth, nor after the block', async () => {
     const subject = `key:${randomUUID()}`;
     await fail(subject, FAILURES_ALLOWED);
     expect(await refusalOf({ subject })).toBeUndefined();

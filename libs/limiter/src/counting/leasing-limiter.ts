@@ -7,21 +7,21 @@ import {
   type UnderWay,
 } from '@svc/contracts';
 
-/** Where a limiter says what an operator should know. */
+/** Receives warnings for the operator. */
 export interface LimiterLog {
   warn(fields: object, message: string): void;
 }
 
-/** A limiter in which a request's place among those under way is only leased, so that a dead process gives it back. */
+/** A limiter that only leases the places of running requests, so that those of a dead process become free. */
 export abstract class LeasingLimiter extends Limiter implements Limits {
   abstract renew(live: readonly UnderWay[]): Promise<void>;
 
   abstract state(): LimitsState;
 }
 
-/** Counts that several processes share. Its calls may reject, and may take any time. */
+/** A count shared by several processes. Its calls may reject and may take any time. */
 export abstract class SharedLimiter extends Limiter implements Limits {
-  /** A call that is no longer awaited when it gets its turn takes nothing, where that can be prevented. */
+  /** If its caller has stopped waiting when the call runs, it should count nothing. */
   abstract override admit(request: AdmitRequest, isAwaited?: () => boolean): Promise<Admission>;
 
   abstract renew(live: readonly UnderWay[]): Promise<void>;

@@ -8,7 +8,7 @@ import { MemoryLimiter } from './memory-limiter.js';
 
 const TIMES = { windowMs: 100, leaseMs: 250, failureWindowMs: 120, failureBlockMs: 80 };
 
-/** What an all-knowing observer writes down of a request that was admitted. */
+/** An admitted request as an omniscient observer records it. */
 interface Seen {
   readonly request: AdmitRequest;
   readonly admission: Admission;
@@ -54,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   often(2, 'release', { request: upTo(30) }),
   often(2, 'renew', { request: upTo(30) }),
   often(4, 'fail', { subject: upTo(1), times: fc.integer({ min: 1, max: 20 }) }),
-  // Such times meet, so that edges are met exactly.
+  // These durations add up, so that boundaries are hit exactly.
   often(5, 'wait', { ms: fc.constantFrom(0, 1, 10, 20, 40, 50, 80, 100, 250) }),
 );
 
@@ -65,7 +65,7 @@ const LIMITS: readonly Omit<AdmitRequest['limits'], 'user'>[] = [
   { api_key: { tokensPerMinute: 60 }, global: { requestsPerMinute: 5 } },
 ];
 
-/** Knows all that happened and adds it up anew for each question. */
+/** A model that stores everything and recomputes each result. */
 class Model {
   private readonly seen: Seen[] = [];
   private readonly failures: { subject: string; atMs: number }[] = [];
@@ -73,7 +73,7 @@ class Model {
 
   constructor(private readonly nowMs: () => number) {}
 
-  /** Whether a request must be admitted, and which limit refuses it otherwise. */
+  /** The limit that must refuse a request, or undefined if it must be admitted. */
   refusal(request: AdmitRequest): Admission['refusedBy'] {
     if (this.blockedForMs(request.subject) !== undefined) return { type: 'user', of: 'failures' };
     for (const [type, limits] of limitsOf(request)) {
@@ -90,7 +90,7 @@ class Model {
       : undefined;
   }
 
-  /** What is left for the tightest limit of either kind. */
+  /** What is left of the tightest limit for requests and for tokens. */
   left(request: AdmitRequest): { requests: number; tokens: number } {
     const all = limitsOf(request).map(([type, limits]) => {
       const { requests, tokens } = this.counted(type, request);
@@ -163,7 +163,7 @@ function limitsOf({ limits }: AdmitRequest): [LimitType, MinuteLimits][] {
   ];
 }
 
-/** The limiter beside the model: after each step they must agree. */
+/** The limiter next to the model: after each step they must agree. */
 class World {
   private nowMs = 1_000_000;
   private count = 0;
@@ -258,8 +258,8 @@ const subjectOf = (caller: number): string => `key:${caller}`;
 
 const seed = Date.now() % 2 ** 31;
 
-describe(`histories of the limiter (seed ${seed})`, () => {
-  it('any history of requests, corrections, lapses and failures ends as an all-knowing observer has it', async () => {
+describe(`random histories of the limiter (seed ${seed})`, () => {
+  it('match the model after any mix of requests, corrections, lapses and failures', async () => {
     const histories = fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (steps) => {
       const world = new World();
       for (const one of steps) await world.take(one);

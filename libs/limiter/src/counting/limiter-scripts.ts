@@ -1,12 +1,12 @@
 /*
- * Each script is one step on the server and reads the server's clock, so that all processes agree on when a window ends.
+ * Each script is one atomic step and uses the server's clock, so that all processes agree on when a window ends.
  *
- * What is kept, every key with a time to live:
+ * The keys, all with an expiry:
  *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), requests, tokens. Kept for one window beyond its end.
- *   svc:{limits}:{global:…}   the same, of all accounts together
+ *   svc:{limits}:{global:…}   the same, for all accounts together
  *   svc:{limits}:{account}:open sorted set of request ids by the end of their lease (Unix ms). Kept for a lease.
- *   svc:{limits}:{subject}:failures  list of Unix ms, oldest first, at most as many as are allowed
- *   svc:{limits}:{subject}:block     since when the subject is blocked (Unix ms), kept until it is not
+ *   svc:{limits}:{subject}:failures  list of Unix ms, oldest first, no longer than the number allowed
+ *   svc:{limits}:{subject}:block     start of the subject's block (Unix ms), kept until the block ends
  */
 
 const NOW = `
@@ -14,7 +14,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** How much longer a block lasts, ms; 0 when there is none. One of a time to come is from before the clock was set back. */
+/**
+ * Remaining block in ms; 0 if there is none. A start in the future dates from before the clock was set back.
+ */
 const BLOCKED = `
 local function blockedFor(key, length)
   local began = redis.call('GET', key)
@@ -24,19 +26,19 @@ end
 `;
 
 /**
- * Takes a request from all of its windows or from none, and from none while its caller is blocked. A request that is
- * booked was admitted elsewhere: it is never refused, and not counted again while it is under way.
+ * Counts a request in all of its windows or in none, and in none while its caller is blocked. A booked request was
+ * admitted elsewhere: it is never refused, and not counted again while it is running.
  *
- * KEYS  1: requests under way of the account. 2: the block of its subject. 3 and on: the windows.
- * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after which nobody
- *       waits for the answer, 0 for none. 6: how many requests may be under way, -1 for no limit. 7: length of a block, ms.
- *       8: the end of the window in which the request was admitted elsewhere (Unix ms), 0 when it is asked for here.
- *       Then for each window what fits into it: requests, tokens; -1 for no limit.
- * Result  { verdict, now, ends, how much longer the caller is blocked (ms), then for each window after the step: requests,
- *       tokens }.
- *       The verdict is 0 for admitted; 2i-1 when the requests of window i refused, 2i when its tokens did, one more than
- *       those of all windows when too many requests are under way, and two more when the caller is blocked. It is -1,
- *       with nothing else but now, when the call came too late.
+ * KEYS  1: the account's running requests. 2: the block of its subject. 3 and on: the windows.
+ * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after which the
+ *       caller no longer waits, 0 for none. 6: maximum number of running requests, -1 for no limit. 7: length of a
+ *       block, ms. 8: for a booking the end of the window that it was admitted in (Unix ms), otherwise 0.
+ *       Then the limits of each window: requests, tokens; -1 for no limit.
+ * Result  { verdict, now, ends, remaining block of the caller (ms), then the counts of each window after the step:
+ *       requests, tokens }.
+ *       The verdict is 0 for admitted; 2i-1 if window i has no room for the request, 2i if it has none for its tokens;
+ *       with n windows, 2n+1 if too many requests are running, and 2n+2 if the caller is blocked. It is -1, followed
+ *       only by now, if the call came too late.
  */
 export const ADMIT = `${NOW}${BLOCKED}
 local notAfter = tonumber(ARGV[5])
@@ -49,7 +51,7 @@ local windows = {}
 for i = 3, #KEYS do
   local stored = redis.call('HMGET', KEYS[i], 'ends', 'requests', 'tokens')
   local window = { ends = tonumber(stored[1] or 0), requests = tonumber(stored[2] or 0), tokens = tonumber(stored[3] or 0) }
-  -- A clock that was set back does not open a window twice.
+  -- After the clock was set back, the current window stays open.
   if window.ends > ends and window.ends <= ends + length then ends = window.ends end
   windows[i - 2] = window
 end
@@ -102,11 +104,11 @@ return result
 `;
 
 /**
- * Ends a request's being under way and corrects what it took, once, in those of its windows that are still open.
+ * Ends a running request and corrects its counts, once, in those of its windows that are still open.
  *
- * KEYS  1: requests under way of the account. 2 and on: the windows.
- * ARGV  1: request id. 2: when the windows that it was taken from end. 3: requests to add, 0 or -1. 4: tokens to add.
- * Result  1, or 0 when the request was not under way: it was told before, or its lease had lapsed.
+ * KEYS  1: the account's running requests. 2 and on: the windows.
+ * ARGV  1: request id. 2: the end of the windows it was counted in. 3: requests to add, 0 or -1. 4: tokens to add.
+ * Result  1, or 0 if the request was not running: it had already ended, or its lease had lapsed.
  */
 export const SETTLE = `
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
@@ -120,9 +122,9 @@ return 1
 `;
 
 /**
- * Starts leases anew. A request that is no longer under way stays so.
+ * Restarts leases. A request that has ended or lapsed is not restored.
  *
- * KEYS  1: requests under way of the account.
+ * KEYS  1: the account's running requests.
  * ARGV  1: lease, ms. 2 and on: request ids.
  * Result  0
  */
@@ -134,16 +136,16 @@ return 0
 `;
 
 /**
- * Counts a failure in a sliding window; the first that is not allowed blocks and forgets the others.
+ * Counts a failure in a sliding window. The first one beyond the limit blocks the subject and clears the list.
  *
  * KEYS  1: failures of the subject. 2: its block.
- * ARGV  1: failures that are allowed. 2: length of the window, ms. 3: length of a block, ms.
- * Result  how much longer the subject is blocked, ms; 0 when it is not.
+ * ARGV  1: number of failures allowed. 2: length of the window, ms. 3: length of a block, ms.
+ * Result  remaining block of the subject, ms; 0 if it is not blocked.
  */
 export const FAILED = `${NOW}${BLOCKED}
 local blocked = blockedFor(KEYS[2], tonumber(ARGV[3]))
 if blocked > 0 then return blocked end
--- What failed in a time to come did so before the clock was set back.
+-- A failure in the future dates from before the clock was set back.
 local newest = redis.call('LINDEX', KEYS[1], -1)
 if newest and tonumber(newest) > now then redis.call('DEL', KEYS[1]) end
 local opens = now - ARGV[2]
@@ -162,11 +164,11 @@ return tonumber(ARGV[3])
 `;
 
 /**
- * Whether a subject is blocked.
+ * Returns whether a subject is blocked.
  *
  * KEYS  1: its block.
  * ARGV  1: length of a block, ms.
- * Result  how much longer it is blocked, ms; 0 when it is not.
+ * Result  remaining block, ms; 0 if it is not blocked.
  */
 export const BLOCK = `${NOW}${BLOCKED}
 return blockedFor(KEYS[1], tonumber(ARGV[1]))

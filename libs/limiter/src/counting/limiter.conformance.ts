@@ -7,11 +7,11 @@ import type { LimiterTimes } from './memory-limiter.js';
 
 export interface ConformanceOptions {
   readonly name: string;
-  /** Starts one that counts with these times, and with the standard ones for the rest. */
+  /** Starts a limiter with these times, and the standard ones for the rest. */
   readonly start: (times: Partial<LimiterTimes>) => Promise<LimiterSubject>;
 }
 
-/** What every adapter of the port `Limiter` keeps. */
+/** Contract of every adapter of the port `Limiter`. */
 export function limiterConformance({ name, start }: ConformanceOptions): void {
   describe(`${name}`, () => {
     standardSuite(start);
@@ -31,14 +31,14 @@ function standardSuite(start: ConformanceOptions['start']): void {
   const admitAll = (requests: readonly AdmitRequest[]): Promise<Admission[]> =>
     Promise.all(requests.map((request) => limiter.admit(request)));
 
-  /** Many requests of the same account, key and model. */
+  /** Several requests of the same account, key and model. */
   const likes = (count: number, given: Partial<AdmitRequest>): AdmitRequest[] => {
     const first = admitRequest(given);
     return Array.from({ length: count }, () => ({ ...first, requestId: randomUUID() }));
   };
 
   describe('windows', () => {
-    it('admit exactly N of 1,000 requests that come at once', async () => {
+    it('admit exactly N of 1,000 parallel requests', async () => {
       const admissions = await inOneWindow(() =>
         admitAll(likes(1_000, { limits: { user: { ...AMPLE, requestsPerMinute: 75 } } })),
       );
@@ -46,7 +46,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(admissions.filter(({ refusedBy }) => refusedBy?.of === 'requests')).toHaveLength(925);
     });
 
-    it('admit exactly as many tokens as fit, whoever comes at once', async () => {
+    it('admit exactly as many tokens as fit, under parallel requests', async () => {
       const admissions = await inOneWindow(() =>
         admitAll(likes(200, { limits: { user: { ...AMPLE, tokensPerMinute: 1_005 } }, tokens: 10 })),
       );
@@ -57,7 +57,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       });
     });
 
-    it('tell what is left just after a request, and count down to nothing', async () => {
+    it('report what is left just after a request, down to zero', async () => {
       const limits = { user: { requestsPerMinute: 2, tokensPerMinute: 100 } };
       const [first, second, third] = await inOneWindow(() =>
         inTurn(limiter, likes(3, { limits, tokens: 30 })),
@@ -71,7 +71,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(first).not.toHaveProperty('refusedBy');
     });
 
-    it('never admit a request that can not fit, nor any where the limit is zero', async () => {
+    it('never admit a request that can not fit, nor any if the limit is zero', async () => {
       const refused = await inOneWindow(() =>
         admitAll([
           admitRequest({ limits: { user: { ...AMPLE, tokensPerMinute: 99 } }, tokens: 100 }),
@@ -81,7 +81,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(refused.map(({ refusedBy }) => refusedBy?.of)).toEqual(['tokens', 'requests']);
     });
 
-    it('are apart for accounts, for models and for keys, and one for all where the limit is global', async () => {
+    it('are separate for accounts, models and keys, and common to all for a global limit', async () => {
       const one = { requestsPerMinute: 1 };
       const user = { ...AMPLE, requestsPerMinute: 2 };
       const all = await inOneWindow(() => {
@@ -115,7 +115,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(global.map(({ refusedBy }) => refusedBy?.type)).toEqual([undefined, undefined, 'global']);
     });
 
-    it('take from all or from none', async () => {
+    it('count a request in all of them or in none', async () => {
       const [, refusedByGlobal, refusedByKey, after] = await inOneWindow(() => {
         const model = randomUUID();
         const user = { requestsPerMinute: 3, tokensPerMinute: 100 };
@@ -140,7 +140,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       });
     });
 
-    it('tell, of several, the one with the least left, and whose limit is nearest to being reached', async () => {
+    it('report the smallest remainder, and the type of the limit closest to being reached', async () => {
       const [admission] = await inOneWindow(() =>
         inTurn(limiter, [
           admitRequest({
@@ -171,7 +171,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
     const limits = { user: { requestsPerMinute: 100, tokensPerMinute: 1_000 } };
     const least = { ...limits, api_key: { tokensPerMinute: 900 } };
 
-    it('gives back what was not used and takes what was used beyond the estimate, once', async () => {
+    it('returns unused tokens and takes those beyond the estimate, once', async () => {
       const admissions = await inOneWindow(async () => {
         const [first, second, third] = likes(3, { limits: least, tokens: 100 });
         if (!first || !second || !third) throw new Error('there are three');
@@ -189,7 +189,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       ]);
     });
 
-    it('counts what was used beyond the limit, and refuses until the window ends', async () => {
+    it('counts tokens beyond the limit, and refuses until the window ends', async () => {
       const [, next] = await inOneWindow(async () => {
         const [first, second] = likes(2, { limits, tokens: 1 });
         if (!first || !second) throw new Error('there are two');
@@ -200,7 +200,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(next).toMatchObject({ admitted: false, tokens: { limit: 1_000, remaining: 0 } });
     });
 
-    it('of a released request leaves nothing behind, however often it is told', async () => {
+    it('leaves nothing behind for a released request, however often it is released', async () => {
       const [, after] = await inOneWindow(async () => {
         const [first, second] = likes(2, { limits: least, tokens: 100 });
         if (!first || !second) throw new Error('there are two');
@@ -214,8 +214,8 @@ function standardSuite(start: ConformanceOptions['start']): void {
     });
   });
 
-  describe('requests at once', () => {
-    it('are at most as many as an account may have, and each that ends makes room for one', async () => {
+  describe('concurrent requests', () => {
+    it("are at most as many as the account's limit, and each that ends makes room for one", async () => {
       const requests = likes(20, { concurrent: 5 });
       const admissions = await admitAll(requests);
       const inside = requests.filter((_, index) => admissions[index]?.admitted);
@@ -224,7 +224,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(refused).toMatchObject({ refusedBy: { type: 'user', of: 'concurrent' }, type: 'user' });
       const [first, second] = inside;
       if (!first || !second || !admissions[0]) throw new Error('there are five');
-      // Told twice, it makes room once.
+      // Repeated calls make room only once.
       await limiter.settle(first, admissions[0], 1);
       await limiter.settle(first, admissions[0], 1);
       await limiter.release(second, admissions[0]);
@@ -233,7 +233,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(again.filter(({ admitted }) => admitted)).toHaveLength(2);
     });
 
-    it('are counted over models and keys, and apart for accounts', async () => {
+    it('are counted over all models and keys, and separately for each account', async () => {
       const accountId = randomUUID();
       const admissions = await inTurn(limiter, [
         admitRequest({ accountId, model: 'a', keyId: 'a', concurrent: 1 }),
@@ -245,7 +245,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
   });
 
   describe('booking', () => {
-    it('counts a request that was admitted elsewhere once, though the limit is reached and its caller blocked', async () => {
+    it('counts a request admitted elsewhere once, even if the limit is reached or its caller is blocked', async () => {
       const admissions = await inOneWindow(async () => {
         const limits = { user: { requestsPerMinute: 1, tokensPerMinute: 10 } };
         const [first, booked, next] = likes(3, { limits, tokens: 6, concurrent: 1 });
@@ -299,7 +299,7 @@ function quickSuite(start: ConformanceOptions['start']): void {
   });
   afterAll(() => subject?.stop());
 
-  it('over the edges of windows no window admits more than N, and each admits N anew', async () => {
+  it('no window admits more than N around its edges, and each admits N', async () => {
     const first = admitRequest({ limits: { user: { ...AMPLE, requestsPerMinute: 7 } } });
     const windows = new Map<number, { asked: number; admitted: number }>();
     while (windows.size < 4) {
@@ -329,22 +329,22 @@ function quickSuite(start: ConformanceOptions['start']): void {
     }
     await limiter.settle(first, old, 0);
     const third = await limiter.admit({ ...second, requestId: randomUUID() });
-    // Where one more window has begun meanwhile, there is nothing to see.
+    // If another window has begun meanwhile, there is nothing to check.
     const left = third.resetAtMs === next.resetAtMs ? third.tokens.remaining : 0;
     expect(left).toBe(0);
   });
 
-  it('a request whose process has died has no place any more after its lease', async () => {
+  it('a request of a dead process loses its place after its lease', async () => {
     const dead = admitRequest({ concurrent: 1 });
     const next = { ...dead, requestId: randomUUID() };
     expect((await limiter.admit(dead)).admitted).toBe(true);
     await subject.pass(QUICK.leaseMs + 1);
-    // A renewal that comes too late does not bring it back.
+    // A late renewal does not restore it.
     await limiter.renew([dead]);
     expect((await limiter.admit(next)).admitted).toBe(true);
   });
 
-  it('a request that is renewed keeps its place for longer than a lease', async () => {
+  it('a renewed request keeps its place for longer than a lease', async () => {
     const live = admitRequest({ concurrent: 1 });
     await limiter.admit(live);
     let isInTime = true;
@@ -352,14 +352,14 @@ function quickSuite(start: ConformanceOptions['start']): void {
       const startMs = performance.now();
       await subject.pass(250);
       await limiter.renew([live]);
-      // On a machine that stood still it has lapsed rightly.
+      // If the machine stalled, the lease rightly lapsed.
       if (performance.now() - startMs >= QUICK.leaseMs) isInTime = false;
     }
     const next = await limiter.admit({ ...live, requestId: randomUUID() });
     expect(next.admitted).toBe(!isInTime);
   });
 
-  it('failures count no longer than the sliding window', async () => {
+  it('failures count only within the sliding window', async () => {
     const subjectName = `key:${randomUUID()}`;
     for (let time = 0; time < FAILURES_ALLOWED; time += 1) await limiter.failed(subjectName);
     await subject.pass(QUICK.failureWindowMs + 1);
@@ -374,7 +374,7 @@ async function inTurn(limiter: Limiter, requests: readonly AdmitRequest[]): Prom
   return admissions;
 }
 
-/** Does it again when a window's edge came in between; with accounts of its own each time. */
+/** Retries, with new accounts, if a window ended in between. */
 async function inOneWindow(scenario: () => Promise<Admission[]>): Promise<Admission[]> {
   for (;;) {
     const admissions = await scenario();

@@ -30,10 +30,10 @@ describe.each<[string, (limiter: MemoryLimiter) => Limits]>([
   });
 });
 
-describe('a limiter with a share of each limit', () => {
+describe('a limiter with a local share', () => {
   const limits = { user: { requestsPerMinute: 10, tokensPerMinute: 100 } };
 
-  it('gives out that share, and tells the whole limit', async () => {
+  it('gives out its share, and reports the whole limit', async () => {
     const limiter = new MemoryLimiter({ share: 0.25, nowMs: () => 0 });
     const request = admitRequest({ limits, tokens: 1 });
     const admissions = [];
@@ -43,7 +43,7 @@ describe('a limiter with a share of each limit', () => {
     expect(admissions[0]).toMatchObject({ requests: { limit: 10, remaining: 1 }, tokens: { limit: 100 } });
   });
 
-  it('gives one request at least, even one that is larger than the share', async () => {
+  it('admits at least one request, even if it is larger than the share', async () => {
     const limiter = new MemoryLimiter({ share: 0.01, nowMs: () => 0 });
     const request = admitRequest({ limits, tokens: 80, concurrent: 3 });
     expect((await limiter.admit(request)).admitted).toBe(true);
@@ -80,7 +80,7 @@ describe('a clock that is set back', () => {
     expect((await limiter.admit({ ...request, requestId: 'next' })).admitted).toBe(true);
   });
 
-  it('by a lot begins with the clock', async () => {
+  it('starts from the new time if it was set back far', async () => {
     let nowMs = 10_000_000;
     const limiter = new MemoryLimiter({ nowMs: () => nowMs });
     await limiter.admit(admitRequest());

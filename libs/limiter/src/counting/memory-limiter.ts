@@ -21,22 +21,22 @@ import {
   windowLimits,
 } from './windows.js';
 
-/** Limits are per minute, in windows that start with the minute. */
+/** Limits are per minute, in windows that start on the minute. */
 export const WINDOW_MS = 60_000;
 
-/** A request whose process has died is no longer under way after this time. */
+/** A request of a dead process no longer counts as running after this time. */
 export const LEASE_MS = 60_000;
 
-/** Windows and requests under way that are remembered; beyond them nothing is refused. */
+/** Windows and running requests remembered at most; nothing beyond that is refused. */
 const MAX_REMEMBERED = 1_000_000;
 
-/** How often in the time of a lease those that have lapsed are looked for, when nobody needs their place. */
+/** How often per lease lapsed requests are removed, even if their places are not needed. */
 const SWEEPS_PER_LEASE = 10;
 
-/** How limits are counted. */
+/** The times used for counting. */
 export interface LimiterTimes {
   readonly windowMs: number;
-  /** Should not be shorter than a window: what has lapsed is not corrected any more. */
+  /** Should not be shorter than a window: a lapsed request is no longer corrected. */
   readonly leaseMs: number;
   readonly failureWindowMs: number;
   readonly failureBlockMs: number;
@@ -50,11 +50,11 @@ export const STANDARD_TIMES: LimiterTimes = {
 };
 
 export interface MemoryLimiterOptions extends Partial<LimiterTimes> {
-  /** The part of each limit that may be given out here, from 0 to 1; of a limit above 0 one request at least. */
+  /** The fraction of each limit given out here, from 0 to 1. A limit above 0 always admits one request. */
   readonly share?: number;
   /** Unix milliseconds, for windows. Default: `Date.now`. */
   readonly nowMs?: () => number;
-  /** A clock that nobody sets, in milliseconds, for leases and blocks. Default: `performance.now`. */
+  /** A monotonic clock in milliseconds, for leases and blocks. Default: `performance.now`. */
   readonly elapsedMs?: () => number;
 }
 
@@ -67,8 +67,9 @@ interface Taken {
 }
 
 /**
- * The limiter of a single process: exact, since every request passes here. A restart forgets the current window,
- * which only ever admits more of it.
+ * The limiter of a single process. It is exact, because every request passes through it. A restart forgets
+ * the
+ * current window, so that window may admit more.
  */
 export class MemoryLimiter extends LeasingLimiter {
   private readonly times: LimiterTimes;
@@ -78,7 +79,7 @@ export class MemoryLimiter extends LeasingLimiter {
   private readonly failures: FailureCounts;
   private readonly windows = new Map<string, WindowCount>();
   private endsAtMs = 0;
-  /** By request, in the order in which they lapse. */
+  /** By request id, in the order in which their leases end. */
   private readonly underWay = new Map<string, Taken>();
   private readonly underWayOf = new Map<string, number>();
   private sweepsAtMs = 0;
@@ -118,7 +119,7 @@ export class MemoryLimiter extends LeasingLimiter {
 
   override settle(request: AdmitRequest, _admission: Admission, tokensUsed: number): Promise<void> {
     const taken = this.end(request.requestId);
-    // A window that has ended is in nobody's reach any more, so it may be corrected like an open one.
+    // A window that has ended is no longer reachable, so correcting it does no harm.
     for (const window of taken?.windows ?? [])
       window.tokens = Math.max(0, window.tokens + tokensUsed - (taken?.tokens ?? 0));
     return Promise.resolve();
@@ -158,10 +159,10 @@ export class MemoryLimiter extends LeasingLimiter {
     return { mode: 'shared', since: this.since, localAdmits: 0, localRefusals: 0, faults: 0, waiting: 0 };
   }
 
-  /** Opens the next windows. They all end together, so the map never outlives its time. */
+  /** Opens the next windows. They all end together, so clearing the map is enough. */
   private turn(nowMs: number): void {
     const { windowMs } = this.times;
-    // A clock that was set back a little does not open a window twice.
+    // If the clock was set back a little, the current window stays open.
     if (nowMs < this.endsAtMs && nowMs >= this.endsAtMs - 2 * windowMs) return;
     this.windows.clear();
     this.endsAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
@@ -180,7 +181,7 @@ export class MemoryLimiter extends LeasingLimiter {
     if (this.share === 1) return limit;
     return {
       requests: this.part(limit.requests),
-      // One request that fits into the whole limit must fit into an empty share of it.
+      // A request that fits into the whole limit must fit into an empty share of it.
       tokens: Math.max(this.part(limit.tokens), Math.min(limit.tokens, tokens)),
     };
   }
@@ -220,7 +221,7 @@ export class MemoryLimiter extends LeasingLimiter {
     this.underWayOf.set(accountId, (this.underWayOf.get(accountId) ?? 0) + 1);
   }
 
-  /** Ends a request's being under way, and gives what it took; nothing when that was told before. */
+  /** Ends a running request and returns what it took; undefined if it had ended before. */
   private end(requestId: string): Taken | undefined {
     const taken = this.underWay.get(requestId);
     if (!taken) return undefined;

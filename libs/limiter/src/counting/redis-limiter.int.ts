@@ -8,9 +8,9 @@ import { limiterConformance } from './limiter.conformance.js';
 import { type LimiterTimes, STANDARD_TIMES } from './memory-limiter.js';
 import { RedisLimiter } from './redis-limiter.js';
 
-/** So long that no answer on a busy machine is too late. */
+/** Long enough that no response on a busy machine is too late. */
 const FORGET_AFTER_MS = 30_000;
-/** So long that nothing lapses during a test. */
+/** Long enough that nothing lapses during a test. */
 const LONG_MS = 600_000;
 
 let redis: TestRedis;
@@ -45,7 +45,7 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     },
   });
 
-  it('asks once for each call', async () => {
+  it('makes one round trip per call', async () => {
     const { client, limiter } = await connect();
     const request = admitRequest({ concurrent: 5 });
     await limiter.settle(request, await limiter.admit(request), 1);
@@ -62,7 +62,7 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     await limiter.close();
   });
 
-  it('leaves nothing on the server for longer than it is of use', async () => {
+  it('leaves no key on the server without an expiry', async () => {
     const { client, limiter } = await connect({
       windowMs: LONG_MS,
       leaseMs: LONG_MS,
@@ -76,7 +76,7 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     await limiter.failed('ip:2');
     await limiter.probe();
     const keys = await client.keys('*');
-    // Two windows of the account, one of all, the requests under way, a block, a list of failures, the probe.
+    // Two windows of the account, a global one, the running requests, a block, a list of failures, the probe.
     expect(keys).toHaveLength(7);
     for (const key of keys) {
       const leftMs = await client.pttl(key);
@@ -85,7 +85,7 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     await limiter.close();
   });
 
-  it('starts anew on a server that was emptied, and forgets nothing else', async () => {
+  it('starts over on an emptied server, without losing anything else', async () => {
     const { client, limiter } = await connect();
     const limits = { user: { requestsPerMinute: 1, tokensPerMinute: 100 } };
     const request = admitRequest({ limits, concurrent: 1 });
@@ -96,13 +96,13 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
       Array.from({ length: 50 }, () => limiter.admit({ ...request, requestId: randomUUID() })),
     );
     expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(1);
-    // The request from before has nothing to give back any more.
+    // The earlier request has nothing left to return.
     await limiter.release(request, first);
     expect((await limiter.admit({ ...request, requestId: 'last' })).refusedBy?.of).toBe('requests');
     await limiter.close();
   });
 
-  it('takes nothing for a call that a stopped server runs after its caller has gone', async () => {
+  it('counts nothing for a call that a stalled server runs after its caller gave up', async () => {
     const client = connectRedis({ url: redis.url, name: 'test' });
     while (client.status !== 'ready') await sleep(5);
     const limiter = new RedisLimiter(client, { ...STANDARD_TIMES, forgetAfterMs: 100 });

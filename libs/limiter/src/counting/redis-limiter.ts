@@ -20,7 +20,7 @@ import {
   windowLimits,
 } from './windows.js';
 
-/** The tag keeps all limits on one node of a cluster: a step takes from several of them, or from none. */
+/** The hash tag keeps all limits on one cluster node, because a step counts in several of them or in none. */
 const PREFIX = 'svc:{limits}:';
 
 /** The verdict on a call that its caller no longer waits for. */
@@ -35,17 +35,18 @@ interface Scripts {
 }
 
 export interface RedisLimiterOptions extends LimiterTimes {
-  /** An `admit` that Redis comes to later than this takes nothing: nobody waits for it. */
+  /** An `admit` that Redis runs later than this counts nothing: its caller has given up. */
   readonly forgetAfterMs: number;
 }
 
 /**
- * Counts on one Redis server, in one round trip a call. Exact over any number of processes: a script runs alone, and
- * the server's clock says when a window ends. In a cluster all limits are on one node.
+ * Counts on one Redis server, with one round trip per call. It is exact over any number of processes: scripts
+ * run
+ * alone, and the server's clock decides when a window ends. In a cluster, all limits are on one node.
  */
 export class RedisLimiter extends SharedLimiter {
   private readonly scripts: Scripts;
-  /** The server's clock less this process's monotonic one, as the latest answer told it. */
+  /** The server's clock less this process's monotonic clock, by the latest response. */
   private clockOffsetMs: number | undefined;
 
   constructor(
@@ -72,7 +73,7 @@ export class RedisLimiter extends SharedLimiter {
     const reply = await this.take(request, windows, notAfterMs);
     if (reply[0] !== TOO_LATE) return admission(windows, reply);
     if (!isAwaited()) throw new Error('Redis ran it after its caller had gone');
-    // The server's clock was set, or this process was too busy to read its answers.
+    // The server's clock was set, or this process was too busy to read responses.
     return admission(windows, await this.take(request, windows, 0));
   }
 
@@ -112,7 +113,7 @@ export class RedisLimiter extends SharedLimiter {
     );
   }
 
-  /** Writes, since a server that is full or a replica answers reads. */
+  /** Writes, because a full server or a replica would still accept reads. */
   override async probe(): Promise<void> {
     await this.redis.set(`${PREFIX}probe`, '1', 'PX', 1_000);
   }
@@ -155,7 +156,7 @@ export class RedisLimiter extends SharedLimiter {
     { countedBy, resetAtMs }: Admission,
     add: { readonly requests: number; readonly tokens: number },
   ): Promise<void> {
-    // What a process counted alone is not in these counts.
+    // These counts exclude what a process counted on its own.
     if (countedBy !== undefined) return;
     await this.scripts.settle.run({
       keys: [openKey(request.accountId), ...keysOf(windowLimits(request))],
@@ -170,7 +171,7 @@ const openKey = (accountId: string): string => `${PREFIX}{${accountId}}:open`;
 
 const blockKey = (subject: string): string => `${PREFIX}{${subject}}:block`;
 
-/** A limit as the scripts take it. */
+/** A limit as a script argument. */
 const boundOf = (limit: number): number => (limit === Infinity ? -1 : limit);
 
 function numbers(reply: unknown): readonly number[] {
@@ -181,7 +182,7 @@ function numbers(reply: unknown): readonly number[] {
   return reply;
 }
 
-/** Reads the result of the script ADMIT. */
+/** Decodes the result of the ADMIT script. */
 function admission(
   limits: readonly WindowLimit[],
   [verdict = 0, , resetAtMs = 0, blockedForMs = 0, ...counts]: readonly number[],

@@ -9,10 +9,10 @@ import {
 } from '@svc/contracts';
 import type { LeasingLimiter, LimiterLog } from './leasing-limiter.js';
 
-/** Renewals in the time of a lease: two may fail before a live request loses its place. */
+/** Renewals per lease: two may fail before a running request loses its place. */
 const RENEWALS = 3;
 
-/** A request that is still under way after this time was forgotten. */
+/** A request that is still running after this time was forgotten. */
 const MAX_MS = 3_600_000;
 
 interface Live {
@@ -21,8 +21,9 @@ interface Live {
 }
 
 /**
- * The limiter of a process that makes requests: it keeps the places of those under way. Only an account whose requests
- * at once are limited needs them, so only such requests are renewed.
+ * The limiter of a process that makes requests: it renews the places of running requests. Only accounts with
+ * a limit
+ * on concurrent requests need places, so only their requests are renewed.
  */
 export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDestroy {
   private readonly live = new Map<string, Live>();
@@ -75,7 +76,7 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     return this.limiter.failed(subject);
   }
 
-  /** Renews the places of all requests under way, but of those that are older than any request can be. */
+  /** Renews the places of all running requests, except those older than any request can be. */
   private async renew(): Promise<void> {
     if (this.isRenewing) return;
     this.isRenewing = true;

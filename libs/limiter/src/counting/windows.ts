@@ -7,29 +7,29 @@ import type {
   MinuteLimits,
 } from '@svc/contracts';
 
-/** A window that a request counts in, and what fits into it; `Infinity` where there is no limit. */
+/** A window that a request counts in, and its limits; `Infinity` for no limit. */
 export interface WindowLimit {
   readonly type: LimitType;
-  /** Names the window among all. An account's windows share the tag `{account}`. */
+  /** The unique key of the window. An account's windows share the tag `{account}`. */
   readonly key: string;
   readonly requests: number;
   readonly tokens: number;
 }
 
-/** What a window has counted. */
+/** The counts of a window. */
 export interface WindowCount {
   requests: number;
   tokens: number;
 }
 
-/** A window, its limit, how much of that limit may be given out here, and what it has counted. */
+/** A window with its limit, the part of the limit available here, and its counts. */
 export interface CountedWindow {
   readonly limit: WindowLimit;
   readonly room: Readonly<WindowCount>;
   readonly count: Readonly<WindowCount>;
 }
 
-/** The windows of a request, in the order in which they are asked: account and model, key and model, model. */
+/** The windows of a request, in the order of checking: account and model, key and model, model. */
 export function windowLimits({ accountId, keyId, model, limits }: AdmitRequest): WindowLimit[] {
   const windows = [windowLimit('user', `{${accountId}}:user:${model}`, limits.user)];
   if (limits.api_key)
@@ -47,7 +47,7 @@ function windowLimit(type: LimitType, key: string, limits: MinuteLimits): Window
   };
 }
 
-/** The first limit that has no room for a request of so many tokens. */
+/** The first limit without room for a request of this many tokens. */
 export function refusalOf(windows: readonly CountedWindow[], tokens: number): LimitRefusal | undefined {
   for (const { limit, room, count } of windows) {
     if (count.requests + 1 > room.requests) return { type: limit.type, of: 'requests' };
@@ -60,15 +60,15 @@ export const CONCURRENCY_REFUSAL: LimitRefusal = { type: 'user', of: 'concurrent
 
 export const FAILURES_REFUSAL: LimitRefusal = { type: 'user', of: 'failures' };
 
-/** What became of a request beside its windows. */
+/** The outcome of a request beyond its windows. */
 export interface Verdict {
   readonly refusedBy: LimitRefusal | undefined;
-  /** How much longer its caller is blocked; 0 when it is not. */
+  /** Remaining block of its caller in ms; 0 if it is not blocked. */
   readonly blockedForMs: number;
   readonly resetAtMs: number;
 }
 
-/** What a request is told. `windows` are as they are after it. */
+/** The result of a request. `windows` are the counts after it. */
 export function admissionOf(
   windows: readonly CountedWindow[],
   { refusedBy, blockedForMs, resetAtMs }: Verdict,
@@ -98,7 +98,7 @@ export function admissionOf(
     : { admitted: true, requests, tokens, resetAtMs, type };
 }
 
-/** How much of a limit is left, from 0 to 1; what has no limit is all left. */
+/** The fraction of a limit that is left, from 0 to 1; 1 if there is no limit. */
 function shareOf(left: number, limit: number): number {
   if (limit === Infinity) return 1;
   return limit === 0 ? 0 : left / limit;

@@ -1,20 +1,20 @@
 import type { Admission, AdmitRequest } from '@svc/contracts';
 
-/** Requests that are remembered. Beyond this, what a process admits on its own is never booked. */
+/** Maximum number of remembered requests. Beyond it, locally admitted requests are never booked. */
 const MAX_REMEMBERED = 10_000;
 
-/** Bookings that are sent together. */
+/** Bookings sent in parallel. */
 const AT_ONCE = 100;
 
-/** The pause after a booking that failed while the shared count works otherwise. */
+/** The pause after a failed booking while the shared count otherwise works. */
 const RETRY_MS = 200;
 
-/** A request that this process admitted on its own, until the shared count has booked it and it has ended. */
+/** A request admitted by this process alone, until the shared count has booked it and it has ended. */
 interface Booking {
   readonly request: AdmitRequest;
   /** After this it need not be booked: its window and its lease are over. */
   lapsesAtMs: number;
-  /** What the shared count made of it. */
+  /** The shared count's response to the booking. */
   booked?: Admission;
   /** Ends it in the shared count. */
   end?: (booked: Admission) => Promise<void>;
@@ -24,8 +24,9 @@ interface Booking {
 type Book = (request: AdmitRequest) => Promise<Admission | undefined>;
 
 /**
- * Books in the shared count what this process admitted from its local share, so that a window's total is right again as
- * soon as the shared count can be reached.
+ * Books locally admitted requests in the shared count, so that a window's total is right again as soon as the
+ * shared
+ * count can be reached.
  */
 export class Bookings {
   private readonly open = new Map<string, Booking>();
@@ -52,7 +53,7 @@ export class Bookings {
     return this.open.has(requestId);
   }
 
-  /** Renews a request that is under way. Returns what the shared count made of it, once that has booked it. */
+  /** Renews a running request. Returns the shared count's response, once that has booked it. */
   renew(requestId: string): Admission | undefined {
     const booking = this.open.get(requestId);
     if (booking) booking.lapsesAtMs = performance.now() + this.leaseMs;
@@ -67,7 +68,9 @@ export class Bookings {
     await this.finish(booking);
   }
 
-  /** Books all that is not booked yet, as it is now. Rejects when the shared count does not answer. */
+  /**
+   * Books everything not yet booked at the time of the call. Rejects if the shared count does not respond.
+   */
   async bookAll(): Promise<void> {
     this.dropLapsed();
     const unbooked = this.unbooked();
@@ -75,7 +78,7 @@ export class Bookings {
       await Promise.all(unbooked.slice(from, from + AT_ONCE).map((booking) => this.send(booking)));
   }
 
-  /** Books in the background until nothing is left to book, or `isOver`. */
+  /** Books in the background until nothing is left, or `isOver`. */
   async bookOn(isOver: () => boolean): Promise<void> {
     if (this.isBooking) return;
     this.isBooking = true;

@@ -9,7 +9,7 @@ import { admitRequest } from '../counting/admit-request.js';
 import { STANDARD_TIMES } from '../counting/memory-limiter.js';
 import { RedisLimiter } from '../counting/redis-limiter.js';
 
-/** Long enough for a busy machine to answer in. */
+/** Long enough for a response on a busy machine. */
 const WAIT_MS = 300;
 const LIMITS = { user: { requestsPerMinute: 40, tokensPerMinute: 1_000_000 } };
 
@@ -17,7 +17,7 @@ let redis: TestRedis;
 let limiter: FallbackLimiter;
 let warnings: string[];
 
-/** Windows so long that no test meets the edge of one. */
+/** Windows so long that none ends during a test. */
 const TIMES = { ...STANDARD_TIMES, windowMs: 1_000_000_000, failureBlockMs: 5_000 };
 
 function startLimiter(waitMs = WAIT_MS, forgetAfterMs = 2 * waitMs): FallbackLimiter {
@@ -29,7 +29,7 @@ function startLimiter(waitMs = WAIT_MS, forgetAfterMs = 2 * waitMs): FallbackLim
   return new FallbackLimiter(shared, options, { warn: (_fields, message) => void warnings.push(message) });
 }
 
-/** So many more requests like one, told by how many came in. */
+/** The number admitted of `count` further requests like this one. */
 async function admitted(request: AdmitRequest, count: number, by = limiter): Promise<number> {
   const all = Array.from({ length: count }, () => by.admit({ ...request, requestId: randomUUID() }));
   return (await Promise.all(all)).filter((admission) => admission.admitted).length;
@@ -43,7 +43,9 @@ async function until(mode: 'shared' | 'local'): Promise<void> {
   }
 }
 
-/** What the shared count has left for a request like this, once it is as much as expected or the time is up. */
+/**
+ * What the shared count has left for such a request, once that equals the expected number or after 500 tries.
+ */
 async function leftOf(by: FallbackLimiter, request: AdmitRequest, expected: number): Promise<number> {
   let left = 0;
   for (let index = 0; left !== expected && index < 500; index += 1) {
@@ -56,7 +58,7 @@ async function leftOf(by: FallbackLimiter, request: AdmitRequest, expected: numb
   return left;
 }
 
-/** Asks until the limiter has given up on Redis. */
+/** Sends calls until the limiter has given up on Redis. */
 async function loseRedis(signal: 'SIGSTOP' | 'SIGKILL'): Promise<void> {
   redis.signal(signal);
   while (limiter.state().mode === 'shared')
@@ -77,7 +79,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     await redis?.stop();
   });
 
-  it('shares the count while Redis answers', async () => {
+  it('shares the count while Redis responds', async () => {
     const two = [startLimiter(30_000), startLimiter(30_000)];
     await Promise.all(two.map((one) => one.onModuleInit()));
     const request = admitRequest({ limits: LIMITS });
@@ -90,7 +92,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
   });
 
   it.each(['SIGSTOP', 'SIGKILL'] as const)(
-    'after %s of Redis admits its share without waiting, reports it, and books it in the shared count afterwards',
+    'after %s of Redis admits its share without waiting, reports that, and books it in the shared count afterwards',
     async (signal) => {
       const request = admitRequest({ limits: LIMITS });
       expect(await admitted(request, 5)).toBe(5);
@@ -99,7 +101,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
       await until('local');
       expect(limiter.state()).toMatchObject({ localAdmits: 10, localRefusals: 290 });
       expect(limiter.state().reason).toMatch(/no answer|closed|writeable|ECONN|retries/);
-      // Nothing is sent any more but one probe at a time, so nothing can pile up.
+      // Only one probe at a time is sent from here on, so nothing piles up.
       const { faults, waiting } = limiter.state();
       expect(await admitted(request, 1_000)).toBe(0);
       await sleep(600);
@@ -114,7 +116,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
         'limits are shared again',
       ]);
       expect(limiter.state().waiting).toBe(0);
-      // A Redis that stood still has kept its 5; the 10 that were admitted here are booked in either case.
+      // A stopped Redis has kept its 5; the 10 admitted locally are booked in either case.
       expect(await admitted(request, 100)).toBe(signal === 'SIGSTOP' ? 25 : 30);
     },
   );
@@ -126,14 +128,14 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     expect(limiter.state().mode).toBe('local');
     const { faults } = limiter.state();
     for (let index = 0; index < 200; index += 1) await limiter.admit(admitRequest());
-    // Had each of these waited, there would be a fault for each.
+    // If each of these had waited, there would be a fault for each.
     expect(limiter.state().faults).toBe(faults);
     expect(faults).toBeLessThanOrEqual(200);
     expect(performance.now() - startMs).toBeLessThan(200 * WAIT_MS);
     redis.signal('SIGCONT');
   });
 
-  it('corrects in the shared count what it had admitted on its own', async () => {
+  it('corrects in the shared count what it had admitted alone', async () => {
     const request = admitRequest({ limits: LIMITS, tokens: 10, concurrent: 4 });
     await loseRedis('SIGSTOP');
     const alone = await limiter.admit(request);
@@ -146,12 +148,12 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     await limiter.settle(request, alone, 500);
     const after = await limiter.admit({ ...request, requestId: 'fourth' });
     expect(before.tokens.remaining - after.tokens.remaining).toBe(490 + 10);
-    // Another process counted this one; this one's counts have nothing to do with it.
+    // This one was counted by another process, so it does not affect the counts here.
     await limiter.release({ ...request, requestId: 'fourth' }, { ...after, countedBy: randomUUID() });
     expect((await limiter.admit({ ...request, requestId: 'fifth' })).requests.remaining).toBe(36);
   });
 
-  it('gives back what it admitted on its own and released before it could be booked', async () => {
+  it('returns what it admitted alone and released before it could be booked', async () => {
     const request = admitRequest({ limits: LIMITS, concurrent: 4 });
     await loseRedis('SIGSTOP');
     await limiter.release(request, await limiter.admit(request));
@@ -160,7 +162,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     expect(await leftOf(limiter, request, 39)).toBe(39);
   });
 
-  it('counts once what Redis takes late and it admitted meanwhile, and gives back what it refused', async () => {
+  it('counts a request once that Redis admits late and it admitted meanwhile, and returns refused ones', async () => {
     const patient = startLimiter(WAIT_MS, 60_000);
     await patient.onModuleInit();
     const request = admitRequest({ limits: LIMITS });
@@ -168,7 +170,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     redis.signal('SIGSTOP');
     expect(await admitted(request, 15, patient)).toBe(10);
     redis.signal('SIGCONT');
-    // Of 40, the 10 that were admitted and the one that asks.
+    // Of 40, less the 10 admitted and the one asking now.
     expect(await leftOf(patient, request, 29)).toBe(29);
     await patient.onModuleDestroy();
   });
@@ -189,7 +191,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     );
     redis.signal('SIGCONT');
     await until('shared');
-    // Three places and 297 tokens come back.
+    // Three places and 297 tokens are returned.
     let last = await limiter.admit({ ...request, requestId: 'probe-0' });
     for (let index = 1; last.tokens.remaining !== 1_000_000 - 103 && index < 500; index += 1) {
       if (last.admitted) await limiter.release({ ...request, requestId: `probe-${index - 1}` }, last);
@@ -199,7 +201,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     expect(last).toMatchObject({ admitted: true, tokens: { remaining: 1_000_000 - 103 } });
   });
 
-  it('failures block while Redis is away, too', async () => {
+  it('failures also block while Redis is down', async () => {
     await loseRedis('SIGKILL');
     for (let time = 0; time < 20; time += 1) expect(await limiter.failed('ip:2')).toEqual({});
     const { forMs } = await limiter.failed('ip:2');
@@ -209,7 +211,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     expect(await limiter.blocked('ip:3')).toEqual({});
   });
 
-  it('starts without Redis, and joins in when it comes', async () => {
+  it('starts without Redis, and uses it once it is up', async () => {
     redis.signal('SIGKILL');
     const late = startLimiter();
     await late.onModuleInit();

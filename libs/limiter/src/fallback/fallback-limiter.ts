@@ -8,16 +8,18 @@ import { MemoryLimiter, type MemoryLimiterOptions } from '../counting/memory-lim
 import { Bookings } from './bookings.js';
 import { SharedLink } from './shared-link.js';
 
-/** A start waits this long for the shared count. */
+/** How long a start waits for the shared count. */
 const OPEN_MS = 1_000;
 
-/** Corrections that are kept until the shared count is back. Further ones are dropped, and lapse by themselves. */
+/** Corrections kept until the shared count is back. Further ones are dropped; their leases lapse. */
 const MAX_PENDING = 10_000;
 
 export interface FallbackOptions {
-  /** Where the shared count is, for the log. */
+  /** The address of the shared count, for the log. */
   readonly to: string;
-  /** No call waits longer for the shared count, not counting time in which this process was too busy to read. */
+  /**
+   * How long a call waits for the shared count, not counting time in which this process was too busy to read.
+   */
   readonly waitMs: number;
   readonly local: MemoryLimiterOptions;
   readonly leaseMs: number;
@@ -25,17 +27,19 @@ export interface FallbackOptions {
 
 interface PendingCorrection {
   readonly run: () => Promise<void>;
-  /** Later it is of no use: the lease has lapsed. */
+  /** Useless after this: the lease has lapsed. */
   readonly untilMs: number;
 }
 
 /**
- * Calls the shared count, and decides from a local share of each limit when that does not respond in time. Never
- * rejects. A request that was admitted from the local share is counted there, and booked in the shared count as soon
- * as that responds again.
+ * Calls the shared count, and decides from a local share of each limit if that does not respond in time.
+ * Never
+ * rejects. A request admitted from the local share is counted there, and booked in the shared count as soon
+ * as that
+ * responds again.
  */
 export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnModuleDestroy {
-  /** Names this process in the admissions that it decided on its own. */
+  /** Identifies this process in admissions that it decided alone. */
   private readonly id = randomUUID();
   private readonly link: SharedLink;
   private readonly local: MemoryLimiter;
@@ -53,7 +57,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   ) {
     super();
     this.local = new MemoryLimiter(options.local);
-    // Before the link is back, bookings are all that uses it.
+    // Until the link is back, only bookings use it.
     this.bookings = new Bookings(
       async (request) =>
         this.link.isShared
@@ -135,7 +139,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     return { ...this.link.state(), localAdmits: this.localAdmits, localRefusals: this.localRefusals };
   }
 
-  /** Reports how it counts while it lives. */
+  /** Reports metrics on how it counts. */
   private watch(): readonly (() => void)[] {
     return [
       limits.alone.observe(() => [[this.link.state().mode === 'local' ? 1 : 0]]),
@@ -162,7 +166,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   }
 
   private bookOn(): void {
-    // It never rejects: what fails is tried again until its window is over.
+    // Never rejects: a failed booking is retried until its window is over.
     if (this.link.isShared) void this.bookings.bookOn(() => !this.link.isShared);
   }
 
@@ -171,7 +175,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     this.pending.push({ run, untilMs: performance.now() + this.options.leaseMs });
   }
 
-  /** Sends the corrections that the shared count missed. One that it has already made changes nothing. */
+  /** Sends the corrections that the shared count missed. Repeating one has no effect. */
   private async sendPending(): Promise<void> {
     if (this.isCorrecting) return;
     this.isCorrecting = true;
@@ -183,8 +187,9 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   }
 
   /**
-   * The shared count admitted a request that was meanwhile decided here. If it was admitted here too, it is now booked:
-   * the booking that follows finds it under way.
+   * The shared count admitted a request after it had been decided here. If it was admitted here too, it is
+   * already
+   * booked: the following booking finds it running. Otherwise it is released.
    */
   private async giveBack(request: AdmitRequest, late: Admission): Promise<void> {
     if (late.admitted && !this.bookings.has(request.requestId))

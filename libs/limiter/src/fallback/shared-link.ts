@@ -2,25 +2,28 @@ import { type LimitsState, Problem } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import type { LimiterLog } from '../counting/leasing-limiter.js';
 
-/** The link is down after this number of consecutive failed calls, even if other calls are still answered. */
+/**
+ * The link is down after this number of consecutive failed calls, even if other calls still get responses.
+ */
 const FAULTS_IN_A_ROW = 5;
 
 /** How often a link that is down is probed. */
 const PROBE_EVERY_MS = 200;
 
-/** Calls without a response, including those whose callers have gone. Beyond this, calls are not sent. */
+/** Calls without a response, including those whose callers gave up. Beyond this, calls are not sent. */
 const MAX_WAITING = 10_000;
 
 /**
- * A wait has this number of steps. Each is one timer, however late it fires, and sockets are read before it counts: a
- * process that is too busy to read a response does not mistake that for a neighbour that is down.
+ * Number of steps per wait. Each is one timer, however late it fires, and sockets are read before it counts:
+ * a process
+ * too busy to read a response does not mistake that for a server that is down.
  */
 const STEPS = 10;
 
 export interface LinkOptions {
-  /** What is at the other end, for the log. */
+  /** The name of the other end, for the log. */
   readonly to: string;
-  /** How long a call waits, not counting time in which this process did not get to read the response. */
+  /** How long a call waits, not counting time in which this process could not read the response. */
   readonly waitMs: number;
   /** Resolves when the other end works. */
   readonly probe: () => Promise<void>;
@@ -33,16 +36,18 @@ export interface LinkOptions {
 type LinkState = Omit<LimitsState, 'localAdmits' | 'localRefusals'>;
 
 interface WaitingCall {
-  /** The step, and the number of responses on this link, when the call was sent. */
+  /** The step and the number of responses on this link when the call was sent. */
   readonly sinceStep: number;
   readonly sinceAnswers: number;
   readonly giveUp: () => void;
 }
 
 /**
- * The connection to the shared count. A call that gets no response in time is given up. When nothing at all came back
- * meanwhile, or after a few failures in a row, the link is down: calls are refused at once, and the other end is probed
- * in the background until it works.
+ * The connection to the shared count. A call without a response in time is abandoned. If nothing at all came
+ * back
+ * meanwhile, or after a few consecutive failures, the link is down: calls are refused at once, and the other
+ * end is
+ * probed in the background until it works.
  */
 export class SharedLink {
   private mode: LimitsState['mode'] = 'shared';
@@ -51,7 +56,7 @@ export class SharedLink {
   private faults = 0;
   private faultsInARow = 0;
   private waiting = 0;
-  /** Calls whose callers wait, oldest first. */
+  /** Calls that are still awaited, oldest first. */
   private readonly calls = new Set<WaitingCall>();
   private step = 0;
   private answers = 0;
@@ -71,8 +76,9 @@ export class SharedLink {
   }
 
   /**
-   * The response, or nothing when there is none in time. `late` gets a response that comes after that, and has to undo
-   * what the call did.
+   * Returns the response, or undefined if there is none in time. `late` receives a response after that, and
+   * has to undo
+   * the effect of the call.
    */
   ask<Value>(
     call: (isAwaited: () => boolean) => Promise<Value>,
@@ -104,7 +110,7 @@ export class SharedLink {
     return promise;
   }
 
-  /** Waits until the other end works, or begins without it. */
+  /** Waits until the other end works, or starts without it. */
   async open(deadlineMs: number): Promise<void> {
     const deadline = performance.now() + deadlineMs;
     let reason = '';
@@ -113,7 +119,7 @@ export class SharedLink {
         await within(Math.max(1, deadline - performance.now()), this.options.probe());
         return;
       } catch (error) {
-        // An attempt that failed by itself says more than that time was up.
+        // An attempt's own error says more than a timeout.
         if (reason === '' || performance.now() < deadline) reason = messageOf(error);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -126,7 +132,10 @@ export class SharedLink {
     clearInterval(this.probeTimer);
   }
 
-  /** Counts steps while any caller waits. What arrived while this process was busy is read between timer and step. */
+  /**
+   * Counts steps while any call is awaited. What arrived while this process was busy is read between timer
+   * and step.
+   */
   private watch(): void {
     this.stepTimer ??= setTimeout(() => setImmediate(() => this.takeStep()), this.options.waitMs / STEPS);
   }
@@ -160,11 +169,11 @@ export class SharedLink {
     );
     for (const { giveUp } of this.calls) giveUp();
     this.calls.clear();
-    // A failed probe rejects nothing: its reason is in the state.
+    // A failed probe never rejects: its reason is in the state.
     this.probeTimer = setInterval(() => void this.probe(), PROBE_EVERY_MS).unref();
   }
 
-  /** One probe at a time, for as long as it takes: a server that stands still is not sent more. */
+  /** One probe at a time, however long it takes: a stalled server gets no more. */
   private async probe(): Promise<void> {
     if (this.isProbing) return;
     this.isProbing = true;

@@ -3,10 +3,10 @@ import { type LimitReached, limitReached } from '@svc/contracts';
 import { type EventBatch, OnEvents } from '@svc/events';
 import { LimitLogStore } from './limit-log.store.js';
 
-/** The group that keeps the log. */
+/** The consumer group that stores the log. */
 export const LIMITER_GROUP = 'limiter';
 
-/** Keeps what was refused. */
+/** Stores refused requests. */
 @Controller()
 export class LimitLogConsumer {
   constructor(private readonly store: LimitLogStore) {}

@@ -4,7 +4,7 @@ import { LimitLogConsumer } from './limit-log.consumer.js';
 import { LimitLogStore } from './limit-log.store.js';
 import { LocalLimitLog } from './local-limit-log.js';
 
-/** Keeps the log of refused requests. Needs the global modules of storage and events. */
+/** Stores the log of refused requests. Needs the global modules of storage and events. */
 @Module({
   controllers: [LimitLogConsumer],
   providers: [{ provide: LimitLog, useClass: LocalLimitLog }, LimitLogStore],

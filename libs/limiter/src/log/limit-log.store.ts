@@ -12,12 +12,12 @@ interface ReachedRow {
   readonly type: string;
 }
 
-/** The latest requests of each account that limits refused. */
+/** The latest refused requests of each account. */
 @Injectable()
 export class LimitLogStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds entries, each once however often it is told, and drops those that are too old to be shown. */
+  /** Adds entries, each once however often it is delivered, and deletes those too old to be shown. */
   async add(entries: readonly LimitReached[]): Promise<void> {
     const column = (name: keyof LimitReached): string[] => entries.map((entry) => entry[name]);
     const accountIds = [...new Set(column('accountId'))];
@@ -46,7 +46,7 @@ export class LimitLogStore {
     );
   }
 
-  /** The latest of an account, newest first. */
+  /** The latest entries of an account, newest first. */
   async latest(accountId: string): Promise<LimitReached[]> {
     const rows = await this.database.query<ReachedRow>(
       `SELECT account_id, at, request_id, key_id, model, tier, type FROM limiter.reached

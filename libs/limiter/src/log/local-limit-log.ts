@@ -6,7 +6,7 @@ import { LimitLogStore } from './limit-log.store.js';
 
 const READ_WAIT_MS = 2_000;
 
-/** The log within its own process. A read sees what was refused before it. */
+/** The log within its own process. A read includes what was refused before it. */
 @Injectable()
 export class LocalLimitLog extends LimitLog {
   constructor(
