@@ -9,7 +9,7 @@ import { CLIENT_ID, kafkaClient } from './kafka/kafka-client.js';
 
 const connectionOf = (env: Record<string, string>) => kafkaConnection(loadConfig(kafkaConfig, env));
 
-it('the settings say how brokers are reached and the user is proved', () => {
+it('the settings define how brokers are reached and the user is authenticated', () => {
   expect(connectionOf({ KAFKA_BROKERS: 'a:9092,b:9093' })).toEqual({ brokers: ['a:9092', 'b:9093'] });
   const user = {
     KAFKA_BROKERS: 'a:9092',
@@ -29,7 +29,7 @@ it('the settings say how brokers are reached and the user is proved', () => {
     });
 });
 
-it('a file of authorities that is none is refused by its name', () => {
+it('an invalid CA file is rejected with the name of its setting', () => {
   const brokers = { KAFKA_BROKERS: 'a:9092' };
   const tls = { ...brokers, KAFKA_TLS: 'true' };
   expect(() => connectionOf({ ...tls, KAFKA_CA_FILE: '/nowhere/ca.crt' })).toThrow(/KAFKA_CA_FILE: .*ENOENT/);
@@ -37,7 +37,7 @@ it('a file of authorities that is none is refused by its name', () => {
   expect(() => connectionOf({ ...brokers, KAFKA_CA_FILE: '/ca.crt' })).toThrow('KAFKA_TLS=true');
 });
 
-it('brokers are spoken to over TLS, once their certificate is believed', async () => {
+it('brokers are reached over TLS after their certificate is verified', async () => {
   const identity = await localIdentity();
   const heard = Promise.withResolvers<string>();
   const server = createServer(identity, (socket) => {

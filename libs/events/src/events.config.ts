@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { TopicTerms } from './kafka/create-topics.js';
 import type { KafkaConnection } from './kafka/kafka-client.js';
 
-/** Settings of every process that tells or hears of events on Kafka. */
+/** Settings of every process that publishes or consumes events on Kafka. */
 export const kafkaConfig = {
   KAFKA_BROKERS: z
     .string()
@@ -27,7 +27,7 @@ export const kafkaConfig = {
     .describe('How the user is proved'),
 };
 
-/** Settings of the command that makes the topics. */
+/** Settings of the command that creates the topics. */
 export const topicsConfig = {
   ...kafkaConfig,
   KAFKA_PARTITIONS: whole(1, 1_000)
@@ -43,7 +43,7 @@ export const topicsConfig = {
 type KafkaConfig = z.infer<z.ZodObject<typeof kafkaConfig>>;
 type TopicsConfig = z.infer<z.ZodObject<typeof topicsConfig>>;
 
-/** How to reach the brokers of the settings. */
+/** Builds the broker connection from the settings. */
 export function kafkaConnection(config: KafkaConfig): KafkaConnection {
   const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password = '', KAFKA_SASL: mechanism } = config;
   const user = username === undefined ? undefined : { username, password };
@@ -56,7 +56,7 @@ export function kafkaConnection(config: KafkaConfig): KafkaConnection {
   };
 }
 
-/** What the settings want of topics. */
+/** Builds the topic terms from the settings. */
 export const topicTerms = (config: TopicsConfig): TopicTerms => ({
   partitions: config.KAFKA_PARTITIONS,
   replicas: config.KAFKA_REPLICAS,

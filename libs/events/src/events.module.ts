@@ -17,10 +17,13 @@ export type PostgresEventsConfig = PostgresEventLogOptions & Omit<PostgresEventS
 
 export type KafkaEventsConfig = KafkaEventLogOptions & Omit<KafkaEventStrategyOptions, 'log'>;
 
-/** Gives the whole application one event log, and the strategy that brings its events to `@OnEvents` methods. */
+/**
+ * Provides one event log to the whole application, and the strategy that delivers its events to `@OnEvents`
+ * methods.
+ */
 @Module({})
 export class EventsModule {
-  /** On a PostgreSQL table. The database needs its migrations first. */
+  /** On a PostgreSQL table. The database must be migrated first. */
   static postgres(config: PostgresEventsConfig): DynamicModule {
     return {
       module: EventsModule,
@@ -38,7 +41,7 @@ export class EventsModule {
     };
   }
 
-  /** On Kafka. The topics have to be there first. Its client is loaded by those processes alone that use it. */
+  /** On Kafka. The topics must exist. The Kafka client is loaded only in processes that use it. */
   static kafka(config: KafkaEventsConfig): DynamicModule {
     return {
       module: EventsModule,
@@ -66,7 +69,7 @@ export class EventsModule {
   }
 }
 
-/** A process without a database has no transactions, and so no outbox. */
+/** A process without a database has no transactions, and therefore no outbox. */
 const outboxOf = (logger: EventsLogger = silent): FactoryProvider => ({
   provide: Outbox,
   useFactory: (log: GroupCommitLog, database?: Database) => database && new Outbox({ database, log, logger }),

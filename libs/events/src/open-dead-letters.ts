@@ -15,7 +15,7 @@ export const deadLettersConfig = {
 
 type DeadLettersConfig = z.infer<z.ZodObject<typeof deadLettersConfig>>;
 
-/** The dead events of the deployment that the settings name. */
+/** Opens the dead events of the configured deployment. */
 export async function openDeadLetters(config: DeadLettersConfig): Promise<DeadLetters> {
   const { KAFKA_BROKERS, DATABASE_URL } = config;
   if (KAFKA_BROKERS !== undefined) {

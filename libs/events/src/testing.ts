@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const Counted = z.object({ owner: z.string(), n: z.int() });
 
-/** The payload of the events that this library's tests tell. */
+/** The payload of this library's test events. */
 export type Counted = z.infer<typeof Counted>;
 
 export const counted = defineEvent<Counted>({
@@ -13,7 +13,7 @@ export const counted = defineEvent<Counted>({
   payload: Counted,
 });
 
-/** Publishes the numbers at once, and waits until all are durable. */
+/** Publishes the numbers in parallel, and waits until all are durable. */
 export async function publishAll(log: EventLog, from: number, to: number): Promise<void> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   await Promise.all(numbers.map((n) => log.publish(counted, { owner: 'ada', n })));
@@ -21,7 +21,7 @@ export async function publishAll(log: EventLog, from: number, to: number): Promi
 
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** A connection beside the library's own, to look at its tables. */
+/** A separate connection, for looking at the library's tables. */
 export class Probe {
   readonly #client: Client;
 
@@ -37,7 +37,7 @@ export class Probe {
     return (await this.#client.query<Row>(text, values)).rows;
   }
 
-  /** Forgets every event and every offset. */
+  /** Deletes every event and every offset. */
   async clear(): Promise<void> {
     await this.query('TRUNCATE events.log, events.offsets');
   }

@@ -4,7 +4,7 @@ import { EventNotStored } from '../src/index.js';
 import { upTo } from '../src/testing.js';
 import { EventStage, type LogServer, eventually } from './event-stage.js';
 
-/** What every `EventLog` keeps. */
+/** Contract of every `EventLog`. */
 export function eventLogConformance(name: string, startServer: () => Promise<LogServer>): void {
   describe(`EventLog: ${name}`, () => {
     let server: LogServer;
@@ -38,7 +38,7 @@ export function eventLogConformance(name: string, startServer: () => Promise<Log
     });
 
     it.each(['', 'a\u001eb', 'a\u0000b'])(
-      'refuses the key %j alone, and stores its neighbours',
+      'rejects the key %j, and stores the events around it',
       async (owner) => {
         const log = stage.openLog();
         const results = await Promise.allSettled([
@@ -51,7 +51,7 @@ export function eventLogConformance(name: string, startServer: () => Promise<Log
       },
     );
 
-    it('refuses further events when too many wait', async () => {
+    it('rejects further events when too many are waiting', async () => {
       const log = stage.openLog({ maxPending: 10 });
       const results = await Promise.allSettled(
         upTo(15).map((n) => log.publish(stage.event, { owner: 'ada', n })),
@@ -61,7 +61,7 @@ export function eventLogConformance(name: string, startServer: () => Promise<Log
       expect(await numbers()).toEqual([...upTo(10), 16]);
     });
 
-    it('rejects at its deadline while the server does not answer, and goes on when it does', async () => {
+    it('rejects at its deadline while the server does not respond, and works again when it does', async () => {
       const log = stage.openLog({ publishMs: 300 });
       await eventually(() => log.publish(stage.event, { owner: 'ada', n: 1 }));
       await server.pause();
@@ -86,11 +86,11 @@ export function eventLogConformance(name: string, startServer: () => Promise<Log
       setTimeout(() => void server.resume(), 2_000);
       await waiting;
       await stage.publish(log, 501, 510);
-      // An event may be there more than once: what counts is the order in which each is there first.
+      // An event may be stored more than once: the order of the first copies counts.
       expect([...new Set(await numbers())]).toEqual(upTo(510));
     });
 
-    it('stores what waits before it closes, and refuses what comes later', async () => {
+    it('stores waiting events before it closes, and rejects later ones', async () => {
       const log = stage.openLog();
       const waiting = stage.publish(log, 1, 50);
       await log.onApplicationShutdown();

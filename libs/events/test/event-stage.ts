@@ -7,13 +7,13 @@ import { type Broadcast, type EventBatch, EventStrategy, OnEvents, OnEveryProces
 import type { DeadLetters } from '../src/dead-letters/dead-letters.js';
 import { type Counted, counted } from '../src/testing.js';
 
-/** An event as its log has it. */
+/** An event as stored in the log. */
 export interface StoredEvent {
   readonly key: string;
   readonly payload: string;
 }
 
-/** The log of a process that is not otherwise there. */
+/** The log of another process. */
 export type OpenLog = EventLog & { onApplicationShutdown(): Promise<void> };
 
 export interface ProcessConfig {
@@ -21,21 +21,21 @@ export interface ProcessConfig {
   readonly stopMs?: number;
 }
 
-/** One kind of log, on a server of its own. */
+/** One kind of log, on its own server. */
 export interface LogServer {
-  /** Makes room for the events of a topic, and for those of its dead ones. */
+  /** Creates a topic and its dead-letter topic. */
   createTopic(topic: string): Promise<void>;
   openLog(config?: { publishMs?: number; maxPending?: number }): OpenLog;
-  /** A process's module. */
+  /** The module of a process. */
   module(config: ProcessConfig): DynamicModule;
-  /** All events of a topic, those of a key in their order. */
+  /** All events of a topic, in order per key. */
   stored(topic: string): Promise<readonly StoredEvent[]>;
-  /** Stores what `publish` would not. */
+  /** Stores an event without the checks of `publish`. */
   store(topic: string, event: StoredEvent): Promise<void>;
-  /** How many of a topic's events a group has handled for good. */
+  /** How many of a topic's events a group has committed. */
   handledBy(group: string, topic: string): Promise<number>;
   deadLetters(): DeadLetters;
-  /** It does not answer until it is resumed. */
+  /** Makes the server unresponsive until it is resumed. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export interface LogServer {
 export type Handle = (batch: EventBatch<Counted>) => Promise<void>;
 export type Hear = (news: Broadcast<Counted>) => Promise<void>;
 
-/** What a process does with what it is told. */
+/** The handlers of a process. */
 export interface Behaviour {
   readonly first?: Handle;
   readonly second?: Handle;
@@ -57,19 +57,19 @@ export interface Process {
   close(): Promise<void>;
 }
 
-/** Like a filter of an HTTP application, which knows nothing of events. */
+/** Like an exception filter of an HTTP application, unaware of events. */
 @Catch()
 class Swallow implements ExceptionFilter {
   catch(): void {
-    // Whatever it was, it ends here.
+    // Swallows any error.
   }
 }
 
-/** Waits until something holds, for longer than any machine needs. */
+/** Waits for a condition, for longer than any machine needs. */
 export const eventually = (holds: () => void | Promise<void>): Promise<void> =>
   vi.waitFor(holds, { timeout: 40_000, interval: 20 });
 
-/** Processes that tell and hear of one event, on a topic of their own. */
+/** Processes that publish and consume one event, on their own topic. */
 export class EventStage {
   readonly #logs: OpenLog[] = [];
   readonly #processes: Process[] = [];
@@ -87,7 +87,7 @@ export class EventStage {
     return stage;
   }
 
-  /** The topic is to be made while the processes run. */
+  /** For a topic that is created while the processes run. */
   static withoutTopic(server: LogServer): EventStage {
     EventStage.#topics += 1;
     const topic = `stage-${process.pid}-${EventStage.#topics}.v1` as const;
@@ -107,7 +107,7 @@ export class EventStage {
     return log;
   }
 
-  /** Publishes the numbers at once, and waits until all are durable. */
+  /** Publishes the numbers in parallel, and waits until all are durable. */
   publish(log: EventLog, from: number, to: number): Promise<void> {
     return this.publishAs('ada', log, { from, to });
   }
@@ -117,7 +117,7 @@ export class EventStage {
     await Promise.all(numbers.map((n) => log.publish(this.event, { owner, n })));
   }
 
-  /** A process with two groups that handle the event, or one that hears of it. */
+  /** A process with two groups that handle the event, or one with a broadcast listener. */
   async start(behaviour: Behaviour, config: ProcessConfig = {}): Promise<Process> {
     const root = {
       module: class Root {},
@@ -173,7 +173,7 @@ function hearing(event: EventDefinition<Counted>, hear: Hear): new () => object 
   return Listener;
 }
 
-/** Remembers what a handler gets. */
+/** Collects what a handler receives. */
 export class Collected {
   readonly batches: EventBatch<Counted>[] = [];
 
@@ -187,10 +187,10 @@ export class Collected {
   };
 }
 
-/** Remembers what a process is told. */
+/** Collects a process's notifications. */
 export class Heard {
   readonly news: Broadcast<Counted>[] = [];
-  /** How often it does not want to hear. */
+  /** How many more deliveries to reject. */
   failures = 0;
 
   get numbers(): number[] {

@@ -7,15 +7,15 @@ import { type KafkaLogServer, startKafkaLog, startReplicatedLog } from './kafka-
 
 const OWNERS = Array.from({ length: 20 }, (_, index) => `owner-${index}`);
 const PUBLISH_MS = 5_000;
-/** Numbers that each owner tells per second. */
+/** Events per owner and second. */
 const PER_SECOND = 25;
-/** How late a busy machine may be with a timer of its own. */
+/** How late a timer may fire on a busy machine. */
 const LATE_MS = 15_000;
 
 let server: KafkaLogServer;
 let stage: EventStage;
 
-/** Tells the numbers of each owner, one after the other, whatever becomes of them. */
+/** Publishes numbered events for each owner in order, ignoring failures. */
 class Load {
   readonly acknowledged = new Map<string, number[]>(OWNERS.map((owner) => [owner, []]));
   refused = 0;
@@ -28,7 +28,7 @@ class Load {
     this.#running = this.#run();
   }
 
-  /** Events that were acknowledged. */
+  /** The number of acknowledged events. */
   get count(): number {
     return [...this.acknowledged.values()].reduce((sum, numbers) => sum + numbers.length, 0);
   }
@@ -61,7 +61,7 @@ class Load {
   }
 }
 
-/** What is there, each once, in the order in which it came first. */
+/** Each number once, in the order of first arrival. */
 const firsts = (numbers: readonly number[]): number[] => [...new Set(numbers)];
 
 const INCIDENTS = [
@@ -104,7 +104,7 @@ describe.each([
   afterAll(() => server?.stop());
 
   it.each(INCIDENTS)(
-    '$fault, under load, loses nothing that was acknowledged, and every key is handled in order',
+    '$fault, under load, loses no acknowledged event, and every key is handled in order',
     async ({ incident }) => {
       const handled = new Collected();
       const [one, two] = [
@@ -114,7 +114,7 @@ describe.each([
       const load = new Load();
       await eventually(() => expect(handled.numbers.length).toBeGreaterThan(500));
       await incident();
-      // It takes events again, and they are handled.
+      // It accepts events again, and they are handled.
       const before = { acknowledged: load.count, handled: handled.numbers.length };
       await eventually(() => expect(load.count).toBeGreaterThan(before.acknowledged + 500));
       await eventually(() => expect(handled.numbers.length).toBeGreaterThan(before.handled + 500));
@@ -137,19 +137,19 @@ describe.each([
     },
   );
 
-  it('what was handled while the broker was killed is marked as handled once it is back', async () => {
+  it('events handled while the broker was killed are committed once it is back', async () => {
     let killed: Promise<void> | undefined;
     const one = await stage.start({ first: () => (killed ??= server.broker.kill()) });
     await stage.publish(stage.openLog(), 1, 1);
     await eventually(() => expect(killed).toBeDefined());
     await sleep(2_000);
     await server.broker.start();
-    // Nothing comes after it that would mark it too.
+    // No later event would commit it as a side effect.
     await one.strategy.drained(stage.topic, 'first', 60_000);
   });
 });
 
-describe('of three brokers', () => {
+describe('with three brokers', () => {
   beforeAll(async () => {
     server = await startReplicatedLog();
   });
@@ -159,7 +159,7 @@ describe('of three brokers', () => {
   afterEach(() => stage?.close());
   afterAll(() => server?.stop());
 
-  it('what outlives another join of its group is not marked as handled under that one', async () => {
+  it('a batch that outlives a rejoin of its group is not committed under the new generation', async () => {
     const finish = Promise.withResolvers<void>();
     const handled = new Collected();
     const { strategy } = await stage.start({
@@ -170,7 +170,7 @@ describe('of three brokers', () => {
     });
     await stage.publish(stage.openLog(), 1, 1);
     await eventually(() => expect(handled.numbers).toEqual([1]));
-    // Those who fetch from the other brokers join again on their own.
+    // The fetchers of the other brokers rejoin on their own.
     await server.widen(stage.topic, 7);
     await eventually(async () => expect(await server.partitionsOf('first', stage.topic)).toContain(6));
     finish.resolve();
@@ -178,7 +178,7 @@ describe('of three brokers', () => {
     expect(handled.numbers).toEqual([1, 1]);
   });
 
-  it('a reader that one of them fails asks none of the others once it is closed', async () => {
+  it('a reader that failed at one broker fetches nothing from the others after it is closed', async () => {
     const reader = new PartitionReader(server.connection, stage.topic);
     const { next } = await reader.open();
     const asked: number[] = [];
@@ -197,10 +197,10 @@ describe('of three brokers', () => {
     expect(asked).toEqual([]);
   });
 
-  it('one stays away that coordinated a group: events are handled and committed within a minute', async () => {
+  it("if a group's coordinator stays down, events are handled and committed within a minute", async () => {
     const handled = new Collected();
     const { strategy } = await stage.start({ first: handled.handle });
-    // The broker may lead partitions of the topic as well, whose next leaders a busy machine is slow to elect.
+    // The broker may also lead partitions of the topic, and a busy machine is slow to elect new leaders.
     const log = stage.openLog({ publishMs: 30_000 });
     for (const owner of OWNERS) await stage.publishAs(owner, log, { from: 1, to: 1 });
     await strategy.drained(stage.topic, 'first', 60_000);

@@ -9,7 +9,7 @@ import { KafkaEventLog } from '../src/kafka/kafka-event-log.js';
 import type { LogServer, StoredEvent } from './event-stage.js';
 
 const PARTITIONS = 4;
-/** For looking at the broker, which answers when this is used. */
+/** For inspecting a broker that is up but may be slow. */
 const PATIENT = {
   logLevel: logLevel.NOTHING,
   requestTimeout: 30_000,
@@ -21,24 +21,24 @@ const ONCE_READY = { timeout: 30_000, interval: 20 };
 
 export interface KafkaLogServer extends LogServer {
   readonly connection: KafkaConnection;
-  /** One of its brokers, for those who do it harm. */
+  /** One of its brokers, to inject faults. */
   readonly broker: Server;
-  /** The one that coordinates a group. */
+  /** The broker that coordinates a group. */
   coordinatorOf(group: string, topic: string): Promise<Server>;
-  /** Gives a topic so many partitions. */
+  /** Increases a topic to this number of partitions. */
   widen(topic: string, partitions: number): Promise<void>;
-  /** The partitions that the members of a group have. */
+  /** The partitions assigned to the members of a group. */
   partitionsOf(group: string, topic: string): Promise<readonly number[]>;
 }
 
-/** The log on Kafka, with a broker of its own. */
+/** The log on Kafka, with its own broker. */
 export async function startKafkaLog(): Promise<KafkaLogServer> {
   const infra = await temporaryInfra();
   await infra.kafka.start();
   return openKafkaLog([infra.kafka], () => infra.wipe());
 }
 
-/** The log on three brokers: an event is stored once two of them have it, and one of them may fail. */
+/** The log on three brokers: an event is stored once two of them have it, and one may fail. */
 export async function startReplicatedLog(): Promise<KafkaLogServer> {
   const three = await temporaryBrokers(3);
   await Promise.all(three.brokers.map((broker) => broker.start()));
@@ -111,15 +111,15 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
   };
 }
 
-/** By it Kafka chooses who coordinates a group. */
+/** Kafka chooses a group's coordinator by this hash. */
 const javaHash = (text: string): number =>
   [...text].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) | 0, 0);
 
-/** Everything that is in a topic, by a consumer that nobody else has. */
+/** Reads a whole topic, with a consumer of its own. */
 async function readAll(kafka: Kafka, topic: string): Promise<StoredEvent[]> {
   const admin = kafka.admin();
   await admin.connect();
-  // A broker that has just come back may not lead yet.
+  // A restarted broker may not lead yet.
   const ends = await vi.waitFor(() => admin.fetchTopicOffsets(topic), ONCE_READY);
   await admin.disconnect();
   const missing = new Map(

@@ -31,7 +31,7 @@ const connectionBy = async (authority: string): Promise<KafkaConnection> => {
   return kafkaConnection(loadConfig(kafkaConfig, env));
 };
 
-it('a broker is believed by the authority of KAFKA_CA_FILE, and by no other', async () => {
+it('a broker is trusted only by the CA of KAFKA_CA_FILE', async () => {
   const believing = await connectionBy(identity.cert);
   expect(await createTopics(believing, EVENTS, terms)).toContain('usage.recorded.v1');
   const doubting = await connectionBy((await localIdentity()).cert);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Counted, upTo } from '../src/testing.js';
 import { Collected, EventStage, Heard, type LogServer, eventually } from './event-stage.js';
 
-/** What every `EventStrategy` keeps for the groups that handle events. */
+/** Contract of every `EventStrategy` for groups. */
 export function onEventsConformance(name: string, startServer: () => Promise<LogServer>): void {
   describe(`@OnEvents: ${name}`, () => {
     let server: LogServer;
@@ -20,7 +20,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
     afterEach(() => stage?.close());
     afterAll(() => server?.stop());
 
-    it('gives each group every event once, in order and in batches', async () => {
+    it('delivers every event once to each group, in order and in batches', async () => {
       const [first, second] = [new Collected(), new Collected()];
       await stage.publish(stage.openLog(), 1, 1_200);
       const { strategy } = await stage.start(
@@ -34,7 +34,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       expect(Math.max(...first.batches.map((batch) => batch.length))).toBeLessThanOrEqual(500);
     });
 
-    it('passes the key and the parsed payload, with ids that grow', async () => {
+    it('passes the key and the parsed payload, with growing ids', async () => {
       const first = new Collected();
       const { log, strategy } = await stage.start({ first: first.handle });
       await stage.publish(log, 1, 3);
@@ -47,7 +47,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => Number(a - b)));
     });
 
-    it('finds the events of its own process and of others', async () => {
+    it('delivers the events of its own process and of others', async () => {
       const first = new Collected();
       const { log } = await stage.start({ first: first.handle });
       await stage.publish(log, 1, 1);
@@ -72,7 +72,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       });
     });
 
-    it('is not held up by the failures of another group', async () => {
+    it('is not delayed by the failures of another group', async () => {
       const second = new Collected();
       const { log, strategy } = await stage.start({
         first: () => Promise.reject(new Error('never')),
@@ -85,7 +85,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       await expect(strategy.drained(stage.topic, 'first', 200)).rejects.toThrow('within 200 ms');
     });
 
-    it('puts unreadable events aside, counts them and goes on', async () => {
+    it('moves unreadable events to the dead topic, counts them and continues', async () => {
       const first = new Collected();
       const unreadable = ['{"owner":"ada","n":"one"}', 'no "JSON" \\'];
       for (const payload of ['{"owner":"ada","n":1}', ...unreadable, '{"owner":"ada","n":2}'])
@@ -99,13 +99,13 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
         { group: 'second', handled: 2, dead: 2 },
       ]);
       const dead = await server.stored(`${stage.topic}.dead`);
-      // Those of the two groups may lie between each other.
+      // The events of the two groups may be interleaved.
       expect(dead.map(({ payload }) => payload).toSorted()).toEqual(
         [...unreadable, ...unreadable].toSorted(),
       );
     });
 
-    it('replays dead events once a version can read them, and keeps the others dead', async () => {
+    it('replays dead events that a version can read, and keeps the others dead', async () => {
       const first = new Collected();
       const older = defineEvent({
         ...stage.event,
@@ -132,7 +132,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       }
     });
 
-    it('goes on where the group stopped', async () => {
+    it('continues where the group stopped', async () => {
       const first = new Collected();
       const one = await stage.start({ first: first.handle });
       await stage.publish(one.log, 1, 3);
@@ -165,7 +165,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       expect([...new Set(first.numbers)]).toEqual([1, 2, 3]);
     });
 
-    it('finishes the batch in hand when it is stopped', async () => {
+    it('finishes the running batch when it is stopped', async () => {
       const started = Promise.withResolvers<void>();
       const release = Promise.withResolvers<void>();
       const handled: number[] = [];
@@ -188,7 +188,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       expect(await server.handledBy('first', stage.topic)).toBe(handled.length);
     });
 
-    it('shares a group among processes, each key with one at a time, and goes on when one leaves', async () => {
+    it('shares a group among processes, each key with one at a time, and continues when one leaves', async () => {
       const owners = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay'];
       const seen = new Map(owners.map((owner) => [owner, [] as number[]]));
       const busy = new Set<string>();
@@ -216,7 +216,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       expect(overlaps).toBe(0);
     });
 
-    it('a process that starts before the topic is made handles its events and hears of them', async () => {
+    it('handles events and broadcasts in a process that started before the topic was created', async () => {
       const early = EventStage.withoutTopic(server);
       const [first, heard] = [new Collected(), new Heard()];
       const { strategy, log } = await early.start({ first: first.handle });
@@ -228,7 +228,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       await eventually(() => early.publish(log, 2, 2));
       await strategy.drained(early.topic, 'first', 60_000);
       expect(first.numbers).toContain(2);
-      // It hears from when it is in place.
+      // Broadcasts arrive only once its listener is ready.
       await eventually(async () => {
         await early.publish(log, 3, 3);
         expect(heard.numbers).toContain(3);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { upTo } from '../src/testing.js';
 import { EventStage, Heard, type LogServer, eventually } from './event-stage.js';
 
-/** What every `EventStrategy` keeps for what every process hears. */
+/** Contract of every `EventStrategy` for broadcasts. */
 export function onEveryProcessConformance(name: string, startServer: () => Promise<LogServer>): void {
   describe(`@OnEveryProcess: ${name}`, () => {
     let server: LogServer;
@@ -17,14 +17,14 @@ export function onEveryProcessConformance(name: string, startServer: () => Promi
     afterEach(() => stage?.close());
     afterAll(() => server?.stop());
 
-    /** A process that hears, from the return on. */
+    /** A process that is listening once this returns. */
     async function listen(heard = new Heard()): Promise<Heard> {
       await stage.start({ hear: heard.hear });
       await eventually(() => expect(heard.missed[0]).toBe(true));
       return heard;
     }
 
-    it('tells every process of what is told while it listens, and of nothing before', async () => {
+    it('notifies every process of what is published while it listens, and of nothing earlier', async () => {
       const log = stage.openLog();
       await stage.publish(log, 1, 3);
       const [one, two] = [await listen(), await listen()];
@@ -34,7 +34,7 @@ export function onEveryProcessConformance(name: string, startServer: () => Promi
       expect(one.missed).toContain(false);
     });
 
-    it('tells again what its handler could not take, even under a filter that swallows errors', async () => {
+    it('notifies again after its handler failed, even under a filter that swallows errors', async () => {
       const heard = await listen();
       heard.failures = 2;
       await stage.publish(stage.openLog(), 1, 1);
@@ -42,14 +42,14 @@ export function onEveryProcessConformance(name: string, startServer: () => Promi
       expect(heard.failures).toBeLessThan(0);
     });
 
-    it('says that something was missed when it can read no sense in an event', async () => {
+    it('reports missed events when an event is unreadable', async () => {
       const heard = await listen();
       const before = heard.news.length;
       await server.store(stage.topic, { key: 'ada', payload: 'no JSON' });
       await eventually(() => expect(heard.missed.slice(before)).toContain(true));
     });
 
-    it('says that events may be missing while the log can not be read, and then brings those told meanwhile', async () => {
+    it('reports possibly missing events while the log can not be read, and then delivers those published meanwhile', async () => {
       const heard = await listen();
       const log = stage.openLog({ publishMs: 60_000 });
       await stage.publish(log, 1, 1);

@@ -5,7 +5,7 @@ import { PostgresEventLog } from '../src/postgres/postgres-event-log.js';
 import { Probe } from '../src/testing.js';
 import type { LogServer, StoredEvent } from './event-stage.js';
 
-/** The log in a PostgreSQL table, in a database of its own. */
+/** The log in a PostgreSQL table, in its own database. */
 export async function startPostgresLog(): Promise<LogServer> {
   const database = await startTestDatabase();
   const probe = new Probe(database.url);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => infra.wipe());
 
-it('takes nobody without its password', async () => {
+it('rejects clients without the password', async () => {
   const { brokers } = connection;
   const sasl = { mechanism: 'plain', username: 'svc', password: 'another' } as const;
   for (const stranger of [{ brokers }, { brokers, sasl }]) {
@@ -29,7 +29,7 @@ it('takes nobody without its password', async () => {
   }
 });
 
-it('makes the topic of each event and the one of its dead events, once', async () => {
+it('creates the topic and the dead-letter topic of each event, once', async () => {
   const names = EVENTS.flatMap(({ topic }) => [topic, `${topic}.dead`]);
   expect(await createTopics(connection, EVENTS, terms)).toEqual(names);
   expect(await createTopics(connection, EVENTS, { ...terms, partitions: 7 })).toEqual([]);

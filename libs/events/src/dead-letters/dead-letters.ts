@@ -15,7 +15,10 @@ export interface DeadEvents {
   readonly unreadable: readonly LoggedEvent[];
 }
 
-/** How many events `replay` published again, and how many stay dead because this version can't read them either. */
+/**
+ * The number of events published again, and of those that stay dead because this version can't read them
+ * either.
+ */
 export interface Replayed {
   readonly topic: string;
   readonly published: number;

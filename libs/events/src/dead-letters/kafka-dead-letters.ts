@@ -13,10 +13,10 @@ import {
   divide,
 } from './dead-letters.js';
 
-/** Its offsets say up to where the dead events were published again. */
+/** Consumer group whose offsets mark the dead events already published again. */
 const GROUP = 'dead-letters';
 const REQUEST_MS = 10_000;
-/** A group's coordinator reads its offsets first, which takes seconds after a start of the broker. */
+/** A group's coordinator first loads its offsets, which takes seconds after a broker starts. */
 const COORDINATOR_MS = 30_000;
 const COORDINATOR_RETRY_MS = 200;
 const NO_COORDINATOR = new Set([
@@ -28,11 +28,14 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000 };
 
 interface Walked {
   readonly events: readonly LoggedEvent[];
-  /** Where the next walk begins, by partition. */
+  /** Where the next walk starts, by partition. */
   readonly ends: ReadonlyMap<number, bigint>;
 }
 
-/** Dead events in topics of Kafka, which keep them for 90 days. A group remembers which were published again. */
+/**
+ * Dead events in Kafka topics, which keep them for 90 days. A consumer group marks those already published
+ * again.
+ */
 export class KafkaDeadLetters implements DeadLetters {
   readonly #connection: KafkaConnection;
   readonly #log: KafkaEventLog;
@@ -55,7 +58,7 @@ export class KafkaDeadLetters implements DeadLetters {
     const { events, ends } = await this.#walk(topic);
     const { readable, unreadable } = divide(events, event);
     await this.#append(event.topic, readable);
-    // The group's offset moves past the unreadable ones, so they go back to the end of the dead topic.
+    // The group's offset moves past the unreadable events, so they are appended to the dead topic again.
     await this.#append(topic, unreadable);
     const partitions = [...ends].map(([partition, end]) => ({ partition, offset: String(end) }));
     await coordinated(() => this.#admin.setOffsets({ groupId: GROUP, topic, partitions }));
@@ -73,7 +76,7 @@ export class KafkaDeadLetters implements DeadLetters {
     }
   }
 
-  /** Everything between the group's offsets and the end of the topic as it is now. */
+  /** Everything between the group's offsets and the current end of the topic. */
   async #walk(topic: string): Promise<Walked> {
     const reader = new PartitionReader(this.#connection, topic);
     const events: LoggedEvent[] = [];
@@ -109,7 +112,7 @@ export class KafkaDeadLetters implements DeadLetters {
   }
 }
 
-/** Retention may have removed events that nobody replayed; a group that is new has the offset -1. */
+/** Retention may have removed events that were never replayed; a new group has the offset -1. */
 function largest(
   first: ReadonlyMap<number, bigint>,
   committed: ReadonlyMap<number, bigint>,
@@ -119,7 +122,7 @@ function largest(
   return offset > beginning ? offset : beginning;
 }
 
-/** kafkajs does not try these calls again while the group has no coordinator. */
+/** kafkajs does not retry these calls while the group has no coordinator. */
 async function coordinated<Result>(call: () => Promise<Result>): Promise<Result> {
   const endMs = performance.now() + COORDINATOR_MS;
   for (;;) {

@@ -2,7 +2,7 @@ import { newId } from '@svc/runtime';
 import { readTraceparent, tracing } from '@svc/telemetry';
 import type { LoggedEvent } from './parse-events.js';
 
-/** Conventions have no bound; a span is to stay small. */
+/** The conventions set no limit; this one keeps a span small. */
 const MOST_LINKS = 128;
 
 export interface BatchSource {
@@ -12,8 +12,9 @@ export interface BatchSource {
 }
 
 /**
- * Handles a batch as a trace of its own, linked to those that its events came from: it is a part of all of them.
- * It is recorded where one of them is, and where it fails or is slow.
+ * Handles a batch in a trace of its own, linked to the traces that its events came from. It is recorded if
+ * one of those
+ * is, or if it fails or is slow.
  */
 export function tracedBatch<T>(
   { system, topic, group }: BatchSource,

@@ -5,7 +5,7 @@ import { LagWatch, type Positions } from './lag-watch.js';
 import type { Broadcast, BroadcastSubscription } from './on-every-process.js';
 import type { EventBatch, Subscription } from './on-events.js';
 
-/** How a group stands in a topic. Ids grow, though not always by one. */
+/** A group's state in a topic. */
 export interface ConsumerState {
   readonly group: string;
   readonly topic: string;
@@ -13,34 +13,34 @@ export interface ConsumerState {
   readonly handled: number;
   /** Events that could not be read and went to `<topic>.dead`. */
   readonly dead: number;
-  /** Failures since the last batch that was handled; 0 when all is well. */
+  /** Failures since the last handled batch; 0 if all is well. */
   readonly failures: number;
 }
 
-/** Reads a topic in the name of a group. */
+/** Reads a topic for a group. */
 export interface Consumer {
   readonly topic: string;
   readonly group: string;
   readonly state: ConsumerState;
   drained(deadlineMs: number): Promise<void>;
-  /** How far the topic and the group are. */
+  /** The positions of the topic's end and of the group. */
   positions(): Promise<Positions>;
 }
 
-/** Hands a batch to its handler, through Nest. */
+/** Passes a batch to its handler, through Nest. */
 export type SendBatch = (batch: EventBatch<unknown>) => Promise<unknown>;
 export type SendNews = (news: Broadcast<unknown>) => Promise<unknown>;
 
 const DRAIN_MS = 30_000;
 
-/** What brings events to the `@OnEvents` methods of an application. To be given to `connectMicroservice`. */
+/** Delivers events to the `@OnEvents` methods of an application. Pass it to `connectMicroservice`. */
 export abstract class EventStrategy extends Server implements CustomTransportStrategy {
   readonly #consumers: Consumer[] = [];
   readonly #lags: LagWatch[] = [];
   #endWatch: readonly (() => void)[] = [];
 
   abstract override listen(callback: () => void): void;
-  /** Lets every handler finish the batch in hand, up to a deadline. */
+  /** Lets every handler finish its current batch, up to a deadline. */
   abstract override close(): Promise<void>;
   protected abstract consume(subscription: Subscription, send: SendBatch): Consumer;
   protected abstract hear(subscription: BroadcastSubscription, send: SendNews): void;
@@ -75,7 +75,7 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
     this.#lags.push(new LagWatch(consumer));
   }
 
-  /** From now on tells how its consumers fare. */
+  /** Starts reporting metrics on its consumers. */
   protected watch(): void {
     const told = (count: (state: ConsumerState) => number) => () =>
       this.consumers().map((state): [number, string, string] => [count(state), state.topic, state.group]);
@@ -93,8 +93,9 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
   }
 
   /**
-   * Resolves when the group has handled every event of the topic that was durable at the time of the call. Rejects when
-   * that takes longer than `deadlineMs`; default: 30 s.
+   * Resolves when the group has handled every event of the topic that was durable before the call. Rejects
+   * after
+   * `deadlineMs`; default: 30 s.
    */
   async drained(topic: string, group: string, deadlineMs = DRAIN_MS): Promise<void> {
     const consumer = this.#find(topic, group);

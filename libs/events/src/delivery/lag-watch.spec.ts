@@ -18,14 +18,14 @@ function watched(first: readonly [end: bigint, handled: bigint]) {
   };
 }
 
-describe('the age of what waits', () => {
-  it('is nothing where all is handled', async () => {
+describe('the age of the oldest waiting event', () => {
+  it('is 0 if all events are handled', async () => {
     const { watch } = watched([5n, 5n]);
     await watch.look();
     expect(watch.oldestMs).toBe(0);
   });
 
-  it('grows while a group stands still, though more comes', async () => {
+  it('grows while a group makes no progress, even if more events arrive', async () => {
     const { watch, at } = watched([5n, 4n]);
     await watch.look();
     await sleep(30);
@@ -34,7 +34,7 @@ describe('the age of what waits', () => {
     expect(watch.oldestMs).toBeGreaterThanOrEqual(29);
   });
 
-  it('is that of the oldest that is left, and nothing once all is handled', async () => {
+  it('is that of the oldest event left, and 0 once all are handled', async () => {
     const { watch, at } = watched([5n, 4n]);
     await watch.look();
     await sleep(30);
@@ -46,7 +46,7 @@ describe('the age of what waits', () => {
     expect(watch.oldestMs).toBe(0);
   });
 
-  it('grows on while nobody can be asked', async () => {
+  it('keeps growing while the log can not be read', async () => {
     const { watch, away } = watched([5n, 4n]);
     await watch.look();
     away();

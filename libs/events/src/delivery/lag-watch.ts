@@ -1,10 +1,10 @@
 import { events } from '@svc/telemetry';
 
-/** How far a log and a group are, by partition. */
+/** The positions of a log and of a group, by partition. */
 export interface Positions {
-  /** After the newest event of each partition that has any. */
+  /** The offset after the newest event of each partition that has any. */
   readonly ends: ReadonlyMap<number, bigint>;
-  /** After the last event that the group has handled. */
+  /** The offset after the last event that the group has handled. */
   readonly handled: ReadonlyMap<number, bigint>;
 }
 
@@ -19,15 +19,20 @@ interface Sight {
   readonly ends: Positions['ends'];
 }
 
-/** How often it is looked how far a group is, and so how exact an age is. */
+/** How often a group's position is read; also the precision of an age. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Ends that a group has not reached: of an hour. Of more the oldest is kept, and of the others every second one. */
+/**
+ * Maximum number of ends that a group has not reached: one hour. Beyond it the oldest is kept, and every
+ * second of the
+ * others.
+ */
 const MOST_SIGHTS = 720;
 
 /**
- * Tells how far a group is behind, and for how long: as long as it has not reached what was the log's end at some
- * moment, some event of that moment waits. Where the log can't be asked the age grows on.
+ * Measures how far a group is behind, and since when: until the group reaches what was the log's end at some
+ * moment,
+ * some event of that moment is waiting. While the log can't be read, the age keeps growing.
  */
 export class LagWatch {
   readonly #watched: Watched;
@@ -47,7 +52,7 @@ export class LagWatch {
       events.lag.observe(() => [[Number(this.#lag), topic, group]]),
       events.oldest.observe(() => [[this.oldestMs / 1_000, topic, group]]),
     ];
-    // It never rejects.
+    // Never rejects.
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
   }
 
@@ -56,7 +61,7 @@ export class LagWatch {
     for (const end of this.#ends) end();
   }
 
-  /** The age of the oldest event that waits; 0 where none does. */
+  /** The age of the oldest waiting event in ms; 0 if there is none. */
   get oldestMs(): number {
     const [oldest] = this.#sights;
     return oldest ? performance.now() - oldest.atMs : 0;
@@ -73,7 +78,7 @@ export class LagWatch {
       if (this.#sights.length > MOST_SIGHTS)
         this.#sights = this.#sights.filter((_sight, index) => index % 2 === 0);
     } catch {
-      // The log is away, which its own metrics tell.
+      // The log is down, which its own metrics report.
     } finally {
       this.#isLooking = false;
     }

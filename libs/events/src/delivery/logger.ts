@@ -1,4 +1,4 @@
-/** Where this library tells what an operator should know. Pino's logger fits. */
+/** Receives messages for the operator. Pino's logger fits. */
 export interface EventsLogger {
   warn(message: string): void;
   error(message: string): void;

@@ -2,18 +2,18 @@ import 'reflect-metadata';
 import { EventPattern } from '@nestjs/microservices';
 import type { EventDefinition } from '@svc/contracts';
 
-/** An event as its consumer gets it. */
+/** An event as a consumer receives it. */
 export interface DeliveredEvent<Payload> {
-  /** Its place in the log. */
+  /** Its position in the log. */
   readonly id: bigint;
   readonly key: string;
   readonly payload: Payload;
 }
 
-/** Events of one topic, in the order of the log. */
+/** Events of one topic, in log order. */
 export type EventBatch<Payload> = readonly DeliveredEvent<Payload>[];
 
-/** Which events a handler takes, and in whose name. */
+/** The events a handler takes, and its group. */
 export interface Subscription {
   readonly group: string;
   readonly event: EventDefinition;
@@ -21,7 +21,7 @@ export interface Subscription {
 
 type BatchHandler<Payload> = (batch: EventBatch<Payload>) => Promise<void>;
 
-/** How a delivery went. A batch counts as handled only when the handler itself has returned. */
+/** The outcome of a delivery. A batch counts as handled only if the handler itself has returned. */
 interface Outcome {
   handled: boolean;
   error?: unknown;
@@ -30,8 +30,9 @@ interface Outcome {
 const outcomes = new WeakMap<object, Outcome>();
 
 /**
- * Makes a controller's method the consumer of an event for a group. It gets whole batches, again and again until it
- * returns, and after a crash once more: it must be idempotent, and its own waits need deadlines.
+ * Makes a controller method the consumer of an event for a group. It receives whole batches, each repeatedly
+ * until it
+ * returns, and possibly again after a crash: it must be idempotent, and its own waits need deadlines.
  */
 export function OnEvents<Payload>(event: EventDefinition<Payload>, group: string) {
   return (
@@ -46,8 +47,9 @@ export function OnEvents<Payload>(event: EventDefinition<Payload>, group: string
 }
 
 /**
- * The handler, with what it comes to noted for `deliver`. Exception filters are made for requests; one of them could
- * make a failure look like a success.
+ * The handler, with its outcome recorded for `deliver`. Nest's exception filters are made for requests; one
+ * could make
+ * a failure look like a success.
  */
 export function observed<Told extends object>(
   handle: ((told: Told) => Promise<void>) | undefined,
@@ -70,7 +72,9 @@ export function observed<Told extends object>(
   return observing;
 }
 
-/** Hands over through Nest what a handler is told. Throws what the handler threw, and when it never got to it. */
+/**
+ * Passes a message to a handler through Nest. Throws the handler's error, or an error if it was never called.
+ */
 export async function deliver<Told extends object>(
   told: Told,
   send: (told: Told) => Promise<unknown>,

@@ -2,18 +2,19 @@ import { EventPattern } from '@nestjs/microservices';
 import type { EventDefinition } from '@svc/contracts';
 import { type DeliveredEvent, observed } from './on-events.js';
 
-/** What a process is told of an event that concerns all of them. */
+/** A notification to every process. */
 export interface Broadcast<Payload> {
-  /** In the order of the log. */
+  /** In log order. */
   readonly events: readonly DeliveredEvent<Payload>[];
   /**
-   * Whether earlier events may be missing, or late: at the start, and for as long as the log can't be read. What was
-   * made from events before has to be made anew.
+   * Whether earlier events may be missing or late: at the start, and for as long as the log can't be read.
+   * State derived
+   * from earlier events must then be rebuilt.
    */
   readonly missed: boolean;
 }
 
-/** Which event a handler is told of. */
+/** The event a handler subscribes to. */
 export interface BroadcastSubscription {
   readonly broadcast: EventDefinition;
 }
@@ -21,9 +22,9 @@ export interface BroadcastSubscription {
 type BroadcastHandler<Payload> = (news: Broadcast<Payload>) => Promise<void>;
 
 /**
- * Makes a controller's method hear of an event in every process, as caches want it: from now on, soon, and at least
- * once. Nothing is stored of how far a process has got. The method's own waits need deadlines; it is called again when
- * it throws.
+ * Calls a controller method for an event in every process, as caches need it: from now on, soon, and at least
+ * once. A
+ * process's position is not stored. The method's own waits need deadlines; it is called again if it throws.
  */
 export function OnEveryProcess<Payload>(event: EventDefinition<Payload>) {
   return (

@@ -1,16 +1,16 @@
 import type { EventDefinition } from '@svc/contracts';
 import type { DeliveredEvent } from './on-events.js';
 
-/** An event as the log has it. */
+/** An event as stored in the log. */
 export interface LoggedEvent {
   readonly id: bigint;
   readonly key: string;
   readonly payload: string;
-  /** The step that published it, where its trace is recorded. */
+  /** The step that published it, if its trace is recorded. */
   readonly traceparent?: string | null;
 }
 
-/** Rows of the log as events, apart from those that can't be read. */
+/** Parses rows of the log into events, and separates those that can't be read. */
 export function parseEvents(
   rows: readonly LoggedEvent[],
   { payload }: Pick<EventDefinition, 'payload'>,
@@ -33,5 +33,5 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Where a topic's events go that can't be read. */
+/** The topic for a topic's unreadable events. */
 export const deadTopic = (topic: string): string => `${topic}.dead`;

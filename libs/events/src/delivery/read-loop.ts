@@ -1,21 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a reader of the log does over and over. */
+/** The steps a log reader repeats. */
 export interface ReadSteps {
-  /** Handles what is next. Returns how long to wait before the next step, which news or `hurry` may end. */
+  /** Handles what is next. Returns the pause before the next step, which `wake` or `hurry` may end. */
   step(): Promise<Pause>;
-  /** Told of a step that failed. Returns how long to wait before it is done again. */
+  /** Called with the error of a failed step. Returns the delay in ms before the next attempt. */
   recover(error: unknown): Promise<number> | number;
 }
 
 export interface Pause {
-  /** For this long, unless there is news. */
+  /** Waits this long, unless woken. */
   readonly idleMs: number;
-  /** And then for this long, so that more gathers, unless somebody is in a hurry. */
+  /** Then waits this long so that more events gather, unless `hurry` is called. */
   readonly gatherMs?: number;
 }
 
-/** The loop of whoever reads the log: step after step until it is stopped, woken by news, never ended by a failure. */
+/**
+ * The loop of a log reader: runs step after step until stopped, can be woken early, and survives failures.
+ */
 export class ReadLoop {
   readonly #steps: ReadSteps;
   readonly #stop = new AbortController();
@@ -31,18 +33,18 @@ export class ReadLoop {
     this.#running ??= this.#run();
   }
 
-  /** Tells that there may be new events. */
+  /** Signals that there may be new events. */
   wake(): void {
     this.#wake.resolve();
   }
 
-  /** Tells that somebody waits for what is stored to be handled. */
+  /** Signals that a caller waits for stored events to be handled. */
   hurry(): void {
     this.#hurry.resolve();
     this.#wake.resolve();
   }
 
-  /** Begins no further step and resolves when the one in hand is done. */
+  /** Starts no further step, and resolves when the current one is done. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -50,7 +52,7 @@ export class ReadLoop {
 
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      // What comes during a step counts, too.
+      // Signals during a step count too.
       const wake = (this.#wake = Promise.withResolvers<void>());
       const hurry = (this.#hurry = Promise.withResolvers<void>());
       try {
@@ -63,7 +65,7 @@ export class ReadLoop {
     }
   }
 
-  /** Waits, but not longer than until it is stopped. */
+  /** Waits, but at most until it is stopped. */
   async #pause(waitMs: number, until?: Promise<void>): Promise<void> {
     if (waitMs === 0) return;
     const pause = new AbortController();

@@ -10,9 +10,9 @@ import type { KafkaConnection } from './kafka-client.js';
 import { PartitionReader } from './partition-reader.js';
 
 const AGAIN_MS = 200;
-/** While nothing can be heard, whoever listens is told so this often: what they know must not get older than a second. */
+/** How often listeners are notified while the log can't be read: their state must not get older than 1 s. */
 const DOUBT_MS = 300;
-/** How often it is looked whether the topic has got more partitions. */
+/** How often the number of partitions is checked. */
 const LOOK_MS = 60_000;
 
 export interface BroadcastListenerOptions {
@@ -22,15 +22,15 @@ export interface BroadcastListenerOptions {
   readonly logger: EventsLogger;
 }
 
-/** Reads one topic for this process alone: from its end on, and says so when some events may have been missed. */
+/** Reads one topic for this process alone, from its end on, and reports when events may have been missed. */
 export class BroadcastListener {
   readonly topic: string;
   readonly #options: BroadcastListenerOptions;
   readonly #stop = new AbortController();
-  /** Where to read on, by partition; empty before the first start. */
+  /** The next offset by partition; empty before the first start. */
   readonly #next = new Map<number, bigint>();
   #running: Promise<void> | undefined;
-  /** The handler is called for one thing after the other. */
+  /** Serializes the calls of the handler. */
   #turn: Promise<unknown> = Promise.resolve();
   #failures = 0;
   #doubting: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class BroadcastListener {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    this.#doubting = setInterval(() => void this.#doubt(), DOUBT_MS); // It never rejects.
+    this.#doubting = setInterval(() => void this.#doubt(), DOUBT_MS); // Never rejects.
     while (!signal.aborted) {
       try {
         await this.#listen();
@@ -66,7 +66,7 @@ export class BroadcastListener {
     clearInterval(this.#doubting);
   }
 
-  /** Listens until it is stopped, or something fails. */
+  /** Listens until it is stopped or fails. */
   async #listen(): Promise<void> {
     const reader = new PartitionReader(this.#options.connection, this.topic);
     const ended = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ export class BroadcastListener {
     }, LOOK_MS);
     try {
       this.#place(await reader.open());
-      // Whatever was told before this may be new to those who hear it.
+      // Events before this point may have been missed.
       await this.#tell({ events: [], missed: true });
       this.#failures = 0;
       this.#isHearing = true;
@@ -89,7 +89,7 @@ export class BroadcastListener {
       await Promise.race([following, ended.promise]);
       await this.#turn;
     } finally {
-      // Before the reader is closed, which may take its time.
+      // Before closing the reader, which may take long.
       this.#isHearing = false;
       void this.#doubt();
       clearInterval(look);
@@ -98,13 +98,13 @@ export class BroadcastListener {
     }
   }
 
-  /** Begins at the end, and then goes on where it was, as far as that is still there. */
+  /** Starts at the end, and after a restart continues where it was, if that still exists. */
   #place({ first, next }: Awaited<ReturnType<PartitionReader['open']>>): void {
     const isNew = this.#next.size === 0;
     for (const [partition, end] of next) {
       const beginning = first.get(partition) ?? end;
       const had = this.#next.get(partition) ?? (isNew ? end : beginning);
-      // A topic may have been made anew, or its old events removed.
+      // The topic may have been recreated, or its old events removed.
       this.#next.set(partition, had > end ? end : had < beginning ? beginning : had);
     }
   }
@@ -114,7 +114,7 @@ export class BroadcastListener {
     const { events, unreadable } = parseEvents(messages.map(eventOf), subscription.broadcast);
     if (unreadable.length > 0)
       logger.error(`${unreadable.length} events of ${this.topic} can't be read here`);
-    // Nobody knows what an unreadable event was to say.
+    // The content of an unreadable event is unknown.
     const missed = unreadable.length > 0;
     if (missed || events.length > 0) await this.#tell({ events, missed });
     this.#next.set(partition, next);
@@ -126,7 +126,9 @@ export class BroadcastListener {
     return told;
   }
 
-  /** Says that events may be late. The next start says it again, so a handler that fails here has lost nothing. */
+  /**
+   * Reports that events may be late. The next start repeats it, so a handler that fails here loses nothing.
+   */
   async #doubt(): Promise<void> {
     if (this.#isHearing || this.#isTelling || this.#stop.signal.aborted) return;
     this.#isTelling = true;

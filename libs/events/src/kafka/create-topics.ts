@@ -4,13 +4,13 @@ import type { Admin, ITopicConfig } from 'kafkajs';
 import { deadTopic } from '../delivery/parse-events.js';
 import type { KafkaConnection } from './kafka-client.js';
 
-/** What a deployment wants of its topics. */
+/** A deployment's requirements for its topics. */
 export interface TopicTerms {
-  /** No more processes of a group can share a topic than it has parts. */
+  /** At most this many processes of a group can share a topic. */
   readonly partitions: number;
-  /** Copies of each part, on brokers of their own. */
+  /** Copies of each partition, on separate brokers. */
   readonly replicas: number;
-  /** Copies that have to have an event before it counts as stored. */
+  /** Copies that must have an event before it counts as stored. */
   readonly minInSyncReplicas: number;
   readonly retentionDays: number;
 }
@@ -19,19 +19,20 @@ const REQUEST_MS = 10_000;
 const READY_MS = 60_000;
 const POLL_MS = 50;
 const DAY_MS = 86_400_000;
-/** Dead events wait for somebody to look at them. */
+/** Dead events wait for an operator. */
 const DEAD_DAYS = 90;
 
 /**
- * Makes the topics of the events, and those of their dead ones, where they are not there yet, and waits until they can
- * be used. One that is there is left as it is: more parts would break the order of its keys. Gives those it made.
+ * Creates missing topics for the events and their dead letters, and waits until they can be used. Existing
+ * topics are
+ * left unchanged: more partitions would break the order of their keys. Returns the names of the new ones.
  */
 export async function createTopics(
   connection: KafkaConnection,
   events: readonly EventDefinition[],
   terms: TopicTerms,
 ): Promise<string[]> {
-  // What it needs is loaded where it is needed.
+  // Loaded here, so that other processes do not load the Kafka client.
   const { kafkaClient } = await import('./kafka-client.js');
   const retry = { retries: 10, initialRetryTime: 100, maxRetryTime: 2_000 };
   const admin = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry }).admin();
@@ -68,7 +69,7 @@ function topicsOf(event: EventDefinition, terms: TopicTerms): ITopicConfig[] {
   ];
 }
 
-/** A topic that was just made has no leaders for a moment. */
+/** A new topic briefly has no leaders. */
 async function becomesReady(admin: Admin, topic: string): Promise<void> {
   const deadline = Date.now() + READY_MS;
   for (;;) {

@@ -1,17 +1,17 @@
 import type { EachBatchPayload, KafkaMessage, PartitionOffset } from 'kafkajs';
 import type { LoggedEvent } from '../delivery/parse-events.js';
 
-/** Events of several partitions, in the order of each, and how far they go. */
+/** Events of several partitions, in partition order, with their end offsets. */
 interface Chunk {
   readonly events: readonly LoggedEvent[];
   readonly ends: readonly { readonly payload: EachBatchPayload; readonly lastOffset: string }[];
-  /** The offsets to commit once they are handled. */
+  /** The offsets to commit once the events are handled. */
   readonly committed: PartitionOffset[];
 }
 
-/** What one fetch has brought, piece by piece. */
+/** The events of one fetch, in chunks. */
 export class FetchedBatches {
-  /** All events that were fetched. */
+  /** The number of events fetched. */
   readonly size: number;
   readonly #parts: { readonly payload: EachBatchPayload; taken: number }[];
 
@@ -20,7 +20,7 @@ export class FetchedBatches {
     this.size = payloads.reduce((sum, { batch }) => sum + batch.messages.length, 0);
   }
 
-  /** The next `max` events at most; none when all are taken. */
+  /** The next events, at most `max`; empty when all are taken. */
   next(max: number): Chunk {
     const events: LoggedEvent[] = [];
     const ends: { payload: EachBatchPayload; lastOffset: string }[] = [];
@@ -41,7 +41,7 @@ export class FetchedBatches {
   }
 }
 
-/** A message without a value can't be read, as one without sense. */
+/** A message without a value is passed on as an unreadable event. */
 export function eventOf({ offset, key, value, headers }: KafkaMessage): LoggedEvent {
   const traceparent = headers?.['traceparent']?.toString();
   return {

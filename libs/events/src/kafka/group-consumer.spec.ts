@@ -7,10 +7,10 @@ import { KafkaEventLog } from './kafka-event-log.js';
 import { TopicProgress } from './topic-progress.js';
 
 const event = defineEvent({ topic: 'test.v1', key: () => '', payload: z.unknown() });
-/** Nothing listens on this port. */
+/** No server listens on this port. */
 const connection = { brokers: ['127.0.0.1:1'] };
 
-it('warns once, and names the setting, when no broker can be reached', async () => {
+it('warns once, naming the setting, if no broker can be reached', async () => {
   const logger = { warn: vi.fn(), error: vi.fn() };
   const consumer = new GroupConsumer({
     subscription: { group: 'ledger', event },

@@ -15,48 +15,50 @@ import './stopped-runner.js';
 import type { TopicProgress } from './topic-progress.js';
 
 const BACKOFF_MS_MIN = 100;
-/** Whoever reads what is settled waits for this consumer: it has to be back soon after an outage. */
+/** Readers of settled charges wait for this consumer, so it must recover soon after an outage. */
 const BACKOFF_MS_MAX = 3_000;
-/** Before kafkajs is given another consumer for the one that it gave up. */
+/** The delay before a failed kafkajs consumer is replaced. */
 const REOPEN_MS = 300;
-/** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
+/** How long to gather events after a small batch: a batch costs its handler about as much as its events. */
 const GATHER_MS = 100;
 const BEAT_MS = 1_000;
-/** How long others wait for a member that has a batch in hand. A handler's own waits have to be over by then. */
+/**
+ * How long other members wait for one that is handling a batch. A handler's own waits must be over by then.
+ */
 const REBALANCE_MS = 30_000;
-/** A join usually waits for one session of a member that died, or for a batch in hand. */
+/** A join usually waits for one session of a dead member, or for a running batch. */
 const SESSIONS_UNTIL_LATE = 2;
-/** A leader that hangs is asked for so long, until it is looked who leads. */
+/** How long a hanging leader is retried before the metadata is refreshed. */
 const METADATA_MS = 3_000;
 const FETCH_WAIT_MS = 500;
 const FETCH_BYTES = 8 * 1024 * 1024;
 const FETCH_PARTITION_BYTES = 1024 * 1024;
-/** More than a topic has partitions: what one fetch brings goes to the handler together. */
+/** More than any topic's partitions, so that a whole fetch goes to the handler together. */
 const PARTITIONS_AT_ONCE = 256;
 
 export interface GroupConsumerOptions {
   readonly subscription: Subscription;
   readonly kafka: Kafka;
-  /** Takes what can't be read. */
+  /** Stores unreadable events. */
   readonly log: KafkaEventLog;
   readonly progress: TopicProgress;
   readonly send: SendBatch;
   readonly batchMax: number;
-  /** A member that is silent for so long has left. */
+  /** A member without heartbeats for this long is removed from the group. */
   readonly sessionMs: number;
   readonly stopMs: number;
   readonly logger: EventsLogger;
 }
 
-/** What one fetch has brought. */
+/** The result of one fetch. */
 interface Fetched {
   readonly payloads: readonly EachBatchPayload[];
   readonly first: EachBatchPayload;
-  /** The joins of the group until then. */
+  /** The value of `#joins` at the fetch. */
   readonly joins: number;
 }
 
-/** Events as they were fetched, and what they say. */
+/** Fetched events and their parsed form. */
 interface Parsed extends ReturnType<typeof parseEvents> {
   readonly fetched: readonly LoggedEvent[];
 }
@@ -64,13 +66,14 @@ interface Parsed extends ReturnType<typeof parseEvents> {
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Reads one topic for one group, beside the group's other processes: each has some of the partitions, so each key is
- * handled by one of them, in order. An offset is committed after the handler has returned.
+ * Reads one topic for one group, together with the group's other processes. Each process has some of the
+ * partitions, so
+ * each key is handled by one of them, in order. An offset is committed after the handler has returned.
  */
 export class GroupConsumer implements Consumer {
   readonly topic: string;
   readonly group: string;
-  /** Consumers of one Kafka group have to want the same topics. */
+  /** Includes the topic, because members of one Kafka group must subscribe to the same topics. */
   readonly #groupId: string;
   readonly #options: GroupConsumerOptions;
   readonly #stop = new AbortController();
@@ -83,9 +86,9 @@ export class GroupConsumer implements Consumer {
   #failures = 0;
   /** How often the group was joined. */
   #joins = 0;
-  /** Since when the group's coordinator has left commits unanswered. */
+  /** Since when the group's coordinator has not responded to commits. */
   #unansweredSinceMs: number | undefined;
-  /** Gives the present consumer up. */
+  /** Abandons the current consumer. */
   #giveUp: (reason: Error) => void = () => undefined;
 
   constructor(options: GroupConsumerOptions) {
@@ -100,16 +103,16 @@ export class GroupConsumer implements Consumer {
     return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
   }
 
-  /** Joins the group in its own time, and again whenever it has dropped out of it. */
+  /** Joins the group in the background, and again whenever it has dropped out. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Takes no further batch and resolves when the one in hand is done, or when that takes too long. */
+  /** Takes no further batch, and resolves when the current one is done or takes too long. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    // What a handler that hangs has in hand is to become another process's.
+    // A batch held by a hanging handler should go to another process.
     this.#heartbeat?.stop();
   }
 
@@ -130,7 +133,7 @@ export class GroupConsumer implements Consumer {
     throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
   }
 
-  /** A broker may be away for a moment. */
+  /** Retries while a broker is briefly down. */
   async #insist<Result>(ask: () => Promise<Result>, deadline: number): Promise<Result> {
     for (;;) {
       try {
@@ -154,7 +157,7 @@ export class GroupConsumer implements Consumer {
     }
   }
 
-  /** Consumes until it is stopped; throws when kafkajs has given up. */
+  /** Consumes until it is stopped; throws if kafkajs has given up. */
   async #consume(): Promise<void> {
     const consumer = this.#open();
     const ended = Promise.withResolvers<void>();
@@ -162,7 +165,7 @@ export class GroupConsumer implements Consumer {
     this.#stop.signal.addEventListener('abort', end, { once: true });
     this.#giveUp = ended.reject;
     this.#unansweredSinceMs = undefined;
-    // kafkajs tries to connect for minutes without a word.
+    // kafkajs tries to connect for minutes without logging anything.
     const late = setTimeout(() => this.#warnOfLateJoin(), SESSIONS_UNTIL_LATE * this.#options.sessionMs);
     consumer.on(consumer.events.GROUP_JOIN, () => {
       clearTimeout(late);
@@ -201,7 +204,7 @@ export class GroupConsumer implements Consumer {
       maxBytes: FETCH_BYTES,
       maxBytesPerPartition: FETCH_PARTITION_BYTES,
       allowAutoTopicCreation: false,
-      // A member that only tries again keeps its place in the group; one that joins anew waits for its own old session.
+      // A member that retries keeps its place in the group; one that rejoins waits for its own old session.
       retry: {
         retries: 1_000,
         initialRetryTime: 100,
@@ -222,7 +225,7 @@ export class GroupConsumer implements Consumer {
     });
   }
 
-  /** The partitions of one fetch arrive in one turn of the event loop. */
+  /** Collects the partitions of one fetch, which arrive in one turn of the event loop. */
   #gather(payload: EachBatchPayload): Promise<void> {
     if (!this.#arrived) {
       const payloads: EachBatchPayload[] = [];
@@ -238,7 +241,7 @@ export class GroupConsumer implements Consumer {
     return this.#arrived.taken;
   }
 
-  /** Handles what was fetched, or a part of it; what is left is fetched again. */
+  /** Handles the fetched events or part of them; the rest is fetched again. */
   async #take({ payloads, first, joins }: Fetched): Promise<void> {
     const { batchMax } = this.#options;
     const hurry = (this.#hurry = Promise.withResolvers<void>());
@@ -248,15 +251,18 @@ export class GroupConsumer implements Consumer {
       for (let chunk = batches.next(batchMax); chunk.events.length > 0; chunk = batches.next(batchMax)) {
         const { events, unreadable } = parseEvents(chunk.events, this.#options.subscription.event);
         if (!(await this.#handle({ fetched: chunk.events, events, unreadable }, heartbeat))) return;
-        // kafkajs would commit what it has from before under what it has joined since, where another may be further.
+        // After another join, kafkajs would commit old offsets under the new generation, where another member
+        // may be further.
         if (this.#joins !== joins) return;
         await this.#commit(first, chunk.committed);
         this.#handled += events.length;
         this.#dead += unreadable.length;
         this.#failures = 0;
-        // What could not be committed is fetched again: of a key that has nothing more to come, nobody else would commit it.
+        // Only committed offsets are resolved; the rest is fetched again. For a key without further events,
+        // no later commit
+        // would cover them.
         for (const { payload, lastOffset } of chunk.ends) payload.resolveOffset(lastOffset);
-        // The others wait for this member.
+        // The other members wait for this one.
         if (heartbeat.isRebalancing) return;
       }
       if (batches.size < batchMax) await this.#pause(GATHER_MS, hurry.promise);
@@ -265,7 +271,7 @@ export class GroupConsumer implements Consumer {
     }
   }
 
-  /** Hands events to the handler until it takes them. False when they are no longer this member's to handle. */
+  /** Passes events to the handler until it succeeds. Returns false if this member no longer owns them. */
   async #handle({ fetched, events, unreadable }: Parsed, heartbeat: Heartbeat): Promise<boolean> {
     const { send, log, logger } = this.#options;
     for (let waitMs = BACKOFF_MS_MIN; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
@@ -303,7 +309,7 @@ export class GroupConsumer implements Consumer {
     }
   }
 
-  /** kafkajs looks who coordinates the group only when it joins: of a broker that stays away it would ask on and on. */
+  /** kafkajs looks up the group's coordinator only when it joins, so it would call a dead broker forever. */
   #noteUncommitted(error: unknown): void {
     const now = performance.now();
     this.#unansweredSinceMs = brokerFault(error) === undefined ? (this.#unansweredSinceMs ?? now) : undefined;
@@ -319,7 +325,7 @@ export class GroupConsumer implements Consumer {
     );
   }
 
-  /** Waits, but not longer than until it is stopped. */
+  /** Waits, but at most until it is stopped. */
   async #pause(waitMs: number, until?: Promise<void>): Promise<void> {
     const pause = new AbortController();
     const signal = AbortSignal.any([pause.signal, this.#stop.signal]);

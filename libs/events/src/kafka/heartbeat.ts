@@ -1,10 +1,10 @@
 import type { EachBatchPayload } from 'kafkajs';
 import { brokerFault } from './kafka-client.js';
 
-/** kafkajs tells the group that this member lives only when it is asked to. */
+/** kafkajs sends heartbeats during a batch only on request. */
 const EVERY_MS = 1_000;
 
-/** Keeps a member in its group for as long as it handles what it has fetched. */
+/** Keeps a member in its group while it handles its fetched events. */
 export class Heartbeat {
   readonly #payload: EachBatchPayload;
   readonly #timer: NodeJS.Timeout;
@@ -21,7 +21,7 @@ export class Heartbeat {
     return this.#isRebalancing;
   }
 
-  /** The group goes on without this member: what it has in hand may be another's already. */
+  /** The group continues without this member: another one may already have its events. */
   get isLost(): boolean {
     return this.#isLost || !this.#payload.isRunning();
   }
@@ -36,7 +36,7 @@ export class Heartbeat {
     } catch (error) {
       const fault = brokerFault(error);
       if (fault === 'REBALANCE_IN_PROGRESS') this.#isRebalancing = true;
-      // A broker that does not answer has not said that the member is lost.
+      // A missing response does not mean that the member is lost.
       else if (fault !== undefined) this.#isLost = true;
     }
   }

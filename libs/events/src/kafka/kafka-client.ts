@@ -3,9 +3,9 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /** How to reach the brokers. */
 export interface KafkaConnection {
-  /** `host:port` of some of them; they name the others. */
+  /** `host:port` of some brokers; they name the others. */
   readonly brokers: readonly string[];
-  /** By TLS, as Node's certificates have it or these; default: no. */
+  /** Whether to use TLS, with Node's CA certificates or these; default: no. */
   readonly ssl?: boolean | { readonly ca: string };
   readonly sasl?: SASLOptions;
 }
@@ -18,10 +18,10 @@ export interface KafkaWaits {
 export const CONNECT_MS = 1_000;
 export const CLIENT_ID = 'svc';
 
-/** kafkajs tells its own story at length; what an operator should know is told by those who use it. */
+/** Silences kafkajs, which logs a lot; its callers log what an operator should know. */
 export const silentLog = () => (): void => undefined;
 
-/** A new client asks the first broker of its list first, and one that hangs would hold up each of them. */
+/** A new client tries the brokers in order, so a hanging first broker would delay every client. */
 export function shuffled(brokers: readonly string[]): string[] {
   return brokers
     .map((broker) => ({ broker, place: Math.random() }))
@@ -29,7 +29,10 @@ export function shuffled(brokers: readonly string[]): string[] {
     .map(({ broker }) => broker);
 }
 
-/** What a broker answered, as kafkajs names it, however deep it has wrapped it; nothing when it was no answer. */
+/**
+ * The error type in a broker's response, as kafkajs names it, however deeply wrapped; undefined without a
+ * response.
+ */
 export function brokerFault(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'type' in error && typeof error.type === 'string' ? error.type : brokerFault(error.cause);
@@ -51,7 +54,7 @@ export function kafkaClient({ brokers, ssl, sasl }: KafkaConnection, waits: Kafk
 
 const queue = RequestQueue.prototype;
 const schedule = queue.scheduleCheckPendingRequests;
-/** An idle connection has nothing to look for; by itself it looks every millisecond. */
+/** An idle connection has nothing to check; by default kafkajs checks every millisecond. */
 queue.scheduleCheckPendingRequests = function quietly(this: typeof queue): void {
   if (this.throttledUntil <= Date.now()) {
     if (this.pending.length === 0) return;

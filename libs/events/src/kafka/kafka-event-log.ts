@@ -10,13 +10,15 @@ export interface KafkaEventLogOptions extends KafkaConnection, GroupCommitOption
   readonly logger?: EventsLogger;
 }
 
-/** Brokers take batches of 1 MiB by default, and a character may take three bytes. */
+/** Brokers accept batches of 1 MiB by default, and a character may take three bytes. */
 const CHARS_MAX = 256 * 1024;
-/** Half as many sends per second as at 1 ms cost half as much, and wait for hardly longer than a send takes. */
+/**
+ * Compared with 1 ms this halves the number and cost of sends, and adds hardly more delay than a send takes.
+ */
 const BOUNDS = { commitEveryMs: 3, batchCharsMax: CHARS_MAX, eventCharsMax: CHARS_MAX };
 const AGAIN_MS_MIN = 20;
 const AGAIN_MS_MAX = 250;
-/** What no further try would change. */
+/** Errors that a retry would not change. */
 const FINAL = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -25,8 +27,9 @@ const FINAL = new Set([
 ]);
 
 /**
- * The event log on Kafka. One send is under way at a time, which keeps the order of each key, and it is tried again
- * until its events' deadline. So an event may be there more than once.
+ * The event log on Kafka. One send is under way at a time, which keeps the order of each key, and it is
+ * retried until
+ * its events' deadline. So an event may be stored more than once.
  */
 export class KafkaEventLog extends GroupCommitLog {
   readonly #producer: SteadyProducer;

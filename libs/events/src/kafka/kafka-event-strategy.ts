@@ -10,13 +10,17 @@ import type { KafkaEventLog } from './kafka-event-log.js';
 import { TopicProgress } from './topic-progress.js';
 
 export interface KafkaEventStrategyOptions extends KafkaConnection {
-  /** Takes what can't be read. */
+  /** Stores unreadable events. */
   readonly log: KafkaEventLog;
-  /** Events at most that a handler gets at once; default: 1,000. */
+  /** Maximum number of events per batch; default: 1,000. */
   readonly batchMax?: number;
-  /** A process that is silent for so long has left its groups; default: 6 s, the least that brokers take by default. */
+  /**
+   * A process without heartbeats for this long leaves its groups; default: 6 s, the minimum that brokers
+   * accept by
+   * default.
+   */
   readonly sessionMs?: number;
-  /** How long a stop waits for the batches in hand; default: 10 s. */
+  /** How long a stop waits for running batches; default: 10 s. */
   readonly stopMs?: number;
   readonly logger?: EventsLogger;
 }
@@ -24,7 +28,7 @@ export interface KafkaEventStrategyOptions extends KafkaConnection {
 const REQUEST_MS = 2_000;
 const STOP_MS = 10_000;
 
-/** Brings the events of Kafka to `@OnEvents` and `@OnEveryProcess` methods. */
+/** Delivers events from Kafka to `@OnEvents` and `@OnEveryProcess` methods. */
 export class KafkaEventStrategy extends EventStrategy {
   readonly #options: KafkaEventStrategyOptions;
   readonly #progress: TopicProgress;
@@ -38,7 +42,7 @@ export class KafkaEventStrategy extends EventStrategy {
   }
 
   override listen(callback: () => void): void {
-    // Nobody waits until the groups are joined: that may take seconds, and while Kafka is away for ever.
+    // Does not wait for the groups to be joined: that may take seconds, and forever while Kafka is down.
     for (const reader of [...this.#consumers, ...this.#broadcasts]) reader.start();
     this.watch();
     callback();
@@ -56,7 +60,7 @@ export class KafkaEventStrategy extends EventStrategy {
     const { log, batchMax = 1_000, sessionMs = 6_000, stopMs = STOP_MS, logger = silent } = this.#options;
     const consumer = new GroupConsumer({
       subscription,
-      // One of its own for each, since they remember offsets together.
+      // A separate client for each, since consumers of one client share their offsets.
       kafka: kafkaClient(this.#options, {
         requestTimeoutMs: REQUEST_MS,
         retry: { retries: 1_000, initialRetryTime: 100, maxRetryTime: 500 },

@@ -1,4 +1,4 @@
-// What kafkajs 2.2.4 has inside and does not declare. Its version is pinned, so that these stay true.
+// Undeclared internals of kafkajs 2.2.4. Its version is pinned, so that these declarations stay correct.
 
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   const RequestQueue: {

@@ -20,13 +20,13 @@ const asked = (message: Partial<PartitionerArgs['message']>): PartitionerArgs =>
   message: { value: '', ...message },
 });
 
-it('finds the partition that kafkajs would, whatever the key', () => {
+it('finds the same partition as kafkajs for any key', () => {
   const random = Array.from({ length: 2_000 }, (_, length) => randomBytes(length % 50).toString('latin1'));
   for (const key of ['', 'a', 'acc_0199f0a0c1c07e0aa5c4b1d3f2e1a0b9', 'é🙂', ...random])
     expect(ours(asked({ key }))).toBe(theirs(asked({ key })));
 });
 
-it('keeps to a partition that is given, and finds one where there is no key', () => {
+it('keeps a given partition, and chooses one for a message without a key', () => {
   expect(ours(asked({ key: 'a', partition: 7 }))).toBe(7);
   const found = ours(asked({}));
   expect(found).toBeGreaterThanOrEqual(0);

@@ -5,8 +5,9 @@ const MIX = 0x5bd1e995;
 const POSITIVE = 0x7fffffff;
 
 /**
- * Partitions as the default of kafkajs and of Kafka's own clients: by the murmur2 hash of the key. That of kafkajs
- * calculates with bigints, which costs more than the rest of its work on a record.
+ * Partitions like the defaults of kafkajs and of Kafka's own clients: by the murmur2 hash of the key. The
+ * kafkajs
+ * version uses bigints, which costs more than the rest of its work on a record.
  */
 export const keyPartitioner: DefaultPartitioner = () => {
   const byDefault = Partitioners.DefaultPartitioner();
@@ -17,7 +18,7 @@ export const keyPartitioner: DefaultPartitioner = () => {
   };
 };
 
-/** A hash of 32 bits, as Kafka seeds it. */
+/** A 32-bit hash with Kafka's seed. */
 function murmur2(bytes: Buffer): number {
   const { length } = bytes;
   const tail = length & 3;

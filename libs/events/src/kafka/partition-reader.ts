@@ -8,15 +8,16 @@ import { CLIENT_ID, CONNECT_MS, type KafkaConnection, shuffled, silentLog } from
 const REQUEST_MS = 1_000;
 const OPEN_MS = 5_000;
 const GOODBYE_MS = 500;
-/** How long a broker may wait for news, and how much longer its answer may take. */
+/** How long a broker may wait for new events, and how late its response may be beyond that. */
 const FETCH_WAIT_MS = 300;
 const FETCH_LATE_MS = 500;
 const FETCH_BYTES = 1024 * 1024;
 const READ_COMMITTED = 1;
 
 /**
- * Reads every partition of a topic without a group, over the parts that kafkajs itself is made of: it is in place after
- * some milliseconds, knows where it began, and leaves nothing behind.
+ * Reads every partition of a topic without a group, using the internals of kafkajs. It is ready within
+ * milliseconds,
+ * knows its start offsets, and leaves nothing behind on the brokers.
  */
 export class PartitionReader {
   readonly #topic: string;
@@ -46,7 +47,7 @@ export class PartitionReader {
     });
   }
 
-  /** Connects, and gives the first and the next offset of every partition. */
+  /** Connects, and returns the first and the next offset of every partition. */
   open(): Promise<{
     readonly first: ReadonlyMap<number, bigint>;
     readonly next: ReadonlyMap<number, bigint>;
@@ -55,8 +56,9 @@ export class PartitionReader {
   }
 
   /**
-   * Reads on from the offsets that `nextOffset` gives, until something fails or it is closed. `take` is called for one partition
-   * after the other, again and again.
+   * Reads from the offsets that `nextOffset` returns, until it fails or is closed. Calls `take` repeatedly,
+   * for one
+   * partition at a time.
    */
   async follow(
     nextOffset: (partition: number) => bigint,
@@ -86,7 +88,7 @@ export class PartitionReader {
           const last = messages.at(-1);
           if (last === undefined) continue;
           await this.#stayOpen();
-          // A broker gives whole batches, which may begin earlier, and its own marks.
+          // A broker returns whole batches, which may start earlier, and control records.
           const wanted = messages.filter(
             ({ offset, isControlRecord }) =>
               BigInt(offset) >= nextOffset(partition) && isControlRecord !== true,
@@ -98,7 +100,7 @@ export class PartitionReader {
     return Promise.race(following);
   }
 
-  /** Whether the topic has as many partitions as at the start. */
+  /** Whether the topic still has as many partitions as at the start. */
   async isWhole(): Promise<boolean> {
     await within(OPEN_MS, this.#cluster.refreshMetadata());
     return this.#cluster.findTopicPartitionMetadata(this.#topic).length === this.#partitions.length;
@@ -109,10 +111,10 @@ export class PartitionReader {
     await within(GOODBYE_MS, this.#cluster.disconnect()).catch(() => undefined);
   }
 
-  /** Ends those who read on for other brokers than the one that failed: kafkajs would connect again for them. */
+  /** Stops the loops for the other brokers when one has failed: kafkajs would connect again for them. */
   async #stayOpen(): Promise<void> {
     if (!this.#closed) return;
-    // A broker may have been connected meanwhile.
+    // Another broker may have been connected meanwhile.
     await this.close();
     throw new Error(`the reader of ${this.#topic} is closed`);
   }

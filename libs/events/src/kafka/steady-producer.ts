@@ -4,14 +4,16 @@ import { type KafkaConnection, kafkaClient } from './kafka-client.js';
 import { keyPartitioner } from './key-partitioner.js';
 
 const REQUEST_MS = 1_500;
-/** kafkajs bounds each request, but not what it does around it. */
+/** kafkajs limits the duration of each request, but not of its work around it. */
 const SEND_MS = 2 * REQUEST_MS + 500;
 const GOODBYE_MS = 2_000;
 
 /**
- * A producer that is replaced whenever it hangs: after a timeout kafkajs goes on asking the leader it knows, whoever
- * leads by then. It is not idempotent: kafkajs takes the sequence numbers of a failed send for the next one, which
- * brokers then acknowledge as a copy and do not store.
+ * A producer that is replaced whenever it hangs: after a timeout kafkajs keeps calling the leader it knows,
+ * even if
+ * leadership has moved. It is not idempotent: kafkajs reuses the sequence numbers of a failed send for the
+ * next one,
+ * which brokers then acknowledge as a duplicate without storing it.
  */
 export class SteadyProducer {
   readonly #kafka: Kafka;
@@ -21,7 +23,10 @@ export class SteadyProducer {
     this.#kafka = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry: { retries: 0 } });
   }
 
-  /** Resolves once all of it is stored by every replica in sync; one try. What it rejects may be stored nevertheless. */
+  /**
+   * Tries once, and resolves when every in-sync replica has stored the messages. If it rejects, they may
+   * still be stored.
+   */
   async send(topicMessages: TopicMessages[]): Promise<void> {
     const producer = this.#producer ?? this.#create();
     try {
@@ -51,7 +56,7 @@ export class SteadyProducer {
     });
   }
 
-  /** Nobody waits until it has said goodbye. */
+  /** Disconnects in the background. */
   #abandon(producer: Producer): void {
     if (this.#producer === producer) this.#producer = undefined;
     void producer.disconnect().catch(() => undefined);

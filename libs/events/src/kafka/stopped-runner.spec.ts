@@ -13,7 +13,7 @@ const stopped = Object.assign(Object.create(Runner.prototype) as typeof Runner.p
   running: false,
 });
 
-it('a consumer that is stopped while the set of brokers changes stops, and lets others have their turn', async () => {
+it('a consumer stopped while the set of brokers changes does stop, without blocking the event loop', async () => {
   let nodes = [1];
   let asked = 0;
   const fetching = createFetching({
@@ -22,9 +22,9 @@ it('a consumer that is stopped while the set of brokers changes stops, and lets 
     handler: () => Promise.resolve(),
     fetch: async (node) => {
       asked += 1;
-      // Without an end it would ask within this turn for ever.
+      // Without the fix, it would fetch forever within this turn.
       if (asked > 1_000) throw new Error('asked again and again');
-      // The first fetch is under way when the consumer is told to stop, and another broker has come.
+      // The first fetch is under way when the consumer is stopped, and another broker has joined.
       if (asked === 1) {
         await turn();
         return [];

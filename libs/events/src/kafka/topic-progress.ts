@@ -8,7 +8,7 @@ const ASK_MS = 5_000;
 const GOODBYE_MS = 1_000;
 const POLL_MS = 10;
 
-/** What a group has of a topic. */
+/** A consumer group of a topic. */
 export interface GroupOfTopic {
   readonly topic: string;
   readonly groupId: string;
@@ -17,7 +17,7 @@ export interface GroupOfTopic {
 /** Offsets by partition. */
 type Offsets = ReadonlyMap<number, bigint>;
 
-/** Tells how far groups are, on a connection of its own, so that nobody waits behind a batch. */
+/** Reads the progress of groups on its own connection, so that callers never wait behind a batch. */
 export class TopicProgress {
   readonly #kafka: Kafka;
   readonly #ends = new NextAnswers<Offsets>();
@@ -45,7 +45,9 @@ export class TopicProgress {
     );
   }
 
-  /** Resolves when the group has committed all that is before `ends`; rejects when the time is over. */
+  /**
+   * Resolves to true when the group has committed everything before `ends`, and to false after the deadline.
+   */
   async reached(group: GroupOfTopic, ends: Offsets, deadline: number): Promise<boolean> {
     while (ends.size > 0) {
       const committed = await this.committed(group);
@@ -64,7 +66,7 @@ export class TopicProgress {
     if (goodbye) await within(GOODBYE_MS, goodbye).catch(() => undefined);
   }
 
-  /** Where the group goes on, by partition. */
+  /** The committed offsets of the group, by partition. */
   committed({ groupId, topic }: GroupOfTopic): Promise<Offsets> {
     return this.#committed.ask(groupId, () =>
       this.#use(async (admin) => {
@@ -83,7 +85,7 @@ export class TopicProgress {
       );
     } catch (error) {
       if (this.#admin === opened) this.#admin = undefined;
-      // Nobody waits until it has said goodbye.
+      // Disconnects in the background.
       void opened.then((admin) => admin.disconnect()).catch(() => undefined);
       throw error;
     }
@@ -96,7 +98,10 @@ export class TopicProgress {
   }
 }
 
-/** Asks once for all who ask the same while an answer is on its way. They get the next one, since theirs must be newer. */
+/**
+ * Deduplicates concurrent calls. A call during a running one shares the next one, because its result must be
+ * newer.
+ */
 class NextAnswers<Answer> {
   readonly #running = new Map<string, Promise<Answer>>();
   readonly #next = new Map<string, Promise<Answer>>();

@@ -39,7 +39,7 @@ afterAll(async () => {
   await test.stop();
 });
 
-/** Notes numbers in one transaction. */
+/** Adds numbers to the outbox in one transaction. */
 const note = (from: number, to: number): Promise<void> =>
   database.transaction(async (client) => {
     for (let n = from; n <= to; n += 1)
@@ -52,7 +52,7 @@ const told = async (): Promise<number[]> => {
 };
 const eventually = (holds: () => Promise<void>): Promise<void> => vi.waitFor(holds, { timeout: 20_000 });
 
-it('tells what was committed, in its order, and then forgets it, with several outboxes at it', async () => {
+it('publishes what was committed, in order, and then deletes it, with several outboxes running', async () => {
   for (const outbox of outboxes) outbox.onApplicationBootstrap();
   await note(1, 700);
   await note(701, 710);
@@ -61,7 +61,7 @@ it('tells what was committed, in its order, and then forgets it, with several ou
   await eventually(async () => expect(await probe.query('SELECT 1 FROM events.outbox')).toEqual([]));
 });
 
-it('tells with an event from which request it came, where that is traced', async () => {
+it('publishes an event with the trace context of its request, if that is traced', async () => {
   const settings = { ratio: 1, slowMs: 1e6, keptPerSecond: 0, continuesClients: false, tellsBackends: false };
   const end = tracing.record(settings, { tell: () => undefined });
   const arrival = { name: 'PUT /x', id: 'ab'.repeat(16), startMs: 0, traceparent: undefined };
@@ -78,7 +78,7 @@ it('tells with an event from which request it came, where that is traced', async
   ]);
 });
 
-it('tells nothing of a transaction that was rolled back', async () => {
+it('publishes nothing of a transaction that was rolled back', async () => {
   for (const outbox of outboxes) outbox.onApplicationBootstrap();
   const failed = database.transaction(async (client) => {
     await addToOutbox((sql, values) => client.query(sql, [...values]), counted, { owner: 'ada', n: 1 });
@@ -89,7 +89,7 @@ it('tells nothing of a transaction that was rolled back', async () => {
   await eventually(async () => expect(await told()).toEqual([2]));
 });
 
-it('tells what another process has noted, and what was noted while the log was away', async () => {
+it('publishes what another process added, and what was added while the log was down', async () => {
   await note(1, 3);
   await probe.query('ALTER TABLE events.log RENAME TO log_away');
   for (const outbox of outboxes) outbox.onApplicationBootstrap();

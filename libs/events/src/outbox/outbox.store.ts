@@ -2,20 +2,20 @@ import type { EventDefinition } from '@svc/contracts';
 import { currentStep } from '@svc/telemetry';
 import type { Database } from '@svc/storage';
 
-/** An event that waits to be told. */
+/** An event waiting in the outbox. */
 export interface OutboxEvent {
   readonly id: bigint;
   readonly topic: string;
   readonly key: string;
   readonly payload: string;
-  /** The step that noted it, where its trace is recorded. */
+  /** The step that added it, if its trace is recorded. */
   readonly traceparent: string | null;
 }
 
-/** Runs a statement in somebody's transaction. */
+/** Runs a statement in the caller's transaction. */
 export type RunStatement = (sql: string, values: readonly (string | null)[]) => PromiseLike<unknown>;
 
-/** Notes an event in the transaction that `run` speaks to. Once that has committed, the outbox brings it to the log. */
+/** Adds an event to the outbox in the transaction of `run`. After the commit, it is published to the log. */
 export async function addToOutbox<Payload>(
   run: RunStatement,
   event: EventDefinition<Payload>,
@@ -28,8 +28,9 @@ export async function addToOutbox<Payload>(
 }
 
 /**
- * Hands the oldest events to `tell`, and removes them once it has returned. One process at a time does so, which keeps
- * the order of each key. Gives how many there were; `undefined` where another process is at it.
+ * Passes the oldest events to `tell`, and deletes them once it has returned. One process at a time does this,
+ * which
+ * keeps the order of each key. Returns their number; `undefined` if another process is doing it.
  */
 export function emptyOutbox(
   database: Database,

@@ -6,9 +6,9 @@ import { ReadLoop } from '../delivery/read-loop.js';
 import type { GroupCommitLog } from '../publishing/group-commit-log.js';
 import { emptyOutbox } from './outbox.store.js';
 
-/** How often it is looked for events of processes that ended before they had told them. */
+/** How often to look for events of processes that ended before publishing them. */
 const POLL_MS = 1_000;
-/** Another process is at it, and may not have seen what this one was woken for. */
+/** Another process is publishing, and may have missed what this one was woken for. */
 const BUSY_MS = 50;
 const AGAIN_MS = 500;
 const BATCH_MAX = 500;
@@ -21,8 +21,9 @@ export interface OutboxOptions {
 }
 
 /**
- * Brings events that are born in a transaction to the log, at least once: they are told when it has committed, and not
- * when it has not. Each process that has an outbox does so for those of all processes.
+ * Publishes events added in a transaction to the log, at least once: after the commit, and never after a
+ * rollback.
+ * Each process with an outbox does this for all processes.
  */
 export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #options: OutboxOptions;
@@ -33,7 +34,7 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.#options = options;
   }
 
-  /** Tells that there may be new events; without it they are found within a second. */
+  /** Signals that there may be new events; without it they are found within a second. */
   wake(): void {
     this.#loop.wake();
   }

@@ -11,7 +11,7 @@ import { PostgresEventLog } from './postgres-event-log.js';
 import { BROADCAST_POLL_MS } from './postgres-event-strategy.js';
 import { type Counted, Probe, counted, publishAll } from '../testing.js';
 
-/** What a process has heard. */
+/** The notifications a process received. */
 class Hearing {
   readonly news: Broadcast<Counted>[] = [];
   failures = 0;
@@ -30,15 +30,15 @@ class Hearing {
   }
 }
 
-/** Like a filter of an HTTP application, which knows nothing of events. */
+/** Like an exception filter of an HTTP application, unaware of events. */
 @Catch()
 class Swallow implements ExceptionFilter {
   catch(): void {
-    // Whatever it was, it ends here.
+    // Swallows any error.
   }
 }
 
-/** Waits until something holds, for longer than any machine needs. */
+/** Waits for a condition, for longer than any machine needs. */
 const eventually = (holds: () => void): Promise<void> => vi.waitFor(holds, { timeout: 20_000 });
 
 let database: TestDatabase;
@@ -52,7 +52,7 @@ function openLog(): PostgresEventLog {
   return log;
 }
 
-/** A process that hears, from the return on. */
+/** A process that is listening once this returns. */
 async function listen(config: { broadcastPollMs?: number } = {}, hearing = new Hearing()): Promise<Hearing> {
   @Controller()
   class Listener {
@@ -99,14 +99,14 @@ afterAll(async () => {
   await database.stop();
 });
 
-it('stores nothing of how far a process has got', async () => {
+it('stores no position of a process', async () => {
   const heard = await listen();
   await publishAll(openLog(), 1, 1);
   await eventually(() => expect(heard.numbers).toEqual([1]));
   expect(await probe.query('SELECT 1 FROM events.offsets')).toEqual([]);
 });
 
-it('looks for the events of other processes four times a second at least, by default', () => {
+it('by default polls for events of other processes at least four times a second', () => {
   expect(BROADCAST_POLL_MS).toBeLessThanOrEqual(250);
 });
 
@@ -116,7 +116,7 @@ it('is woken by a commit of its own process', async () => {
   await eventually(() => expect(heard.numbers).toEqual([1]));
 });
 
-it('says that events may be missing when its connection is cut, and then brings those told meanwhile', async () => {
+it('reports possibly missing events when its connection breaks, and then delivers those published meanwhile', async () => {
   const heard = await listen();
   const log = openLog();
   await publishAll(log, 1, 1);
@@ -132,7 +132,7 @@ it('says that events may be missing when its connection is cut, and then brings 
   expect(heard.missed.at(-1)).toBe(false);
 });
 
-it('goes on from the end of a log that has become shorter', async () => {
+it('continues from the end of a log that has become shorter', async () => {
   const heard = await listen();
   const log = openLog();
   await publishAll(log, 1, 5);
@@ -141,7 +141,7 @@ it('goes on from the end of a log that has become shorter', async () => {
   const before = heard.news.length;
   await cutConnections();
   await eventually(() => expect(heard.missed.slice(before)).toContain(true));
-  // What is told before the reader has found the new end is missed, as it says.
+  // Events before the reader has found the new end are missed, as it reports.
   await vi.waitFor(
     async () => {
       await publishAll(log, 6, 6);

@@ -14,18 +14,21 @@ export interface BroadcastReaderOptions {
   readonly subscription: BroadcastSubscription;
   readonly session: ConsumerSession;
   readonly send: SendNews;
-  /** How long to wait for events that another process stores. */
+  /** How long to wait for events stored by another process. */
   readonly pollMs: number;
   readonly logger: EventsLogger;
 }
 
-/** Reads one topic for this process alone: from the newest event on, and says so when some may have been missed. */
+/**
+ * Reads one topic for this process alone, from the newest event on, and reports when events may have been
+ * missed.
+ */
 export class BroadcastReader {
   readonly topic: string;
   readonly #options: BroadcastReaderOptions;
   readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
   #lastId: bigint | undefined;
-  /** The connection of the last step. The server behind the next one may be another. */
+  /** The connection of the last step. The next one may lead to another server. */
   #readOn: Client | undefined;
   #missed = true;
   #failures = 0;
@@ -39,7 +42,7 @@ export class BroadcastReader {
     this.#loop.start();
   }
 
-  /** Tells that there may be new events. */
+  /** Signals that there may be new events. */
   wake(): void {
     this.#loop.wake();
   }
@@ -48,7 +51,7 @@ export class BroadcastReader {
     return this.#loop.stop();
   }
 
-  /** Tells what is new. */
+  /** Delivers new events. */
   async #step(): Promise<Pause> {
     const { session, send, subscription, pollMs, logger } = this.#options;
     const { after, rows } = await session.use(async (client) => {
@@ -61,7 +64,7 @@ export class BroadcastReader {
     const { events, unreadable } = parseEvents(rows, subscription.broadcast);
     if (unreadable.length > 0)
       logger.error(`${unreadable.length} events of ${this.topic} can't be read here`);
-    // Nobody knows what an unreadable event was to say.
+    // The content of an unreadable event is unknown.
     const missed = this.#missed || unreadable.length > 0;
     if (missed || events.length > 0) await deliver({ events, missed }, send);
     this.#lastId = rows.at(-1)?.id ?? after;
@@ -70,7 +73,7 @@ export class BroadcastReader {
     return { idleMs: rows.length < BATCH_MAX ? pollMs : 0 };
   }
 
-  /** Where to read on. A log that was restored from a copy may end before the event that was read last. */
+  /** Where to continue. A log restored from a backup may end before the last event read. */
   async #start(client: Client): Promise<bigint> {
     if (this.#lastId !== undefined && client === this.#readOn) return this.#lastId;
     const newest = await readNewestId(client, this.topic);
@@ -80,7 +83,7 @@ export class BroadcastReader {
     return newest;
   }
 
-  /** Says at once that events may be late. */
+  /** Reports at once that events may be late. */
   async #recover(error: unknown): Promise<number> {
     const { logger, pollMs, send } = this.#options;
     this.#missed = true;
@@ -88,7 +91,7 @@ export class BroadcastReader {
     if (this.#failures === 1) {
       logger.error(`${this.topic} can't be heard: ${error instanceof Error ? error.message : String(error)}`);
     }
-    // The next step says it again, so a handler that fails here has lost nothing.
+    // The next step repeats this, so a handler that fails here loses nothing.
     await deliver({ events: [], missed: true }, send).catch(() => undefined);
     return pollMs;
   }

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-/** Settings of the server, as a session to this URL has them. */
+/** Server settings, as a session to this URL sees them. */
 async function settings(url: string): Promise<Record<string, string>> {
   const session = new ConsumerSession({ url });
   try {
@@ -25,6 +25,6 @@ async function settings(url: string): Promise<Record<string, string>> {
 
 const NOTICED = { tcp_keepalives_idle: '10', tcp_keepalives_interval: '5', tcp_keepalives_count: '3' };
 
-it('a session is one whose lost network the server notices within half a minute', async () => {
+it('the server ends a session within half a minute of losing its network', async () => {
   expect(await settings(database.url)).toMatchObject(NOTICED);
 });

@@ -3,12 +3,12 @@ import { SteadyClient, exactTypes } from '@svc/storage';
 import { type Client, DatabaseError } from 'pg';
 
 const CLOSE_MS = 2_000;
-/** The client gives up this much later than the server, which can tell why it did. */
+/** The client times out this much later than the server, so that the server's error is seen. */
 const CLIENT_PATIENCE = 1.2;
 
 export interface ConsumerSessionOptions {
   readonly url: string;
-  /** The connection's name, for those who look at the server; default: `events (consume)`. */
+  /** The connection's name in `pg_stat_activity`; default: `events (consume)`. */
   readonly name?: string;
   /** Default: 5 s. */
   readonly connectMs?: number;
@@ -16,9 +16,7 @@ export interface ConsumerSessionOptions {
   readonly statementMs?: number;
 }
 
-/**
- * A connection that several consumers use in turns. What it has claimed is free again when it ends.
- */
+/** A connection shared by several consumers, one at a time. Its claims are released when it ends. */
 export class ConsumerSession {
   readonly #options: Required<ConsumerSessionOptions>;
   #client: Promise<SteadyClient> | undefined;
@@ -28,14 +26,14 @@ export class ConsumerSession {
     this.#options = { name: 'events (consume)', connectMs: 5_000, statementMs: 10_000, ...options };
   }
 
-  /** Runs `work` on the connection: the same one until it breaks, then a new one. */
+  /** Runs `work` on the connection, which is replaced once it breaks. */
   use<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     const result = this.#turn.then(async () => {
       const client = await (this.#client ??= this.#open());
       try {
         return await work(client);
       } catch (error) {
-        // Unless the server itself refused a statement, nobody knows what state the connection is in.
+        // Unless the server rejected a statement, the state of the connection is unknown.
         if (!(error instanceof DatabaseError)) await this.#end();
         throw error;
       }
@@ -78,7 +76,7 @@ export class ConsumerSession {
     this.#client = undefined;
     if (!opened) return;
     const end = opened.then((client) => client.end());
-    // Nobody waits for a connection that is still being opened, or that does not say goodbye.
+    // Does not wait for a connection that is still being opened or does not close.
     const destroy = (): void => void opened.then((client) => client.destroy()).catch(() => undefined);
     await within(CLOSE_MS, end).catch(destroy);
   }

@@ -33,7 +33,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-it('shares commits among the events that arrive together', async () => {
+it('shares commits among events that arrive together', async () => {
   const log = openLog();
   await publishAll(log, 1, 200);
   const [row] = await probe.query<{ commits: number }>(
@@ -42,7 +42,7 @@ it('shares commits among the events that arrive together', async () => {
   expect(row?.commits).toBeLessThanOrEqual(2);
 });
 
-it('tells every waiter when the events of its commit could not be stored, and goes on afterwards', async () => {
+it('rejects every waiting call if the commit failed, and works again afterwards', async () => {
   const log = openLog();
   await probe.query('ALTER TABLE events.log ADD CONSTRAINT refuse CHECK (false) NOT VALID');
   const results = await Promise.allSettled([1, 2, 3].map((n) => log.publish(counted, { owner: 'ada', n })));
@@ -54,7 +54,7 @@ it('tells every waiter when the events of its commit could not be stored, and go
   expect(await probe.query('SELECT payload FROM events.log')).toEqual([{ payload: '{"owner":"ada","n":4}' }]);
 });
 
-it('goes on with a new connection after the server ended the old one', async () => {
+it('reconnects after the server ended the connection', async () => {
   const log = openLog();
   await log.publish(counted, { owner: 'ada', n: 1 });
   await probe.query(
@@ -67,7 +67,7 @@ it('goes on with a new connection after the server ended the old one', async () 
   ]);
 });
 
-it('never shows a later id before an earlier one, whoever writes', async () => {
+it('never shows a later id before an earlier one, with several writers', async () => {
   const writers = [openLog(), openLog(), openLog()];
   const seen: bigint[] = [];
   const state = { writing: true };

@@ -15,10 +15,15 @@ const BOUNDS = {
   batchCharsMax: 4 * 1024 * 1024,
   eventCharsMax: 64 * 1024 * 1024,
 };
-/** The pool's client gives up two seconds after the server, and both have to be over when waiters are refused. */
+/**
+ * The pool's client times out 2 s after the server, and both must be over when waiting calls are rejected.
+ */
 const STATEMENT_MARGIN_MS = 2_000;
 
-/** The event log in a PostgreSQL table. One connection writes, and writers take turns, so ids become visible in order. */
+/**
+ * The event log in a PostgreSQL table. One connection writes, and writers queue, so ids become visible in
+ * order.
+ */
 export class PostgresEventLog extends GroupCommitLog {
   protected override readonly system = 'postgresql';
   readonly #pool;
@@ -36,7 +41,9 @@ export class PostgresEventLog extends GroupCommitLog {
     });
   }
 
-  /** Calls back with the topics of each commit of this process. Returns what ends that. */
+  /**
+   * Calls the listener with the topics of each commit of this process. Returns a function that unsubscribes.
+   */
   subscribe(listener: (topics: ReadonlySet<string>) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

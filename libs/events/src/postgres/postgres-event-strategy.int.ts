@@ -15,7 +15,7 @@ import { type Counted, Probe, counted, publishAll, upTo } from '../testing.js';
 
 type Handle = (batch: EventBatch<Counted>) => Promise<void>;
 
-/** What the handlers below do; each test sets it. */
+/** The behaviour of the handlers below; each test sets it. */
 const behaviour: { first: Handle; second: Handle } = {
   first: async () => undefined,
   second: async () => undefined,
@@ -34,11 +34,11 @@ class Consumers {
   }
 }
 
-/** Like a filter of an HTTP application, which knows nothing of events. */
+/** Like an exception filter of an HTTP application, unaware of events. */
 @Catch()
 class Swallow implements ExceptionFilter {
   catch(): void {
-    // Whatever it was, it ends here.
+    // Swallows any error.
   }
 }
 
@@ -76,7 +76,7 @@ async function consume(
   return { log: app.get(EventLog), strategy };
 }
 
-/** Remembers the numbers of the events that a handler gets. */
+/** Collects the numbers of the events that a handler receives. */
 function collect(): { seen: number[]; batches: number[]; handle: Handle } {
   const seen: number[] = [];
   const batches: number[] = [];
@@ -121,7 +121,7 @@ it('is woken by a commit of its own process', async () => {
   await vi.waitFor(() => expect(first.seen).toEqual([1, 2]));
 });
 
-it('delivers again what was handled but not yet noted when the connection broke', async () => {
+it('delivers again what was handled but not committed when the connection broke', async () => {
   const first = collect();
   let broken = false;
   behaviour.first = async (batch) => {
@@ -138,7 +138,7 @@ it('delivers again what was handled but not yet noted when the connection broke'
   expect(first.seen).toEqual([1, 2, 3, 1, 2, 3]);
 });
 
-it('has one consumer of a group at a time, and the next when that one ends', async () => {
+it('has one consumer per group at a time, and another one when that ends', async () => {
   const first = collect();
   behaviour.first = first.handle;
   const one = await consume({ pollMs: 20 });
@@ -153,7 +153,7 @@ it('has one consumer of a group at a time, and the next when that one ends', asy
   expect(first.seen).toEqual(upTo(60));
 });
 
-it('says once that a group waits long for the one that has it, and takes over', async () => {
+it('warns once if a group waits long for its current consumer, and takes over in the end', async () => {
   const warnings: string[] = [];
   const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined };
   vi.useFakeTimers({ toFake: ['Date'] });
@@ -179,14 +179,14 @@ it('says once that a group waits long for the one that has it, and takes over', 
   }
 });
 
-it('rejects when called directly and the method throws, as any method', async () => {
+it('rejects if the method is called directly and throws, like any method', async () => {
   behaviour.first = async () => {
     throw new Error('direct');
   };
   await expect(new Consumers().onFirst([])).rejects.toThrow('direct');
 });
 
-it('refuses two handlers of one group for one event', () => {
+it('rejects two handlers of one group for one event', () => {
   const strategy = new PostgresEventStrategy({ url: database.url, log: openLog() });
   const extras = { group: 'first', event: counted };
   strategy.addHandler('counted.v1', async () => undefined, true, extras);

@@ -13,33 +13,33 @@ export interface PostgresEventStrategyOptions {
   readonly url: string;
   /** Its commits wake the consumers of this process. */
   readonly log: PostgresEventLog;
-  /** How often to look for events of other processes; default: 1 s. */
+  /** How often to poll for events of other processes; default: 1 s. */
   readonly pollMs?: number;
-  /** The same for events that every process hears of, which are to take effect soon; default: 200 ms. */
+  /** The same for broadcasts, which should take effect soon; default: 200 ms. */
   readonly broadcastPollMs?: number;
-  /** Events at most that a handler gets at once; default: 1,000. */
+  /** Maximum number of events per batch; default: 1,000. */
   readonly batchMax?: number;
   /** How long handled events are kept; default: 7 days. */
   readonly retentionDays?: number;
-  /** How long a stop waits for the batches in hand; default: 10 s. */
+  /** How long a stop waits for running batches; default: 10 s. */
   readonly stopMs?: number;
   readonly logger?: EventsLogger;
 }
 
-/** A change that every process hears of takes effect within a second. */
+/** A broadcast change must take effect within a second. */
 export const BROADCAST_POLL_MS = 200;
-/** Waits of the connection for broadcasts are short, since missing them has to be noticed soon. */
+/** Timeouts of the broadcast connection are short, because missed events must be noticed soon. */
 const BROADCAST_WAIT_MS = 800;
 
-/** Brings the events of the PostgreSQL log to `@OnEvents` and `@OnEveryProcess` methods. */
+/** Delivers events from the PostgreSQL log to `@OnEvents` and `@OnEveryProcess` methods. */
 export class PostgresEventStrategy extends EventStrategy {
   readonly #options: Required<PostgresEventStrategyOptions>;
   readonly #session: ConsumerSession;
-  /** Readers of the books ask here for the log's offsets, whatever the consumers do meanwhile. */
+  /** Serves reads of the log's offsets, independently of the consumers. */
   readonly #progress: ConsumerSession;
   readonly #retention: Retention;
   readonly #consumers: TopicConsumer[] = [];
-  /** Apart from the consumers' connection, so that nothing of theirs holds a broadcast up. */
+  /** Separate from the consumers' connection, so that they never delay a broadcast. */
   readonly #broadcastSession: ConsumerSession;
   readonly #broadcasts: BroadcastReader[] = [];
   #unsubscribe: () => void = () => undefined;

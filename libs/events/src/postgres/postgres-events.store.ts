@@ -2,9 +2,9 @@ import type { Client, Pool } from 'pg';
 import { type LoggedEvent, deadTopic } from '../delivery/parse-events.js';
 import type { PublishBatch } from '../publishing/publish-batch.js';
 
-/** Divides the values of a batch. It is in no JSON text, and `publish` refuses it in a key. */
+/** Separates the values of a batch. No JSON text contains it, and `publish` rejects it in a key. */
 const DIVIDER = '\u001e';
-// Joined texts cost the client a fraction of what an array does, whose every value it would have to escape.
+// Joined texts cost the client a fraction of an array, where it would have to escape every value.
 const split = (parameter: number): string => `string_to_array($${parameter}, E'\\x1e')`;
 
 export interface ConsumerName {
@@ -27,8 +27,9 @@ export async function appendBatch(pool: Pool, batch: PublishBatch): Promise<void
 }
 
 /**
- * Makes this connection the only consumer of a topic for a group, as long as it lives. Gives the id it got to, or
- * undefined while another connection is that consumer.
+ * Makes this connection the only consumer of a topic for a group, until it closes. Returns the group's last
+ * id, or
+ * undefined if another connection is the consumer.
  */
 export async function claimConsumer(
   client: Client,
@@ -55,8 +56,9 @@ export async function readOffset(client: Client, { group, topic }: ConsumerName)
 }
 
 /**
- * The id of the newest event of the topic, 0 when there is none. Lets a writer finish first that is at work right now:
- * it may be the last statement of a process that was killed.
+ * The id of the topic's newest event, 0 if there is none. Waits for the current writer first: it may be the
+ * last
+ * statement of a process that was killed.
  */
 export async function readNewestId(client: Client, topic: string): Promise<bigint> {
   await client.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('events.log', 0))`);
@@ -79,7 +81,7 @@ export async function readEvents(
   return rows;
 }
 
-/** Moves the group's offset, never back, and puts the unreadable events aside in the same transaction. */
+/** Advances the group's offset, never back, and moves unreadable events aside in the same transaction. */
 export async function commitOffset(
   client: Client,
   { group, topic }: ConsumerName,
@@ -104,7 +106,7 @@ export async function commitOffset(
   );
 }
 
-/** Topics by hops through the index, since there are few of them and many events. */
+/** Skips from topic to topic through the index, since there are few topics and many events. */
 export async function readTopics(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ topic: string }>(
     `WITH RECURSIVE topics AS (
@@ -119,8 +121,9 @@ export async function readTopics(client: Client): Promise<string[]> {
 }
 
 /**
- * Removes up to `max` of a topic's oldest events, those that are older than `days` and that every group has handled.
- * Looks at the `max` oldest only: ids follow time, so what comes after them is younger.
+ * Removes up to `max` of a topic's oldest events that are older than `days` and handled by every group.
+ * Checks only
+ * the `max` oldest: ids grow with time, so the rest is younger.
  */
 export async function removeExpired(
   client: Client,

@@ -54,7 +54,7 @@ it('removes old events that every group has handled, and no others', async () =>
   ]);
 });
 
-it('removes any number of them in steps', async () => {
+it('removes any number of events in steps', async () => {
   await probe.query(
     `INSERT INTO events.log (topic, key, payload, at)
      SELECT 'counted.v1', 'k', 'p', now() - interval '8 days' FROM generate_series(1, 2500)`,

@@ -6,20 +6,20 @@ import { readTopics, removeExpired } from './postgres-events.store.js';
 
 const EVERY_MS = 10 * 60_000;
 const STEP_EVENTS = 1_000;
-/** What one round removes at most; the next one goes on. */
+/** Maximum number of steps per round; the next round continues. */
 const ROUND_STEPS = 200;
-/** Dead events wait for somebody to look at them. */
+/** Dead events wait for an operator. */
 const DEAD_DAYS = 90;
 const DEAD_SUFFIX = deadTopic('');
 
 export interface RetentionOptions {
   readonly session: ConsumerSession;
-  /** Events that every group has handled are kept this long. */
+  /** How long events handled by every group are kept. */
   readonly days: number;
   readonly logger: EventsLogger;
 }
 
-/** Keeps the log from growing for ever. */
+/** Removes old events, so that the log does not grow forever. */
 export class Retention {
   readonly #options: RetentionOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export class Retention {
     clearInterval(this.#timer);
   }
 
-  /** Removes what has expired, in small steps that let consumers in between. Returns how many events that were. */
+  /** Removes expired events in small steps, between which consumers can run. Returns the number removed. */
   async sweep(): Promise<number> {
     const { session, days } = this.#options;
     let removed = 0;

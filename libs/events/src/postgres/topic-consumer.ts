@@ -17,36 +17,36 @@ import type { Positions } from '../delivery/lag-watch.js';
 import { type Pause, ReadLoop } from '../delivery/read-loop.js';
 
 const BACKOFF_MS_MIN = 100;
-/** Whoever reads what is settled waits for this consumer: it has to be back soon after an outage. */
+/** Readers of settled charges wait for this consumer, so it must recover soon after an outage. */
 const BACKOFF_MS_MAX = 3_000;
 const DRAIN_POLL_MS = 20;
-/** After a small batch the next one may gather for so long: a batch costs its handler about as much as its events. */
+/** How long to gather events after a small batch: a batch costs its handler about as much as its events. */
 const GATHER_MS = 100;
-/** Who has waited so long for another session to let the group go says so. */
+/** Warn after waiting this long for another session to release the group. */
 const REFUSED_MS = 30_000;
 
 export interface TopicConsumerOptions {
   readonly subscription: Subscription;
   readonly session: ConsumerSession;
-  /** For those who ask how far the group is: a connection apart, so that nobody waits behind a batch. */
+  /** For reads of the group's position: a separate connection, so that they never wait behind a batch. */
   readonly progress: ConsumerSession;
-  /** Hands a batch to the handler. */
+  /** Passes a batch to the handler. */
   readonly send: SendBatch;
-  /** How long to wait for events that another process stores. */
+  /** How long to wait for events stored by another process. */
   readonly pollMs: number;
   readonly batchMax: number;
   readonly logger: EventsLogger;
 }
 
-/** Reads one topic for one group, in order, and never passes an event that was not handled. */
+/** Reads one topic for one group, in order, and never skips an unhandled event. */
 export class TopicConsumer implements Consumer {
   readonly topic: string;
   readonly group: string;
   readonly #options: TopicConsumerOptions;
   readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
-  /** The connection on which this consumer is the only one; it has to be won again on the next. */
+  /** The connection on which this consumer has its claim; a new connection has to claim again. */
   #claimedOn: Client | undefined;
-  /** Since when another session has the group, and whether that was told. */
+  /** Since when another session has the group, and whether that was logged. */
   #refused: { readonly sinceMs: number; told: boolean } | undefined;
   #lastId = 0n;
   #handled = 0;
@@ -68,12 +68,12 @@ export class TopicConsumer implements Consumer {
     this.#loop.start();
   }
 
-  /** Tells that there may be new events. */
+  /** Signals that there may be new events. */
   wake(): void {
     this.#loop.wake();
   }
 
-  /** Takes no further batch and resolves when the one in hand is done. */
+  /** Takes no further batch, and resolves when the current one is done. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }
@@ -138,7 +138,7 @@ export class TopicConsumer implements Consumer {
     return true;
   }
 
-  /** Another process may have the group, or a session that the server has not missed yet. */
+  /** Another process may have the group, or a dead session that the server has not ended yet. */
   #noteRefusal(): void {
     const refused = (this.#refused ??= { sinceMs: Date.now(), told: false });
     if (refused.told || Date.now() - refused.sinceMs < REFUSED_MS) return;
@@ -148,7 +148,7 @@ export class TopicConsumer implements Consumer {
     );
   }
 
-  /** Lets the same events come again, later and later. */
+  /** Retries the same events, with growing delays. */
   #recover(error: unknown): number {
     const { logger } = this.#options;
     this.#failures += 1;

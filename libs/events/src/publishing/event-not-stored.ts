@@ -1,4 +1,4 @@
-/** An event could not be stored. After a timeout it may have been stored nevertheless. */
+/** An event could not be stored. After a timeout it may still have been stored. */
 export class EventNotStored extends Error {
   override readonly name = 'EventNotStored';
 }

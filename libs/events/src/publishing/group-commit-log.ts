@@ -5,28 +5,28 @@ import { EventNotStored } from './event-not-stored.js';
 import { PublishBatch } from './publish-batch.js';
 
 export interface GroupCommitOptions {
-  /** How long `publish` may take; default: 5 s. */
+  /** Deadline of `publish`; default: 5 s. */
   readonly publishMs?: number;
-  /** Events that may wait to be stored before further ones are refused; default: 50,000. */
+  /** Maximum number of events waiting to be stored; further ones are rejected. Default: 50,000. */
   readonly maxPending?: number;
 }
 
 export interface GroupCommitBounds {
-  /** Under load commits begin at least this far apart. */
+  /** Minimum time between the starts of commits under load. */
   readonly commitEveryMs: number;
-  /** Of the payloads of one commit. */
+  /** Maximum payload characters of one commit. */
   readonly batchCharsMax: number;
-  /** Of the payload of one event. */
+  /** Maximum payload characters of one event. */
   readonly eventCharsMax: number;
 }
 
-/** An event as it is stored. */
+/** An event as stored. */
 export interface WireEvent {
   readonly topic: string;
   readonly key: string;
   /** JSON. */
   readonly payload: string;
-  /** The step that it came from, where that is not the step at hand. */
+  /** The step that it came from, if not the current step. */
   readonly traceparent?: string | null;
 }
 
@@ -36,14 +36,15 @@ export const PUBLISH_MS = 5_000;
 const NOT_PRINTABLE = /\p{Cc}/u;
 
 /**
- * A log whose cost is in the commit. Whatever arrives while a commit is under way goes into the next one; there is one
- * at a time, so events are stored in the order of the calls.
+ * A log whose main cost is the commit. Events that arrive during a commit share the next one. There is one
+ * commit at a
+ * time, so events are stored in the order of the calls.
  */
 export abstract class GroupCommitLog extends EventLog {
   readonly #publishMs: number;
   readonly #maxPending: number;
   readonly #bounds: GroupCommitBounds;
-  /** Oldest first; the last one takes new events. */
+  /** Oldest first; the last one accepts new events. */
   readonly #batches: PublishBatch[] = [];
   #writing: Promise<void> | undefined;
   #pending = 0;
@@ -68,18 +69,23 @@ export abstract class GroupCommitLog extends EventLog {
     ];
   }
 
-  /** What telemetry calls it. */
+  /** Its name in telemetry. */
   protected abstract readonly system: 'kafka' | 'postgresql';
 
-  /** Makes the batch durable. It may stop trying once the batch is settled, since nobody waits any more. */
+  /**
+   * Makes the batch durable. It may stop trying once the batch is settled, because its callers no longer
+   * wait.
+   */
   protected abstract store(batch: PublishBatch): Promise<void>;
 
-  /** Told of each batch that is durable. */
+  /** Called with each durable batch. */
   protected onStored(_batch: PublishBatch): void {
-    // Nothing is to be done.
+    // Optional.
   }
 
-  /** Does not check the payload: its type does, and consumers parse it. Not `async`, as this is on the hot path. */
+  /**
+   * Does not check the payload: it is typed, and consumers parse it. Not `async`, as this is on the hot path.
+   */
   publish<Payload>(event: EventDefinition<Payload>, payload: Payload): Promise<void> {
     try {
       const key = event.key(payload);
@@ -93,7 +99,7 @@ export abstract class GroupCommitLog extends EventLog {
     }
   }
 
-  /** Publishes what has its shape on the wire already. */
+  /** Publishes an event that is already serialized. */
   append({ topic, key, payload, traceparent }: WireEvent): Promise<void> {
     const fault = this.#faultOf(payload);
     if (fault !== undefined) return Promise.reject(new EventNotStored(fault));
@@ -113,7 +119,7 @@ export abstract class GroupCommitLog extends EventLog {
     return stored;
   }
 
-  /** Refuses new events and stores those that wait, within their deadline. */
+  /** Rejects new events, and stores the waiting ones within their deadline. */
   protected async drain(): Promise<void> {
     this.#closed = true;
     await this.#writing;
@@ -167,7 +173,7 @@ export abstract class GroupCommitLog extends EventLog {
     this.#writing = undefined;
   }
 
-  /** A store that tries on tells so that it has failed. */
+  /** Called by a store that keeps retrying, so that the failure is reported. */
   protected noteFailure(): void {
     this.#isFailing = true;
   }
@@ -179,14 +185,16 @@ export abstract class GroupCommitLog extends EventLog {
     this.#isFailing = fault !== '';
   }
 
-  /** Lets others share the commit: those of this turn of the event loop, and under load those of the next ones. */
+  /**
+   * Lets events share a commit: those of this turn of the event loop, and under load those of the next turns.
+   */
   async #gather(): Promise<void> {
     const waitMs = this.#commitMs + this.#bounds.commitEveryMs - performance.now();
     if (waitMs > 0) await sleep(waitMs);
     else await nextTurn();
   }
 
-  /** A batch under way is refused as well: nobody knows then whether it is stored. */
+  /** A batch being written is rejected too: whether it is stored is unknown. */
   #expire(batch: PublishBatch): void {
     const index = this.#batches.indexOf(batch);
     if (index >= 0) {

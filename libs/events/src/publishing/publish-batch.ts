@@ -1,16 +1,16 @@
-/** Events that become durable together: at once, or not at all. */
+/** Events that become durable together, all or none. */
 export class PublishBatch {
   readonly topics: string[] = [];
   readonly keys: string[] = [];
   readonly payloads: string[] = [];
-  /** Of those whose trace is recorded, the step that published them; empty for the others. */
+  /** The step that published each event, if its trace is recorded; otherwise empty. */
   readonly traceparents: string[] = [];
   chars = 0;
   readonly #settled = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
   #isSettled = false;
 
-  /** Every waiter is refused after `deadlineMs`, the first one's deadline. */
+  /** All waiting calls are rejected after `deadlineMs`, the deadline of the first one. */
   constructor(deadlineMs: number, onExpired: (batch: PublishBatch) => void) {
     this.#timer = setTimeout(() => onExpired(this), deadlineMs);
   }
@@ -32,7 +32,7 @@ export class PublishBatch {
     this.chars += payload.length;
   }
 
-  /** Whether its waiters have been answered. */
+  /** Whether its callers have a result. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
