@@ -1,4 +1,4 @@
-/** Where this library tells what an operator should know. Pino's logger fits. */
+/** Receives messages for the operator. Pino's logger fits. */
 export interface StorageLogger {
   info(message: string): void;
   warn(message: string): void;

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 describe('over TLS', () => {
   it.skipIf(skipped)(
-    `Redis is reached at a rediss: address, where its certificate is believed${note}`,
+    `Redis is reached at a rediss: address once its certificate is trusted${note}`,
     async () => {
       const redis = await startTestRedis(identity);
       const told: string[] = [];
@@ -33,7 +33,7 @@ describe('over TLS', () => {
       expect(client.status).not.toBe('ready');
       const distrust = identity.trust();
       try {
-        // It comes by itself, as after any outage.
+        // It reconnects by itself, as after any outage.
         while (client.status !== 'ready') await sleep(5);
         const script = new RedisScript(client, 'return ARGV[1]');
         expect(await script.run({ keys: [], args: ['said'] })).toBe('said');
@@ -45,7 +45,7 @@ describe('over TLS', () => {
     },
   );
 
-  it('PostgreSQL is reached with sslmode=verify-full or PGSSLMODE, where its certificate is trusted by Node or sslrootcert', async () => {
+  it('PostgreSQL is reached with sslmode=verify-full or PGSSLMODE, if Node or sslrootcert trusts its certificate', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-over-tls-'));
     const server = await startEmbeddedPostgres({ dataDir });
     const plain = createPool(server.url, { name: 'plain' });
@@ -92,7 +92,7 @@ describe('over TLS', () => {
   });
 });
 
-/** As the server wants it: its own, and hidden from others. */
+/** PostgreSQL requires its own files, unreadable for other users. */
 async function layIdentity(folder: string): Promise<void> {
   const { uid, gid } = await stat(folder);
   for (const [name, text] of [

@@ -10,11 +10,11 @@ const PROGRAM = 'redis-server';
 const ATTEMPTS = 5;
 const START_MS = 10_000;
 
-/** A Redis server of a test's own, empty at its start. */
+/** A Redis server for one test, initially empty. */
 export interface TestRedis {
   readonly url: string;
   readonly pid: number;
-  /** `SIGSTOP` and `SIGCONT`, or what ends it without a goodbye. */
+  /** `SIGSTOP` and `SIGCONT`, or a signal that kills it. */
   signal(signal: NodeJS.Signals): void;
   /** Starts it again at the same address after it has ended. */
   restart(): Promise<void>;
@@ -35,7 +35,7 @@ interface Identity {
   readonly cert: string;
 }
 
-/** Starts `redis-server` on a free port of this machine, without persistence; with an identity over TLS alone. */
+/** Starts `redis-server` on a free local port, without persistence; with an identity, over TLS only. */
 export async function startTestRedis(identity?: Identity): Promise<TestRedis> {
   const dir = await mkdtemp(join(tmpdir(), `svc-test-redis-${process.pid}-`));
   for (let attempt = 1; ; attempt += 1) {
@@ -69,7 +69,7 @@ interface Started {
 
 function running({ dir, url, start }: Started, first: ChildProcess): TestRedis {
   let child = first;
-  // A test runner that gives up calls no hooks; what is left is to take the server down with the process.
+  // A test runner that aborts calls no hooks, so the server is killed when the process exits.
   const abandon = (): void => void child.kill('SIGKILL');
   process.once('exit', abandon);
   return {
@@ -108,7 +108,7 @@ async function launch(dir: string, port: number, more: readonly string[] = []): 
   return child;
 }
 
-/** A Redis Cluster of three primaries on this machine, without persistence and replicas. */
+/** A local Redis Cluster of three primaries, without persistence or replicas. */
 export async function startTestRedisCluster(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
   const nodes = await Promise.all(Array.from({ length: NODES }, startNode));
   const stop = async (): Promise<void> => {
@@ -139,7 +139,7 @@ async function startNode(): Promise<Node> {
   const dir = await mkdtemp(join(tmpdir(), `svc-test-redis-${process.pid}-`));
   const [port, busPort] = [await freePort(), await freePort()];
   const bus = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)];
-  // A node that gets no processor for this long counts as failed, and the others then refuse its slots.
+  // A node without CPU time for this long counts as failed, and the others then refuse its slots.
   const view = ['--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '15000'];
   const child = await launch(dir, port, [...bus, ...view, '--cluster-announce-ip', '127.0.0.1']);
   const abandon = (): void => void child.kill('SIGKILL');
@@ -156,7 +156,7 @@ async function startNode(): Promise<Node> {
   };
 }
 
-/** Divides the slots among the nodes and waits until each knows of all. */
+/** Divides the slots among the nodes, and waits until every node knows all others. */
 async function formCluster(nodes: readonly Node[], connections: readonly Redis[]): Promise<void> {
   const share = Math.ceil(SLOTS / nodes.length);
   for (const [index, redis] of connections.entries()) {

@@ -6,12 +6,12 @@ import { PrismaDatabase } from './sql/prisma-database.js';
 
 export interface StorageConfig {
   readonly url: string;
-  /** Connections at most, Prisma's included; default: 10. */
+  /** Maximum number of connections, including Prisma's; default: 10. */
   readonly maxConnections?: number;
   readonly logger?: StorageLogger;
 }
 
-/** Gives the whole application one database. */
+/** Provides one database to the whole application. */
 @Module({})
 export class StorageModule {
   static at({ url, maxConnections, logger }: StorageConfig): DynamicModule {

@@ -12,7 +12,7 @@ import { isRedisInstalled } from './redis-server.js';
 export { type TestRedis, startTestRedis, startTestRedisCluster } from './redis-server.js';
 
 /**
- * How to declare a suite that needs `redis-server`: where there is none on the PATH it is to be skipped, with the note
+ * How to declare a suite that needs `redis-server`: if it is not on the PATH, skip the suite, with the note
  * in its name.
  */
 export function withRedis(): { readonly skipped: boolean; readonly note: string } {
@@ -24,7 +24,7 @@ export function withRedis(): { readonly skipped: boolean; readonly note: string 
 /** A fresh database with every migration applied. */
 export interface TestDatabase {
   readonly url: string;
-  /** Removes the database, and with the last one the server, unless that is the worker's. */
+  /** Drops the database, and with the last one the server, unless that belongs to the worker. */
   stop(): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** Bumped by whatever makes an older template useless, beside the migrations. */
+/** Increase this when an older template becomes useless for reasons other than migrations. */
 const TEMPLATE_VERSION = 'pg18-2';
-/** The database of the template that others are copied from. */
+/** The template's database that others are copied from. */
 const MIGRATED = 'migrated';
 const COPY_MS = 60_000;
 
@@ -45,8 +45,9 @@ let users = 0;
 let shared: Promise<Server> | undefined;
 
 /**
- * Creates a database for a test: on the server of `TEST_DATABASE_URL`; in a run of tests, on the server that its worker
- * has for all its files; else on one in a temporary folder.
+ * Creates a database for a test: on the server of `TEST_DATABASE_URL`; in a test run, on the server that its
+ * worker
+ * shares among its files; else on one in a temporary folder.
  */
 export async function startTestDatabase(): Promise<TestDatabase> {
   users += 1;
@@ -78,7 +79,7 @@ async function leave(): Promise<void> {
   if (users > 0) return;
   const starting = shared;
   shared = undefined;
-  // A server that did not start has told so to those who waited for it.
+  // A server that failed to start has already rejected the callers that waited for it.
   const server = await starting?.catch(() => undefined);
   await server?.stop();
 }
@@ -98,7 +99,7 @@ async function useServer(url: string): Promise<Server> {
   return { url, template, stop: () => onServer(url, `DROP DATABASE ${template} WITH (FORCE)`) };
 }
 
-/** Starts the worker's server, or takes over what an earlier file of the worker has started. The run stops it. */
+/** Starts the worker's server, or takes over the one started for an earlier file. The run stops it. */
 async function startWorkersServer(dataDir: string): Promise<Server> {
   if (!(await isOurs(dataDir))) {
     const aside = `${dataDir}.${process.pid}`;
@@ -119,12 +120,12 @@ async function startTemporaryServer(): Promise<Server> {
     await rm(dataDir, { recursive: true, force: true });
     throw error;
   }
-  // Whoever gives up calls no hooks; what is left is to take the server down with the process.
+  // An aborted run calls no hooks, so the server is stopped when the process exits.
   const abandon = (): void => {
     try {
       process.kill(server.pid, 'SIGQUIT');
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
   };
   process.once('exit', abandon);
@@ -140,16 +141,17 @@ async function startTemporaryServer(): Promise<Server> {
 }
 
 /**
- * Fills a folder with a server's data as they are after a start: the first start's seconds are spent once for all tests.
- * The migrations are applied to its database, and to one that others can be copied from.
+ * Fills a folder with the data of a server that has been started once, which saves each test the seconds of a
+ * first
+ * start. The migrations are applied to its database, and to one that others can be copied from.
  */
 export async function layServerData(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
-  // A thousand files: a quarter of the time that `cp` of Node takes.
+  // `cp` copies the thousand files in a quarter of the time of Node's `cp`.
   await promisify(execFile)('cp', ['-Rp', `${await findTemplate()}/.`, dataDir], { timeout: COPY_MS });
 }
 
-/** The template is kept between runs, for as long as the migrations are the same. */
+/** The template is kept between runs while the migrations are unchanged. */
 async function findTemplate(): Promise<string> {
   const version = `${TEMPLATE_VERSION}-${await migrationsDigest()}-${process.getuid?.() ?? 0}`;
   const template = join(process.env['SVC_TEST_CACHE'] ?? tmpdir(), `svc-postgres-template-${version}`);

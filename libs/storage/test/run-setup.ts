@@ -1,4 +1,4 @@
-// What vitest does before and after all tests.
+// Run by vitest before and after all tests.
 import { chmod, glob, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,25 +7,26 @@ import { findPostmaster, isAlive, stopPostmaster } from '../src/server/postmaste
 
 const PREFIX = 'svc-test-run-';
 const MEMORY_DISK = '/dev/shm';
-/** Node keeps compiled modules here, so that the hundred processes of a run need not compile them again. */
+/** Node's compile cache, so that the hundred processes of a run need not compile the modules again. */
 const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url));
-/** Room for the data of several servers, and for the service and its tests beside them. */
+/** Space for the data of several servers, beside the service and its tests. */
 const ROOM_BYTES = 6 * 1024 ** 3;
 
 let folder: string | undefined;
 
 /**
- * Makes a folder for the files of this run, in memory where there is room, and makes it the place for temporary files.
- * The thousands of files of many databases are made and removed there without a disk.
+ * Creates a folder for the files of this run, in memory if there is space, and uses it for temporary files.
+ * The
+ * thousands of files of many databases are then created and removed without a disk.
  */
 export async function setup(): Promise<void> {
-  // Each project of the configuration asks for it.
+  // Each project of the configuration calls this.
   if (process.env['SVC_TEST_FOLDER'] !== undefined) return;
   const disk = tmpdir();
   const place = (await hasRoom(MEMORY_DISK)) ? MEMORY_DISK : disk;
   for (const left of new Set([place, disk])) await removeLeftBehind(left);
   folder = await mkdtemp(join(place, `${PREFIX}${process.pid}-`));
-  // Some of what tests start runs as another user.
+  // Some programs started by tests run as another user.
   await chmod(folder, 0o711);
   Object.assign(process.env, {
     SVC_TEST_FOLDER: folder,
@@ -44,16 +45,16 @@ async function hasRoom(disk: string): Promise<boolean> {
   return found !== undefined && Math.min(found.bavail * found.bsize, process.availableMemory()) > ROOM_BYTES;
 }
 
-/** Removes the folders of runs that were killed before they could. */
+/** Removes the folders of runs that were killed. */
 async function removeLeftBehind(place: string): Promise<void> {
   for (const name of await readdir(place)) {
     const owner = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
-    // Another user's, or another run is at it too.
+    // It may belong to another user, or another run may be removing it too.
     if (owner && !isAlive(owner)) await remove(join(place, name)).catch(() => undefined);
   }
 }
 
-/** Stops the PostgreSQL servers whose data are in a folder, and removes it. */
+/** Stops the PostgreSQL servers with data in a folder, and removes it. */
 async function remove(path: string): Promise<void> {
   for await (const data of glob(['*/postgres', '*/data/postgres'], { cwd: path })) {
     const server = await findPostmaster(join(path, data));

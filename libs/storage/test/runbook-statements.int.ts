@@ -6,7 +6,7 @@ import { type TestDatabase, startTestDatabase } from '../src/testing.js';
 
 const dir = join(import.meta.dirname, '../../../deploy/runbooks');
 
-/** What runbooks have PostgreSQL asked, by page. */
+/** The PostgreSQL statements of the runbooks, by page. */
 const statements = readdirSync(dir).flatMap((name) =>
   Array.from(
     readFileSync(join(dir, name), 'utf8').matchAll(/psql "\$DATABASE_URL" -c (["'])(.*)\1$/gm),
@@ -28,10 +28,10 @@ afterAll(async () => {
   await test.stop();
 });
 
-it.each(statements)('the runbook %s asks for tables and columns that there are: %s', async (_, statement) => {
+it.each(statements)('the runbook %s queries only existing tables and columns: %s', async (_, statement) => {
   await expect(client.query(`EXPLAIN ${statement}`)).resolves.toBeDefined();
 });
 
-it('statements are found', () => {
+it('finds statements in the runbooks', () => {
   expect(statements.length).toBeGreaterThan(5);
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { neighbours } from '@svc/telemetry';
 import { type Cluster, type Redis, ReplyError } from 'ioredis';
 
-/** What a script is given. Keys are named apart from arguments, as Redis wants it. */
+/** The input of a script. Redis requires keys and arguments to be separate. */
 export interface ScriptCall {
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
@@ -11,8 +11,9 @@ export interface ScriptCall {
 type Run = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promise<unknown>;
 
 /**
- * A Lua script on a Redis server, or on whichever node of a cluster has the keys: one round trip a run. The text goes
- * over each connection once, and again to a server that has lost it.
+ * A Lua script on a Redis server, or on the cluster node that has the keys: one round trip per run. Its text
+ * is sent
+ * once per connection, and again to a server that has lost it.
  */
 export class RedisScript {
   readonly #run: Run;
@@ -24,7 +25,7 @@ export class RedisScript {
     this.#run = (...args) => (commands[name] as Run).apply(redis, args);
   }
 
-  /** Rejects when the server can't be asked, or when the script fails. */
+  /** Rejects if the server can't be reached or the script fails. */
   async run({ keys, args }: ScriptCall): Promise<unknown> {
     const startMs = performance.now();
     let fault = '';

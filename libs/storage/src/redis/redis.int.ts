@@ -22,7 +22,7 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
     return { client, told };
   }
 
-  it('runs a script in one round trip, its text going over the wire once, and again when the server has lost it', async () => {
+  it('runs a script in one round trip, sending its text once, and again if the server has lost it', async () => {
     const { client } = await connect();
     const script = new RedisScript(client, 'return { KEYS[1], ARGV[1], ARGV[2] }');
     const run = () => script.run({ keys: ['key'], args: ['text', 7] });
@@ -44,7 +44,7 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
     client.disconnect();
   });
 
-  it('an answer that comes late is still an answer', async () => {
+  it('a late response still resolves its promise', async () => {
     const { client } = await connect();
     redis.signal('SIGSTOP');
     const late = client.incr('late');
@@ -54,7 +54,7 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
     client.disconnect();
   });
 
-  it('a server that dies rejects what is under way and all that comes, at once; it is told once, and is back by itself', async () => {
+  it('when a server dies, running and new commands reject at once; the outage is logged once, and the client reconnects', async () => {
     const { client, told } = await connect();
     redis.signal('SIGSTOP');
     const underWay = client.incr('died').catch(String);
@@ -66,7 +66,7 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
     }
     await redis.restart();
     while (client.status !== 'ready') await sleep(10);
-    // It was sent once, and never again.
+    // It was sent only once.
     expect(await client.incr('died')).toBe(1);
     expect(told).toEqual([
       expect.stringMatching(/^test: Redis can't be reached and is tried again \(.+\)$/),

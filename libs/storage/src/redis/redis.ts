@@ -2,36 +2,42 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { neighbours } from '@svc/telemetry';
 import { type StorageLogger, silent } from '../logger.js';
 
-/** A connection attempt that takes longer has failed. */
+/** Timeout of a connection attempt. */
 const CONNECT_MS = 2_000;
 
-/** A connection that owes an answer and is silent for this long is given up. */
+/** A connection that owes a response and is silent for this long is closed. */
 const SILENCE_MS = 5_000;
 
-/** The next attempt comes after this time and up to as long again, so that processes do not come all at once. */
+/**
+ * The next attempt follows after this time plus a random part of up to the same, so that processes spread
+ * out.
+ */
 const RETRY_MS = 200;
 
-/** How often a cluster is asked which node has what. */
+/** How often a cluster's slot map is refreshed. */
 const SLOTS_MS = 5_000;
 
-/** A server, or a cluster whose nodes are found by themselves. */
+/** A server, or a cluster that discovers its nodes. */
 export type RedisConnection = Redis | Cluster;
 
 export interface RedisConfig {
   /**
-   * `redis://[user:password@]host:port[/database]`, or `rediss:` over TLS. Several by commas are nodes of a Redis Cluster,
-   * and a comma at the end says that one is.
+   * `redis://[user:password@]host:port[/database]`, or `rediss:` over TLS. Several URLs, separated by commas,
+   * are nodes
+   * of a Redis Cluster; a single URL with a comma at the end is one too.
    */
   readonly url: string;
-  /** Shown in the server's list of clients. */
+  /** Shown in the server's client list. */
   readonly name: string;
   readonly logger?: StorageLogger;
 }
 
 /**
- * A connection to Redis that never makes anybody wait for it: while there is none a command rejects at once, when it
- * breaks those under way reject, and none is sent again. It comes back by itself. How long an answer may take is the
- * caller's to say; a late one still resolves its promise, so that what it did can be undone.
+ * A connection to Redis that never blocks its callers: without a connection a command rejects at once, when
+ * it breaks
+ * the running commands reject, and none is sent again. It reconnects by itself. Callers choose their own
+ * timeouts; a
+ * late response still resolves its promise, so that its effect can be undone.
  */
 export function connectRedis({ url, name, logger = silent }: RedisConfig): RedisConnection {
   const options: RedisOptions = {
@@ -48,7 +54,7 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
   const endWatch = neighbours.redisUp.observe(() => [[redis.status === 'ready' ? 1 : 0, name]]);
   redis.on('end', endWatch);
   let isTold = false;
-  // Each attempt that fails is an error of its own; once an outage is enough.
+  // Each failed attempt emits an error; one log line per outage is enough.
   redis.on('error', (error: Error) => {
     if (!isTold) logger.warn(`${name}: Redis can't be reached and is tried again (${error.message})`);
     isTold = true;
@@ -60,7 +66,9 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
   return redis;
 }
 
-/** Commands of the same turn go to the server as one write, so that it reads and answers them together. */
+/**
+ * Commands of the same turn are sent in one write, so that the server processes and answers them together.
+ */
 class GatheringRedis extends Redis {
   #isGathering = false;
 
@@ -84,12 +92,12 @@ class GatheringRedis extends Redis {
 
 const retryMs = (): number => RETRY_MS * (1 + Math.random());
 
-/** Whether an address is that of a cluster. */
+/** Whether the URL is that of a cluster. */
 export function isCluster(url: string): boolean {
   return url.includes(',');
 }
 
-/** Commands that come to the wrong node, as its slots move, are sent to the right one. */
+/** How often a command is redirected to the right node when slots move. */
 const MOVES = 3;
 
 function connectCluster(urls: string, { retryStrategy: _of, ...options }: RedisOptions): Cluster {
@@ -105,7 +113,10 @@ function connectCluster(urls: string, { retryStrategy: _of, ...options }: RedisO
   });
 }
 
-/** A connection to a cluster for who waits there for work: commands wait for it too, for as long as it takes. */
+/**
+ * A connection to a cluster for workers that wait for jobs: commands wait for the connection, without a
+ * timeout.
+ */
 export function connectBlockingCluster(urls: string): Cluster {
   const redisOptions = { connectTimeout: CONNECT_MS, maxRetriesPerRequest: null, ...credentialsOf(urls) };
   return new Cluster(nodesOf(urls), { clusterRetryStrategy: retryMs, redisOptions });
@@ -117,7 +128,7 @@ const nodesOf = (urls: string): string[] =>
     .map((url) => url.trim())
     .filter((url) => url !== '');
 
-/** The nodes of a cluster have one user, which the first of them names. */
+/** All nodes of a cluster use the credentials of the first URL. */
 function credentialsOf(urls: string): RedisOptions {
   const { username, password, protocol } = new URL(nodesOf(urls)[0] ?? '');
   return {

@@ -12,7 +12,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgre
 const isRoot = process.getuid?.() === 0;
 const ORDINARY_UID = 1_000;
 const NOBODY = 65_534;
-/** The compiled library, for processes of their own. */
+/** The compiled library, for separate processes. */
 const LIBRARY = new URL('../../dist/server/embedded-postgres.js', import.meta.url).href;
 
 const folders: string[] = [];
@@ -26,7 +26,7 @@ async function emptyFolder(): Promise<string> {
   return folder;
 }
 
-/** A data folder that was used and stopped. */
+/** A data folder whose server has run and stopped. */
 async function usedFolder(): Promise<string> {
   const folder = await emptyFolder();
   await cp(template, folder, { recursive: true });
@@ -50,7 +50,7 @@ async function query<Row extends QueryResultRow>(url: string, sql: string): Prom
   }
 }
 
-/** Starts the server in a process of its own, which then only waits. */
+/** Starts the server in a separate process, which then only waits. */
 async function startElsewhere(
   dataDir: string,
   uid?: number,
@@ -86,7 +86,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Processes whose command line names the folder. */
+/** Processes whose command line contains the folder. */
 async function processesOf(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await readdir('/proc')) {
@@ -115,7 +115,7 @@ afterAll(async () => {
 });
 
 describe('startEmbeddedPostgres', () => {
-  it('creates a database that opens with its password only, on 127.0.0.1 only', async () => {
+  it('creates a database that requires its password and listens on 127.0.0.1 only', async () => {
     const dataDir = await usedFolder();
     const server = await start(dataDir);
     expect(server.adopted).toBe(false);
@@ -139,7 +139,7 @@ describe('startEmbeddedPostgres', () => {
     await expect(query(wrong.href, 'SELECT 1')).rejects.toThrow('password authentication failed');
   });
 
-  it('keeps the data over a stop and a start', async () => {
+  it('keeps the data across a stop and a start', async () => {
     const dataDir = await usedFolder();
     const first = await start(dataDir);
     await query(first.url, 'INSERT INTO kept VALUES (2)');
@@ -161,7 +161,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'runs in a session that the Ctrl-C of a terminal does not reach',
+    "runs in a session that a terminal's Ctrl-C does not reach",
     async () => {
       const server = await start(await usedFolder());
       const fields = (await readFile(`/proc/${server.pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
@@ -172,7 +172,7 @@ describe('startEmbeddedPostgres', () => {
     },
   );
 
-  it('takes over the server that a killed process left running', async () => {
+  it('takes over the server left by a killed process', async () => {
     const dataDir = await usedFolder();
     const { child, pid } = await startElsewhere(dataDir);
     await kill(child);
@@ -195,7 +195,7 @@ describe('startEmbeddedPostgres', () => {
   });
 
   it.each(['SIGINT', 'SIGKILL'] as const)(
-    'is there again at the same address when %s has ended it, if it is to be kept running',
+    'restarts at the same address after %s, if it is to be kept running',
     async (signal) => {
       const dataDir = await usedFolder();
       const server = await start(dataDir);
@@ -210,7 +210,7 @@ describe('startEmbeddedPostgres', () => {
     },
   );
 
-  it('leaves the data alone when another process has started a server of its own on them', async () => {
+  it('leaves the data alone if another process has started its own server on them', async () => {
     const dataDir = await usedFolder();
     const server = await start(dataDir);
     process.kill(server.pid, 'SIGINT');
@@ -220,7 +220,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(other.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
   });
 
-  it('waits for a server that is shutting down and then starts a new one', async () => {
+  it('waits for a server that is shutting down, and then starts a new one', async () => {
     const dataDir = await usedFolder();
     const first = await start(dataDir);
     process.kill(first.pid, 'SIGINT');
@@ -229,7 +229,7 @@ describe('startEmbeddedPostgres', () => {
     expect(second.pid).not.toBe(first.pid);
   });
 
-  it('gives processes that start at the same time the same server', async () => {
+  it('provides the same server to processes that start at the same time', async () => {
     const dataDir = await emptyFolder();
     const found = await Promise.all([start(dataDir), start(dataDir), start(dataDir)]);
     expect(new Set(found.map(({ url }) => url)).size).toBe(1);
@@ -237,7 +237,7 @@ describe('startEmbeddedPostgres', () => {
     expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
   });
 
-  it('starts although an earlier first start was killed half-way', async () => {
+  it('starts even if an earlier first start was killed halfway', async () => {
     const dataDir = await emptyFolder();
     const starting = startElsewhere(dataDir).catch(() => undefined);
     while (!(await readdir(dataDir)).some((name) => name.startsWith('postgres.init-'))) await sleep(5);
@@ -249,7 +249,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('is not held up by a pid file whose number another process has now', async () => {
+  it('is not confused by a pid file whose pid now belongs to another process', async () => {
     const dataDir = await usedFolder();
     const stranger = spawn('sleep', ['60'], isRoot ? { uid: NOBODY, gid: NOBODY } : {});
     children.push(stranger);
@@ -264,7 +264,7 @@ describe('startEmbeddedPostgres', () => {
     expect(isAlive(stranger.pid ?? 0)).toBe(true);
   });
 
-  it('says that the password file does not fit rather than waiting', async () => {
+  it('reports a wrong password file instead of waiting', async () => {
     const dataDir = await usedFolder();
     const server = await start(dataDir);
     await writeFile(join(dataDir, 'postgres-password'), 'another');
@@ -272,27 +272,27 @@ describe('startEmbeddedPostgres', () => {
     await server.stop();
   });
 
-  it('tells what PostgreSQL said when it does not start', async () => {
+  it("reports PostgreSQL's own message if it does not start", async () => {
     const dataDir = await usedFolder();
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '9\n');
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow('initialized by PostgreSQL version 9');
   });
 
-  it('bounds its log', async () => {
+  it('limits the size of its log', async () => {
     const dataDir = await usedFolder();
     await writeFile(join(dataDir, 'postgres.log'), 'x'.repeat(9 * 1024 * 1024));
     await start(dataDir);
     expect((await stat(join(dataDir, 'postgres.log'))).size).toBeLessThan(1024 * 1024);
   });
 
-  // False where only root may enter the folder that this project lies in.
+  // False if only root may enter the folder of this project.
   const ordinaryUserRuns =
     isRoot &&
     spawnSync(process.execPath, ['-e', `import(${JSON.stringify(LIBRARY)})`], { uid: ORDINARY_UID })
       .status === 0;
 
   describe.runIf(isRoot)('started by root', () => {
-    it('works below a folder that only root may enter, and where all may, on the same data', async () => {
+    it('works below a folder that only root may enter, and below one open to all, on the same data', async () => {
       const dataDir = await usedFolder();
       for (const [mode, owner] of [
         [0o700, 0],

@@ -11,42 +11,45 @@ import { choosePostgresUser } from './postgres-user.js';
 import { findPostmaster, isPostmaster, stopPostmaster } from './postmaster.js';
 
 const ATTEMPTS = 6;
-/** How often it is looked whether the server still runs. */
+/** How often to check whether the server still runs. */
 const LOOK_MS = 250;
 const AGAIN_MS_MAX = 5_000;
 const LOG_TAIL_CHARS = 2_000;
 
 export interface EmbeddedPostgresOptions {
-  /** Holds the database, its password and its log. Created when it is not there. */
+  /** Contains the database, its password and its log. Created if missing. */
   readonly dataDir: string;
   readonly logger?: StorageLogger;
-  /** Where a server that is started listens; without it, on a free port. */
+  /** The port of a newly started server; default: a free port. */
   readonly port?: number;
-  /** Settings of a server that is started, beside or instead of the usual ones. */
+  /** Settings of a newly started server, in addition to or instead of the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A running PostgreSQL server. */
 export interface EmbeddedPostgres {
-  /** Connection string with password. */
+  /** Connection string, including the password. */
   readonly url: string;
-  /** Of the server that runs, or ran last. */
+  /** Process id of the running server, or of the last one. */
   readonly pid: number;
-  /** True when the server was found running, left behind by a process that was killed, or another's. */
+  /** True if the server was already running: left by a killed process, or started by another one. */
   readonly adopted: boolean;
   /**
-   * Starts the server again, at the same address, whenever it has ended. `onElsewhere` hears when another process has
-   * started one on the same data, at an address of its own; then it is left alone.
+   * Restarts the server at the same address whenever it has ended. `onElsewhere` is called if another process
+   * has started
+   * one on the same data at another address; then this one stops restarting it.
    */
   keepRunning(onElsewhere: () => void): void;
-  /** Stops the server, whoever started it. Safe to call twice. */
+  /** Stops the server, whether or not this process started it. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the PostgreSQL that comes with npm on `dataDir`, or takes over the one that already runs there. It listens on
- * a free port of 127.0.0.1 and outlives a killed parent. Who may use the database is not decided here: hold the
- * instance lock, and do not stop a server whose lock another process has.
+ * Starts the PostgreSQL from npm on `dataDir`, or takes over the one already running there. It listens on a
+ * free port of
+ * 127.0.0.1 and survives a killed parent. This does not decide which process may use the database: hold the
+ * instance
+ * lock, and do not stop a server while another process has the lock.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const logger = options.logger ?? silent;
@@ -119,7 +122,7 @@ class RunningPostgres implements EmbeddedPostgres {
     }
   }
 
-  /** Looks whether the server runs, and starts it again where it does not. */
+  /** Checks whether the server runs, and restarts it if it does not. */
   async #look(): Promise<'running' | 'ended' | 'elsewhere'> {
     const { data, logger } = this.#how;
     try {

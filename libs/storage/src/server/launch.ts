@@ -10,19 +10,19 @@ import { type PostgresUser, giveTo, giveToOwnerOf } from './postgres-user.js';
 import { findPostmaster, isPostmaster } from './postmaster.js';
 
 const POLL_MS = 15;
-/** Long enough for a crash recovery of `max_wal_size`. */
+/** Enough for crash recovery of `max_wal_size`. */
 const READY_MS = 120_000;
 const LOG_EVERY_MS = 5_000;
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
-  // A path of a socket may have 107 bytes only, and a data folder may lie deeper.
+  // A socket path is limited to 107 bytes, and a data folder's path may be longer.
   unix_socket_directories: '',
   max_connections: 60,
   shared_buffers: '128MB',
   max_wal_size: '1GB',
-  // This is where the money is: a commit that was told is on the disk.
+  // The database holds money: a reported commit must be on disk.
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
@@ -34,7 +34,7 @@ const SETTINGS = {
   log_checkpoints: 'off',
 };
 
-/** What a server of a data folder is started with. */
+/** The parameters for starting a server on a data folder. */
 export interface Launch {
   readonly data: PostgresData;
   readonly user: PostgresUser;
@@ -44,15 +44,15 @@ export interface Launch {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** A server that answers. */
+/** A server that accepts queries. */
 export interface Launched {
   readonly pid: number;
   readonly port: number;
-  /** Whether it was found running. */
+  /** Whether it was already running. */
   readonly adopted: boolean;
 }
 
-/** Takes over the server that runs on the data, if one does and answers. */
+/** Takes over the server running on the data, if there is one and it responds. */
 export async function adopt({ data, logger }: Launch): Promise<Launched | undefined> {
   const running = await findPostmaster(data.folder);
   if (!running) return undefined;
@@ -62,7 +62,7 @@ export async function adopt({ data, logger }: Launch): Promise<Launched | undefi
   return { pid: running.pid, port: running.port, adopted: true };
 }
 
-/** Starts a server at a port, and gives it once it answers; nothing when it has ended instead. */
+/** Starts a server on a port, and returns it once it responds; undefined if it ended instead. */
 export async function launch(
   { data, user, binary, logPath, logger, settings: own }: Launch,
   port: number,
@@ -78,7 +78,7 @@ export async function launch(
   let ended = false;
   try {
     child = user.spawn(binary, ['-D', data.folder, ...settings], log.fd);
-    // At once: it may end before the log is closed here.
+    // Registered at once: the process may end before the log is closed below.
     for (const event of ['exit', 'error']) child.once(event, () => (ended = true));
   } finally {
     await log.close();
@@ -89,7 +89,7 @@ export async function launch(
   return { pid, port, adopted: false };
 }
 
-/** Waits until the server with this pid answers; false when it ended instead. */
+/** Waits until the server with this pid responds; false if it ended instead. */
 async function becomesReady(
   { data, logger }: Pick<Launch, 'data' | 'logger'>,
   pid: number,

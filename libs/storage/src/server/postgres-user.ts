@@ -8,7 +8,7 @@ const ROOT = 0;
 const NOBODY = 65_534;
 const PROBE_MS = 10_000;
 
-/** Where a program of PostgreSQL writes: a file descriptor for both of its outputs. */
+/** Where a PostgreSQL program writes: one file descriptor for stdout and stderr. */
 type Output = number | 'ignore';
 
 interface Owner {
@@ -16,21 +16,21 @@ interface Owner {
   readonly gid: number;
 }
 
-/** The user that PostgreSQL runs as, and how a program is started as that user. */
+/** The user that PostgreSQL runs as, and how to start a program as that user. */
 export interface PostgresUser {
-  /** Who has to own the data; undefined when that is whoever runs this process. */
+  /** The required owner of the data; undefined for the user of this process. */
   readonly owner: Owner | undefined;
   spawn(binary: string, args: readonly string[], output: Output): ChildProcess;
 }
 
-/** PostgreSQL refuses to run as root, so root has to find another user that gets at the programs and the data. */
+/** PostgreSQL refuses to run as root, so root needs another user with access to the programs and the data. */
 export async function choosePostgresUser(binaries: PostgresBinaries, dataDir: string): Promise<PostgresUser> {
   if (!isRoot()) return userOf({ owner: undefined });
   const { uid, gid } = await stat(dataDir);
   const ways: Way[] = [
     ...(uid === ROOT ? [] : [{ owner: { uid, gid }, identity: { uid, gid } }]),
     { owner: { uid: NOBODY, gid: NOBODY }, identity: { uid: NOBODY, gid: NOBODY } },
-    // In a user namespace root looks like nobody and still walks through folders that only root may enter.
+    // In a user namespace, root appears as nobody but can still enter folders reserved for root.
     {
       owner: { uid: ROOT, gid: ROOT },
       prefix: ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`],
@@ -47,7 +47,7 @@ export async function choosePostgresUser(binaries: PostgresBinaries, dataDir: st
   );
 }
 
-/** Gives the data to the user. The folder itself comes last, so that an interrupted run is done again. */
+/** Gives the data to the user. The folder itself comes last, so that an interrupted run is repeated. */
 export async function giveTo({ owner }: PostgresUser, folder: string): Promise<void> {
   if (!owner || (await stat(folder)).uid === owner.uid) return;
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -55,7 +55,7 @@ export async function giveTo({ owner }: PostgresUser, folder: string): Promise<v
   await chown(folder, owner.uid, owner.gid);
 }
 
-/** Lets a file that root made belong to whom its folder belongs, who may want to start the server later. */
+/** Gives a file created by root to the owner of its folder, who may want to start the server later. */
 export async function giveToOwnerOf(folder: string, path: string): Promise<void> {
   if (!isRoot()) return;
   const { uid, gid } = await stat(folder);
@@ -64,7 +64,7 @@ export async function giveToOwnerOf(folder: string, path: string): Promise<void>
 
 const isRoot = (): boolean => process.getuid?.() === ROOT;
 
-/** A way to become the owner: by the identity of the process, or by a command in front. */
+/** A way to become the owner: by the identity of the process, or by a command prefix. */
 interface Way {
   readonly owner: Owner | undefined;
   readonly identity?: Owner;
@@ -77,10 +77,11 @@ function userOf({ owner, identity, prefix = [] }: Way): PostgresUser {
     spawn: (binary, args, output) => {
       const [file, ...rest] = [...prefix, binary];
       return spawn(file, [...rest, ...args], {
-        // A session of its own: Ctrl-C must reach this process only, which still needs its database to stop.
+        // Its own session: Ctrl-C must reach only this process, which still needs its database while
+        // stopping.
         detached: true,
         cwd: '/',
-        // Nothing of this process's environment, which may hold secrets.
+        // None of this process's environment, which may contain secrets.
         env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
         stdio: ['ignore', output, output],
         ...identity,
@@ -103,7 +104,10 @@ function works(user: PostgresUser, binary: string): Promise<boolean> {
   });
 }
 
-/** Whether the user gets into the folder. Groups are left out, so a rare folder is taken for closed. */
+/**
+ * Whether the user can enter the folder. Groups are ignored, so a folder open only to a group counts as
+ * closed.
+ */
 async function mayEnter(folder: string, { owner }: PostgresUser): Promise<boolean> {
   for (let path = await realpath(folder); ; path = dirname(path)) {
     const { mode, uid } = await stat(path);

@@ -10,14 +10,14 @@ const POLL_MS = 15;
 const FAST_STOP_MS = 10_000;
 const HARD_STOP_MS = 5_000;
 
-/** A PostgreSQL server that runs on a data folder, as its pid file tells. */
+/** A PostgreSQL server running on a data folder, according to its pid file. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
   readonly ready: boolean;
 }
 
-/** The server that runs on `folder`, if one does. A pid file that somebody else's process now matches is removed. */
+/** The server running on `folder`, if any. Removes a pid file whose pid now belongs to another program. */
 export async function findPostmaster(folder: string): Promise<Postmaster | undefined> {
   const text = await readPidFile(folder);
   if (text === undefined) return undefined;
@@ -31,7 +31,7 @@ export async function findPostmaster(folder: string): Promise<Postmaster | undef
   return { pid, port, ready: lines[7]?.trim() === 'ready' };
 }
 
-/** Stops a server: first let it roll back and write a checkpoint, then at once. */
+/** Stops a server: first with rollback and a checkpoint, then immediately, then by killing it. */
 export async function stopPostmaster(folder: string, pid: number): Promise<void> {
   for (const [signal, deadlineMs] of [
     ['SIGINT', FAST_STOP_MS],
@@ -49,7 +49,7 @@ export async function stopPostmaster(folder: string, pid: number): Promise<void>
   throw new Error(`PostgreSQL (process ${pid}) does not stop`);
 }
 
-/** True while process `pid` is the server of `folder`. Where that can't be told it is taken to be. */
+/** True while process `pid` is the server of `folder`, or if that can't be determined. */
 export async function isPostmaster(folder: string, pid: number): Promise<boolean> {
   return isAlive(pid) && (await runsOn(folder, pid)) !== false;
 }
@@ -71,11 +71,11 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether the process is a server of this folder; undefined when its arguments can't be read. */
+/** Whether the process is a server of this folder; undefined if its arguments can't be read. */
 async function runsOn(folder: string, pid: number): Promise<boolean | undefined> {
   try {
     if (process.platform === 'linux') {
-      // Empty for a process that has ended and was not collected yet.
+      // Empty for a process that has ended but was not reaped.
       const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
       return args[args.indexOf('-D') + 1] === folder;
     }
@@ -87,8 +87,9 @@ async function runsOn(folder: string, pid: number): Promise<boolean | undefined>
 }
 
 /**
- * PostgreSQL itself sees through a stale pid file, unless its number now belongs to a process of the same user.
- * The file is moved away and looked at again, since a server may just have started and written a new one.
+ * PostgreSQL itself detects a stale pid file, unless its pid now belongs to a process of the same user. The
+ * file is
+ * moved away and compared again, because a server may just have started and written a new one.
  */
 async function removeStale(folder: string, text: string): Promise<void> {
   const aside = join(folder, `${PID_FILE}.${process.pid}`);

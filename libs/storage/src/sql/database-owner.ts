@@ -8,7 +8,7 @@ import {
 } from './instance-lock.js';
 import { isOutOfReach, whenReachable } from './reachable.js';
 
-/** Names the lock of whoever keeps balances on a database. */
+/** The lock name for processes that keep balances on a database. */
 const INSTANCE = 'svc-all';
 
 const REFUSED: Readonly<Record<LockMode, string>> = {
@@ -19,23 +19,24 @@ const REFUSED: Readonly<Record<LockMode, string>> = {
 interface OwnedDatabase {
   readonly url: string;
   readonly mode: LockMode;
-  /** What a refusal says belongs to others; default: the database. */
+  /** What the error message says belongs to others; default: the database. */
   readonly owned?: string;
-  /** How long a database that does not answer is waited for. */
+  /** How long to wait for a database that does not respond. */
   readonly waitMs: number;
-  /** Makes sure of the tables, while the lock is held. */
+  /** Prepares the tables while the lock is held. */
   readonly prepare: (url: string) => Promise<unknown>;
 }
 
 interface OwnerWatch extends Partial<Omit<LockWatch, 'onTaken'>>, Pick<LockWatch, 'onTaken'> {
-  /** Whether the lock is held: it is taken again where the start has to begin again. */
+  /** Whether the lock is held. It is taken again if the start has to be repeated. */
   onHeld?(isHeld: boolean): void;
 }
 
 /**
- * Takes the database for a process that keeps balances in its memory, alone, or for the ledgers of a cluster, together, and
- * keeps it over any outage until the process ends; the log says what becomes of it. Throws StartFault where others have it,
- * and where it can not be reached.
+ * Takes the database for a process that keeps balances in its memory (alone), or for the ledgers of a cluster
+ * (together), and keeps it across outages until the process ends. Changes are logged. Throws StartFault if
+ * others have
+ * it or it can't be reached.
  */
 export async function ownDatabase(
   database: OwnedDatabase,
@@ -57,7 +58,7 @@ export async function ownDatabase(
   let lock: InstanceLock | undefined;
   undo(() => lock?.release());
   await whenReachable({ url: database.url, waitMs: database.waitMs, logger }, async () => {
-    // Of an attempt that failed after it had the lock.
+    // From an attempt that failed after it had the lock.
     await lock?.release();
     watch.onHeld?.(false);
     lock = await heldLock(database);

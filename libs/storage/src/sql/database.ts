@@ -7,7 +7,9 @@ import { withTransaction } from './transaction.js';
 
 const CLOSE_MS = 5_000;
 
-/** The database as stores see it. It is there until `onApplicationShutdown`, so nothing may use it from then on. */
+/**
+ * The database for stores. It is available until `onApplicationShutdown`, so nothing may use it from then on.
+ */
 export class Database implements OnApplicationShutdown {
   readonly pool: Pool;
   private readonly ends: readonly (() => void)[];
@@ -19,27 +21,29 @@ export class Database implements OnApplicationShutdown {
     for (const operation of ['query', 'transaction']) neighbours.database.with(POOL, operation, 'connection');
   }
 
-  /** Runs one statement and gives its rows: `int8` as bigint, `numeric` as string, `timestamptz` as Date. */
+  /**
+   * Runs one statement and returns its rows: `int8` as bigint, `numeric` as string, `timestamptz` as Date.
+   */
   async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     const { rows } = await timed('query', this.pool.query<Row>(sql, [...values]));
     return rows;
   }
 
-  /** Runs `work` in a transaction, again after a deadlock or a serialization failure. */
+  /** Runs `work` in a transaction, and repeats it after a deadlock or a serialization failure. */
   transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return timed('transaction', withTransaction(this.pool, work));
   }
 
   async onApplicationShutdown(): Promise<void> {
     for (const end of this.ends) end();
-    // Waits for connections in use, but not for ever.
+    // Waits for connections in use, but not forever.
     await within(CLOSE_MS, this.pool.end()).catch(() => undefined);
   }
 }
 
 const POOL = 'postgresql';
 
-/** Tells of a pool's connections while there is one. */
+/** Reports metrics on a pool's connections. */
 function watchPool(pool: Pool): readonly (() => void)[] {
   return [
     neighbours.connections.observe(() => [
@@ -51,13 +55,13 @@ function watchPool(pool: Pool): readonly (() => void)[] {
   ];
 }
 
-/** The class of what the server refused with; none where the work itself refused, since PostgreSQL responded. */
+/** The error class of the server; empty if the work itself threw a Problem, since PostgreSQL responded. */
 function faultOf(error: unknown): string {
   if (error instanceof DatabaseError) return `sqlstate ${error.code?.slice(0, 2)}`;
   return error instanceof Problem ? '' : 'connection';
 }
 
-/** Counts a call however it ends. */
+/** Records a call, whether it succeeds or fails. */
 async function timed<Result>(operation: string, call: Promise<Result>): Promise<Result> {
   const startMs = performance.now();
   let fault = '';

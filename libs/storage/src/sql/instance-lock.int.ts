@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-/** A lock that is kept, and what it tells. */
+/** A kept lock, and its notifications. */
 async function keep(name: string, mode?: LockMode): Promise<{ lock: InstanceLock; told: string[] }> {
   const lock = await holdInstanceLock(database.url, name, mode);
   locks.push(lock);
@@ -51,7 +51,7 @@ async function terminateHolder(name: string): Promise<void> {
 const refusal = (name: string, mode?: LockMode): Promise<unknown> =>
   holdInstanceLock(database.url, name, mode).catch((error: unknown) => error);
 
-it('lets one process hold a name, and another one once it is released', async () => {
+it('lets one process hold a name, and another one after its release', async () => {
   const lock = await holdInstanceLock(database.url, 'all');
   expect(await refusal('all')).toBeInstanceOf(InstanceRunning);
   await (await holdInstanceLock(database.url, 'other')).release();
@@ -59,7 +59,7 @@ it('lets one process hold a name, and another one once it is released', async ()
   await (await holdInstanceLock(database.url, 'all')).release();
 });
 
-it('waits for the lock of a process that is just being ended', async () => {
+it('waits for the lock of a process that is just ending', async () => {
   const first = await holdInstanceLock(database.url, 'ending');
   const second = holdInstanceLock(database.url, 'ending');
   await first.release();
@@ -67,8 +67,8 @@ it('waits for the lock of a process that is just being ended', async () => {
   expect(await refusal('ending')).toBeInstanceOf(InstanceRunning);
 });
 
-describe('a lock that is kept', () => {
-  it('is had again after its connection has ended, as often as that happens', async () => {
+describe('a kept lock', () => {
+  it('is taken again after its connection has ended, however often', async () => {
     const { told } = await keep('ended');
     for (let time = 1; time <= 3; time += 1) {
       await terminateHolder('ended');
@@ -78,7 +78,7 @@ describe('a lock that is kept', () => {
     expect(await refusal('ended')).toBeInstanceOf(InstanceRunning);
   });
 
-  it('stays where it is while the database stands still, and tells so', async () => {
+  it('stays held while the database is stalled, and reports that', async () => {
     const { told } = await keep('still');
     const pid = await backendOf('still');
     process.kill(pid, 'SIGSTOP');
@@ -92,11 +92,11 @@ describe('a lock that is kept', () => {
     expect(await backendOf('still')).toBe(pid);
   });
 
-  it('is not had again once another process has had it, even if that has gone', async () => {
+  it('is lost once another process has had it, even if that process is gone', async () => {
     const { told } = await keep('taken');
     const other = new Client({ connectionString: database.url });
     await other.connect();
-    // It waits in the server's queue, so it is the next one.
+    // It waits in the server's queue, so it is next.
     const next = other.query(`SELECT pg_advisory_lock(hashtextextended('taken', 0))`);
     await sleep(100);
     await terminateHolder('taken');
@@ -110,7 +110,7 @@ describe('a lock that is kept', () => {
     await (await holdInstanceLock(database.url, 'taken')).release();
   });
 
-  it('tells nothing of its own release', async () => {
+  it('reports nothing on its own release', async () => {
     const { lock, told } = await keep('released');
     await lock.release();
     await sleep(200);
@@ -118,8 +118,8 @@ describe('a lock that is kept', () => {
   });
 });
 
-describe('processes that have a lock together', () => {
-  it('are any number, beside nobody who wants it alone, whoever comes first', async () => {
+describe('processes that share a lock', () => {
+  it('may be any number, and exclude a process that wants it alone, whichever comes first', async () => {
     const [first, second] = [await keep('cluster', 'together'), await keep('cluster', 'together')];
     expect(await refusal('cluster')).toBeInstanceOf(InstanceRunning);
     await first.lock.release();
@@ -129,7 +129,7 @@ describe('processes that have a lock together', () => {
     expect(await refusal('cluster', 'together')).toBeInstanceOf(InstanceRunning);
   });
 
-  it('have it again after an outage, but not once somebody has had it alone', async () => {
+  it('take it again after an outage, but not if a process had it alone', async () => {
     const { told } = await keep('outage', 'together');
     await terminateHolder('outage');
     await expect.poll(() => told, PATIENCE).toEqual(['away', 'back']);

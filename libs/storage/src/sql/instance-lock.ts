@@ -3,18 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeadlineExceeded, within } from '@svc/runtime';
 import { SteadyClient } from './steady-client.js';
 
-/** The backend of a process that was just killed takes a moment to let its lock go. */
+/** The backend of a process that was just killed takes a moment to release its lock. */
 const RETRY_FOR_MS = 2_000;
 const RETRY_MS = 100;
 const RETRY_MS_MAX = 1_000;
 const CONNECT_MS = 5_000;
 const HEARTBEAT_MS = 1_000;
-/** A database that does not answer for so long is taken to be away. */
+/** A database that does not respond for this long counts as down. */
 const ANSWER_MS = 3_000;
-/** A connection that is silent for so long is given up. Until then a server that stands still keeps the lock. */
+/** A connection silent for this long is closed. Until then a stalled server keeps the lock. */
 const SILENCE_MS = 30_000;
 const CLOSE_MS = 2_000;
-/** Who has waited so long for a lock that was its own says so. */
+/** Warn after waiting this long for a lock that this process had. */
 const REFUSED_MS = 30_000;
 
 /** Another process holds the lock. */
@@ -22,20 +22,20 @@ export class InstanceRunning extends Error {
   override readonly name = 'InstanceRunning';
 }
 
-/** Told of what becomes of a lock. */
+/** Notified of changes of a lock. */
 export interface LockWatch {
-  /** The database does not answer, or the lock has gone with its connection. It is tried to have it again. */
+  /** The database does not respond, or the lock was lost with its connection. Retaking it is being tried. */
   onAway(reason: string): void;
-  /** The lock is held, and nobody else had it meanwhile. */
+  /** The lock is held again, and no other process had it in between. */
   onBack(): void;
-  /** Another process has had it since: what this one remembers may be wrong. It is not tried any more. */
+  /** Another process has had it: this process's memory may be wrong. The lock is given up. */
   onTaken(): void;
 }
 
-/** Whether one process has the lock alone, or the processes of a cluster have it together. */
+/** Whether one process has the lock alone, or the processes of a cluster share it. */
 export type LockMode = 'alone' | 'together';
 
-/** Who processes are that have a lock together, in the table of holders. */
+/** The holder id of processes that share a lock. */
 const TOGETHER = '00000000-0000-4000-8000-000000000000';
 
 const TRY: Readonly<Record<LockMode, string>> = {
@@ -49,19 +49,21 @@ interface Place {
   readonly mode: LockMode;
 }
 
-/** The right to be the only process, or one of the only cluster, of its kind on a database. */
+/** The right to be the only process, or part of the only cluster, of its kind on a database. */
 export interface InstanceLock {
   /**
-   * Writes down whose the database is, and keeps the lock over any outage. To be called when the tables are there and
-   * before anything is done that another process must not do. Rejects when the database can't be asked.
+   * Records the holder, and keeps the lock across outages. Call it when the tables exist, and before doing
+   * anything that
+   * excludes other processes. Rejects if the database can't be reached.
    */
   keep(watch: LockWatch): Promise<void>;
   release(): Promise<void>;
 }
 
 /**
- * Takes the lock `name` on the database, on a connection of its own. Throws `InstanceRunning` when another process
- * has it, in a way that excludes this one, and keeps it for two more seconds.
+ * Takes the lock `name` on the database, on its own connection. Throws `InstanceRunning` if another process
+ * has it in
+ * a conflicting mode and keeps it for two more seconds.
  */
 export async function holdInstanceLock(
   url: string,
@@ -104,7 +106,7 @@ async function tryLock(client: SteadyClient, { name, mode }: Place): Promise<boo
 }
 
 class HeldLock implements InstanceLock {
-  /** Who this process is, in the table of holders. */
+  /** The holder id of this process. */
   readonly #holder: string;
   readonly #place: Place;
   readonly #stop = new AbortController();
@@ -124,7 +126,7 @@ class HeldLock implements InstanceLock {
       [this.#place.name, this.#holder],
     );
     await within(CONNECT_MS, sign);
-    // It goes on until the release, and never rejects.
+    // Runs until the release, and never rejects.
     void this.#watch(watch);
   }
 
@@ -152,7 +154,7 @@ class HeldLock implements InstanceLock {
     }
   }
 
-  /** Makes sure that the database answers, and waits until that is to be done again or the connection ends. */
+  /** Checks that the database responds, then waits until the next check or the end of the connection. */
   async #beat(watch: LockWatch): Promise<void> {
     const answer = this.#client.query('SELECT 1');
     try {
@@ -169,7 +171,7 @@ class HeldLock implements InstanceLock {
     this.#client.off('end', ended.resolve);
   }
 
-  /** Tries until the lock is this process's again. Gives `taken` when another has had it meanwhile. */
+  /** Tries until this process has the lock again. Returns `taken` if another process had it in between. */
   async #takeAgain(watch: LockWatch): Promise<SteadyClient | 'taken' | undefined> {
     const place = this.#place;
     let refusedSinceMs: number | undefined;
@@ -182,7 +184,8 @@ class HeldLock implements InstanceLock {
         await client.connect();
         await within(CONNECT_MS, client.beMissed());
         const isHeld = await tryLock(client, place);
-        // Whoever had the lock has signed with it in hand, so that is seen by who has it next.
+        // Each holder records its id while it holds the lock, so the next one can tell whether anyone held it
+        // in between.
         const holder = await holderOf(client, place.name);
         if (holder === this.#holder && isHeld && !this.#stop.signal.aborted) return client;
         client.destroy();

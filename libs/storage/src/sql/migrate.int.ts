@@ -73,14 +73,14 @@ it('records a migration as Prisma does', async () => {
   expect(rows[0]?.finished_at).toBeInstanceOf(Date);
 });
 
-it('applies what was added later', async () => {
+it('applies migrations added later', async () => {
   await migrate(url, dir);
   await write('0002_second', 'CREATE TABLE second (n int);');
   expect(await migrate(url, dir)).toEqual(['0002_second']);
   expect(await query(url, `SELECT to_regclass('second')::text AS name`)).toEqual([{ name: 'second' }]);
 });
 
-it('takes functions with semicolons in their body', async () => {
+it('accepts functions with semicolons in their body', async () => {
   await write(
     '0002_function',
     `CREATE FUNCTION two() RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM 1; RETURN 2; END; $$;`,
@@ -89,13 +89,13 @@ it('takes functions with semicolons in their body', async () => {
   expect(await query(url, 'SELECT two()')).toEqual([{ two: 2 }]);
 });
 
-it('applies each migration once when several processes start at once', async () => {
+it('applies each migration once when several processes start together', async () => {
   await write('0002_slow', 'SELECT pg_sleep(0.2); CREATE TABLE slow (n int);');
   const applied = await Promise.all([migrate(url, dir), migrate(url, dir), migrate(url, dir)]);
   expect(applied.flat().toSorted()).toEqual(['0001_first', '0002_slow']);
 });
 
-it('leaves nothing of a migration that fails, and names it', async () => {
+it('leaves nothing of a failing migration, and names it', async () => {
   await write('0002_broken', 'CREATE TABLE half (n int); SELECT 1 / 0;');
   await expect(migrate(url, dir)).rejects.toThrow('Migration 0002_broken failed: division by zero');
   expect(await query(url, `SELECT to_regclass('half') AS half, to_regclass('first')::text AS first`)).toEqual(
@@ -105,7 +105,7 @@ it('leaves nothing of a migration that fails, and names it', async () => {
   expect(await migrate(url, dir)).toEqual(['0002_broken']);
 });
 
-it('refuses when an applied migration was changed, but not for its line endings', async () => {
+it('refuses if an applied migration was changed, except for its line endings', async () => {
   await migrate(url, dir);
   await write('0001_first', 'CREATE TABLE first (n int);\r\n');
   expect(await migrate(url, dir)).toEqual([]);
@@ -113,20 +113,20 @@ it('refuses when an applied migration was changed, but not for its line endings'
   await expect(migrate(url, dir)).rejects.toThrow('Migration 0001_first was changed');
 });
 
-it('refuses a database that is newer than this version', async () => {
+it('refuses a database newer than this version', async () => {
   await write('0002_newer', 'CREATE TABLE newer (n int);');
   await migrate(url, dir);
   await rm(join(dir, '0002_newer'), { recursive: true });
   await expect(migrate(url, dir)).rejects.toThrow('0002_newer, which this version lacks');
 });
 
-it('refuses a database on which Prisma left a migration half-way', async () => {
+it('refuses a database on which Prisma left a migration halfway', async () => {
   await migrate(url, dir);
   await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL');
   await expect(migrate(url, dir)).rejects.toBeInstanceOf(MigrationError);
 });
 
-it('a check takes tables of this version and of a newer one, and refuses older and changed ones', async () => {
+it('the check accepts tables of this and newer versions, and rejects older and changed ones', async () => {
   await expect(checkMigrated(url, dir)).rejects.toThrow('lacks migration 0001_first');
   await migrate(url, dir);
   await checkMigrated(url, dir);

@@ -5,20 +5,20 @@ import { fileURLToPath } from 'node:url';
 import { StartFault, databaseUrl } from '@svc/runtime';
 import { Client } from 'pg';
 
-/** The number that `prisma migrate deploy` locks, so that the two never run at once. */
+/** The advisory lock of `prisma migrate deploy`, so that the two never run at once. */
 const PRISMA_LOCK = 72_707_369;
 const LOCK_MS = 60_000;
 const STATEMENT_MS = 10 * 60_000;
 
-/** The folder of this repository's migrations; the same from `src` and from `dist`. */
+/** The folder of this repository's migrations, relative to both `src` and `dist`. */
 export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
-/** Settings of the command that brings the tables up to date. */
+/** Settings of the migration command. */
 export const migrationsConfig = {
   DATABASE_URL: databaseUrl.describe('The PostgreSQL server; its user has to be allowed to make tables'),
 };
 
-/** The database and the folder of migrations do not belong together, or a migration failed. */
+/** The database and the migration folder do not match, or a migration failed. */
 export class MigrationError extends StartFault {
   override readonly name = 'MigrationError';
 }
@@ -35,9 +35,11 @@ interface AppliedRow {
 }
 
 /**
- * Applies the migrations that the database lacks, in the order of their names, each in one transaction, and records
- * them as `prisma migrate deploy` does. Returns the names of those it applied. Throws `MigrationError` when an applied
- * migration was changed, is unknown here or has failed, and when one fails now.
+ * Applies the migrations that the database lacks, in the order of their names, each in one transaction, and
+ * records
+ * them as `prisma migrate deploy` does. Returns the names of those it applied. Throws `MigrationError` if an
+ * applied
+ * migration was changed, is unknown here or has failed, and if one fails now.
  */
 export async function migrate(url: string, migrationsDir: string = MIGRATIONS_DIR): Promise<string[]> {
   const migrations = await readMigrations(migrationsDir);
@@ -53,8 +55,11 @@ export async function migrate(url: string, migrationsDir: string = MIGRATIONS_DI
 }
 
 /**
- * Throws `MigrationError` where the database lacks a migration of this version, or has another one of its name. What a
- * newer version has added may be there: so its tables can come before its processes, and these can go back.
+ * Throws `MigrationError` if the database lacks a migration of this version, or has a different one of the
+ * same name.
+ * Additions of a newer version are accepted, so tables can be migrated before the processes, and the
+ * processes can be
+ * rolled back.
  */
 export async function checkMigrated(url: string, migrationsDir: string = MIGRATIONS_DIR): Promise<void> {
   const migrations = await readMigrations(migrationsDir);
@@ -122,13 +127,13 @@ function refuseNewer(migrations: readonly Migration[], applied: readonly Applied
   }
 }
 
-/** Those that were not applied yet. */
+/** The migrations not applied yet. */
 function pendingOf(migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const { migration_name: name, checksum, finished_at: finishedAt } of applied) {
     const migration = known.get(name);
     if (!finishedAt) throw new MigrationError(`Migration ${name} has failed half-way and needs an operator`);
-    // A newer version's.
+    // From a newer version.
     if (!migration) continue;
     if (!checksumsOf(migration.sql).includes(checksum)) {
       throw new MigrationError(`Migration ${name} was changed after it had been applied`);
@@ -142,7 +147,7 @@ async function apply(client: Client, { name, sql }: Migration): Promise<void> {
   const startedAt = new Date();
   try {
     await client.query('BEGIN');
-    // Without parameters the whole file goes as one message, so a `;` in a function's body divides nothing.
+    // Without parameters the whole file is one message, so a `;` in a function's body does not split it.
     await client.query(sql);
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)

@@ -26,7 +26,7 @@ const counter = async (id: number): Promise<unknown> =>
   (await pool.query<{ n: number }>('SELECT n FROM counters WHERE id = $1', [id])).rows[0]?.n;
 
 describe('createPool', () => {
-  it('gives int8 as bigint and numeric as string, beyond what a number can hold', async () => {
+  it('returns int8 as bigint and numeric as string, beyond the range of a number', async () => {
     const { rows } = await pool.query(
       `SELECT 9007199254740993::int8 AS big, ARRAY[1, NULL, 9007199254740993]::int8[] AS bigs,
               12345678901234567890.123456789::numeric AS exact, 7::int4 AS small`,
@@ -41,7 +41,7 @@ describe('createPool', () => {
     ]);
   });
 
-  it('takes bigints as parameters', async () => {
+  it('accepts bigints as parameters', async () => {
     const { rows } = await pool.query('SELECT $1::int8 AS one, $2::int8[] AS many', [
       2n ** 62n,
       [1n, 2n ** 62n],
@@ -49,14 +49,14 @@ describe('createPool', () => {
     expect(rows).toEqual([{ one: 2n ** 62n, many: [1n, 2n ** 62n] }]);
   });
 
-  it('ends a statement at its deadline and goes on with the next', async () => {
+  it('ends a statement at its deadline and continues with the next', async () => {
     const hasty = createPool(database.url, { name: 'hasty', max: 1, statementMs: 100 });
     await expect(hasty.query('SELECT pg_sleep(30)')).rejects.toThrow('statement timeout');
     expect((await hasty.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
     await hasty.end();
   });
 
-  it('refuses a caller that got no connection within the deadline', async () => {
+  it('rejects a caller that got no connection within the deadline', async () => {
     const narrow = createPool(database.url, { name: 'narrow', max: 1, connectMs: 200 });
     const client = await narrow.connect();
     await expect(narrow.query('SELECT 1')).rejects.toThrow('timeout');
@@ -64,7 +64,7 @@ describe('createPool', () => {
     await narrow.end();
   });
 
-  it('replaces a connection that the server has ended', async () => {
+  it('replaces a connection ended by the server', async () => {
     const warnings: string[] = [];
     const logger = { info: () => undefined, warn: (message: string) => warnings.push(message) };
     const broken = createPool(database.url, { name: 'broken', max: 1, logger });
@@ -81,7 +81,7 @@ describe('createPool', () => {
 });
 
 describe('withTransaction', () => {
-  it('commits what returned and rolls back what threw', async () => {
+  it('commits if the work returns and rolls back if it throws', async () => {
     const before = (await counter(1)) as number;
     expect(
       await withTransaction(pool, async (client) => {
@@ -98,7 +98,7 @@ describe('withTransaction', () => {
     expect(await counter(1)).toBe(before + 1);
   });
 
-  it('runs both sides of a deadlock to the end', async () => {
+  it('completes both sides of a deadlock', async () => {
     const before = [(await counter(1)) as number, (await counter(2)) as number] as const;
     const bothHaveOne = Promise.withResolvers<void>();
     let waiting = 0;
@@ -110,7 +110,7 @@ describe('withTransaction', () => {
         await client.query('UPDATE counters SET n = n + 1 WHERE id = $1', [second]);
       });
     await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
-    // The server ends one side, or both where their time is up at the same moment.
+    // The server aborts one side, or both if they time out at the same moment.
     expect(waiting).toBeGreaterThanOrEqual(3);
     expect([await counter(1), await counter(2)]).toEqual([before[0] + 2, before[1] + 2]);
   });
@@ -125,7 +125,7 @@ describe('withTransaction', () => {
     expect(runs).toBe(5);
   });
 
-  it('leaves no connection behind when the server ends one in the middle', async () => {
+  it('leaves no connection behind if the server ends one in the middle', async () => {
     const work = withTransaction(pool, async (client) => {
       client.on('error', () => undefined);
       await client.query('SELECT pg_terminate_backend(pg_backend_pid())');
@@ -140,7 +140,7 @@ describe('withTransaction', () => {
 });
 
 describe('Database', () => {
-  it('counts lost connections as such, and not what the work itself refuses', async () => {
+  it('counts lost connections as such, but not errors of the work itself', async () => {
     const lost = (): number =>
       neighbours.database
         .points()
@@ -159,7 +159,7 @@ describe('Database', () => {
 });
 
 describe('StorageModule', () => {
-  it('gives Prisma and SQL one pool and closes it when the application stops', async () => {
+  it('shares one pool between Prisma and SQL, and closes it when the application stops', async () => {
     const app = await NestFactory.createApplicationContext(
       StorageModule.at({ url: database.url, maxConnections: 2 }),
       { logger: false },

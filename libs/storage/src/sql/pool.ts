@@ -6,18 +6,18 @@ const INT8 = 20;
 const INT8_ARRAY = 1016;
 
 export interface PoolOptions {
-  /** What the server shows for these connections. */
+  /** The application name in `pg_stat_activity`. */
   readonly name: string;
-  /** Connections at most; default: 10. */
+  /** Maximum number of connections; default: 10. */
   readonly max?: number;
   /** How long a caller waits for a connection; default: 5 s. */
   readonly connectMs?: number;
-  /** How long the server works on a statement; default: 10 s. */
+  /** The server's timeout per statement; default: 10 s. */
   readonly statementMs?: number;
   readonly logger?: StorageLogger;
 }
 
-/** The client gives up this much later than the server, which so has the time to say why. */
+/** The client times out this much later than the server, so that the server's error is seen. */
 const GRACE_MS = 2_000;
 
 type Parse = (value: string) => unknown;
@@ -34,12 +34,12 @@ const findExactParser: FindParser = (oid, format) => {
   return findParser(oid, format);
 };
 
-/** `int8` is a bigint, since amounts may pass 2^53. `numeric` stays a string. */
+/** `int8` is a bigint, since amounts may exceed 2^53. `numeric` stays a string. */
 export const exactTypes: CustomTypesConfig = {
   getTypeParser: findExactParser as CustomTypesConfig['getTypeParser'],
 };
 
-/** A bounded pool of connections in which every wait has a deadline. */
+/** A bounded pool of connections, in which every wait has a deadline. */
 export function createPool(url: string, options: PoolOptions): Pool {
   const { name, max = 10, connectMs = 5_000, statementMs = 10_000, logger = silent } = options;
   const pool = new Pool({
@@ -55,9 +55,9 @@ export function createPool(url: string, options: PoolOptions): Pool {
     types: exactTypes,
     Client: SteadyClient,
   });
-  // Without a listener a lost idle connection would end the process. The pool replaces it by itself.
+  // Without a listener, a lost idle connection would end the process. The pool replaces it by itself.
   pool.on('error', (error) => {
-    // At the end of a process the server may be gone before every connection is closed.
+    // When a process ends, the server may be gone before every connection is closed.
     if (!pool.ending) logger.warn(`Lost an idle connection to the database: ${error.message}`);
   });
   return pool;

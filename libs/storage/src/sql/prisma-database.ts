@@ -3,7 +3,10 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Database } from './database.js';
 import { PrismaClient } from '../generated/prisma/client.js';
 
-/** Prisma's model API over the pool of `Database`. For quiet tables: it is too slow for the path of a request. */
+/**
+ * Prisma's model API on the pool of `Database`. For tables with little traffic: it is too slow for the
+ * request path.
+ */
 export class PrismaDatabase extends PrismaClient implements OnApplicationShutdown {
   constructor(database: Database) {
     super({ adapter: new PrismaPg(database.pool) });

@@ -5,7 +5,7 @@ import { whenReachable } from './reachable.js';
 
 const url = 'postgres://svc:secret@db.example:5432/svc';
 
-/** Work that fails this way until the given attempt. */
+/** Work that fails with this error until the given attempt. */
 function failing(error: Error, until: number): { work: () => Promise<number>; attempts: () => number } {
   let attempt = 0;
   const work = async (): Promise<number> => {
@@ -26,7 +26,7 @@ describe('whenReachable', () => {
     Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
     new AggregateError([Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })]),
     fromServer('57P03'),
-  ])('repeats what fails by a database out of reach: %s', async (error) => {
+  ])('repeats work that fails because the database is unreachable: %s', async (error) => {
     const logged: string[] = [];
     const logger = { info: () => undefined, warn: (line: string) => void logged.push(line) };
     expect(await whenReachable({ url, waitMs: 60_000, logger }, failing(error, 3).work)).toBe(3);
@@ -44,7 +44,7 @@ describe('whenReachable', () => {
     }
   });
 
-  it('gives up after the deadline, and says what the last attempt failed by', async () => {
+  it("gives up after the deadline, and reports the last attempt's error", async () => {
     const { work } = failing(new Error('timeout expired'), Number.POSITIVE_INFINITY);
     const fault = await whenReachable({ url, waitMs: 1 }, work).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(StartFault);

@@ -8,14 +8,15 @@ const LOG_EVERY_MS = 10_000;
 
 interface ReachOptions {
   readonly url: string;
-  /** How long a database that does not answer is waited for. */
+  /** How long to wait for a database that does not respond. */
   readonly waitMs: number;
   readonly logger?: StorageLogger;
 }
 
 /**
- * Repeats work of a start while the database is out of reach: not there yet, in recovery, or too slow. Throws StartFault
- * after the deadline; what fails for any other reason is thrown at once.
+ * Repeats work at the start while the database is unreachable: not up yet, in recovery, or too slow. Throws
+ * StartFault
+ * after the deadline; any other error is thrown at once.
  */
 export async function whenReachable<Result>(
   { url, waitMs, logger = silent }: ReachOptions,
@@ -46,10 +47,12 @@ export async function whenReachable<Result>(
   }
 }
 
-/** What PostgreSQL reports while it starts, stops, recovers or has no room; classes 08 and 57P say so of the connection. */
+/** What PostgreSQL reports while it starts, stops, recovers or has no room: classes 08 and 57P, and 53300. */
 const PASSING = /^(?:08\w{3}|57P\d\d|53300)$/;
 
-/** What Node and pg report of a connection that is not made or does not last. Other failures are faults of the settings or the code. */
+/**
+ * Node's and pg's codes for a connection that fails or breaks. Other failures are faults of settings or code.
+ */
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -63,7 +66,7 @@ const CONNECTION_CODES = new Set([
 const CONNECTION_MESSAGE =
   /connection terminated|connection timeout|timeout expired|read timeout|not queryable/i;
 
-/** Whether a later attempt may succeed without anybody changing anything but the state of the database. */
+/** Whether a later attempt may succeed if only the state of the database changes. */
 export function isOutOfReach(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseError) return PASSING.test(error.code ?? '');

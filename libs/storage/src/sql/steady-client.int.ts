@@ -27,18 +27,18 @@ async function ended(told?: (error: Error) => void): Promise<void> {
   await expect.poll(() => client.query('SELECT 1').catch(String)).toMatch(/not queryable|terminat/);
 }
 
-it('tells who listens that the connection has ended', async () => {
+it('notifies a listener that the connection has ended', async () => {
   const told: Error[] = [];
   await ended((error) => told.push(error));
-  // The server's last words fail a query before the connection ends.
+  // The server's last message fails a query before the connection ends.
   await expect.poll(() => told).not.toEqual([]);
 });
 
-it('throws nothing where nobody listens for the end of a connection', async () => {
+it('throws nothing if the end of a connection has no listener', async () => {
   await expect(ended()).resolves.toBeUndefined();
 });
 
-it('a connection of a pool that ends between two statements of a transaction fails the next statement only', async () => {
+it('a pooled connection that ends between two statements of a transaction fails only the next statement', async () => {
   const pool = createPool(database.url, { name: 'pooled' });
   const client = await pool.connect();
   await client.query('BEGIN');
@@ -50,7 +50,7 @@ it('a connection of a pool that ends between two statements of a transaction fai
   await pool.end();
 });
 
-it('is gone at once when it is destroyed', async () => {
+it('closes at once when destroyed', async () => {
   const client = new SteadyClient({ connectionString: database.url });
   await client.connect();
   const waiting = client.query('SELECT pg_sleep(60)').catch(String);

@@ -1,9 +1,11 @@
 import { Client } from 'pg';
 
 /**
- * A connection whose end is told to who uses it by the failure of a query, and by the event `error` to who listens.
- * pg throws that event where nobody listens, past every handler: between two statements of a transaction, between a
- * connection's first breath and the listener's, and while it is being closed.
+ * A connection whose end fails the next query, and emits `error` only if there is a listener. Without one, pg
+ * would throw
+ * past every handler: between two statements of a transaction, between the opening of a connection and its
+ * first
+ * listener, and while it is being closed.
  */
 export class SteadyClient extends Client {
   override emit(event: string | symbol, ...args: unknown[]): boolean {
@@ -12,8 +14,7 @@ export class SteadyClient extends Client {
   }
 
   /**
-   * Lets the server miss this client within half a minute of the loss of the network between them, and not after hours:
-   * it ends the session then, with the locks that it has.
+   * PostgreSQL ends this session, and frees its locks, within 30 s of losing the network instead of hours.
    */
   async beMissed(): Promise<void> {
     await this.query(
@@ -21,7 +22,7 @@ export class SteadyClient extends Client {
     );
   }
 
-  /** Ends the connection without a goodbye, which a server that stands still would not answer. */
+  /** Closes the connection without the protocol's farewell, to which a stalled server would not respond. */
   destroy(): void {
     const { connection } = this as unknown as { connection: { stream: { destroy(): void } } };
     connection.stream.destroy();

@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
 const ATTEMPTS = 5;
-/** Serialization failure and deadlock: the same work may succeed when done again. */
+/** Serialization failure and deadlock: the same work may succeed when repeated. */
 const RERUN_CODES = new Set(['40001', '40P01']);
 
 /**
- * Runs `work` in a transaction: committed when it returns, rolled back when it throws. On a deadlock or a
- * serialization failure it is run again, five times at most, so it may have no effect outside the database.
- * An error of COMMIT itself leaves open whether the work is stored.
+ * Runs `work` in a transaction: committed if it returns, rolled back if it throws. On a deadlock or a
+ * serialization
+ * failure it is repeated, five times at most, so it must have no effect outside the database. After an error
+ * of COMMIT
+ * itself, it is unknown whether the work is stored.
  */
 export async function withTransaction<Result>(
   pool: Pool,
@@ -34,7 +36,7 @@ async function runOnce<Result>(pool: Pool, work: (client: PoolClient) => Promise
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A connection that can't roll back is thrown away; the server then rolls back by itself.
+    // A connection that can't roll back is closed; the server then rolls back by itself.
     await client.query('ROLLBACK').catch(() => (broken = true));
     throw error;
   } finally {
