@@ -26,24 +26,27 @@ import type { PaymentWatch } from './settlement/payment-watch.js';
 import type { Rail } from './settlement/rail.js';
 import type { Settlement } from './settlement/settlement.js';
 
-/** How often a payment that a client waits for is looked at, and how often those that nobody waits for are. */
+/** Poll interval of a payment that a client waits for, and of all others. */
 const LOOK_MS = 500;
 const LEFT_MS = 3_000;
 
-/** Payments of a rail that go on by themselves at the same time: one that the node keeps waiting holds up no other. */
+/**
+ * Payments of a rail advanced in the background in parallel, so that one slow payment does not delay the
+ * others.
+ */
 const LEFT_AT_ONCE = 20;
 
-/** Signatures that the chain is asked about at once: whoever likes can send a wrong one. */
+/** Parallel signature checks on the chain, limited because anyone can send wrong signatures. */
 const ASKED_AT_ONCE = 20;
 
-/** When who waits for a payment should ask again. */
+/** When a client waiting for a payment should retry. */
 const RETRY_SECONDS = 5;
 
 export interface PaymentParts {
   readonly waitMs: number;
   /** At least one. */
   readonly rails: readonly Rail[];
-  /** The chain with wallets that are contracts, where it is set up. */
+  /** The chain of contract wallets, if configured. */
   readonly base: BaseChain | undefined;
   readonly store: PaymentStore;
   readonly settlement: Settlement;
@@ -53,13 +56,16 @@ export interface PaymentParts {
   readonly log: Logger;
 }
 
-/** A payment that is kept, and whether the call that brings it came before the chain could show it to others. */
+/**
+ * A stored payment. `isFromPayer` is whether the call that delivered it came before others could see it on
+ * the chain.
+ */
 interface KnownPayment {
   readonly payment: Payment;
   readonly isFromPayer: boolean;
 }
 
-/** The payments within their own process. Goes on, by itself, with whatever was left half done. */
+/** The payments within their own process. Unfinished payments are continued in the background. */
 export class LocalPayments extends Payments implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private going: Promise<unknown> | undefined;
@@ -70,7 +76,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   }
 
   onModuleInit(): void {
-    void this.auditOn(); // It never rejects, and a stop does not wait for it.
+    void this.auditOn(); // Never rejects, and a stop does not wait for it.
     this.going = Promise.all(this.parts.rails.flatMap((rail) => [this.goOn(rail), this.watchOn(rail)]));
     this.parts.watch.start();
   }
@@ -80,7 +86,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     await Promise.all([this.going, this.parts.watch.stop()]);
   }
 
-  /** Those that can be told: a facilitator that is away takes its own rail with it, and no other. */
+  /** The available rails: a facilitator that is down affects only its own rail. */
   override async rails(): Promise<readonly PaymentRail[]> {
     const told = await Promise.allSettled(this.parts.rails.map((rail) => rail.offer()));
     const offers = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -146,19 +152,19 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     }
   }
 
-  /** By its name in CAIP-2, or the one it had before. */
+  /** By its CAIP-2 name, or its older name. */
   private railOf(network: string | undefined): Rail {
     const rail = this.parts.rails.find((each) => network === each.network || network === each.name);
     if (!rail) throw new Problem('UNSUPPORTED_NETWORK');
     return rail;
   }
 
-  /** Keeps a payment that could be settled. What could not is refused, and leaves nothing. */
+  /** Stores a payment that could be settled. Any other is rejected and leaves nothing. */
   private async receive(authorization: SignedPayment, { chain }: Rail): Promise<KnownPayment> {
     const seenBlock = await chain.head();
     const trial = await chain.try(authorization, seenBlock);
     if (typeof trial === 'object') {
-      // It can fail because it has been settled just now: whoever did has kept it before.
+      // It may fail because it was settled just now, by a call that stored it before.
       const known = await stored(this.parts.store.find(paymentKey(authorization)));
       if (known) return { payment: known, isFromPayer: false };
       throw new Problem('PAYMENT_VERIFICATION_FAILED', {
@@ -169,7 +175,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     return { payment, isFromPayer: trial === 'good' };
   }
 
-  /** Goes on with a payment until it ends, or as long as is waited for it. */
+  /** Advances a payment until it ends, or the wait is over. */
   private async outcomeOf({
     payment: { id, authorization },
     isFromPayer,
@@ -193,7 +199,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     while (!signal.aborted) {
       await sleep(LEFT_MS, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) break;
-      // Those that go on at this moment are leased, and not among what is left.
+      // Payments being advanced right now are leased, and not among those left.
       const ids = await this.parts.store.left(network, LEFT_AT_ONCE - steps.size).catch(() => []);
       for (const id of ids) {
         const step = this.advance(id).finally(() => steps.delete(step));
@@ -207,7 +213,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     const { signal } = this.stopping;
     while (!signal.aborted) {
       await sleep(LEFT_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      // A node or books that are away are asked again the next time.
+      // If a node or the books are down, the next round tries again.
       if (!signal.aborted) await this.parts.settlement.watch(rail).catch(() => undefined);
     }
   }
@@ -220,7 +226,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     }
   }
 
-  /** Never rejects. What fails is logged, noted and tried again. */
+  /** Never rejects. A failure is logged, recorded and retried. */
   private async advance(paymentId: string): Promise<void> {
     try {
       await this.parts.settlement.advance(paymentId);
@@ -229,13 +235,16 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
         { paymentId, reason: String(error) },
         'a payment could not go on and will be tried again',
       );
-      // What can't be noted is in the log.
+      // A failure that can't be recorded is at least in the log.
       await this.parts.store.failedStep(paymentId, String(error)).catch(() => undefined);
     }
   }
 }
 
-/** Anybody can read payer and nonce on the chain: who sends them has to send what was signed. Refuses: PAYMENT_VERIFICATION_FAILED. */
+/**
+ * Payer and nonce are public on the chain, so the caller must present the same signature. Throws:
+ * PAYMENT_VERIFICATION_FAILED.
+ */
 function checkSame({ authorization: known }: Payment, { signature, value }: SignedPayment): void {
   const digestOf = (text: string): Buffer => hash('sha256', text.toLowerCase(), 'buffer');
   if (timingSafeEqual(digestOf(known.signature), digestOf(signature)) && known.value === value) return;
@@ -244,7 +253,7 @@ function checkSame({ authorization: known }: Payment, { signature, value }: Sign
   });
 }
 
-/** Refuses: SETTLEMENT_FAILED. Nothing while it goes on. */
+/** Undefined while the payment is in progress. Throws: SETTLEMENT_FAILED. */
 function endOf(payment: Payment): CreditedPayment | undefined {
   const { state, id: paymentId, wallet, accountId, settledUnits = 0n, transaction = '', reason } = payment;
   const { network } = payment.authorization;
@@ -272,7 +281,7 @@ async function stored<Value>(reading: Promise<Value>): Promise<Value> {
   }
 }
 
-/** A chain that can't be asked as a refusal, and anything else as it is. */
+/** Converts ChainAway to UNAVAILABLE, and returns any other error unchanged. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof ChainAway)) return error;
   return new Problem('UNAVAILABLE', {

@@ -1,6 +1,6 @@
 import { Payments, Problem } from '@svc/contracts';
 
-/** Payments of a deployment that is not set up for any. */
+/** The payments of a deployment without any payment settings. */
 export class NoPayments extends Payments {
   constructor(private readonly missing: readonly string[]) {
     super();

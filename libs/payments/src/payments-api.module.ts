@@ -21,11 +21,11 @@ class PaymentsController {
 
 interface PaymentsApiOptions {
   readonly config: PaymentsConfig;
-  /** The secret that callers must know. */
+  /** The secret that callers must present. */
   readonly token: InternalToken;
 }
 
-/** Serves the payments to other processes. Needs what `PaymentsModule` does. */
+/** Serves the payments to other processes. Needs the same modules as `PaymentsModule`. */
 @Module({})
 export class PaymentsApiModule {
   static with({ config, token }: PaymentsApiOptions, books: DynamicModule): DynamicModule {

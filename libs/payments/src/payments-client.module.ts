@@ -3,7 +3,7 @@ import { PAYMENTS_WIRE, Payments, routes } from '@svc/contracts';
 import { InternalClient, PortClient, durationMs, neighbourUrl, closedAtEnd } from '@svc/runtime';
 import type { z } from 'zod';
 
-/** The settings of a process that asks the payments of another. */
+/** Settings of a process that calls the payments of another. */
 export const paymentsClientConfig = {
   PAYMENTS_URL: neighbourUrl
     .default('http://127.0.0.1:3006')
@@ -15,7 +15,7 @@ export const paymentsClientConfig = {
 
 type PaymentsClientConfig = Readonly<z.infer<z.ZodObject<typeof paymentsClientConfig>>>;
 
-/** The payments of other processes. A call that is made twice has the effect of one. */
+/** Client of the payments in other processes. Repeating a call has no further effect. */
 @Module({})
 export class PaymentsClientModule {
   static at({ config, token }: { config: PaymentsClientConfig; token: string }): DynamicModule {

@@ -17,7 +17,7 @@ function isAddress(text: string): boolean {
   }
 }
 
-/** What payments are settled with. Nothing of it is needed: without it there are none. */
+/** Settings for settling payments. All are optional: without them, payments are disabled. */
 export const paymentsConfig = {
   X402_EVM_RPC_URL: z
     .url({ protocol: /^https?$/ })

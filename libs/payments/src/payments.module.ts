@@ -19,7 +19,7 @@ import type { Rail, Submission } from './settlement/rail.js';
 import { Settlement } from './settlement/settlement.js';
 import { FacilitatorSubmission, OwnSubmission } from './settlement/submissions.js';
 
-/** The payments themselves. Needs the global modules of storage and logging; `books` brings `Books`. */
+/** The payments themselves. Needs the global modules of storage and logging; `books` provides `Books`. */
 @Module({})
 export class PaymentsModule {
   static with(config: PaymentsConfig, books: DynamicModule): DynamicModule {
@@ -78,7 +78,7 @@ async function baseOf(config: PaymentsConfig): Promise<{ chain: BaseChain; payTo
   const { X402_EVM_RPC_URL: rpcUrl, X402_EVM_PAY_TO: payTo } = config;
   if (missingForBase(config).length > 0 || rpcUrl === undefined || payTo === undefined) return undefined;
   const { X402_EVM_CONFIRMATIONS: confirmations, X402_EVM_MAX_FEE_GWEI: maxFeeGwei } = config;
-  // What it needs is loaded where it is needed.
+  // Loaded here, so that other processes do not load the Base client.
   const { BaseChain } = await import('./chains/base-chain.js');
   return { chain: new BaseChain({ rpcUrl, confirmations, maxFeeGwei }), payTo };
 }
@@ -93,7 +93,7 @@ async function solanaOf(config: PaymentsConfig, store: PaymentStore): Promise<Ra
   return [await solanaRail({ rpcUrl, payTo, commitment, maxFeeLamports, submitter }, store)];
 }
 
-/** In place of a signer of our own, where there is none. */
+/** A facilitator, used if there is no signer key of our own. */
 function facilitatorOfSolana(config: PaymentsConfig): Facilitator | undefined {
   const {
     X402_FACILITATOR_URL: url,
@@ -103,14 +103,14 @@ function facilitatorOfSolana(config: PaymentsConfig): Facilitator | undefined {
   return url === undefined || key !== undefined || file !== undefined ? undefined : new Facilitator(url);
 }
 
-/** What is to be set before anything can be sold. */
+/** The settings required before anything can be sold. */
 function missingOf(config: PaymentsConfig): string[] {
   return isBegun(config, 'SOLANA') && !isBegun(config, 'EVM')
     ? missingForSolana(config)
     : missingForBase(config);
 }
 
-/** Says what is missing for a way to pay that was begun, where another one is complete. */
+/** Warns about missing settings of a partly configured rail, if another one is complete. */
 function tellHalfSet(config: PaymentsConfig, { log }: RootLogger): void {
   const missing = [
     ...(isBegun(config, 'EVM') ? missingForBase(config) : []),
@@ -167,7 +167,11 @@ async function submissionOf(
   );
 }
 
-/** Makes something of a key, from its setting or the file that another one names. A fault names the setting, and not the key. */
+/**
+ * Builds something from a key, which is in its setting or in the file that another setting names. An error
+ * names the
+ * setting, not the key.
+ */
 function keyed<Made>(
   name: 'X402_EVM_SIGNER_KEY' | 'X402_SOLANA_SIGNER_KEY',
   config: PaymentsConfig,

@@ -5,13 +5,13 @@ import { HistoryStage, ONLY, SEED } from './history-stage.js';
 
 const HISTORIES = repeats('ANVIL_HISTORIES');
 
-/** A chain has so many, and those after them another: anvil needs more time for each block that it has. */
+/** Histories per chain; then a new chain is started, because anvil gets slower with each block. */
 const ON_ONE_CHAIN = 20;
 
 const STAGES = ONLY === undefined ? Math.ceil(HISTORIES / ON_ONE_CHAIN) : 1;
 
-describe(`histories of payments on a real chain (seed ${SEED})`, () => {
-  it('credits each payment once or never, and the books equal the chain', async () => {
+describe(`random histories of payments on a real chain (seed ${SEED})`, () => {
+  it('credit each payment once or never, and the books equal the chain', async () => {
     const stages: HistoryStage[] = [];
     for (let number = 0; number < STAGES; number += 1) {
       const stage = await HistoryStage.start(() => AnvilWorld.start());

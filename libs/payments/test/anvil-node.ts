@@ -14,10 +14,10 @@ const LATEST = 'latest';
 
 const BOUNDS = { timeoutMs: 30_000, maxBytes: 100_000_000 };
 
-/** A node of a real chain that is down at times, hears of no further block, or does what it is asked and does not say so. */
+/** A node of a real chain that may be down, stop following blocks, or execute calls without responding. */
 export class AnvilNode {
   private mood: NodeMood = 'up';
-  /** The last block that it has heard of, while it is behind. */
+  /** The last block it knows while it is behind. */
   private known = 0;
 
   private constructor(
@@ -49,7 +49,7 @@ export class AnvilNode {
     await once(this.server, 'close');
   }
 
-  /** Never rejects: who asks is cut off. */
+  /** Never rejects: a failed call's connection is cut. */
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       let text = '';

@@ -25,7 +25,7 @@ import { randomHex } from './simulated-chain.js';
 
 type Hex = `0x${string}`;
 
-/** What a payment has for a payload. */
+/** The payload of a payment. */
 interface Payload {
   readonly signature: Hex;
   readonly authorization: Record<keyof Authorization, Hex>;
@@ -61,22 +61,22 @@ const TYPES = {
   ],
 } as const;
 
-/** One of those that anvil gives much gas in its first block. */
+/** One of the accounts that anvil funds with gas in its first block. */
 const STRANGER = mnemonicToAccount('test test test test test test test test test test test junk', {
   addressIndex: 7,
 });
 
 const GAS = { gas: 200_000n, maxFeePerGas: 5_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** A payer has this much, in USDC: more than a history can pay. */
+/** A payer's USDC: more than a history can pay. */
 const PAYER_USDC = 5_000;
 
-/** Histories on a real chain of this machine, each of whose nodes stands behind a door that is shut at times. */
+/** Histories on a real local chain, with fault injection in front of each node. */
 export class AnvilWorld implements PlayedChain {
   readonly facilitator: Facilitator;
   private readonly keys = new Map<string, PrivateKeyAccount>();
   private firstBlock = 0;
-  /** One transaction of the stranger after the other: two at once would take the same number. */
+  /** One transaction of the third party at a time: two at once would use the same nonce. */
   private sending: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -148,7 +148,7 @@ export class AnvilWorld implements PlayedChain {
   async reorg(depth: number, how: Replaced): Promise<void> {
     const raws = await this.rawsOf(depth);
     await this.chain.call('anvil_reorg', [depth, how === 'again' ? raws : []]);
-    // The other blocks are more than there were.
+    // The replacement is one block longer.
     await this.mine(1);
     for (const [raw] of how === 'later' ? raws : []) await this.send(raw);
   }
@@ -175,7 +175,7 @@ export class AnvilWorld implements PlayedChain {
 
   node(at: number, confirmations: number): BaseChain {
     const { url } = this.nodeAt(at);
-    void this.nodeBecomes(at, 'up'); // One that is up has nothing to ask before.
+    void this.nodeBecomes(at, 'up'); // A node that becomes up makes no call before.
     return new BaseChain({ rpcUrl: url, confirmations, maxFeeGwei: 1_000 });
   }
 
@@ -226,12 +226,12 @@ export class AnvilWorld implements PlayedChain {
     return sent;
   }
 
-  /** A number that is taken and a fee that is too low are refused: then it is lost. */
+  /** A used nonce or a low fee is rejected: then the transaction is lost. */
   private async send(raw: Hex): Promise<void> {
     await this.chain.call('eth_sendRawTransaction', [raw]).catch(() => undefined);
   }
 
-  /** The transactions of the last blocks, and in which of them each is. */
+  /** The transactions of the last blocks, each with its block's position. */
   private async rawsOf(depth: number): Promise<(readonly [Hex, number])[]> {
     const head = await this.head();
     const raws: (readonly [Hex, number])[] = [];

@@ -4,7 +4,7 @@ import type { Payment } from '../src/records/payment.store.js';
 
 const signed = ({ kind, amountNano }: Transfer): bigint => (kind === 'deposit' ? amountNano : -amountNano);
 
-/** What the books have of a payment in sum, each round of which they have once. */
+/** The sum booked for a payment. Asserts that each of its transfers is booked once. */
 export async function bookedNano(books: Books, { id, reversals, accountId }: Payment): Promise<bigint> {
   const references = [id, ...Array.from({ length: reversals + 1 }, (_, at) => `${id}.${at + 2}`)];
   const transfers = await books.deposits({ references });

@@ -12,7 +12,7 @@ import { SolanaRpc } from '../src/solana/solana-rpc.js';
 
 const MEBIBYTE = Buffer.alloc(1_048_576, ' ');
 
-/** Longer than each deadline by far, however busy the machine is. */
+/** Much longer than each deadline, however busy the machine is. */
 const TIMEOUT = { timeout: 60_000 };
 
 let server: Server;
@@ -49,28 +49,28 @@ async function flood(response: ServerResponse): Promise<void> {
       yield MEBIBYTE;
     }
   };
-  // It ends when its reader has had enough.
+  // Ends when the reader closes the connection.
   await pipeline(endless, response).catch(() => undefined);
 }
 
 describe.each(['drips', 'floods'])('a peer whose response never ends, and %s', (how) => {
   const at = (): string => `${url}/${how}`;
 
-  it('is a node of Base that is away', TIMEOUT, async () => {
+  it('counts as down if it is a node of Base', TIMEOUT, async () => {
     const node = new BaseChain({ rpcUrl: at(), confirmations: 1, maxFeeGwei: 1 });
     await expect(node.head()).rejects.toThrow(ChainAway);
   });
 
-  it('is a node of Solana that is away', TIMEOUT, async () => {
+  it('counts as down if it is a node of Solana', TIMEOUT, async () => {
     await expect(new SolanaRpc(at()).call('getSlot', [], z.unknown())).rejects.toThrow(ChainAway);
   });
 
-  it('is a facilitator that is away', TIMEOUT, async () => {
+  it('counts as down if it is a facilitator', TIMEOUT, async () => {
     await expect(new Facilitator(at()).feePayer()).rejects.toThrow(ChainAway);
   });
 });
 
-it('is read no further than its bound', () => {
-  // Two tries of Base, and one of each other, with what the sockets hold.
+it('a flooding peer is read only up to the size limit', () => {
+  // Two attempts on Base and one on each of the others, plus socket buffers.
   expect(floodedBytes).toBeLessThan(60 * MEBIBYTE.byteLength);
 });

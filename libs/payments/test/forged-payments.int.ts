@@ -7,7 +7,7 @@ import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
 import { PAY_TO } from './played-chain.js';
 import { randomHex } from './simulated-chain.js';
 
-/** Where the token keeps which authorizations are spent. Source: `test-usdc.sol`. */
+/** The storage slot of the token's map of spent authorizations. Source: `test-usdc.sol`. */
 const SPENT_SLOT = 3n;
 
 let fixture: PaymentFixture;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-/** What a payer has signed for somebody, used by somebody else. */
+/** An authorization signed by a payer for `to`, and used by a third party. */
 async function used(
   how: 'settle' | 'cancel',
   to: Authorization['to'],
@@ -31,7 +31,7 @@ async function used(
   return authorization;
 }
 
-/** Who has not signed names it as a payment to us. */
+/** Claims, without a valid signature, that the authorization pays us. */
 const forged = (authorization: Authorization): Authorization => ({
   ...authorization,
   to: PAY_TO,
@@ -42,7 +42,7 @@ describe('an authorization that was spent before its payment came', () => {
   it.each([
     ['that paid somebody else', 'settle', 3],
     ['that was canceled', 'cancel', 3],
-  ] as const)('%s is refused, and leaves nothing', async (_what, how, blocks) => {
+  ] as const)('%s is rejected, and leaves nothing', async (_what, how, blocks) => {
     const payment = forged(await used(how, randomHex(20), blocks));
     await expect(fixture.service.payments.topUp(headerOf(payment))).rejects.toMatchObject({
       code: 'PAYMENT_VERIFICATION_FAILED',
@@ -50,7 +50,7 @@ describe('an authorization that was spent before its payment came', () => {
     expect(await fixture.times.payment(payment)).toBeUndefined();
   });
 
-  it('so long ago that no node says where is refused, and leaves nothing', async () => {
+  it('that is too old for any node to show its use is rejected, and leaves nothing', async () => {
     const [from = '0x'] = await fixture.world.payers();
     const { authorization } = await offerOf(fixture.world, from, 5);
     const ofPayer = keccak256(concatHex([pad(from), numberToHex(SPENT_SLOT, { size: 32 })]));
@@ -64,7 +64,7 @@ describe('an authorization that was spent before its payment came', () => {
     expect(await fixture.times.payment(payment)).toBeUndefined();
   });
 
-  it('and has paid us is credited, once it is old enough', async () => {
+  it('that paid us is credited, once it has enough confirmations', async () => {
     const payment = await used('settle', PAY_TO, 1);
     expect(await fixture.service.payments.topUp(headerOf(payment))).toMatchObject({ state: 'open' });
     await fixture.world.mine(1);
@@ -76,7 +76,7 @@ describe('an authorization that was spent before its payment came', () => {
     });
   });
 
-  it('is found by its row, where it was kept before', async () => {
+  it('is found by its row if it was stored before', async () => {
     const [from = '0x'] = await fixture.world.payers();
     const { authorization, header } = await offerOf(fixture.world, from, 5);
     expect(await fixture.service.payments.topUp(header)).toMatchObject({ state: 'open' });

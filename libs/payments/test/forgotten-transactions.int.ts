@@ -12,7 +12,7 @@ afterAll(() => fixture?.stop());
 const stateOf = async ({ authorization }: Offered): Promise<string | undefined> =>
   (await fixture.times.payment(authorization))?.state;
 
-/** Time goes on by so many minutes, and the service with it. */
+/** Advances the time by minutes, and the service with it. */
 async function goOn(minutes: number): Promise<void> {
   await fixture.times.pass(minutes);
   await fixture.service.goOn();
@@ -21,7 +21,7 @@ async function goOn(minutes: number): Promise<void> {
   await fixture.service.goOn();
 }
 
-/** Payments that are on their way, one after the other. */
+/** Pending payments, sent one after another. */
 async function sent(count: number): Promise<Offered[]> {
   const payers = await fixture.world.payers();
   const offers: Offered[] = [];
@@ -33,15 +33,15 @@ async function sent(count: number): Promise<Offered[]> {
   return offers;
 }
 
-describe('a transaction of our own that the node forgets', () => {
-  it('is sent again by itself', async () => {
+describe('a transaction of our own that the node forgot', () => {
+  it('is sent again automatically', async () => {
     const [one] = await sent(1);
     await fixture.world.clear();
     await goOn(0);
     expect(one && (await stateOf(one))).toBe('CREDITED');
   });
 
-  it('and that nobody needs any more leaves its number to those that wait behind it, without a further payment', async () => {
+  it('leaves its nonce to the waiting ones if its payment was settled otherwise, without a further transaction', async () => {
     const [settled, second, third] = await sent(3);
     if (!settled || !second || !third) throw new Error('three are sent');
     const before = await fixture.transactionCount();

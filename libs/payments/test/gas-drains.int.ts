@@ -5,13 +5,16 @@ import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
 import { PAY_TO } from './played-chain.js';
 import { randomHex } from './simulated-chain.js';
 
-/** PUSH4 the word by which a wallet says yes, PUSH1 224, SHL, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
+/**
+ * Bytecode: PUSH4 with the return value by which a wallet accepts, PUSH1 224, SHL, PUSH0, MSTORE, PUSH1 32,
+ * PUSH0, RETURN.
+ */
 const YES = '631626ba7e60e01b5f5260205ff3';
 
-/** GASPRICE, JUMPI to where it reverts: it says yes to who only asks, and no in a block. */
+/** Bytecode: GASPRICE, JUMPI to a revert. It accepts in simulations and rejects in a block. */
 const TWO_FACED = `0x3a601257${YES}5b5f5ffd`;
 
-/** Counts down from this, at 26 gas each, and says yes. */
+/** Bytecode: counts down from this, at 26 gas each, then accepts. */
 const counting = (from: number) => `0x62${from.toString(16).padStart(6, '0')}5b600190038060045750${YES}`;
 
 let fixture: PaymentFixture;
@@ -21,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-/** What a wallet with this code pays. */
+/** A payment by a wallet with this code. */
 async function offeredBy(code: string): Promise<Offered> {
   const from = randomHex(20);
   await fixture.world.chain.call('anvil_setCode', [from, code]);
@@ -48,8 +51,8 @@ async function goOn(): Promise<void> {
   await fixture.world.mine(1);
 }
 
-describe('a wallet that is a contract', () => {
-  it('pays, if it needs no more gas than it should', async () => {
+describe('a contract wallet', () => {
+  it('can pay within the gas limit', async () => {
     const { header, authorization } = await offeredBy(counting(5_000));
     expect(await fixture.service.payments.topUp(header)).toMatchObject({ state: 'open' });
     await goOn();
@@ -57,7 +60,7 @@ describe('a wallet that is a contract', () => {
     expect(await fixture.times.payment(authorization)).toMatchObject({ state: 'CREDITED' });
   });
 
-  it('and burns gas before it says yes is refused, and costs none', async () => {
+  it('that burns too much gas is rejected, and costs no gas', async () => {
     const before = await fixture.transactionCount();
     const { header, authorization } = await offeredBy(counting(65_536));
     await expect(fixture.service.payments.topUp(header)).rejects.toMatchObject({
@@ -68,7 +71,7 @@ describe('a wallet that is a contract', () => {
     expect(await fixture.transactionCount()).toBe(before);
   });
 
-  it('and says no in every block costs two transactions, and its payment fails when it has expired', async () => {
+  it('that rejects in every block costs two transactions, and its payment fails when it has expired', async () => {
     const before = await fixture.transactionCount();
     const { header, authorization } = await offeredBy(TWO_FACED);
     expect(await fixture.service.payments.topUp(header)).toMatchObject({ state: 'open' });
@@ -86,8 +89,8 @@ describe('a wallet that is a contract', () => {
   });
 });
 
-describe('a payment that could be settled for long', () => {
-  it('is refused, and leaves nothing; one of less than an hour is taken', async () => {
+describe('a payment that stays valid for long', () => {
+  it('is rejected, and leaves nothing; less than an hour is accepted', async () => {
     const [from = '0x'] = await fixture.world.payers();
     const { signature: _signature, ...unsigned } = (await offerOf(fixture.world, from, 5)).authorization;
     const now = await fixture.world.time();

@@ -9,10 +9,10 @@ import type { PlayedChain } from './played-chain.js';
 
 const { env } = process;
 export const SEED = Number(env['SEED'] ?? Date.now() % 2 ** 31);
-/** Where in the run of its seed a history is, as a failure names it, to play it alone. */
+/** The position of a history in the run of its seed, as a failure reports it, for running it alone. */
 export const ONLY = env['HISTORY'];
 
-/** So many histories have all that can happen. */
+/** With this many histories, every kind of event must have occurred. */
 const TELLING = 1_000;
 const HAPPENS = [
   'a process died',
@@ -35,7 +35,7 @@ const HAPPENS = [
   'UNSUPPORTED_TOKEN',
 ];
 
-/** A chain and books that histories share, one after the other. */
+/** A chain and books shared by histories that run one after another. */
 export class HistoryStage {
   private readonly happened = new Set<string>();
 
@@ -45,16 +45,18 @@ export class HistoryStage {
     private readonly chain: PlayedChain,
   ) {}
 
-  /** A chain that is a process is started last, so that it is not left behind where the database does not start. */
+  /**
+   * A chain that is a process is started last, so that it is not left behind if the database does not start.
+   */
   static async start(startChain: () => PlayedChain | Promise<PlayedChain>): Promise<HistoryStage> {
     const database = await startTestDatabase();
     const url = new URL(database.url);
-    // A crash is simulated; the server itself lives on.
+    // A crash is only simulated; the server keeps running.
     url.searchParams.set('options', '-c synchronous_commit=off');
     return new HistoryStage(database, await startLedger({ url: url.href }), await startChain());
   }
 
-  /** Plays histories, each of which has its books audited. One that fails leaves them unproved, so none is shrunk. */
+  /** Runs histories, auditing the books of each. A failing one leaves them unproved, so none is shrunk. */
   async play(count: number, seed: number): Promise<void> {
     const { ledger, chain } = this;
     const times = new PaymentTimes(ledger.database);
@@ -67,7 +69,7 @@ export class HistoryStage {
     );
   }
 
-  /** What the audits of chain and books do not find in order. */
+  /** The failed audits of chain and books. */
   async faults(): Promise<readonly unknown[]> {
     const { ledger, chain } = this;
     const { payments } = new PaymentProcess({
@@ -86,7 +88,7 @@ export class HistoryStage {
     await this.chain.stop();
   }
 
-  /** What has not happened in all the histories of these stages, though there were so many. */
+  /** Events that never occurred in the histories of these stages, if there were enough histories. */
   static missing(stages: readonly HistoryStage[], count: number): string[] {
     if (ONLY !== undefined || count < TELLING) return [];
     return HAPPENS.filter((what) => !stages.some(({ happened }) => happened.has(what)));

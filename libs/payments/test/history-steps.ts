@@ -14,7 +14,9 @@ const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What may happen. `at` names one of two processes, `of` a payer, `which` one of the payments that there are. */
+/**
+ * The possible steps. `at` selects one of two processes, `of` a payer, `which` one of the existing payments.
+ */
 export type Step =
   | { readonly do: 'pay'; readonly at: number; readonly of: number; readonly usd: number }
   | { readonly do: 'faulty'; readonly at: number; readonly of: number; readonly fault: Fault }
@@ -80,7 +82,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: is('spend'), of }) },
 );
 
-/** A payment that is credited, and then gone from its chain: chance alone seldom comes to that. */
+/** A payment that is credited and then lost by its chain, which is rare by chance. */
 const loss: fc.Arbitrary<readonly Step[]> = fc
   .record({ at, of, how: fc.constantFrom<Replaced>('again', 'later', 'lost') })
   .map(({ at: one, of: payer, how }) => [

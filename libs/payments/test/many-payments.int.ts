@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Offered, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
 
-/** More than a pool has connections. */
+/** More than the connections of a pool. */
 const AT_ONCE = 12;
 
 let fixture: PaymentFixture;
@@ -15,8 +15,8 @@ afterAll(() => fixture?.stop());
 const statesOf = (offers: readonly Offered[]): Promise<(string | undefined)[]> =>
   Promise.all(offers.map(async ({ authorization }) => (await fixture.times.payment(authorization))?.state));
 
-describe('more payments at once than a pool has connections', () => {
-  it('are all on their way at the first try, one after the other, and are credited', async () => {
+describe('more parallel payments than a pool has connections', () => {
+  it('are all sent at the first attempt, one after another, and credited', async () => {
     const payers = await fixture.world.payers();
     const offers: Offered[] = [];
     while (offers.length < AT_ONCE)

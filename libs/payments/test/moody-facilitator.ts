@@ -3,13 +3,13 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FacilitatorMood } from './played-chain.js';
 
-/** What a facilitator does for its answers. */
+/** The fixture's side of a facilitator. */
 export interface Facilitated {
-  /** Settles what a payment has for a payload, and names the transaction. */
+  /** Settles the payload of a payment, and returns the transaction id. */
   settle(payload: unknown): Promise<string>;
-  /** The name of a transaction that never was. */
+  /** The id of a transaction that does not exist. */
   lie(): string;
-  /** What it says that it supports. */
+  /** The kinds it claims to support. */
   readonly kinds: readonly object[];
 }
 
@@ -17,7 +17,7 @@ interface Asked {
   readonly paymentPayload: { readonly payload: unknown };
 }
 
-/** A facilitator of x402 over HTTP that settles, or says so, or neither. */
+/** A facilitator of x402 over HTTP with fault injection: it may settle, claim so, or neither. */
 export class MoodyFacilitator {
   mood: FacilitatorMood = 'works';
 

@@ -1,21 +1,21 @@
-/** The process has died: nothing of it goes on. */
+/** The process has died: none of its calls continue. */
 export class Died extends Error {
   override readonly name = 'Died';
 }
 
-/** The life of one process, which may end at a call to the world around it. */
+/** The life of one process, which may end at any call to a dependency. */
 export class Life {
   private left = Number.POSITIVE_INFINITY;
   private isAfter = false;
   isOver = false;
 
-  /** Ends it at a call that comes: before that is made, or after, when its answer is lost. */
+  /** Ends it at a future call: before the call is made, or after, when its result is lost. */
   endAt(call: number, isAfter: boolean): void {
     this.left = call;
     this.isAfter = isAfter;
   }
 
-  /** Lets the process make no further call. */
+  /** Rejects any further call of the process. */
   end(): void {
     this.isOver = true;
   }
@@ -32,7 +32,7 @@ export class Life {
   }
 }
 
-/** A part of the world as a process sees it: each call of a method may be the last. */
+/** Wraps a dependency so that each method call may be the process's last. */
 export function mortal<Part extends object>(part: Part, life: Life): Part {
   return new Proxy(part, {
     get(target, name) {

@@ -12,7 +12,7 @@ export interface Offered {
   readonly authorization: Authorization;
 }
 
-/** What a payer signs for so many dollars. */
+/** A payment signed for an amount in dollars. */
 export async function offerOf(
   chain: PlayedChain,
   from: Authorization['from'],

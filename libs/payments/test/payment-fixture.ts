@@ -4,13 +4,13 @@ import { AnvilWorld } from './anvil-world.js';
 import { PaymentProcess, playedRail } from './payment-process.js';
 import { PaymentTimes } from './payment-times.js';
 
-/** A payment process that signs its own transactions, with its local chain and its ledger. */
+/** A payment process with its own signer, a local chain and a ledger. */
 export interface PaymentFixture {
   readonly ledger: RunningLedger;
   readonly world: AnvilWorld;
   readonly service: PaymentProcess;
   readonly times: PaymentTimes;
-  /** The number of transactions of the service in the chain. */
+  /** The service's number of transactions on the chain. */
   transactionCount(): Promise<number>;
   stop(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { SimulatedWorld } from './simulated-world.js';
 
 const HISTORIES = repeats('PAYMENT_HISTORIES');
 
-/** In the long form several side by side, since a history mostly waits for its database. */
+/** In the long form several run in parallel, since a history mostly waits for its database. */
 const STAGES = isLong && ONLY === undefined ? 4 : 1;
 
 let stages: readonly HistoryStage[] = [];
@@ -20,8 +20,8 @@ afterEach(async () => {
   for (const stage of stages) await stage.stop();
 });
 
-describe(`histories of payments (seed ${SEED})`, () => {
-  it('credits each payment once or never, and the books equal the chain', async () => {
+describe(`random histories of payments (seed ${SEED})`, () => {
+  it('credit each payment once or never, and the books equal the chain', async () => {
     const count = Math.ceil(HISTORIES / STAGES);
     const played = await Promise.allSettled(stages.map((stage, number) => stage.play(count, SEED + number)));
     const failed = played.find((each) => each.status === 'rejected');

@@ -21,7 +21,7 @@ import { randomHex } from './simulated-chain.js';
 const NANO_PER_UNIT = 1_000n;
 const MINUTE_BLOCKS = Number(60n / BLOCK_SECONDS);
 
-/** An authorization that expires, a margin for the chain's clock, and steps after it. */
+/** Minutes until authorizations expire, a margin for the chain's clock, and steps after it. */
 const ENDING_MINUTES = [1, 1, 1, 9, 1, 1, 1, 1, 1];
 
 const REFUSALS: Readonly<Record<Fault, readonly string[]>> = {
@@ -44,7 +44,7 @@ export interface HistoryParts {
   happened(what: string): void;
 }
 
-/** One history: payers, what they sign, two processes, and what becomes of it all. */
+/** One history: payers, their signed payments, two processes, and the outcome. */
 export class PaymentHistory {
   private payers: readonly Authorization['from'][] = [];
   private readonly offered: Offered[] = [];
@@ -70,7 +70,7 @@ export class PaymentHistory {
     await this.parts.times.retire();
   }
 
-  /** The process with this number, anew where it has died. */
+  /** The process with this number, restarted if it has died. */
   private process(at: number): PaymentProcess {
     const now = this.processes[at];
     if (now && !now.life.isOver) return now;
@@ -139,7 +139,7 @@ export class PaymentHistory {
     await this.send(at, offered);
   }
 
-  /** What a client gets who may be cut off: nothing, where the process has died or something is away. */
+  /** The client's result; undefined if the process has died or a dependency is down. */
   private async send(at: number, { header, authorization }: Offered): Promise<PaymentOutcome | undefined> {
     try {
       const outcome = await this.process(at).payments.topUp(header);
@@ -171,7 +171,8 @@ export class PaymentHistory {
         },
       );
     const isAway = answer === 'UNAVAILABLE';
-    // A node that is behind does not know that it has expired, and who took it for good may have died since.
+    // A node that is behind does not know that it has expired, and the process that accepted it may have died
+    // since.
     if (fault === 'expired' && (answer === 'taken' || isAway))
       return void this.offered.push({ authorization, header });
     assert(isAway || REFUSALS[fault].includes(answer), `a payment with a wrong ${fault} is ${answer}`);
@@ -242,7 +243,7 @@ export class PaymentHistory {
     this.parts.happened(`others ${how}`);
   }
 
-  /** All that a wallet has, so that a credit that is taken back leaves a debt. */
+  /** Spends a wallet's whole balance, so that a reversed credit leaves a debt. */
   private async spend(of: number): Promise<void> {
     const accountId = accountOf(this.payers[of] ?? '');
     const { usdNano } = await this.books.balances(accountId);
@@ -256,7 +257,7 @@ export class PaymentHistory {
     return this.offered[which % Math.max(1, this.offered.length)];
   }
 
-  /** All is there again, in new processes, and time goes on until nothing is under way. */
+  /** Restores all dependencies, with new processes, and advances the time until every payment has ended. */
   private async heal(): Promise<void> {
     this.parts.chain.facilitatorBecomes('works');
     this.areBooksThere = true;
@@ -266,7 +267,7 @@ export class PaymentHistory {
       await Promise.all([this.process(0).goOn(), this.process(1).goOn()]);
       if ((await this.parts.times.underWay()) === 0) break;
     }
-    // A reorg of the last moment is seen by then.
+    // By then, a last-moment reorg has been seen.
     await this.parts.times.pass(1);
     await this.process(0).goOn();
     assert.equal(await this.parts.times.underWay(), 0, 'every payment has ended');
@@ -298,7 +299,11 @@ export class PaymentHistory {
     }
   }
 
-  /** Chain, row, books and answer say the same of a payment. Gives the transaction of one that has arrived and was not credited. */
+  /**
+   * Checks that chain, row, books and response agree on a payment. Returns the transaction of one that
+   * arrived without being
+   * credited.
+   */
   private async ended({ header, authorization }: Offered): Promise<string | undefined> {
     const { chain, times } = this.parts;
     const used = await chain.used(authorization);
@@ -307,7 +312,7 @@ export class PaymentHistory {
     if (!payment) return paid;
     const isLate = payment.state === 'FAILED' && paid !== undefined;
     if (isLate) {
-      // Its cancellation was in blocks enough, and they were replaced all the same.
+      // Its cancellation had enough confirmations, but was replaced anyway.
       assert(this.canceled.has(useOf(authorization)), `${payment.id} has failed, and the chain has it`);
       this.parts.happened('paid after a cancellation');
       await this.process(0).payments.retry(payment.id);

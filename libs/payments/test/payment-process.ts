@@ -16,7 +16,7 @@ import type { Plan } from './history-steps.js';
 import { Life, mortal } from './mortal.js';
 import { PAY_TO, type PlayedChain } from './played-chain.js';
 
-/** Times are moved in the database and not waited for. */
+/** Times are moved in the database instead of waiting. */
 const MINUTE_MS = 60_000;
 const AT_ONCE = 50;
 
@@ -25,13 +25,13 @@ const logger: RootLogger = { log: createLogger('silent') };
 export interface Surroundings {
   readonly database: Database;
   readonly books: Books;
-  /** Whether the books answer. */
+  /** Whether the books respond. */
   readonly areBooksThere: () => boolean;
-  /** The way to pay, as a process sees it that may die. */
+  /** The rail, for a process that may die. */
   readonly railOf: (life: Life, store: PaymentStore) => Rail;
 }
 
-/** The way to pay on a chain that histories of payments are played on, as the process with this number sees it. */
+/** The rail of a test chain, as the process with this number sees it. */
 export function playedRail(
   chain: PlayedChain,
   plan: Pick<Plan, 'submits' | 'confirmations'>,
@@ -47,7 +47,7 @@ export function playedRail(
   };
 }
 
-/** The payments of one process, which may die at any call to database, books, node and facilitator. */
+/** The payments of one process, which may die at any call to database, books, node or facilitator. */
 export class PaymentProcess {
   readonly life = new Life();
   readonly payments: LocalPayments;
@@ -75,7 +75,7 @@ export class PaymentProcess {
     });
   }
 
-  /** What a process does by itself every few seconds. What can't be done now is left for the next time. */
+  /** One round of a process's background work. Failures are left for the next round. */
   async goOn(): Promise<void> {
     const ids = await this.store.left(this.rail.network, AT_ONCE).catch(() => []);
     for (const id of ids) await this.settlement.advance(id).catch(() => undefined);

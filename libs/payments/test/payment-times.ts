@@ -2,7 +2,7 @@ import type { Database } from '@svc/storage';
 import { type Authorization, paymentKey } from '../src/header/payment-header.js';
 import { OPEN, type Payment, PaymentStore } from '../src/records/payment.store.js';
 
-/** Lets time go on for payments, by moving what is noted of it into the past. */
+/** Advances the time for payments, by moving recorded times into the past. */
 export class PaymentTimes {
   private readonly store: PaymentStore;
 
@@ -10,7 +10,7 @@ export class PaymentTimes {
     this.store = new PaymentStore(database);
   }
 
-  /** Minutes, and seconds enough for who goes on by itself. A payment stays of those that are watched. */
+  /** Advances by minutes, plus enough seconds for background work. Watched payments stay watched. */
   async pass(minutes: number): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET updated_at = updated_at - interval '3 seconds',
@@ -22,7 +22,7 @@ export class PaymentTimes {
     );
   }
 
-  /** No process looks after ended payments any more. */
+  /** Makes ended payments too old to be watched. */
   async retire(): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET updated_at = updated_at - interval '2 hours' WHERE updated_at > now() - interval '1 hour'`,

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { Authorization } from '../src/header/payment-header.js';
 import { BLOCK_SECONDS, type Replaced, useOf } from './played-chain.js';
 
-/** A reorg replaces at most so many blocks. */
+/** Maximum depth of a reorg, in blocks. */
 const DEEPEST = 3;
 
 type Hex = `0x${string}`;
 
-/** A transaction that uses an authorization, be it to cancel it. */
+/** A transaction that uses or cancels an authorization. */
 export interface Sent {
   readonly hash: Hex;
   readonly authorization: Authorization;
   readonly isCancel: boolean;
-  /** Of our own signer: its number and what it pays. */
+  /** Nonce and fee, for a transaction of our own signer. */
   readonly own?: { readonly nonce: number; readonly fee: number };
 }
 
@@ -20,17 +20,19 @@ export interface Block {
   readonly number: number;
   readonly hash: Hex;
   readonly time: bigint;
-  /** Those that had an effect. */
+  /** Transactions that had an effect. */
   readonly done: readonly Sent[];
-  /** Those that had none: they used a number of our signer. */
+  /** Reverted transactions, which used a nonce of our signer. */
   readonly reverted: readonly Sent[];
-  /** The next number of our signer. */
+  /** Our signer's next nonce. */
   readonly nextNonce: number;
 }
 
 export const randomHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`;
 
-/** Blocks as one node sees them: the chain's own, and after `cut` perhaps others, which are replaced by now. */
+/**
+ * Blocks as one node sees them: the chain's own up to `cut`, then possibly others that have been replaced.
+ */
 export class View {
   constructor(
     private readonly chain: SimulatedChain,
@@ -46,7 +48,7 @@ export class View {
     return number < this.cut ? this.chain.block(number) : this.tail[number - this.cut];
   }
 
-  /** Where an authorization is used, in this block or before. */
+  /** Where an authorization was used, up to this block. */
   used(authorization: Authorization, until = this.head.number): { block: Block; sent: Sent } | undefined {
     const use = useOf(authorization);
     for (const block of this.chain.blocksWith(use)) {
@@ -57,7 +59,7 @@ export class View {
     return undefined;
   }
 
-  /** Whether a transaction is in a block, and had no effect. */
+  /** Whether a transaction is in a block and was reverted. */
   isReverted(hash: string): boolean {
     return this.chain
       .blocksReverting(hash)
@@ -65,7 +67,7 @@ export class View {
   }
 }
 
-/** Blocks, transactions that wait for one, and an authorization that is used once. */
+/** A chain with pending transactions, on which an authorization can be used once. */
 export class SimulatedChain {
   private readonly blocks: Block[] = [
     { number: 0, hash: randomHex(32), time: 1_000_000n, done: [], reverted: [], nextNonce: 0 },
@@ -93,13 +95,13 @@ export class SimulatedChain {
     return this.reverts.get(hash) ?? [];
   }
 
-  /** What a node sees from now on that hears of no further block. */
+  /** The view of a node that receives no further blocks. */
   frozen(): View {
     const cut = Math.max(0, this.head.number - DEEPEST - 1);
     return new View(this, cut, this.blocks.slice(cut));
   }
 
-  /** The next number of our signer, with those that wait in turn. */
+  /** Our signer's next nonce after its consecutive pending transactions. */
   get pendingNonce(): number {
     const taken = new Set([...this.waiting.values()].map(({ own }) => own?.nonce));
     let next = this.head.nextNonce;
@@ -107,7 +109,7 @@ export class SimulatedChain {
     return next;
   }
 
-  /** Takes a transaction, or not: its number is used, or another one with it pays as much. */
+  /** Accepts a transaction, unless its nonce is used, or a pending one with that nonce pays as much. */
   send(sent: Sent): void {
     const { own } = sent;
     if (own) {
@@ -119,7 +121,7 @@ export class SimulatedChain {
     this.waiting.set(sent.hash, sent);
   }
 
-  /** Forgets what waits. */
+  /** Drops pending transactions. */
   clear(): void {
     this.waiting.clear();
   }
@@ -135,7 +137,7 @@ export class SimulatedChain {
     this.mine(gone.length + 1, how !== 'again');
   }
 
-  /** What waits, as it can be mined: those of our signer by their numbers, without a gap. */
+  /** The minable pending transactions: those of our signer by nonce, without a gap. */
   private turn(): Sent[] {
     const all = [...this.waiting.values()];
     const turn = all.filter(({ own }) => own === undefined);

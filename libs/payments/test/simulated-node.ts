@@ -16,7 +16,7 @@ import type { Payment } from '../src/records/payment.store.js';
 import { FORGED, type FacilitatorMood, type NodeMood } from './played-chain.js';
 import { type Block, type Sent, type SimulatedChain, type View, randomHex } from './simulated-chain.js';
 
-/** As long as a deadline is waited for. */
+/** How long a hanging call takes to time out. */
 const HANG_MS = 2;
 
 const MARGIN_SECONDS = 120n;
@@ -25,7 +25,7 @@ export const SIGNER = signerOf('11'.repeat(32));
 
 type Hex = `0x${string}`;
 
-/** One node of a simulated chain, which says what Base would. */
+/** One node of a simulated chain, with the responses of Base. */
 export class SimulatedNode extends BaseChain {
   private mood: NodeMood = 'up';
   private view: View;
@@ -39,7 +39,7 @@ export class SimulatedNode extends BaseChain {
   constructor(
     private readonly chain: SimulatedChain,
     private readonly confirmations: number,
-    /** Transactions of our signer, as they are kept. */
+    /** Signed transactions of our signer, by their raw form. */
     private readonly raws: Map<string, Sent>,
   ) {
     super({ rpcUrl: 'http://127.0.0.1:9', confirmations, maxFeeGwei: 1 });
@@ -111,7 +111,7 @@ export class SimulatedNode extends BaseChain {
     return (await this.see()).isReverted(transaction);
   }
 
-  /** One that hangs has taken it all the same. */
+  /** A hanging node accepts it anyway. */
   override async send(raw: Hex): Promise<void> {
     const sent = this.raws.get(raw);
     if (sent && this.mood !== 'down') this.chain.send(sent);
@@ -170,7 +170,7 @@ export class SimulatedNode extends BaseChain {
   }
 }
 
-/** A facilitator of the simulated chain that may say what is not so. */
+/** A facilitator of the simulated chain that may lie. */
 export class SimulatedFacilitator extends Facilitator {
   mood: FacilitatorMood = 'works';
 

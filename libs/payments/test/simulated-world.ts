@@ -12,12 +12,12 @@ import {
 import { type Sent, SimulatedChain, randomHex } from './simulated-chain.js';
 import { SIGNER, SimulatedFacilitator, SimulatedNode } from './simulated-node.js';
 
-/** Histories on a chain that is simulated in this process. */
+/** Histories on a chain simulated in this process. */
 export class SimulatedWorld implements PlayedChain {
   readonly signer: PrivateKeyAccount = SIGNER;
   private readonly chain = new SimulatedChain();
   readonly facilitator = new SimulatedFacilitator(this.chain);
-  /** Transactions of our signer, as they are kept. */
+  /** Signed transactions of our signer, by their raw form. */
   private readonly raws = new Map<string, Sent>();
   private readonly nodes: SimulatedNode[] = [];
 

@@ -30,7 +30,7 @@ let facilitator: MoodyFacilitator;
 let times: PaymentTimes;
 let service: PaymentProcess;
 
-/** What a facilitator does with a payment: it signs beside who pays, and sends it. */
+/** A facilitator's settlement: it co-signs the payment and sends it. */
 function settle(payload: unknown): Promise<string> {
   const { transaction } = payload as { transaction: string };
   const transfer = decodeWire(transaction);
@@ -38,7 +38,7 @@ function settle(payload: unknown): Promise<string> {
   return Promise.resolve(world.chain.ledger.execute(world.feePayer.cosign(transfer).wire));
 }
 
-/** A service that knows nothing of who pays the fees but what its facilitator says. */
+/** A service that learns the fee payer only from its facilitator. */
 async function started(url: string): Promise<PaymentProcess> {
   const options = { rpcUrl: world.chain.url, payTo: world.payTo, commitment: 'finalized' } as const;
   const submitter = new Facilitator(url);
@@ -110,7 +110,7 @@ async function goOn(): Promise<void> {
   await service.goOn();
 }
 
-/** Has so many transactions follow those that whoever pays has. */
+/** Adds this many later transactions to the payer's history. */
 function followed(count: number): void {
   const { chain } = world;
   const slot = Number(chain.ledger.slot);
@@ -125,14 +125,14 @@ function followed(count: number): void {
   };
 }
 
-/** A node that does not answer this, or not with these parameters. */
+/** A node that fails for this method, or for it with these parameters. */
 const refusing =
   (refused: string, of = '') =>
   (method: string, params: readonly unknown[]): undefined => {
     if (method === refused && JSON.stringify(params).includes(of)) throw new NodeRefusal(-32_005, 'no');
   };
 
-/** What answer, books, chain and audit say of a payment. */
+/** What response, books, chain and audit report about a payment. */
 async function saidOf(sent: Sent): Promise<object> {
   const outcome = await paid(sent);
   const { ok } = await service.payments.audit('whole');
@@ -152,20 +152,20 @@ const CREDITED_ONCE = {
 };
 
 describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
-  it('is who buyers are told to have their fees paid by', async () => {
+  it('is offered to buyers as the fee payer', async () => {
     expect(await service.payments.rails()).toMatchObject([
       { network: SOLANA_NETWORK, payTo: world.payTo, extra: { feePayer: world.feePayer.address } },
     ]);
   });
 
-  it('that settles is what a payment is credited by, once', async () => {
+  it('that settles leads to one credit', async () => {
     const sent = await signed();
     await paid(sent);
     await goOn();
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
-  it('that says it has settled and has not is not believed: the payment has failed once it is too late', async () => {
+  it('that falsely claims a settlement is not trusted: the payment fails once it has expired', async () => {
     facilitator.mood = 'lies';
     const sent = await signed();
     expect(await paid(sent)).toMatchObject({ state: 'open' });
@@ -178,7 +178,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await world.chain.balanceOf(sent.payer.address)).toBe(5_000_000_000n);
   });
 
-  it.each(['denies', 'hangs'] as const)('that settles and %s is not believed either', async (mood) => {
+  it.each(['denies', 'hangs'] as const)('that settles and %s is not trusted either', async (mood) => {
     facilitator.mood = mood;
     const sent = await signed();
     await paid(sent);
@@ -186,7 +186,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
-  it('that is down is asked again', async () => {
+  it('that is down is called again', async () => {
     const sent = await signed();
     facilitator.mood = 'down';
     expect(await paid(sent)).toMatchObject({ state: 'open' });
@@ -198,7 +198,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
-  it('whose payment goes to the chain by somebody else is not needed', async () => {
+  it('is not needed for a payment that someone else submits', async () => {
     const sent = await signed();
     const content = JSON.parse(Buffer.from(sent.header, 'base64').toString()) as { payload: unknown };
     facilitator.mood = 'down';
@@ -208,7 +208,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
-  it('that named nothing is not needed where the payer has many transactions since', async () => {
+  it('that names no transaction is not needed, even if the payer has many newer transactions', async () => {
     facilitator.mood = 'denies';
     const sent = await signed();
     await paid(sent);
@@ -217,7 +217,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
-  it('that named the transaction spares the search for it', async () => {
+  it('that names the transaction makes the search unnecessary', async () => {
     const sent = await signed();
     await paid(sent);
     world.chain.interference = refusing('getSignaturesForAddress');
@@ -225,7 +225,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
-  it('that named nothing is not needed where the operator names the transaction', async () => {
+  it('that names no transaction is not needed if the operator names it', async () => {
     facilitator.mood = 'denies';
     const sent = await signed();
     await paid(sent);
@@ -239,7 +239,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
-  it('that named nothing fails no payment while there is more than can be looked through', async () => {
+  it('that names no transaction fails no payment while there are too many transactions to search', async () => {
     facilitator.mood = 'down';
     const sent = await signed();
     await paid(sent);
@@ -252,7 +252,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     await expect(paid(sent)).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' });
   });
 
-  it('that never said who pays the fees takes Solana with it, and nothing is kept', async () => {
+  it('that never returned a fee payer disables Solana, and nothing is stored', async () => {
     facilitator.mood = 'down';
     const sent = await signed();
     const { payments } = await started(facilitator.url);
@@ -265,7 +265,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
 });
 
 describe.skipIf(fault !== undefined)('the audit of payments on Solana', () => {
-  it('tells of a payment that the node does not answer about, and goes on with the others', async () => {
+  it('reports a payment that the node fails for, and continues with the others', async () => {
     const [one, other] = [await signed(), await signed()];
     for (const sent of [one, other]) await paid(sent);
     await goOn();
@@ -279,7 +279,7 @@ describe.skipIf(fault !== undefined)('the audit of payments on Solana', () => {
     expect(report.rails[0]?.onChainNano).toBe((before.rails[0]?.onChainNano ?? 0n) - PRICE_NANO);
   });
 
-  it('proves nothing of a node that is away', async () => {
+  it('proves nothing if the node is down', async () => {
     world.chain.interference = () => {
       throw new NodeRefusal(-32_005, 'no');
     };

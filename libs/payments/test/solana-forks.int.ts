@@ -46,7 +46,7 @@ interface Credited {
   readonly now: () => Promise<Payment>;
 }
 
-/** A payment of 5 USDC that is credited in a block that is not final. */
+/** A payment of 5 USDC, credited in a block that is not finalized. */
 async function credited(): Promise<Credited> {
   const payer = await world.payer();
   const header = await world.headerOf(payer, 5);
@@ -73,8 +73,8 @@ async function dropped({ now }: Credited): Promise<void> {
 const balanceOf = async ({ accountId }: Credited): Promise<bigint> =>
   (await ledger.books.balances(accountId)).usdNano;
 
-describe.skipIf(fault !== undefined)('a credited payment whose block is not built upon', () => {
-  it('is sent again while it can be taken up, and its credit stays', async () => {
+describe.skipIf(fault !== undefined)('a credited payment whose block is dropped', () => {
+  it('is sent again while it can be included, and stays credited', async () => {
     const one = await credited();
     const before = await world.chain.balanceOf(world.payTo);
     await dropped(one);
@@ -86,7 +86,7 @@ describe.skipIf(fault !== undefined)('a credited payment whose block is not buil
     expect(await balanceOf(one)).toBe(PRICE_NANO);
   });
 
-  it('is not taken back while it may still come', async () => {
+  it('is not reversed while it may still be included', async () => {
     const one = await credited();
     world.chain.reception = 'lost';
     await dropped(one);
@@ -98,7 +98,7 @@ describe.skipIf(fault !== undefined)('a credited payment whose block is not buil
     expect(world.chain.ledger.find((await one.now()).transaction ?? '')).toMatchObject({ error: null });
   });
 
-  it('is taken back once it can not come any more, what was spent becomes a debt, and it has failed', async () => {
+  it('is reversed once it can no longer be included; spent money becomes a debt, and the payment fails', async () => {
     const one = await credited();
     await ledger.app.get(Charges, { strict: false }).post([chargeOf(one.accountId, PRICE_NANO)]);
     world.chain.reception = 'lost';
@@ -113,7 +113,7 @@ describe.skipIf(fault !== undefined)('a credited payment whose block is not buil
     expect(await ledger.books.audit('whole')).toMatchObject({ ok: true });
   });
 
-  it('is not taken back on the word of a node that has forgotten it', async () => {
+  it('is not reversed because of a node that has forgotten it', async () => {
     const one = await credited();
     world.chain.pass(151);
     world.chain.interference = (method) => {

@@ -11,7 +11,7 @@ import { SolanaWorld } from './solana-world.js';
 
 const HISTORIES = repeats('SOLANA_HISTORIES');
 
-/** So many histories have all that can happen. */
+/** With this many histories, every kind of event must have occurred. */
 const TELLING = 200;
 const HAPPENS = [
   'a process died',
@@ -44,8 +44,8 @@ afterEach(async () => {
   await database?.stop();
 });
 
-describe.skipIf(fault !== undefined)(`histories of payments on Solana (seed ${SEED})`, () => {
-  it('credits each payment once or never, and the books equal the chain', async () => {
+describe.skipIf(fault !== undefined)(`random histories of payments on Solana (seed ${SEED})`, () => {
+  it('credit each payment once or never, and the books equal the chain', async () => {
     const seen = new Set<string>();
     const happened = (what: string): void => void seen.add(what);
     const times = new PaymentTimes(ledger.database);

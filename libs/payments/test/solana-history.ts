@@ -12,16 +12,18 @@ import type { SolanaPayer, SolanaWorld } from './solana-world.js';
 
 const NANO_PER_UNIT = 1_000n;
 
-/** Blocks after which a transaction is too late. */
+/** The number of blocks after which a transaction has expired. */
 const LATE = 151;
 
-/** Time enough for whatever is under way to end, and for a fork of the last moment to be seen. */
+/** Rounds until every payment has ended and a last-moment fork has been seen. */
 const ENDING_ROUNDS = 6;
 
 const MOODS = ['up', 'up', 'down', 'blind'] as const;
 const RECEPTIONS = ['lands', 'lands', 'held', 'lost'] as const;
 
-/** What may happen. `at` names one of two processes, `of` a payer, `which` one of the payments that there are. */
+/**
+ * The possible steps. `at` selects one of two processes, `of` a payer, `which` one of the existing payments.
+ */
 type Step =
   | { readonly do: 'pay'; readonly at: number; readonly of: number; readonly usd: number }
   | { readonly do: 'again'; readonly at: number; readonly which: number; readonly times: number }
@@ -74,7 +76,7 @@ interface Offered {
   readonly header: string;
   readonly payer: SolanaPayer;
   readonly usd: number;
-  /** Where it was kept, the payment's id. */
+  /** The payment's id, if it was stored. */
   id?: string;
 }
 
@@ -86,7 +88,9 @@ interface Parts {
   happened(what: string): void;
 }
 
-/** One history of payments on Solana: payers, two processes, a node that is unwell, and forks where blocks are not final. */
+/**
+ * One history of payments on Solana: payers, two processes, a faulty node, and forks if blocks are not final.
+ */
 export class SolanaHistory {
   private readonly offered: Offered[] = [];
   private readonly processes: PaymentProcess[];
@@ -169,7 +173,7 @@ export class SolanaHistory {
     const payer = this.payers[payerAt];
     if (!payer) throw new Error('there is such a payer');
     const { chain } = this.parts.world;
-    // Its own node is well.
+    // The payer's own node works.
     const { interference } = chain;
     chain.interference = () => undefined;
     const offered = { header: await this.parts.world.headerOf(payer, usd), payer, usd };
@@ -209,7 +213,7 @@ export class SolanaHistory {
     };
   }
 
-  /** The block of a payment is not built upon. */
+  /** Drops the block of a payment. */
   private async fork(picked: number): Promise<void> {
     const offered = this.pick(picked);
     const { world, plan } = this.parts;
@@ -228,7 +232,7 @@ export class SolanaHistory {
     return id === undefined ? undefined : this.parts.times.byId(id);
   }
 
-  /** All is there again, in new processes, and time goes on until nothing is under way. */
+  /** Restores all dependencies, with new processes, and advances the time until every payment has ended. */
   private async heal(): Promise<void> {
     const { world, times } = this.parts;
     this.nodeBecomes('up');
@@ -244,11 +248,11 @@ export class SolanaHistory {
     assert.equal(await times.underWay(), 0, 'every payment has ended');
   }
 
-  /** Chain, row, books and answer say the same of each payment. Gives what is credited in sum. */
+  /** Checks that chain, row, books and response agree on each payment. Returns the sum credited. */
   private async creditedUnits(): Promise<bigint> {
     let sum = 0n;
     for (const offered of this.offered) {
-      // Also tells the id of one that was kept by a process which died.
+      // Also finds the id of a payment stored by a process that died.
       await this.send(0, offered);
       const payment = await this.rowOf(offered);
       if (!payment) continue;

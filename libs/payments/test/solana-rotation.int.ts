@@ -23,7 +23,7 @@ const startProcess = (): PaymentProcess =>
     railOf: world.railOf('confirmed'),
   });
 
-/** The state of a payment once its process has had time for it. */
+/** The state of a payment after its process had time for it. */
 async function stateOf(service: PaymentProcess, header: string): Promise<string | undefined> {
   const { paymentId } = await service.payments.topUp(header);
   await times.pass(1);
@@ -45,8 +45,8 @@ afterAll(async () => {
   await database?.stop();
 });
 
-describe.skipIf(fault !== undefined)('while the signer key is rotated', () => {
-  it('credits payments that name either fee payer, and without the old key refuses those that name it', async () => {
+describe.skipIf(fault !== undefined)('during rotation of the signer key', () => {
+  it('credits payments that name either fee payer, and rejects the old one once its key is removed', async () => {
     const [early, late] = [await world.payer(), await world.payer()];
     const offeredBefore = await Promise.all([early, late].map((payer) => world.headerOf(payer, 5)));
     const another = keyPair();
@@ -72,11 +72,11 @@ describe('a signer key', () => {
       'arrays over several lines',
       `${first.text.replaceAll(',', ', ')} ${second.text.replaceAll(',', ',\n')}`,
     ],
-  ])('may have a second one after it, as %s', (_form, text) => {
+  ])('may be followed by a second one, as %s', (_form, text) => {
     expect(FeePayer.of(text).addresses).toEqual([first.address, second.address]);
   });
 
-  it('has one other at most, and a fault does not show it', () => {
+  it('may be followed by at most one other, and an error does not reveal it', () => {
     expect(() => FeePayer.of(first.text + second.text + third.text)).toThrow(/^there may be two signer keys/);
     for (const text of [`${first.text}[1]`, first.text.slice(0, -1), ''])
       expect(() => FeePayer.of(text)).toThrow(

@@ -15,7 +15,7 @@ import type { Surroundings } from './payment-process.js';
 
 const MAX_FEE_LAMPORTS = 100_000;
 
-/** A payer has this much, in USDC: more than a history can pay. */
+/** A payer's USDC: more than a history can pay. */
 const PAYER_USDC = 5_000;
 
 export interface SolanaPayer {
@@ -23,7 +23,7 @@ export interface SolanaPayer {
   readonly signer: ClientSvmSigner;
 }
 
-/** A new account, with its key as text that a setting may have. */
+/** A new account, with its key in the text format of the setting. */
 export function keyPair() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const half = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
@@ -31,13 +31,13 @@ export function keyPair() {
   return { address: base58.encode(half), privateKey, text: JSON.stringify([...seed, ...half]) };
 }
 
-/** Payments on a Solana of this machine. */
+/** Payments on a local Solana. */
 export class SolanaWorld {
   private constructor(
     readonly chain: LocalSolana,
-    /** Of the processes that are started from now on. */
+    /** Used by processes started from now on. */
     public feePayer: FeePayer,
-    /** Who is paid, and its account for USDC. */
+    /** The recipient and its USDC account. */
     private readonly seller: { readonly address: string; readonly account: string },
   ) {}
 
@@ -61,11 +61,11 @@ export class SolanaWorld {
       Promise.resolve(
         all.map(({ messageBytes }) => ({ [address]: new Uint8Array(sign(null, messageBytes, privateKey)) })),
       );
-    // The library tells addresses and signatures from other strings and bytes; here they come from another one.
+    // The library has branded types for addresses and signatures; these come from another library.
     return { address, signer: { address, signTransactions } as unknown as ClientSvmSigner };
   }
 
-  /** What a payer sends for so many dollars, by the library of x402 clients. */
+  /** A payment header for an amount in dollars, made by the library of x402 clients. */
   async headerOf({ signer }: SolanaPayer, usd: number): Promise<string> {
     const accepted = {
       scheme: 'exact',
@@ -81,7 +81,7 @@ export class SolanaWorld {
     return Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload })).toString('base64');
   }
 
-  /** The way to pay, as a process sees it that may die. */
+  /** The rail, for a process that may die. */
   railOf(commitment: Commitment): Surroundings['railOf'] {
     const { payTo, feePayer } = this;
     const destination = this.seller.account;

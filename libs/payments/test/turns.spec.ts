@@ -11,14 +11,14 @@ afterEach(() => {
 
 const never = new Promise<never>(() => undefined);
 
-/** Lets what is due happen. */
+/** Advances the timers and runs what is due. */
 async function pass(ms: number): Promise<void> {
   vi.advanceTimersByTime(ms);
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('turns', () => {
-  it('are taken one after the other under a name, and beside each other under different ones', async () => {
+describe('the queue', () => {
+  it('runs entries of one name one after another, and those of different names in parallel', async () => {
     const turns = new Turns();
     const seen: string[] = [];
     const take = (name: string, what: string) =>
@@ -38,7 +38,7 @@ describe('turns', () => {
     expect(seen.indexOf('other begins')).toBeLessThan(seen.indexOf('first ends'));
   });
 
-  it('go on after one that has failed', async () => {
+  it('continues after a failed entry', async () => {
     const turns = new Turns();
     const failed = turns.take('a', () => Promise.reject(new Error('no')));
     const next = turns.take('a', () => Promise.resolve('next'));
@@ -46,7 +46,7 @@ describe('turns', () => {
     expect(await next).toBe('next');
   });
 
-  it('that do not come in time are given up, and nobody passes the one who has it', async () => {
+  it('rejects an entry that waits too long, and lets no other overtake the running one', async () => {
     const turns = new Turns();
     void turns.take('a', () => never);
     const [late] = await Promise.all([

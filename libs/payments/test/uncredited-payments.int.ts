@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-/** A payment that has arrived, and that nobody has gone on with since. */
+/** A payment that has arrived, but was not advanced since. */
 async function arrived(): Promise<string> {
   const [from = '0x'] = await fixture.world.payers();
   const { authorization, header } = await offerOf(fixture.world, from, 5);

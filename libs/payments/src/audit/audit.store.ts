@@ -3,7 +3,7 @@ import type { Database } from '@svc/storage';
 import type { Blocks } from '../chains/chain.js';
 import { OPEN, type Payment, type PaymentRow, type Settled, paymentOf } from '../records/payment.store.js';
 
-/** A payment, as far as an audit looks at it. */
+/** A payment as the audit sees it. */
 export interface AuditedPayment {
   readonly id: string;
   readonly number: bigint;
@@ -14,7 +14,7 @@ export interface AuditedPayment {
   readonly transaction: string;
   readonly units: bigint;
   readonly reversals: number;
-  /** Whether it came, or was sent, so lately that it may still be on its way to its credit. */
+  /** Whether it arrived or was sent so recently that its credit may still be under way. */
   readonly isRecent: boolean;
 }
 
@@ -31,26 +31,26 @@ interface AuditedRow {
   readonly is_recent: boolean;
 }
 
-/** What has arrived is credited within this time: as long as no alert about payments fires. */
+/** A payment is normally credited within this time; no payment alert fires earlier. */
 const RECENT = `greatest(created_at, broadcast_at) > now() - interval '15 minutes'`;
 
 const COLUMNS = `id, number, state, network, wallet, account_id, transaction,
   coalesce(settled_units, amount_units) AS units, reversals, ${RECENT} AS is_recent`;
 
-/** Undecided payments that one audit reads. */
+/** Maximum number of undecided payments read per audit. */
 const UNDECIDED_MOST = 100;
 
-/** Where an audit of a rail goes on from: all before it was found right. */
+/** Where an audit of a rail continues: everything before was proved. */
 export interface PaymentsMark {
   readonly block: bigint;
   readonly transferId: bigint;
   readonly provedAt: Date;
 }
 
-/** Changes that were under way when a mark was kept are looked at again. */
+/** Changes under way when a mark was stored are checked again. */
 const OVERLAP = `interval '10 minutes'`;
 
-/** What audits of payments read, and where they ended. */
+/** The reads and marks of payment audits. */
 export class AuditStore {
   constructor(private readonly database: Database) {}
 
@@ -71,7 +71,7 @@ export class AuditStore {
     return this.read('id = ANY($1::text[])', '', [ids]);
   }
 
-  /** Payments that the books know of, in their order: all, or those that changed since a time. */
+  /** Payments with bookings, in order: all, or those changed since a time. */
   booked(
     network: string,
     { after, since, limit }: { after: bigint; since?: Date; limit: number },
@@ -85,7 +85,7 @@ export class AuditStore {
     );
   }
 
-  /** Payments of which the chain does not show what became of them, the oldest first. */
+  /** Payments whose outcome the chain does not show, oldest first. */
   undecided(network: string): Promise<AuditedPayment[]> {
     return this.read('network = $1', `AND state = 'UNKNOWN' ORDER BY number LIMIT $2`, [
       network,
@@ -93,7 +93,7 @@ export class AuditStore {
     ]);
   }
 
-  /** Payments that are credited, or should be by now, in their order: all, or those that changed since a time. */
+  /** Payments that are credited or should be by now, in order: all, or those changed since a time. */
   async dueSince(
     network: string,
     { after, since, limit }: { after: bigint; since?: Date; limit: number },
@@ -107,7 +107,11 @@ export class AuditStore {
     return rows.map((row) => ({ ...paymentOf(row), number: row.number }));
   }
 
-  /** Whether what arrived may be for a payment of this wallet and amount that is recent, or that the audit names anyway. */
+  /**
+   * Whether an incoming transfer may belong to a payment of this wallet and amount that is recent, or that
+   * the audit reports
+   * anyway.
+   */
   async isUnderWay(network: string, wallet: string, units: bigint): Promise<boolean> {
     const rows = await this.database.query(
       `SELECT FROM payments.payments WHERE network = $1 AND wallet = $2 AND amount_units = $3
@@ -117,7 +121,7 @@ export class AuditStore {
     return rows.length > 0;
   }
 
-  /** The block that was the last when the first payment came. */
+  /** The last block at the time of the first payment. */
   async firstBlock(network: string): Promise<bigint | undefined> {
     const [row] = await this.database.query<{ block: bigint | null }>(
       'SELECT min(least(seen_block, settled_block)) AS block FROM payments.payments WHERE network = $1',
@@ -126,7 +130,7 @@ export class AuditStore {
     return row?.block ?? undefined;
   }
 
-  /** Credited payments of which it is not noted where the chain has them. */
+  /** Credited payments without a recorded block. */
   async unplaced(network: string, limit: number): Promise<Payment[]> {
     const rows = await this.database.query<PaymentRow>(
       `SELECT * FROM payments.payments WHERE network = $1 AND state = 'CREDITED' AND settled_block IS NULL LIMIT $2`,
@@ -147,7 +151,7 @@ export class AuditStore {
     return row?.now ?? new Date();
   }
 
-  /** Where the last audit that found nothing ended, of either scope. */
+  /** Where the last clean audit of either scope ended. */
   async mark(network: string): Promise<PaymentsMark | undefined> {
     const [row] = await this.database.query<{ block: bigint; transfer_id: bigint; proved_at: Date }>(
       `SELECT block, transfer_id, proved_at FROM payments.audit_marks
@@ -170,7 +174,7 @@ export class AuditStore {
     );
   }
 
-  /** Whether an audit is to begin: of all processes, one is told so. */
+  /** Whether an audit is due. Of all processes, only one gets `true`. */
   async begin(scope: AuditScope, everySeconds: number): Promise<boolean> {
     const rows = await this.database.query(
       `INSERT INTO payments.audit_marks AS mark (network, scope, begun_at) VALUES ('*', $1, now())

@@ -4,7 +4,7 @@ import type { Findings } from './findings.js';
 
 const NANO_PER_UNIT = 1_000n;
 
-/** Payments of which the books are asked at once: each may have several credits. */
+/** Payments looked up in the books at once; each may have several credits. */
 const PAYMENTS_AT_ONCE = 100;
 
 interface BooksAuditParts {
@@ -14,7 +14,11 @@ interface BooksAuditParts {
   readonly books: Books;
 }
 
-/** Each deposit and reversal of the books after one is of a payment, with its amount and account. Gives the last. */
+/**
+ * Checks that each deposit and reversal after `after` belongs to a payment, with its amount and account.
+ * Returns the last
+ * id.
+ */
 export async function auditTransfers(
   { rail, network, store, books }: BooksAuditParts,
   after: bigint,
@@ -52,14 +56,14 @@ function faultOf(
     return `is ${amountNano} nano-USD, and its payment ${payment.units} millionths`;
   const { round } = partsOf(reference);
   const { state, reversals } = payment;
-  // What is written to the books first is written to the payment next.
+  // Changes are written to the books first, and to the payment next.
   const mayBeAhead =
     kind === 'deposit' ? state === 'CREDITED' || state === 'CONFIRMED' : state === 'REVERSING';
   const isKnown = round <= reversals || (round === reversals + 1 && (mayBeAhead || state === 'REVERSING'));
   return isKnown ? undefined : `is not what its payment says, which is ${state} after ${reversals} reversals`;
 }
 
-/** Each payment that is credited, or was, has its deposits and reversals in the books, and no others. */
+/** Checks that each payment that is or was credited has exactly its deposits and reversals in the books. */
 export async function auditPayments(
   { network, store, books }: BooksAuditParts,
   since: Date | undefined,

@@ -11,12 +11,12 @@ import type { Payment } from '../records/payment.store.js';
 import type { AuditStore, AuditedPayment } from './audit.store.js';
 import type { Findings } from './findings.js';
 
-/** Payments of which it is found out at once where the chain has them. */
+/** Unplaced payments located per audit. */
 const PLACED_AT_ONCE = 1_000;
 
 const EACH_AT_ONCE = 100;
 
-/** A payment that can not be asked about so often, by a chain that is there, is told. */
+/** A payment that fails this many queries, while the node responds otherwise, is reported. */
 const ASKED_TIMES = 2;
 
 export interface AuditedRail {
@@ -26,7 +26,10 @@ export interface AuditedRail {
   readonly chain: Chain;
 }
 
-/** Each credited payment of these blocks has arrived, once, and what has arrived is of a payment or is told. */
+/**
+ * Checks that each credited payment of these blocks arrived once, and reports incoming transfers without a
+ * payment.
+ */
 export async function auditStatement(
   { network, payTo, chain, statement }: AuditedRail & { readonly statement: Statement },
   { store, blocks }: { readonly store: AuditStore; readonly blocks: Blocks },
@@ -58,7 +61,9 @@ export async function auditStatement(
   }
 }
 
-/** Names each payment of which the chain does not show what became of it: its money was spent and is nobody's credit. */
+/**
+ * Reports each payment whose outcome the chain does not show: its authorization was spent without a credit.
+ */
 export async function auditUndecided(
   { network }: AuditedRail,
   store: AuditStore,
@@ -70,7 +75,10 @@ export async function auditUndecided(
     );
 }
 
-/** On a chain that lists nothing, each credited payment has arrived, and none that has arrived is left without its credit. */
+/**
+ * For a chain without a statement: checks that each credited payment arrived, and that no arrived one lacks
+ * its credit.
+ */
 export async function auditEach(
   { network, chain }: AuditedRail,
   { store, since }: { readonly store: AuditStore; readonly since: Date | undefined },
@@ -96,7 +104,11 @@ export async function auditEach(
   }
 }
 
-/** What the chain says of a payment. One that it does not answer about is found wrong; a chain that is away ends the audit. */
+/**
+ * The status of a payment on its chain. If the node fails only for this payment, that is a finding; if it is
+ * down, the
+ * audit ends.
+ */
 async function wordOf(payment: Payment, chain: Chain, findings: Findings): Promise<ChainWord | undefined> {
   for (let asked = 1; ; asked += 1)
     try {
@@ -112,7 +124,7 @@ async function wordOf(payment: Payment, chain: Chain, findings: Findings): Promi
     }
 }
 
-/** Has each payment claim its own arrival, which it can claim once. Gives the arrivals that nobody claims. */
+/** Matches each payment with its own incoming transfer, at most once. Returns the unmatched transfers. */
 function claim(
   arrivals: readonly Arrival[],
   {
@@ -144,7 +156,7 @@ function claim(
   return [...left.values()].flat();
 }
 
-/** Credited, recent and going on, or named by `auditUndecided`. */
+/** Credited, recent and in progress, or reported by `auditUndecided`. */
 function isAccountedFor({ state, isRecent }: AuditedPayment): boolean {
   switch (state) {
     case 'CREDITED':

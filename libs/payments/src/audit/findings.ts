@@ -1,7 +1,7 @@
-/** Things that are listed; there may be more. */
+/** Maximum number of items listed; there may be more. */
 const LISTED = 100;
 
-/** What an audit finds, row by row. */
+/** Collects an audit's findings. */
 export class Findings {
   readonly mismatches: string[] = [];
   readonly unclaimed: string[] = [];

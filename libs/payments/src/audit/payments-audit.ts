@@ -10,14 +10,14 @@ import { Findings } from './findings.js';
 
 const NANO_PER_UNIT = 1_000n;
 
-/** Of what is new often, of all now and then: whole chains are read for it. */
+/** New payments are audited often, all of them rarely, because that reads whole chains. */
 const NEW_EVERY_SECONDS = 900;
 const WHOLE_EVERY_SECONDS = 86_400;
 
-/** How often it is looked whether one is due. */
+/** How often to check whether an audit is due. */
 const DUE_MS = 30_000;
 
-/** Payments go on while they are audited: what is wrong for longer than a moment is wrong. */
+/** Payments continue during an audit, so a mismatch counts only if it persists. */
 const TRIES = 3;
 const MOMENT_MS = 1_500;
 
@@ -28,21 +28,24 @@ interface AuditParts {
   readonly log: Logger;
 }
 
-/** Proves that credits, chains and books say the same, payment by payment. */
+/** Proves that credits, chains and books agree, payment by payment. */
 export class PaymentsAudit {
   private readonly running = new Map<AuditScope, Promise<PaymentsAuditReport>>();
   private lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly parts: AuditParts) {}
 
-  /** Whoever asks while one of the scope is under way has its report. Throws ChainAway, and what database and books refuse with. */
+  /**
+   * Callers during a running audit of the same scope share its report. Rejects: ChainAway, and errors of
+   * database and books.
+   */
   run(scope: AuditScope): Promise<PaymentsAuditReport> {
     const running = this.running.get(scope) ?? this.audit(scope).finally(() => this.running.delete(scope));
     this.running.set(scope, running);
     return running;
   }
 
-  /** Runs those that are due, over all processes, and tells what they find. Never rejects. */
+  /** Runs the audits that are due, across all processes, and reports their findings. Never rejects. */
   async whenDue(): Promise<void> {
     if (performance.now() - this.lookedMs < DUE_MS) return;
     this.lookedMs = performance.now();
@@ -73,7 +76,7 @@ export class PaymentsAudit {
     }
   }
 
-  /** The one place where the result of an audit is told. */
+  /** The only place that reports the result of an audit. */
   private tell(report: PaymentsAuditReport): void {
     const { ok, scope, mismatches, unclaimed } = report;
     payments.audits.add(1, scope, ok ? 'proved' : 'wrong');
@@ -118,7 +121,7 @@ export class PaymentsAudit {
     return { audit: totalsOf(rail.name, blocks, findings), findings };
   }
 
-  /** From the block that was proved last, or from the first there is a payment of. */
+  /** Starts at the last proved block, or at the first block with a payment. */
   private async statement(
     rail: AuditedRail & { readonly statement: Statement },
     proved: bigint | undefined,
@@ -128,7 +131,7 @@ export class PaymentsAudit {
     const { blocksAtOnce } = rail.statement;
     const to = await rail.statement.lastSure();
     const first = (await store.firstBlock(rail.network)) ?? to;
-    // Some of what was proved is looked at again, since the last blocks of a chain may be replaced.
+    // Part of what was proved is checked again, since the last blocks of a chain may be replaced.
     const wanted = proved === undefined ? first - blocksAtOnce : proved - blocksAtOnce / 9n;
     const blocks = { from: wanted > 0n ? wanted : 0n, to };
     await auditStatement(rail, { store, blocks }, findings);

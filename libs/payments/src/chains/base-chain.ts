@@ -36,27 +36,29 @@ import { BLOCKS_AT_ONCE, rangesAround, useAmong } from './uses.js';
 
 const CHAIN_ID = 8_453;
 
-/** A node that has not responded in full within this time, twice, is taken to be down. */
+/** A node without a complete response in this time, twice, counts as down. */
 const ANSWER_MS = 5_000;
 
-/** Room for the events of 9,000 blocks. */
+/** Enough for the events of 9,000 blocks. */
 const ANSWER_BYTES = 10_485_760;
 
-/** What is no older than this is in the state that every node keeps. Source: 128 blocks, of geth. */
+/** Blocks no older than this are in the state that every node keeps. Source: 128 blocks in geth. */
 const YOUNG_BLOCKS = 64n;
 
-/** The chain's clock may lag, and its last blocks may be replaced. */
+/** Margin for a lagging chain clock and for replaced last blocks. */
 const EXPIRY_MARGIN_SECONDS = 120n;
 
-/** A payment that can be settled for longer is not taken: it could be kept under way. Clients sign for minutes. */
+/**
+ * A payment valid for longer is rejected, since it could be kept open on purpose. Clients sign for minutes.
+ */
 const AHEAD_MOST_SECONDS = 3_600n;
 
-/** What the signature of a wallet that is not deployed yet ends with. Source: EIP-6492. */
+/** Suffix of the signature of a wallet that is not deployed yet. Source: EIP-6492. */
 const UNDEPLOYED = '6492'.repeat(16);
 
 type Sought = Pick<Payment<Authorization>, 'authorization' | 'seenBlock' | 'transaction'>;
 
-/** A facilitator may name anything. */
+/** A facilitator may return any text. */
 const TRANSACTION_HASH = /^0x[0-9a-f]{64}$/i;
 
 export interface Prepared {
@@ -70,7 +72,7 @@ export interface BaseChainOptions {
   readonly maxFeeGwei: number;
 }
 
-/** Base, as a node of it tells. Every method but `send` throws ChainAway where that is not to be had. */
+/** Base, as seen by a node. Every method except `send` throws ChainAway if the node fails. */
 export class BaseChain extends Chain {
   override readonly mayReplace = true;
 
@@ -91,7 +93,7 @@ export class BaseChain extends Chain {
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
       rpcUrls: { default: { http: [rpcUrl] } },
     });
-    // By itself viem ends its timeout at the head of a response.
+    // By default, viem's timeout covers only the head of a response.
     const fetchFn = wholeFetch(ANSWER_BYTES);
     const transport = http(rpcUrl, { retryCount: 1, timeout: ANSWER_MS, fetchFn });
     this.client = createPublicClient({ chain, transport, cacheTime: 0 });
@@ -118,14 +120,16 @@ export class BaseChain extends Chain {
     });
   }
 
-  /** Whoever likes can name an authorization that somebody has spent: it counts where it has paid us, or may have. */
+  /**
+   * Anyone can name an authorization that someone else has spent: it counts only if it paid us, or may have.
+   */
   private async trialOfSpent(spent: Sought): Promise<Trial> {
     const head = await this.client.getBlockNumber();
     const word = await this.spending(spent, head);
     if (word.kind === 'never') return { bad: word.reason };
     if (word.kind !== 'unknown') return 'spent';
     const before = head > YOUNG_BLOCKS ? head - YOUNG_BLOCKS : 0n;
-    // What was spent a moment ago is in blocks that every node searches: this one has not come so far.
+    // Recent spending is in blocks that every node searches, so this node is behind.
     if (!(await this.isSpent(spent.authorization, before)))
       throw new ChainAway('the node does not show by what an authorization was spent');
     return { bad: word.reason };
@@ -134,7 +138,7 @@ export class BaseChain extends Chain {
   override wordOf(payment: Payment<Authorization>): Promise<ChainWord> {
     return this.ask(async () => {
       const { authorization } = payment;
-      // All is read at this block: what comes in while the node is asked belongs to the next time.
+      // Everything is read at this block: later changes belong to the next call.
       const block = await this.client.getBlock();
       if (await this.isSpent(authorization, block.number)) return this.spending(payment, block.number);
       const isOver = block.timestamp >= authorization.validBefore + EXPIRY_MARGIN_SECONDS;
@@ -155,22 +159,22 @@ export class BaseChain extends Chain {
       const { authorization, settledBlock, settledBlockHash } = payment;
       const head = await this.client.getBlockNumber();
       if (settledBlock === undefined) return this.moved(payment);
-      // A node that is behind has not seen it yet.
+      // A node that is behind has not seen the block yet.
       if (head < settledBlock + BigInt(this.options.confirmations) - 1n) return { kind: 'unclear' };
       const { hash } = await this.client.getBlock({ blockNumber: settledBlock });
       if (hash === settledBlockHash) return { kind: 'there' };
-      // Of that block and no other: a node behind it does not know it.
+      // Read at exactly this block, which a node that is behind does not know.
       if (await this.isSpent(authorization, head)) return this.moved(payment);
       return { kind: 'gone' };
     });
   }
 
-  /** Whether the chain has a transaction that had no effect. */
+  /** Whether the chain has the transaction, and it was reverted. */
   isReverted(transaction: string): Promise<boolean> {
     return this.ask(async () => (await this.receiptOf(transaction as Hash))?.status === 'reverted');
   }
 
-  /** By the clock that is ahead: a chain may have had no block for long. */
+  /** Uses the later of both clocks, because the chain may have had no block for long. */
   private async isFarAhead({ validBefore }: Authorization): Promise<boolean> {
     const { timestamp } = await this.client.getBlock();
     const ours = BigInt(Math.floor(Date.now() / 1_000));
@@ -207,7 +211,7 @@ export class BaseChain extends Chain {
     return word.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
   }
 
-  /** Nothing where the chain does not have the transaction. */
+  /** Undefined if the chain does not have the transaction. */
   private async receiptOf(hash: Hash): Promise<TransactionReceipt | undefined> {
     try {
       return await this.client.getTransactionReceipt({ hash });
@@ -218,8 +222,10 @@ export class BaseChain extends Chain {
   }
 
   /**
-   * A transaction that settles a payment, signed and not sent; in place of one that is stuck, for more and with the same
-   * number, or the least that is missing before it. Nobody else may prepare one of the same account until it is sent.
+   * Signs a transaction that settles a payment, without sending it. It replaces a stuck one with a higher fee
+   * and the same
+   * nonce, or the lowest missing nonce before that. No other transaction of the account may be prepared until
+   * it is sent.
    */
   async prepare(authorization: Authorization, signer: PrivateKeyAccount, stuck?: Hex): Promise<Prepared> {
     const prepared = await this.ask(async () => {
@@ -230,7 +236,7 @@ export class BaseChain extends Chain {
       const account = signer.address;
       const [nonce, gas] = await Promise.all([
         this.numberFor(account, before?.nonce),
-        // A node that counts what is on its way would say that it is spent.
+        // A node that includes pending transactions would report the authorization as spent.
         before?.gas ?? this.gasFor(account, data),
       ]);
       const raw = await signer.signTransaction({
@@ -249,7 +255,7 @@ export class BaseChain extends Chain {
     return prepared;
   }
 
-  /** A number that the node has forgotten the transaction of keeps all later ones waiting, so it is taken first. */
+  /** If the node forgot a transaction, its nonce blocks all later ones, so that nonce is used first. */
   private async numberFor(address: Address, stuck = Number.POSITIVE_INFINITY): Promise<number> {
     return Math.min(stuck, await this.client.getTransactionCount({ address, blockTag: 'pending' }));
   }
@@ -260,7 +266,7 @@ export class BaseChain extends Chain {
     return ample < MOST_GAS ? ample : MOST_GAS;
   }
 
-  /** Whether a transaction of this account can still be taken up: no other one of it has the same number. */
+  /** Whether a transaction of this account can still be mined: no other one has used its nonce. */
   isOpen(raw: Hex, address: Address): Promise<boolean> {
     return this.ask(async () => {
       const taken = await this.client.getTransactionCount({ address, blockTag: 'latest' });
@@ -268,16 +274,16 @@ export class BaseChain extends Chain {
     });
   }
 
-  /** Sends a transaction, again where it was sent before. Whether it has arrived is asked of the chain, and of nothing else. */
+  /** Sends a transaction, possibly again. Only the chain's state tells whether it arrived. */
   async send(raw: Hex): Promise<void> {
     try {
       await this.client.sendRawTransaction({ serializedTransaction: raw });
     } catch {
-      // Known already, too late, or not heard of: the chain will tell.
+      // Already known, too late, or not received: the chain's state will show it.
     }
   }
 
-  /** Whether a wallet that is a contract says that it signed a text. */
+  /** Whether a contract wallet confirms that it signed a text. */
   hasSigned({ wallet, text, signature }: SignedText): Promise<boolean> {
     return this.ask(async () => {
       if (!/^0x(?:[0-9a-f]{2})+$/i.test(signature)) return false;
@@ -286,7 +292,7 @@ export class BaseChain extends Chain {
       if (!isUndeployed && (await this.client.getCode({ address })) === undefined) return false;
       const said = { address, message: text, signature: signature as Hex };
       if (await this.client.verifyMessage(said)) return true;
-      // A node that calls no contract is taken for one that says no: it has to call another one after that.
+      // viem reports a failed contract call as `false`, so this call throws if the node can't call contracts.
       await this.isSpent({ from: address, nonce: zeroHash });
       return false;
     });
@@ -319,7 +325,7 @@ export class BaseChain extends Chain {
       const [used] = await this.client.getLogs({ ...where, event: USED });
       if (used) return this.foundUse(used.transactionHash, authorization, head);
       const [canceled] = await this.client.getLogs({ ...where, event: CANCELED });
-      // A cancellation in a block that is replaced is none.
+      // A cancellation does not count while its block may be replaced.
       if (canceled && !this.isSure(canceled.blockNumber, head)) return { kind: 'young' };
       if (canceled) return { kind: 'never', reason: 'the authorization was canceled' };
     }
@@ -332,7 +338,7 @@ export class BaseChain extends Chain {
     return word;
   }
 
-  /** What a transaction has made of an authorization; undefined if it has not used it. */
+  /** The effect of a transaction on an authorization; undefined if it has not used it. */
   private async useIn(
     hash: string,
     authorization: Authorization,
@@ -366,7 +372,7 @@ export class BaseChain extends Chain {
       });
     } catch (error) {
       if (error instanceof ChainAway) throw error;
-      // Its message may name the URL, and that a key.
+      // The error message may contain the URL, and with it a key.
       throw new ChainAway(error instanceof BaseError ? error.shortMessage.split('\n')[0] : 'the node failed');
     }
   }
@@ -378,7 +384,7 @@ export class BaseChain extends Chain {
   }
 }
 
-/** A key in hex. Refuses what is none, without telling it. */
+/** Reads a key in hex. An error does not reveal it. */
 export function signerOf(key: string): PrivateKeyAccount {
   const hex = key.trim().replace(/^0x/, '');
   if (!/^[0-9a-fA-F]{64}$/.test(hex)) throw new Error('the signer key has to be 64 digits of hex');

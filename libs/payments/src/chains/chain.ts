@@ -1,37 +1,37 @@
 import type { SignedPayment } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
 
-/** Where a payment was paid, in blocks enough. */
+/** Where a payment was paid, with enough confirmations. */
 interface Paid {
   readonly kind: 'paid';
   readonly transaction: string;
   readonly units: bigint;
-  /** Where, on a chain that may replace its last blocks. */
+  /** Only on a chain that may replace its last blocks. */
   readonly block?: bigint;
   readonly blockHash?: string;
 }
 
-/** What the chain says of a payment. It alone is believed. */
+/** The status of a payment according to the chain, the only source that is trusted. */
 export type ChainWord =
   | Paid
-  /** Spent, and not in enough blocks yet. */
+  /** Spent, with too few confirmations. */
   | { readonly kind: 'young' }
   | { readonly kind: 'unspent' }
   | { readonly kind: 'never'; readonly reason: string }
-  /** Spent, and nobody knows where. */
+  /** Spent, but it is unknown where. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Whether the chain still has what was credited. */
+/** The finality of a credited payment: whether the chain still has it. */
 export type Standing =
   | { readonly kind: 'there' }
-  /** In another block than before. */
+  /** In a different block than before. */
   | { readonly kind: 'moved'; readonly to: Paid }
-  /** For certain: other blocks, as many as were waited for, are in the place of its own. */
+  /** Certain: its block was replaced, and the replacement has enough confirmations. */
   | { readonly kind: 'gone' }
-  /** Not to be told yet. */
+  /** Not known yet. */
   | { readonly kind: 'unclear' };
 
-/** Money that has arrived at an address. */
+/** An incoming transfer to an address. */
 export interface Arrival {
   readonly transaction: string;
   readonly payer: string;
@@ -44,53 +44,58 @@ export interface Blocks {
   readonly to: bigint;
 }
 
-/** Whether a payment could be settled at this moment. */
+/** The simulation of a payment: whether it could be settled now. */
 export type Trial = 'good' | 'spent' | { readonly bad: string };
 
-/** The node could not be asked, or does not know. */
+/** The node failed, or does not know. */
 export class ChainAway extends Error {
   override readonly name = 'ChainAway';
 }
 
-/** A chain that payments are settled on, as a node of it tells. What can't be asked throws ChainAway. */
+/** A chain that payments are settled on, as seen by a node. Methods throw ChainAway if the node fails. */
 export abstract class Chain {
   /** The number of the last block. */
   abstract head(): Promise<bigint>;
 
   /**
-   * Whether a payment could be settled now, found out without settling it. It is `spent` where it has been settled already, or
-   * that is too young to tell.
+   * Simulates the settlement of a payment. The result is `spent` if it has been settled already, including
+   * when that is
+   * still unconfirmed.
    */
   abstract try(authorization: SignedPayment, seenBlock: bigint): Promise<Trial>;
 
-  /** What has become of a payment. */
+  /** The status of a payment. */
   abstract wordOf(payment: Payment): Promise<ChainWord>;
 
-  /** Whether a block that has a credited payment may be replaced by another. */
+  /** Whether a block with a credited payment may still be replaced. */
   readonly mayReplace: boolean = false;
 
-  /** What it can list of what has arrived. A chain that can't is asked payment by payment. */
+  /** Lists incoming transfers. A chain that can't is queried payment by payment. */
   readonly statement: Statement | undefined = undefined;
 
-  /** Whether one transaction has paid a payment. */
+  /** The status of a payment, by the given transaction. */
   wordIn(payment: Payment, _transaction: string): Promise<ChainWord> {
     return this.wordOf(payment);
   }
 
-  /** Whether a payment that is credited still stands; always, on a chain that replaces no block. */
+  /** The finality of a credited payment; always there on a chain that replaces no blocks. */
   standingOf(_payment: Payment): Promise<Standing> {
     return Promise.resolve({ kind: 'there' });
   }
 }
 
-/** What has arrived on a chain. */
+/** The incoming transfers of a chain. */
 export interface Statement {
-  /** How many blocks `arrivals` takes, and how far before a payment came it may have been settled by others. */
+  /**
+   * The maximum range of `arrivals`. Also how many blocks before its payment an authorization may have been
+   * settled by
+   * others.
+   */
   readonly blocksAtOnce: bigint;
 
-  /** The last block that is old enough for what is in it to be credited. */
+  /** The last block old enough for its transfers to be credited. */
   lastSure(): Promise<bigint>;
 
-  /** What has arrived at an address in these blocks, at most `blocksAtOnce` of them. */
+  /** Incoming transfers of an address in these blocks, at most `blocksAtOnce`. */
   arrivals(payTo: string, blocks: Blocks): Promise<readonly Arrival[]>;
 }

@@ -3,7 +3,7 @@ export interface Fees {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** Nodes take a transaction in place of another for a tenth more. */
+/** Nodes accept a replacement transaction for a tenth more. */
 export function higher(now: Fees, before?: Partial<Fees>): Fees {
   const raised = (nano = 0n, least = 0n): bigint => {
     const more = (nano * 9n) / 8n + 1n;

@@ -1,9 +1,9 @@
 import { payments } from '@svc/telemetry';
 
-/** Who is asked about the payments of a rail. */
+/** The peers that are called about payments of a rail. */
 type Peer = 'node' | 'facilitator';
 
-/** Asks a neighbour, and tells how long that took and whether it failed. */
+/** Calls a peer, and records the duration and failures. */
 export async function timedCall<Value>(rail: string, peer: Peer, call: () => Promise<Value>): Promise<Value> {
   const startMs = performance.now();
   let error = 'failed';

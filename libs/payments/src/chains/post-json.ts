@@ -3,20 +3,21 @@ interface Bounds {
   readonly maxBytes: number;
 }
 
-/** The JSON that a peer responds with, all of it in time and within its bound. Follows no redirect. */
+/** The JSON response of a peer, with limits for the time and size of the whole body. Follows no redirects. */
 export function postJson(url: string, body: object, bounds: Bounds): Promise<unknown> {
   const headers = { 'content-type': 'application/json' };
   return asked(url, { method: 'POST', headers, body: JSON.stringify(body) }, bounds);
 }
 
-/** The same by GET. */
+/** The same with GET. */
 export function getJson(url: string, bounds: Bounds): Promise<unknown> {
   return asked(url, {}, bounds);
 }
 
 /**
- * A `fetch` that resolves once the whole body is there, so that the signal of its caller bounds the body too. Rejects a body of
- * more than `maxBytes`.
+ * A `fetch` that resolves once the whole body has arrived, so that the caller's signal covers the body too.
+ * Rejects a body
+ * larger than `maxBytes`.
  */
 export function wholeFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {

@@ -1,15 +1,16 @@
 import { BaseError, ExecutionRevertedError } from 'viem';
 
 /**
- * What a payment may take, in gas that our signer pays for. A transfer takes less than 100,000; the rest is for what a wallet
- * that is a contract does before it says yes, which is whatever its owner likes.
+ * Maximum gas of a payment, which our signer pays for. A transfer uses less than 100,000; the rest is for a
+ * contract
+ * wallet's signature check, which may do anything.
  */
 export const MOST_GAS = 300_000n;
 
-/** Nodes say so each in their own words. */
+/** Each node has its own wording. */
 const OUT_OF_GAS = /out ?of ?gas|gas required exceeds/i;
 
-/** Why the contract refused, where it was asked and did, or took too much gas. */
+/** Why the contract reverted or ran out of gas; undefined for any other error. */
 export function revertOf(error: unknown): string | undefined {
   if (!(error instanceof BaseError)) return undefined;
   const reverted = error.walk((each) => each instanceof ExecutionRevertedError);

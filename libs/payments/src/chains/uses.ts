@@ -2,12 +2,16 @@ import { type Log, parseEventLogs } from 'viem';
 import type { Authorization } from '../header/payment-header.js';
 import { USDC, USED, isSame, isUsdc } from './usdc.js';
 
-/** Blocks that nodes search for events at once, and how far back a payment may have been settled by others: some hours. */
+/**
+ * Blocks that nodes search for events at once. Also how far back a payment may have been settled by others:
+ * some hours.
+ */
 export const BLOCKS_AT_ONCE = 9_000n;
 
 /**
- * The blocks in which an authorization can have been used, in ranges that nodes search at once: those since its payment came,
- * which last until it has expired, then those before.
+ * The blocks in which an authorization can have been used, in ranges that nodes can search: first the blocks
+ * since its
+ * payment came, until it has expired, then those before.
  */
 export function rangesAround(seenBlock: bigint, head: bigint): { fromBlock: bigint; toBlock: bigint }[] {
   const since = { fromBlock: seenBlock, toBlock: seenBlock + BLOCKS_AT_ONCE - 1n };
@@ -20,7 +24,10 @@ export function rangesAround(seenBlock: bigint, head: bigint): { fromBlock: bigi
     .filter(({ fromBlock, toBlock }) => fromBlock <= toBlock);
 }
 
-/** The use of an authorization among the events of a transaction, and what it has paid, if that was to whom it names. */
+/**
+ * The use of an authorization in the events of a transaction; `units` is what it paid, if to the named
+ * recipient.
+ */
 export function useAmong(
   logs: Log[],
   { from, to, nonce }: Authorization,
@@ -29,7 +36,7 @@ export function useAmong(
     ({ address, args }) => isUsdc(address) && isSame(args.nonce, nonce),
   );
   if (!used) return undefined;
-  // The transfer that belongs to a use is the first one after it.
+  // The transfer of a use is the first one after it.
   const transfer = parseEventLogs({ abi: USDC, eventName: 'Transfer', logs })
     .filter(({ address, logIndex }) => isUsdc(address) && logIndex > used.logIndex)
     .toSorted((a, b) => a.logIndex - b.logIndex)[0];

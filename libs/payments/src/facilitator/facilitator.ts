@@ -10,10 +10,10 @@ const SUPPORTED_MS = 5_000;
 
 const ANSWER_BYTES = 65_536;
 
-/** A facilitator is asked what it supports once in this time. */
+/** How long a facilitator's supported kinds are cached. */
 const FRESH_MS = 60_000;
 
-/** What a transaction is called, on Base or on Solana. */
+/** The id of a transaction on Base or Solana. */
 const NAME = /^(?:0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
 
 const Settled = z.object({
@@ -31,7 +31,11 @@ const Supported = z.object({
   ),
 });
 
-/** Submits payments for us, by the HTTP interface of x402. What it says of their fate is not believed: the chain is asked. */
+/**
+ * Submits payments through the HTTP interface of x402. Its statements about their outcome are not trusted:
+ * the chain is
+ * checked.
+ */
 export class Facilitator {
   private readonly url: string;
   private told: { readonly feePayer: string; readonly untilMs: number } | undefined;
@@ -40,7 +44,10 @@ export class Facilitator {
     this.url = url.replace(/\/$/, '');
   }
 
-  /** Has a payment submitted. Gives the transaction that it names, if any; silence and refusal are the same. */
+  /**
+   * Submits a payment. Returns the transaction that the facilitator names, if any; a timeout and a refusal
+   * are equal.
+   */
   async settle(signed: SignedPayment): Promise<string | undefined> {
     const rail = signed.network === SOLANA_NETWORK ? 'solana' : 'base';
     try {
@@ -50,7 +57,10 @@ export class Facilitator {
     }
   }
 
-  /** Who pays the fees of payments on Solana that it submits. Throws ChainAway where it does not say, and never has. */
+  /**
+   * The account that pays the fees of its Solana payments. Throws ChainAway if the facilitator has never
+   * returned one.
+   */
   async feePayer(): Promise<string> {
     if (this.told && performance.now() < this.told.untilMs) return this.told.feePayer;
     try {

@@ -10,17 +10,19 @@ import {
 } from '@svc/contracts';
 import { z } from 'zod';
 
-/** Characters of a header: a smart wallet that is not deployed yet signs with some thousand. */
+/**
+ * Maximum characters of a header: a smart wallet that is not deployed yet needs a signature of some thousand.
+ */
 const HEADER_MOST = 16_384;
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 const UNITS_PER_USD = 1_000_000n;
 
-/** Numbers come as decimal strings, from some clients as numbers. */
+/** Decimal strings; some clients send numbers. */
 const Uint = z.union([z.string().regex(/^\d{1,78}$/), z.int().nonnegative()]).transform(BigInt);
 
-/** Its case is a checksum that nobody has to get right. */
+/** The case of letters is an optional checksum. */
 const Address = z
   .string()
   .regex(/^0x[0-9a-f]{40}$/i)
@@ -46,7 +48,7 @@ const Terms = z.object({
   payTo: z.string().optional(),
 });
 
-/** Version 2 has what was accepted; older clients name scheme and network beside the payload. */
+/** Version 2 has `accepted`; older clients send scheme and network next to the payload. */
 const Payment = z
   .object({
     x402Version: z.union([z.literal(1), z.literal(2)]),
@@ -60,7 +62,7 @@ const Payment = z
     payload,
   }));
 
-/** Permission to move USDC on Base once, signed by who pays. Source: EIP-3009. */
+/** Permission to move USDC on Base once, signed by the payer. Source: EIP-3009. */
 export interface Authorization {
   readonly network: typeof BASE_NETWORK;
   readonly asset: typeof BASE_USDC;
@@ -75,42 +77,42 @@ export interface Authorization {
   readonly signature: `0x${string}`;
 }
 
-/** A transaction on Solana that moves USDC, signed by who pays. It lacks the signature of who pays its fee. */
+/** A transaction on Solana that moves USDC, signed by the payer. It lacks the fee payer's signature. */
 export interface SolanaTransfer {
   readonly network: typeof SOLANA_NETWORK;
   readonly asset: typeof SOLANA_USDC;
   readonly from: string;
-  /** Whose account for USDC receives it. */
+  /** The owner of the USDC account that receives it. */
   readonly to: string;
   readonly value: bigint;
-  /** The SHA-256 of its message, in hex: it is executed once. */
+  /** The SHA-256 of its message, in hex: a message is executed once. */
   readonly nonce: string;
   readonly signature: string;
-  /** As it goes over the wire, in base64. */
+  /** The serialized transaction, in base64. */
   readonly wire: string;
 }
 
 export type SignedPayment = Authorization | SolanaTransfer;
 
-/** What a payment header says, before anything of it is believed. */
+/** The content of a payment header, before any verification. */
 export interface PaymentContent {
   readonly terms: Partial<z.infer<typeof Terms>>;
   readonly payload: unknown;
 }
 
-/** Whatever is paid, told apart by what can be spent once. */
+/** The identity of a payment: what can be spent only once. */
 export function paymentKey({ network, asset, from, nonce }: SignedPayment): string {
   return `${network}:${walletName(asset)}:${walletName(from)}:${nonce.toLowerCase()}`;
 }
 
-/** Reads a payment header, of version 1 or 2. Refuses with the codes of a faulty payment: nothing of it is done. */
+/** Reads a payment header of version 1 or 2. Throws the codes of a faulty payment, before any effect. */
 export function readPayment(header: string): PaymentContent {
   const content = contentOf(header);
   if (content.terms.scheme !== 'exact') throw new Problem('UNSUPPORTED_SCHEME');
   return content;
 }
 
-/** Reads what is paid on Base. Refuses like `readPayment`. */
+/** Reads a payment on Base. Throws like `readPayment`. */
 export function readAuthorization({ terms, payload }: PaymentContent, payTo: string): Authorization {
   const { asset, payTo: named } = terms;
   if (asset !== undefined && asset.toLowerCase() !== BASE_USDC.toLowerCase())
@@ -126,7 +128,7 @@ export function readAuthorization({ terms, payload }: PaymentContent, payTo: str
   return { network: BASE_NETWORK, asset: BASE_USDC, ...authorization, signature } as Authorization;
 }
 
-/** Refuses what is not for sale: INVALID_AMOUNT, AMOUNT_TOO_LOW, AMOUNT_TOO_HIGH. */
+/** Throws for amounts not on sale: INVALID_AMOUNT, AMOUNT_TOO_LOW, AMOUNT_TOO_HIGH. */
 export function checkAmount(units: bigint): void {
   if (units > 2n ** 63n) throw new Problem('INVALID_AMOUNT');
   if (units < BigInt(TOP_UP_LEAST_USD) * UNITS_PER_USD) throw new Problem('AMOUNT_TOO_LOW');

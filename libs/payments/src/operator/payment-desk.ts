@@ -16,7 +16,7 @@ interface DeskParts {
   readonly settlement: Settlement;
 }
 
-/** What an operator sees of payments and does about them. Refuses: UNAVAILABLE where database or chain can't be asked. */
+/** Operator actions on payments. Rejects: UNAVAILABLE if database or chain can't be reached. */
 export class PaymentDesk {
   constructor(private readonly parts: DeskParts) {}
 
@@ -28,14 +28,14 @@ export class PaymentDesk {
     return asked(this.parts.records.totals());
   }
 
-  /** Refuses: PAYMENT_NOT_FOUND. */
+  /** Rejects: PAYMENT_NOT_FOUND. */
   async get(id: string): Promise<PaymentRecord> {
     const record = await asked(this.parts.records.get(id));
     if (!record) throw new Problem('PAYMENT_NOT_FOUND', { param: 'id' });
     return record;
   }
 
-  /** Goes on with a payment at once; where it is credited, looks whether the chain still has it. */
+  /** Advances a payment at once; for a credited one, checks whether the chain still has it. */
   async retry(id: string): Promise<PaymentRecord> {
     const { store, settlement } = this.parts;
     await this.get(id);

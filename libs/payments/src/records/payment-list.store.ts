@@ -33,7 +33,7 @@ interface TotalsRow {
   readonly oldest: Date;
 }
 
-/** Payments as an operator sees them. */
+/** Payments for operators. */
 export class PaymentListStore {
   constructor(private readonly database: Database) {}
 

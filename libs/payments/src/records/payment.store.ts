@@ -24,26 +24,26 @@ export interface Payment<Signed extends SignedPayment = SignedPayment> {
   readonly wallet: string;
   readonly accountId: string;
   readonly authorization: Signed;
-  /** The block, on Solana the slot, in which it can not have been settled yet, but for what somebody else did before. */
+  /** The block (on Solana, the slot) before which the payment can't have been settled, except by others. */
   readonly seenBlock: bigint;
   readonly transaction: string | undefined;
-  /** The transaction, signed, to be sent again. */
+  /** The signed transaction, for sending it again. */
   readonly rawTransaction: string | undefined;
-  /** What has arrived, in millionths of a dollar. */
+  /** The amount that arrived, in millionths of a dollar. */
   readonly settledUnits: bigint | undefined;
-  /** Where the chain had it when it was credited. */
+  /** The block that the chain had it in when it was credited. */
   readonly settledBlock: bigint | undefined;
   readonly settledBlockHash: string | undefined;
-  /** When its transaction was last noted, to be sent. */
+  /** When its transaction was last recorded for sending. */
   readonly broadcastAt: Date | undefined;
-  /** How often its credit was taken back. */
+  /** How often its credit was reversed. */
   readonly reversals: number;
   readonly reason: string | undefined;
 }
 
 type Hex = `0x${string}`;
 
-/** A payment as it is stored. */
+/** A payment as stored. */
 export interface PaymentRow {
   readonly id: string;
   readonly state: PaymentState;
@@ -68,7 +68,7 @@ export interface PaymentRow {
   readonly reason: string | null;
 }
 
-/** How many payments stand so, and since when the oldest is there. */
+/** The number of payments in a state, and the age of the oldest. */
 export interface OpenPayments {
   readonly network: string;
   readonly state: PaymentState;
@@ -76,7 +76,7 @@ export interface OpenPayments {
   readonly ageSeconds: number;
 }
 
-/** The states of payments that have not ended. */
+/** The states of unfinished payments. */
 const NOT_ENDED: readonly PaymentState[] = [
   'RECEIVED',
   'SETTLING',
@@ -90,11 +90,14 @@ const NOT_ENDED: readonly PaymentState[] = [
 /** The same in SQL. */
 export const OPEN = `(${NOT_ENDED.map((state) => `'${state}'`).join(', ')})`;
 
-/** An UNKNOWN payment is tried again after 5 s, then less and less often with its age, at least once an hour. */
+/** An UNKNOWN payment is retried after 5 s, then less often with its age, but at least once an hour. */
 const DUE = `(state <> 'UNKNOWN'
   OR updated_at < now() - least(greatest((now() - created_at) / 10, interval '5 seconds'), interval '1 hour'))`;
 
-/** A payment may vanish from its chain this long after its credit. Source: a block of Base is final in some 20 minutes. */
+/**
+ * A payment may disappear from its chain this long after its credit. Source: a Base block is final after
+ * about 20 minutes.
+ */
 const WATCHED = `interval '1 hour'`;
 const LOOK = `interval '5 seconds'`;
 
@@ -106,7 +109,10 @@ export interface Settled {
   readonly blockHash?: string;
 }
 
-/** What the books know a payment's credit by. One that was taken back and came again is credited under another name. */
+/**
+ * The reference of a payment's credit in the books. A payment that was reversed and came again gets another
+ * one.
+ */
 export const creditReference = ({ id, reversals }: Pick<Payment, 'id' | 'reversals'>): string =>
   reversals === 0 ? id : `${id}.${reversals + 1}`;
 
@@ -131,7 +137,7 @@ export class PaymentStore {
     return row && paymentOf(row);
   }
 
-  /** Keeps a payment, or gives the one that is kept already. */
+  /** Stores a payment, or returns the stored one. */
   async receive(authorization: SignedPayment, seenBlock: bigint): Promise<Payment> {
     const { network, asset, from, to, value, nonce, signature } = authorization;
     const { validAfter, validBefore, rawTransaction } = particularsOf(authorization);
@@ -164,7 +170,11 @@ export class PaymentStore {
     return paymentOf(row);
   }
 
-  /** Lets one process alone go on with a payment, for so long. Nothing if another has it, or it has ended or is not due. */
+  /**
+   * Gives one process the right to advance a payment for `leaseMs`. Undefined if another process has it, or
+   * if the payment
+   * has ended or is not due.
+   */
   async lease(id: string, leaseMs: number): Promise<Payment | undefined> {
     const [row] = await this.database.query<PaymentRow>(
       `UPDATE payments.payments SET lease_until = now() + $2 * interval '1 millisecond', attempts = attempts + 1,
@@ -179,7 +189,7 @@ export class PaymentStore {
     await this.database.query('UPDATE payments.payments SET lease_until = NULL WHERE id = $1', [id]);
   }
 
-  /** Notes a transaction before it is sent, so that nobody forgets it. */
+  /** Records a transaction before it is sent, so that it can't be lost. */
   async broadcast(id: string, transaction: string, rawTransaction?: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = CASE state WHEN 'REVERSED' THEN state ELSE 'BROADCAST' END,
@@ -189,7 +199,7 @@ export class PaymentStore {
     );
   }
 
-  /** Notes what has become of the transaction of a payment that goes on. */
+  /** Records the outcome of the transaction of an unfinished payment. */
   async noted(id: string, reason: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET reason = $2, updated_at = now()
@@ -215,7 +225,7 @@ export class PaymentStore {
     );
   }
 
-  /** Notes that the chain does not show what became of a payment. */
+  /** Records that the chain does not show a payment's outcome. */
   async undecided(id: string, reason: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = 'UNKNOWN', reason = $2, updated_at = now()
@@ -224,7 +234,7 @@ export class PaymentStore {
     );
   }
 
-  /** Notes why a step could not be taken. */
+  /** Records why a step failed. */
   async failedStep(id: string, error: string): Promise<void> {
     await this.database.query('UPDATE payments.payments SET last_error = $2 WHERE id = $1', [
       id,
@@ -232,7 +242,7 @@ export class PaymentStore {
     ]);
   }
 
-  /** Credited payments that the chain may still lose, those first that were looked at longest ago. */
+  /** Credited payments that the chain may still lose, those checked longest ago first. */
   async toWatch(network: string, limit: number): Promise<Payment[]> {
     const rows = await this.database.query<PaymentRow>(
       `SELECT * FROM payments.payments WHERE network = $1 AND state = 'CREDITED' AND updated_at > now() - ${WATCHED}
@@ -242,7 +252,7 @@ export class PaymentStore {
     return rows.map(paymentOf);
   }
 
-  /** Notes that the chain still has a payment, and where, if it has moved. */
+  /** Records that the chain still has a payment, and its new position if it has moved. */
   async watched(id: string, to?: Settled): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET watched_at = now(), transaction = coalesce($2, transaction),
@@ -252,7 +262,7 @@ export class PaymentStore {
     );
   }
 
-  /** Decides that a credit is taken back, for whoever goes on with it. */
+  /** Records that a credit must be reversed, for the process that advances it. */
   async vanished(id: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = 'REVERSING', reason = 'the chain no longer has it', updated_at = now()
@@ -269,7 +279,7 @@ export class PaymentStore {
     );
   }
 
-  /** Lets a payment that has failed or is undecided go on, so that the chain is asked again at once. */
+  /** Reopens a failed or undecided payment, so that the chain is checked again at once. */
   async reopen(id: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = CASE WHEN reversals > 0 THEN 'REVERSED' ELSE 'SETTLING' END,
@@ -278,7 +288,7 @@ export class PaymentStore {
     );
   }
 
-  /** Keeps what the operator decided, and why. */
+  /** Records the operator's decision and its reason. */
   async decided(id: string, decision: 'credit' | 'fail', reason: string): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET resolution = $2, resolution_reason = $3, resolved_at = now() WHERE id = $1`,
@@ -286,7 +296,7 @@ export class PaymentStore {
     );
   }
 
-  /** Payments of a network that are due and that nobody goes on with, the oldest first, and UNKNOWN ones last. */
+  /** Payments of a network that are due and not leased, oldest first, UNKNOWN ones last. */
   async left(network: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM payments.payments WHERE network = $1 AND state IN ${OPEN} AND ${DUE}
@@ -297,7 +307,7 @@ export class PaymentStore {
     return rows.map(({ id }) => id);
   }
 
-  /** How payments of these networks stand that are neither credited nor failed: each state, be it that there are none. */
+  /** The unfinished payments of these networks by state, including states without any. */
   async open(networks: readonly string[]): Promise<OpenPayments[]> {
     return this.database.query<OpenPayments>(
       `SELECT network, state, count(id)::int AS count,
@@ -309,8 +319,9 @@ export class PaymentStore {
   }
 
   /**
-   * Runs `work` while nobody else does anything under the same name, in this process or another. One connection of a process
-   * waits for that and no more: `work` needs another one.
+   * Runs `work` alone under a name, across all processes. At most one connection per process waits for the
+   * lock; `work`
+   * needs another connection.
    */
   alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     return this.turns.take(name, () =>
@@ -368,7 +379,7 @@ function transferOf(row: PaymentRow): SolanaTransfer {
   };
 }
 
-/** What is kept of a payment on one chain and not on the other. */
+/** The fields that differ by chain. */
 function particularsOf(authorization: SignedPayment): {
   readonly validAfter: bigint;
   readonly validBefore: bigint;

@@ -1,17 +1,19 @@
 import { within } from '@svc/runtime';
 
-/** As long as the database lets a statement wait. */
+/** As long as the database's statement timeout. */
 const TURN_MS = 10_000;
 
-/** What is done under one name in this process, one after the other. */
+/** A queue per name within this process. */
 export class Turns {
   private readonly last = new Map<string, Promise<void>>();
 
-  /** Runs `work` after all that came before it under the name. Rejects where its turn does not come in time. */
+  /**
+   * Runs `work` after everything queued before it under the name. Rejects if its turn does not come in time.
+   */
   async take<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.last.get(name) ?? Promise.resolve();
     const { promise: done, resolve: end } = Promise.withResolvers<void>();
-    // Who gives up leaves its place to those behind it, and lets nobody pass.
+    // An entry that times out keeps its place in the order, so no later entry overtakes the running one.
     const mine = before.then(() => done);
     this.last.set(name, mine);
     void mine.then(() => {

@@ -3,7 +3,10 @@ import { payments } from '@svc/telemetry';
 import type { OpenPayments, PaymentStore } from '../records/payment.store.js';
 import type { Rail } from './rail.js';
 
-/** How often payments are counted, and the node is asked, so that its loss is told before somebody pays. */
+/**
+ * How often payments are counted and the node is called, so that its failure is noticed before the next
+ * payment.
+ */
 const EVERY_MS = 15_000;
 
 interface WatchParts {
@@ -11,7 +14,7 @@ interface WatchParts {
   readonly rails: readonly Rail[];
 }
 
-/** Tells how payments stand, as long as their process lives. */
+/** Reports metrics on unfinished payments. */
 export class PaymentWatch {
   private readonly stopping = new AbortController();
   private found: readonly OpenPayments[] = [];
@@ -49,7 +52,7 @@ export class PaymentWatch {
     return this.parts.rails.find((rail) => rail.network === network)?.name ?? network;
   }
 
-  /** Never rejects: what can't be counted is not told, and that a node is away is told where it is asked. */
+  /** Never rejects. Failed counts are omitted, and failed node calls are reported by their own metric. */
   private async look(): Promise<void> {
     const { signal } = this.stopping;
     const { store, rails } = this.parts;

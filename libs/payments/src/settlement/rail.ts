@@ -5,20 +5,20 @@ import type { Payment } from '../records/payment.store.js';
 
 /** Submits a payment to the chain. */
 export abstract class Submission {
-  /** Resolves when it may be on its way: its transaction is noted before it is sent, where it is known. */
+  /** Resolves when the payment may be under way. Its transaction, if known, is recorded before it is sent. */
   abstract submit(payment: Payment): Promise<void>;
 }
 
-/** A way to pay: the chain that is believed, who submits to it, and what clients send and are told. */
+/** A way to pay: its trusted chain, its submission, and the messages exchanged with clients. */
 export interface Rail {
   readonly name: PaymentRailName;
   readonly network: string;
-  /** The address that is paid to. */
+  /** The receiving address. */
   readonly payTo: string;
   readonly chain: Chain;
   readonly submission: Submission;
-  /** What clients are told. Throws ChainAway where that can not be told at the moment. */
+  /** The terms offered to clients. Throws ChainAway if they are not available now. */
   offer(): Promise<PaymentRail>;
-  /** Reads what a client sends. Refuses with the codes of a faulty payment; throws ChainAway. */
+  /** Reads a client's payment. Rejects with the codes of a faulty payment, or with ChainAway. */
   read(content: PaymentContent): Promise<SignedPayment>;
 }

@@ -5,7 +5,7 @@ import { ChainAway, type ChainWord } from '../chains/chain.js';
 import { type Payment, type PaymentStore, creditReference } from '../records/payment.store.js';
 import type { Rail } from './rail.js';
 
-/** Credited payments that are looked at in turn. */
+/** Credited payments checked per round. */
 const WATCHED_AT_ONCE = 20;
 
 const NANO_PER_UNIT = 1_000n;
@@ -15,11 +15,11 @@ interface SettlementParts {
   readonly books: Books;
   readonly rails: readonly Rail[];
   readonly logger: RootLogger;
-  /** A process that has died with a payment in hand lets another go on after this time. */
+  /** After this time another process may continue the payment of a dead one. */
   readonly leaseMs: number;
 }
 
-/** Brings payments to their end, one step after the other, by what the chain says. */
+/** Advances payments to their end, step by step, according to the chain. */
 export class Settlement {
   private readonly store: PaymentStore;
 
@@ -27,7 +27,9 @@ export class Settlement {
     ({ store: this.store } = parts);
   }
 
-  /** Goes on with a payment as far as it can at this moment. Does nothing where another process does. Throws ChainAway. */
+  /**
+   * Advances a payment as far as possible now. Does nothing if another process is doing so. Throws ChainAway.
+   */
   async advance(id: string): Promise<void> {
     const payment = await this.store.lease(id, this.parts.leaseMs);
     if (!payment) return;
@@ -40,7 +42,10 @@ export class Settlement {
     }
   }
 
-  /** Looks whether the chain still has what was credited, and takes the credit back where it has not. Throws ChainAway. */
+  /**
+   * Checks whether the chain still has credited payments, and reverses the credits of those it lost. Throws
+   * ChainAway.
+   */
   async watch({ network, chain }: Rail): Promise<void> {
     if (!chain.mayReplace) return;
     for (const payment of await this.store.toWatch(network, WATCHED_AT_ONCE))
@@ -48,12 +53,12 @@ export class Settlement {
         await this.look(payment);
       } catch (error) {
         if (!(error instanceof ChainAway)) throw error;
-        // A node that is there, and fails for this payment, does not keep the others waiting.
+        // Throws if the node is down. If it fails only for this payment, the others continue.
         await chain.head();
       }
   }
 
-  /** The same for one payment, which is credited. */
+  /** The same for one credited payment. */
   async look(payment: Payment): Promise<void> {
     const standing = await this.railOf(payment).chain.standingOf(payment);
     switch (standing.kind) {
@@ -75,7 +80,10 @@ export class Settlement {
     }
   }
 
-  /** Ends a payment as an operator decides, unless the chain says otherwise. Refuses: PAYMENT_DECISION_REFUSED. Throws ChainAway. */
+  /**
+   * Ends a payment as the operator decides, unless the chain contradicts. Throws: PAYMENT_DECISION_REFUSED,
+   * ChainAway.
+   */
   async decide(id: string, decision: PaymentDecision): Promise<void> {
     await this.store.reopen(id);
     const payment = await this.store.lease(id, this.parts.leaseMs);
@@ -104,7 +112,7 @@ export class Settlement {
     return rail;
   }
 
-  /** Takes back what is to be taken back. The books do so once. */
+  /** Reverses the credit if that is due. The books do so once. */
   private async afterReversal(payment: Payment, { name }: Rail): Promise<Payment> {
     if (payment.state !== 'REVERSING') return payment;
     const { id, accountId } = payment;
@@ -143,7 +151,7 @@ export class Settlement {
     }
   }
 
-  /** The ledger credits a payment once, however often it is told to. */
+  /** The ledger credits a payment once, however often this is called. */
   private async credit(payment: Payment, rail: Rail): Promise<void> {
     const { accountId, settledUnits = 0n } = payment;
     const usdNano = settledUnits * NANO_PER_UNIT;
@@ -165,7 +173,7 @@ export class Settlement {
 
 const refused = (why: string): Problem => new Problem('PAYMENT_DECISION_REFUSED', { message: why });
 
-/** What the chain says, to an operator. */
+/** The payment status, worded for an operator. */
 function saying(word: ChainWord): string {
   switch (word.kind) {
     case 'paid':

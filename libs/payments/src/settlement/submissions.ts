@@ -6,10 +6,10 @@ import type { Authorization } from '../header/payment-header.js';
 import type { Payment, PaymentStore } from '../records/payment.store.js';
 import { Submission } from './rail.js';
 
-/** What is noted of a payment that goes on after its transaction was reverted. */
+/** Prefix of the reason recorded after a payment's transaction was reverted. */
 const REVERTED = 'the chain has reverted ';
 
-/** Submits payments by a signer of our own, which pays for their gas. */
+/** Submits payments with a signer of our own, which pays the gas. */
 export class OwnSubmission extends Submission {
   constructor(
     private readonly chain: BaseChain,
@@ -20,8 +20,9 @@ export class OwnSubmission extends Submission {
   }
 
   /**
-   * One transaction of the signer after the other, over all processes: two at once would take the same nonce. One that is
-   * stuck is replaced for a higher fee, under the same nonce or the least that is missing before it.
+   * One transaction of the signer at a time, across all processes: two at once would use the same nonce. A
+   * stuck one is
+   * replaced with a higher fee, under its own nonce or the lowest missing one before it.
    */
   override async submit(payment: Payment<Authorization>): Promise<void> {
     const { id, authorization, broadcastAt } = payment;
@@ -43,8 +44,10 @@ export class OwnSubmission extends Submission {
   }
 
   /**
-   * Two transactions that were reverted are enough, since each has cost gas: a wallet that is a contract can say yes until it
-   * is asked in a block. The payment fails when its authorization has expired, unless somebody else settles it.
+   * Gives up after two reverted transactions, since each has cost gas: a contract wallet may accept a payment
+   * in
+   * simulations but not in a block. The payment fails when its authorization expires, unless someone else
+   * settles it.
    */
   private async isGivenUp({ id, transaction, reason }: Payment): Promise<boolean> {
     if (transaction === undefined || !(await this.chain.isReverted(transaction))) return false;
@@ -55,7 +58,7 @@ export class OwnSubmission extends Submission {
   }
 }
 
-/** Has payments submitted by a facilitator, which pays for their gas. */
+/** Submits payments through a facilitator, which pays the gas. */
 export class FacilitatorSubmission extends Submission {
   constructor(
     private readonly facilitator: Facilitator,
@@ -64,7 +67,10 @@ export class FacilitatorSubmission extends Submission {
     super();
   }
 
-  /** Asks once it has named a transaction no more: where that is a lie, the authorization expires. */
+  /**
+   * Once the facilitator has named a transaction, it is not called again; if that was a lie, the
+   * authorization expires.
+   */
   override async submit({ id, authorization, transaction: named, rawTransaction }: Payment): Promise<void> {
     if (named !== undefined) return;
     const transaction = await this.facilitator.settle(authorization);

@@ -2,19 +2,20 @@ import { type KeyObject, createPrivateKey, createPublicKey, sign } from 'node:cr
 import { base58 } from '@scure/base';
 import { type WireTransfer, cosigned } from './transfer-wire.js';
 
-/** What stands before a raw Ed25519 key to make it one that Node reads. Source: RFC 8410. */
+/** DER prefix of a raw Ed25519 private key, as Node reads it. Source: RFC 8410. */
 const KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const BYTES = { seed: 32, pair: 64 };
 
-/** The account that pays the fees of payments on Solana, and signs beside who pays. */
+/** The account that pays the fees of Solana payments and co-signs them. */
 export class FeePayer {
   readonly address: string;
   private readonly key: KeyObject;
 
   /**
-   * `text` is a key as the tools of Solana write it: 64 numbers in JSON, or the same bytes in base58. Throws without telling it.
-   * `second` completes payments that name it, while the key is rotated.
+   * `text` is a key in the format of Solana's tools: 64 numbers in JSON, or the same bytes in base58. An
+   * error does not
+   * reveal it. `second` completes payments that name it during key rotation.
    */
   constructor(
     text: string,
@@ -32,7 +33,7 @@ export class FeePayer {
     this.address = base58.encode(publicKey);
   }
 
-  /** The fee payer of one key, or of two while they are rotated: the first is offered, payments may name either. */
+  /** The fee payer of one key, or of two during rotation: the first is offered, payments may name either. */
   static of(text: string): FeePayer {
     const [first = '', second, ...rest] = keysIn(text.trim());
     if (rest.length > 0) throw new Error('there may be two signer keys at most');
@@ -44,19 +45,22 @@ export class FeePayer {
     return [this.address, ...(this.second?.addresses ?? [])];
   }
 
-  /** The one of these with an address. */
+  /** The fee payer with this address, of the two. */
   at(address: string | undefined): FeePayer | undefined {
     return address === this.address ? this : this.second?.at(address);
   }
 
-  /** A payment with this signature beside that of who pays, and its name on the chain: always the same for the same payment. */
+  /**
+   * Adds this signature to the payer's. Also returns the transaction id, which is always the same for one
+   * payment.
+   */
   cosign(transfer: WireTransfer): { readonly signature: string; readonly wire: string } {
     const signature = sign(null, transfer.message, this.key);
     return { signature: base58.encode(signature), wire: cosigned(transfer, this.address, signature) };
   }
 }
 
-/** The keys of a setting or file: arrays, or words. */
+/** The keys in a setting or file: JSON arrays, or words. */
 function keysIn(text: string): readonly string[] {
   return text.startsWith('[') ? (text.match(/\[[^\]]*\]/g) ?? [text]) : text.split(/\s+/);
 }

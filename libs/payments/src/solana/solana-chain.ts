@@ -7,13 +7,13 @@ import type { FeePayer } from './fee-payer.js';
 import { SolanaRpc } from './solana-rpc.js';
 import { TOKEN_PROGRAM, type WireTransfer, decodeWire, messageHash, usdcAccount } from './transfer-wire.js';
 
-/** Mainnet, by its first block. */
+/** The genesis hash of mainnet. */
 const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKqqfExsnp9vj';
 
-/** Where a token account has its mint, its owner, and whether it may receive. Source: the SPL token program. */
+/** Offsets in a token account: its owner, amount and state. Source: the SPL token program. */
 const ACCOUNT = { bytes: 165, owner: 32, amount: 64, state: 108, initialized: 1 };
 
-/** Faults of a simulation that are the operator's and not the client's: who pays the fee has nothing. */
+/** Simulation errors that are the operator's fault, not the client's: the fee payer has no money. */
 const OPERATORS_FAULTS = [
   'AccountNotFound',
   'InsufficientFundsForFee',
@@ -21,15 +21,18 @@ const OPERATORS_FAULTS = [
   'InsufficientFundsForRent',
 ];
 
-/** How many names of a payer's transactions are read back to when a payment came: pages that a node's answer has room for. */
+/**
+ * Page size and number of pages when listing a payer's transactions back to the payment; a page must fit into
+ * a response.
+ */
 const PAGE = 500;
 const PAGES_MOST = 20;
 
-/** How many of those that came since are looked through for one that a facilitator has sent, and how many at once. */
+/** How many listed transactions are checked for one sent by a facilitator, and how many at once. */
 const LOOKED_THROUGH = 400;
 const LOOKED_AT_ONCE = 10;
 
-/** A blockhash is used for so many slots, and more where some are empty. */
+/** A blockhash is valid for a limited number of slots, more if some are empty; this exceeds it. */
 const BEFORE_SEEN = 1_000n;
 
 export type Commitment = 'confirmed' | 'finalized';
@@ -71,14 +74,16 @@ export interface SolanaChainOptions {
   readonly commitment: Commitment;
 }
 
-/** Solana, as a node of it tells. Every method but `send` throws ChainAway where that is not to be had. */
+/** Solana, as seen by a node. Every method except `send` throws ChainAway if the node fails. */
 export class SolanaChain extends Chain {
-  /** What is final stays. */
+  /** Finalized blocks are never replaced. */
   override readonly mayReplace: boolean;
   private readonly rpc: SolanaRpc;
   private isChecked = false;
 
-  /** With a fee payer of our own a transaction's name is known before it is sent; without, it is looked for. */
+  /**
+   * With a fee payer of our own, the transaction id is known before sending; otherwise it is searched for.
+   */
   constructor(
     private readonly options: SolanaChainOptions,
     private readonly feePayer: FeePayer | undefined,
@@ -119,12 +124,14 @@ export class SolanaChain extends Chain {
     return isSure ? this.arrival(signature, payment.authorization) : { kind: 'young' };
   }
 
-  /** Looks at that transaction before others. */
+  /** Checks the given transaction before others. */
   override wordIn(payment: Payment<SolanaTransfer>, transaction: string): Promise<ChainWord> {
     return this.wordOf({ ...payment, transaction });
   }
 
-  /** A payment that was dropped with its block is gone once it can not be taken up any more; until then it is sent again. */
+  /**
+   * A payment dropped with its block is gone once it can no longer be included; until then it is sent again.
+   */
   override async standingOf(payment: Payment<SolanaTransfer>): Promise<Standing> {
     const word = await this.wordOf(payment);
     switch (word.kind) {
@@ -141,17 +148,20 @@ export class SolanaChain extends Chain {
     }
   }
 
-  /** Sends a transaction, again where it was sent before. Whether it has arrived is asked of the chain, and of nothing else. */
+  /** Sends a transaction, possibly again. Only the chain's state tells whether it arrived. */
   async send(wire: string): Promise<void> {
     const options = { encoding: 'base64', skipPreflight: true };
     try {
       await this.rpc.call('sendTransaction', [wire, options], z.string());
     } catch {
-      // Known already, too late, or not heard of: the chain will tell.
+      // Already known, too late, or not received: the chain's state will show it.
     }
   }
 
-  /** A payment that the node has not seen can still come until its blockhash is too old for the chain that is final. */
+  /**
+   * A payment that the node has not seen may still come until its blockhash is too old for the finalized
+   * chain.
+   */
   private async wordOfUnseen(
     { authorization, seenBlock }: Payment<SolanaTransfer>,
     signature: string | undefined,
@@ -163,7 +173,7 @@ export class SolanaChain extends Chain {
       now(z.boolean()),
     );
     if (final.value || final.context.slot < seenBlock) return { kind: 'unspent' };
-    // Only what is asked after it was too late is certain, and of a node that has come as far.
+    // Only a query made after it was too late is certain, and only from a node that has progressed as far.
     const late = signature ?? (await this.search({ authorization, seenBlock }));
     if (late !== undefined) {
       const { slot, status } = await this.status(late);
@@ -175,20 +185,22 @@ export class SolanaChain extends Chain {
     return { kind: 'never', reason: 'its blockhash has expired' };
   }
 
-  /** What the chain calls a payment, where that is known. What a facilitator has named is looked at before others are. */
+  /**
+   * The transaction id of a payment, if known. A transaction named by a facilitator is checked before others.
+   */
   private async signatureOf(payment: Payment<SolanaTransfer>): Promise<string | undefined> {
     const { authorization, transaction } = payment;
     const wire = taken(authorization.wire);
     const own = this.feePayer?.at(wire.compiled.staticAccounts[0]);
     if (own) return own.cosign(wire).signature;
-    // A name that the node takes for none is a lie like any other.
+    // An invalid transaction id is treated like any other lie.
     const isIt =
       transaction !== undefined &&
       (await this.hasMessage(transaction, authorization.nonce).catch(() => false));
     return isIt ? transaction : this.search(payment);
   }
 
-  /** Looks through the transactions of who pays, the oldest that can be it first, for one with the same message. */
+  /** Searches the payer's transactions, from the oldest possible one, for one with the same message. */
   private async search({
     authorization: { from, nonce },
     seenBlock,
@@ -204,7 +216,7 @@ export class SolanaChain extends Chain {
     return undefined;
   }
 
-  /** The names of an account's transactions from a slot on, the oldest first. */
+  /** The ids of an account's transactions from a slot on, oldest first. */
   private async signaturesSince(slot: bigint, account: string): Promise<string[]> {
     const since: string[] = [];
     for (let page = 0; page < PAGES_MOST; page += 1) {
@@ -238,7 +250,7 @@ export class SolanaChain extends Chain {
     return this.rpc.call('getTransaction', [signature, options], Landed);
   }
 
-  /** What a transaction has brought to the account of who is paid. */
+  /** The amount that a transaction brought to the recipient's account. */
   private async arrival(signature: string, transfer: SolanaTransfer): Promise<ChainWord> {
     const landed = await this.landed(signature, this.options.commitment);
     if (!landed) return { kind: 'young' };
@@ -252,13 +264,13 @@ export class SolanaChain extends Chain {
       balances.find(({ accountIndex, mint }) => accountIndex === index && mint === SOLANA_USDC)?.uiTokenAmount
         .amount ?? 0n;
     const units = unitsIn(after) - unitsIn(before);
-    // A transfer of USDC brings exactly what it says. A node that shows anything else is not believed.
+    // A USDC transfer brings exactly its amount. A node that shows anything else is not trusted.
     if (units !== transfer.value)
       throw new ChainAway('the node shows that another amount has arrived than was sent');
     return { kind: 'paid', transaction: signature, units };
   }
 
-  /** Whether a blockhash that the node does not know is too old, or the node is behind. */
+  /** Whether a blockhash unknown to the node is too old, or the node is behind. */
   private async lateness(blockhash: string): Promise<Trial> {
     await this.rpc.call('getHealth', [], z.literal('ok'));
     const known = await this.rpc.call(
@@ -294,7 +306,7 @@ function canReceive({ owner, data: [base64] }: NonNullable<z.infer<typeof Accoun
   );
 }
 
-/** A transaction that was taken apart before. */
+/** Decodes a transaction that was decoded successfully before. */
 function taken(wire: string): WireTransfer {
   const transfer = decodeWire(wire);
   if (!transfer) throw new Error('a transaction that was kept can not be read');

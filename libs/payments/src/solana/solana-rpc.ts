@@ -3,7 +3,7 @@ import { ChainAway } from '../chains/chain.js';
 import { timedCall } from '../chains/node-calls.js';
 import { postJson } from '../chains/post-json.js';
 
-/** A node answers a question in this time, or is taken to be down. */
+/** A node without a response in this time counts as down. */
 const ANSWER_MS = 5_000;
 
 const ANSWER_BYTES = 1_048_576;
@@ -13,7 +13,7 @@ const Answer = z.union([
   z.object({ result: z.unknown() }),
 ]);
 
-/** Answers of a node to questions. Whatever is wrong with them is ChainAway, which does not tell the URL: it may have a key. */
+/** JSON-RPC calls of a node. Any fault is ChainAway, without the URL, which may contain a key. */
 export class SolanaRpc {
   private id = 0;
 

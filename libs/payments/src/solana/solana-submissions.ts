@@ -5,7 +5,7 @@ import type { FeePayer } from './fee-payer.js';
 import type { SolanaChain } from './solana-chain.js';
 import { decodeWire } from './transfer-wire.js';
 
-/** Submits payments on Solana with a signature of our own, and pays their fees. */
+/** Submits payments on Solana, signing and paying the fees with our own account. */
 export class OwnSolanaSubmission extends Submission {
   constructor(
     private readonly chain: SolanaChain,
@@ -15,10 +15,10 @@ export class OwnSolanaSubmission extends Submission {
     super();
   }
 
-  /** The same transaction each time, so that it can be sent as often as is liked. */
+  /** Always the same transaction, so it can be sent any number of times. */
   override async submit({ id, authorization, transaction }: Payment<SolanaTransfer>): Promise<void> {
     const transfer = decodeWire(authorization.wire);
-    // Who paid the fees when the payment came may be another by now: then it waits until it has expired.
+    // The fee payer may have been rotated since the payment came; then the payment waits until it expires.
     const feePayer = transfer && this.feePayer.at(transfer.compiled.staticAccounts[0]);
     if (!feePayer) return;
     const { signature, wire } = feePayer.cosign(transfer);

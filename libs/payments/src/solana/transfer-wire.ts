@@ -11,22 +11,24 @@ import { SOLANA_USDC } from '@svc/contracts';
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
 
-/** Bytes of a transaction, at most. Source: Solana's wire format. */
+/** Maximum bytes of a transaction. Source: Solana's wire format. */
 const WIRE_MOST = 1_232;
 
-/** A message with all that it names in itself. */
+/** A message without address lookup tables. */
 export type PlainMessage = Extract<CompiledTransactionMessage, { version: 0 | 'legacy' }>;
 
-/** A transaction taken apart. */
+/** A decoded transaction. */
 export interface WireTransfer {
   readonly transaction: Transaction;
-  /** What is signed. */
+  /** The signed bytes. */
   readonly message: Uint8Array;
   readonly compiled: PlainMessage;
   readonly blockhash: string;
 }
 
-/** Takes a transaction apart, in time that grows with its length. Nothing where it is none, or not written in the one way. */
+/**
+ * Decodes a transaction, in time linear in its length. Undefined if it is invalid or not canonically encoded.
+ */
 export function decodeWire(base64: string): WireTransfer | undefined {
   if (base64.length > (WIRE_MOST * 4) / 3 + 4) return undefined;
   const bytes = Buffer.from(base64, 'base64');
@@ -36,7 +38,7 @@ export function decodeWire(base64: string): WireTransfer | undefined {
     if (!bytes.equals(Buffer.from(getTransactionEncoder().encode(transaction)))) return undefined;
     const message = Uint8Array.from(transaction.messageBytes);
     const compiled = getCompiledTransactionMessageDecoder().decode(message);
-    // What is not written in the one way, or goes on after its end, is not read as another reads it.
+    // Other programs might read a non-canonical encoding, or trailing bytes, differently.
     if (!Buffer.from(getCompiledTransactionMessageEncoder().encode(compiled)).equals(message))
       return undefined;
     if (compiled.version !== 0 && compiled.version !== 'legacy') return undefined;
@@ -46,11 +48,11 @@ export function decodeWire(base64: string): WireTransfer | undefined {
   }
 }
 
-/** What a transaction is told apart by. */
+/** The identity of a transaction. */
 export const messageHash = ({ message }: Pick<WireTransfer, 'message'>): string =>
   createHash('sha256').update(message).digest('hex');
 
-/** The transaction with this signature in its place, and all that others have put there forgotten. */
+/** Adds this signature to the transaction, replacing any other in its place. */
 export function cosigned(
   { transaction }: WireTransfer,
   signer: string,
@@ -60,7 +62,7 @@ export function cosigned(
   return Buffer.from(getTransactionEncoder().encode({ ...transaction, signatures })).toString('base64');
 }
 
-/** The account in which an address keeps its USDC. */
+/** The USDC account of an address. */
 export async function usdcAccount(owner: string): Promise<Address> {
   const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map((seed) =>
     getAddressEncoder().encode(seed as Address),

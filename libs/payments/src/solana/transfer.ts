@@ -16,37 +16,43 @@ import {
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
-/** What may stand after the transfer: a memo, and the assertions that wallets add to protect their owners. */
+/**
+ * Programs allowed after the transfer: memos, and the assertions that wallets add to protect their owners.
+ */
 const BESIDE = new Set([
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
 ]);
 
-/** The instructions of a payment: computing units, their price, the transfer, and some beside. Source: the scheme `exact` on Solana. */
+/**
+ * The instructions of a payment: compute units, their price, the transfer, and some others. Source: the
+ * scheme `exact` on
+ * Solana.
+ */
 const INSTRUCTIONS = { least: 3, most: 7 };
 
-/** The first byte of an instruction says which. Source: the programs' interfaces. */
+/** The first byte of an instruction is its kind. Source: the programs' interfaces. */
 const UNITS = { kind: 2, bytes: 5 };
 const PRICE = { kind: 3, bytes: 9 };
 const TRANSFER_CHECKED = { kind: 12, bytes: 10, accounts: 4 };
 
-/** What the chain takes for each signature, and units of price in a lamport. */
+/** The chain's fee per signature, and price units per lamport. */
 const SIGNATURE_LAMPORTS = 5_000n;
 const MICRO = 1_000_000n;
 
-/** Who pays the fee, and who pays: nobody else signs. */
+/** The fee payer and the payer; no other account may sign. */
 const SIGNERS = 2;
 
-/** What stands before a raw Ed25519 key to make it one that Node reads. Source: RFC 8410. */
+/** DER prefix of a raw Ed25519 public key, as Node reads it. Source: RFC 8410. */
 const KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 const Payload = z.object({ transaction: z.string() });
 
 export interface TransferTerms {
   readonly payTo: string;
-  /** Its account for USDC. */
+  /** The USDC account of `payTo`. */
   readonly destination: string;
-  /** Who may pay the fee; the first is offered. */
+  /** The allowed fee payers; the first is offered. */
   readonly feePayers: readonly [string, ...string[]];
   readonly maxFeeLamports: number;
 }
@@ -57,7 +63,7 @@ interface Instruction {
   readonly data: Buffer;
 }
 
-/** Reads a payment on Solana. Refuses with the codes of a faulty payment, each time saying what is wrong. */
+/** Reads a payment on Solana. Throws the codes of a faulty payment, with a message about what is wrong. */
 export async function readTransfer(
   { terms, payload }: PaymentContent,
   wanted: TransferTerms,
@@ -126,7 +132,7 @@ function instructionsOf({ instructions, staticAccounts }: PlainMessage): readonl
   });
 }
 
-/** A payment may not cost who pays the fee more than the operator allows. */
+/** A payment must not cost the fee payer more than the operator allows. */
 function checkFee([limit, price]: readonly Instruction[], { maxFeeLamports }: TransferTerms): void {
   const units = budgetOf(limit, UNITS)?.readUInt32LE(1);
   if (units === undefined) throw refused('the first instruction has to be SetComputeUnitLimit');
@@ -175,7 +181,7 @@ function checkBeside(instructions: readonly Instruction[]): void {
     throw refused('after the transfer, only memos and assertions of Lighthouse are allowed');
 }
 
-/** The payer's signature, checked. */
+/** Returns the payer's signature after verifying it. */
 function signatureOf({ transaction, message }: WireTransfer, from: string): string {
   const signature = new Map(Object.entries(transaction.signatures)).get(from);
   if (!signature) throw refused('the payer has not signed', 'PAYMENT_VERIFICATION_FAILED');
