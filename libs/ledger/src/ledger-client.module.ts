@@ -13,8 +13,8 @@ export interface LedgerClientOptions {
 
 /**
  * Client of a ledger in other processes. This process makes charges durable itself: in the event log, else
- * through
- * those processes in the books, else in its own journal. Needs the global modules of events and logging.
+ * through those processes in the books, else in its own journal. Needs the global modules of events and
+ * logging.
  */
 @Module({})
 export class LedgerClientModule {

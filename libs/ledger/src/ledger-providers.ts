@@ -163,8 +163,7 @@ export function holdingOnRedis(config: SharedLedgerConfig): Provider[] {
 
 /**
  * Replaces the hold book on Redis while a restore re-applies credits: every hold and charge is refused, and
- * reads do
- * not wait for the charges in the event log.
+ * reads do not wait for the charges in the event log.
  */
 export function refusingCharges(config: SharedLedgerConfig): Provider[] {
   const done = (): Promise<void> => Promise.resolve();

@@ -30,8 +30,7 @@ const RENEWALS = 3;
 
 /**
  * The ledger of a process that makes requests. It renews the holds that this process took and has not ended,
- * so that
- * they live as long as the process. Wraps the actual ledger, local or remote.
+ * so that they live as long as the process. Wraps the actual ledger, local or remote.
  */
 export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDestroy {
   /** Oldest first. */

@@ -245,8 +245,7 @@ export class HoldsModel {
 
   /**
    * What a request may take: the account's balance within the key's limit. If the book has not received all
-   * postings, it
-   * may count spending once, twice or, while it is held, not at all.
+   * postings, it may count spending once, twice or, while it is held, not at all.
    */
   private left({ accountId, keyId, keyLimit }: Asker, view: 'least' | 'most'): Balances {
     const account = this.available(accountId);

@@ -244,8 +244,7 @@ class EndlessTime extends SettlementTime {
 
 /**
  * Gives a settlement unlimited time. Otherwise, on a slow machine, a charge whose log responds in a later
- * step would
- * be posted earlier than the history expects.
+ * step would be posted earlier than the history expects.
  */
 export class PatientFallback extends SettlementFallback {
   override time(): SettlementTime {

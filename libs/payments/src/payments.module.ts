@@ -169,8 +169,7 @@ async function submissionOf(
 
 /**
  * Builds something from a key, which is in its setting or in the file that another setting names. An error
- * names the
- * setting, not the key.
+ * names the setting, not the key.
  */
 function keyed<Made>(
   name: 'X402_EVM_SIGNER_KEY' | 'X402_SOLANA_SIGNER_KEY',

@@ -40,7 +40,7 @@ const forged = (authorization: Authorization): Authorization => ({
 
 describe('an authorization that was spent before its payment came', () => {
   it.each([
-    ['that paid somebody else', 'settle', 3],
+    ['that paid someone else', 'settle', 3],
     ['that was canceled', 'cancel', 3],
   ] as const)('%s is rejected, and leaves nothing', async (_what, how, blocks) => {
     const payment = forged(await used(how, randomHex(20), blocks));

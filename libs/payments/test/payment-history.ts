@@ -301,8 +301,7 @@ export class PaymentHistory {
 
   /**
    * Checks that chain, row, books and response agree on a payment. Returns the transaction of one that
-   * arrived without being
-   * credited.
+   * arrived without being credited.
    */
   private async ended({ header, authorization }: Offered): Promise<string | undefined> {
     const { chain, times } = this.parts;

@@ -46,8 +46,7 @@ let shared: Promise<Server> | undefined;
 
 /**
  * Creates a database for a test: on the server of `TEST_DATABASE_URL`; in a test run, on the server that its
- * worker
- * shares among its files; else on one in a temporary folder.
+ * worker shares among its files; else on one in a temporary folder.
  */
 export async function startTestDatabase(): Promise<TestDatabase> {
   users += 1;
@@ -142,8 +141,7 @@ async function startTemporaryServer(): Promise<Server> {
 
 /**
  * Fills a folder with the data of a server that has been started once, which saves each test the seconds of a
- * first
- * start. The migrations are applied to its database, and to one that others can be copied from.
+ * first start. The migrations are applied to its database, and to one that others can be copied from.
  */
 export async function layServerData(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });

@@ -16,8 +16,7 @@ let folder: string | undefined;
 
 /**
  * Creates a folder for the files of this run, in memory if there is space, and uses it for temporary files.
- * The
- * thousands of files of many databases are then created and removed without a disk.
+ * The thousands of files of many databases are then created and removed without a disk.
  */
 export async function setup(): Promise<void> {
   // Each project of the configuration calls this.

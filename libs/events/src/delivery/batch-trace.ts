@@ -13,8 +13,7 @@ export interface BatchSource {
 
 /**
  * Handles a batch in a trace of its own, linked to the traces that its events came from. It is recorded if
- * one of those
- * is, or if it fails or is slow.
+ * one of those is, or if it fails or is slow.
  */
 export function tracedBatch<T>(
   { system, topic, group }: BatchSource,

@@ -94,8 +94,7 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
 
   /**
    * Resolves when the group has handled every event of the topic that was durable before the call. Rejects
-   * after
-   * `deadlineMs`; default: 30 s.
+   * after `deadlineMs`; default: 30 s.
    */
   async drained(topic: string, group: string, deadlineMs = DRAIN_MS): Promise<void> {
     const consumer = this.#find(topic, group);

@@ -24,15 +24,13 @@ const LOOK_EVERY_MS = 5_000;
 
 /**
  * Maximum number of ends that a group has not reached: one hour. Beyond it the oldest is kept, and every
- * second of the
- * others.
+ * second of the others.
  */
 const MOST_SIGHTS = 720;
 
 /**
  * Measures how far a group is behind, and since when: until the group reaches what was the log's end at some
- * moment,
- * some event of that moment is waiting. While the log can't be read, the age keeps growing.
+ * moment, some event of that moment is waiting. While the log can't be read, the age keeps growing.
  */
 export class LagWatch {
   readonly #watched: Watched;

@@ -31,8 +31,8 @@ const outcomes = new WeakMap<object, Outcome>();
 
 /**
  * Makes a controller method the consumer of an event for a group. It receives whole batches, each repeatedly
- * until it
- * returns, and possibly again after a crash: it must be idempotent, and its own waits need deadlines.
+ * until it returns, and possibly again after a crash: it must be idempotent, and its own waits need
+ * deadlines.
  */
 export function OnEvents<Payload>(event: EventDefinition<Payload>, group: string) {
   return (
@@ -48,8 +48,7 @@ export function OnEvents<Payload>(event: EventDefinition<Payload>, group: string
 
 /**
  * The handler, with its outcome recorded for `deliver`. Nest's exception filters are made for requests; one
- * could make
- * a failure look like a success.
+ * could make a failure look like a success.
  */
 export function observed<Told extends object>(
   handle: ((told: Told) => Promise<void>) | undefined,

@@ -8,8 +8,7 @@ export interface Broadcast<Payload> {
   readonly events: readonly DeliveredEvent<Payload>[];
   /**
    * Whether earlier events may be missing or late: at the start, and for as long as the log can't be read.
-   * State derived
-   * from earlier events must then be rebuilt.
+   * State derived from earlier events must then be rebuilt.
    */
   readonly missed: boolean;
 }
@@ -23,8 +22,8 @@ type BroadcastHandler<Payload> = (news: Broadcast<Payload>) => Promise<void>;
 
 /**
  * Calls a controller method for an event in every process, as caches need it: from now on, soon, and at least
- * once. A
- * process's position is not stored. The method's own waits need deadlines; it is called again if it throws.
+ * once. A process's position is not stored. The method's own waits need deadlines; it is called again if it
+ * throws.
  */
 export function OnEveryProcess<Payload>(event: EventDefinition<Payload>) {
   return (

@@ -24,8 +24,8 @@ const DEAD_DAYS = 90;
 
 /**
  * Creates missing topics for the events and their dead letters, and waits until they can be used. Existing
- * topics are
- * left unchanged: more partitions would break the order of their keys. Returns the names of the new ones.
+ * topics are left unchanged: more partitions would break the order of their keys. Returns the names of the
+ * new ones.
  */
 export async function createTopics(
   connection: KafkaConnection,

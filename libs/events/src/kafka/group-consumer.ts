@@ -67,8 +67,8 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 
 /**
  * Reads one topic for one group, together with the group's other processes. Each process has some of the
- * partitions, so
- * each key is handled by one of them, in order. An offset is committed after the handler has returned.
+ * partitions, so each key is handled by one of them, in order. An offset is committed after the handler has
+ * returned.
  */
 export class GroupConsumer implements Consumer {
   readonly topic: string;
@@ -259,8 +259,7 @@ export class GroupConsumer implements Consumer {
         this.#dead += unreadable.length;
         this.#failures = 0;
         // Only committed offsets are resolved; the rest is fetched again. For a key without further events,
-        // no later commit
-        // would cover them.
+        // no later commit would cover them.
         for (const { payload, lastOffset } of chunk.ends) payload.resolveOffset(lastOffset);
         // The other members wait for this one.
         if (heartbeat.isRebalancing) return;

@@ -28,8 +28,7 @@ const FINAL = new Set([
 
 /**
  * The event log on Kafka. One send is under way at a time, which keeps the order of each key, and it is
- * retried until
- * its events' deadline. So an event may be stored more than once.
+ * retried until its events' deadline. So an event may be stored more than once.
  */
 export class KafkaEventLog extends GroupCommitLog {
   readonly #producer: SteadyProducer;

@@ -16,8 +16,7 @@ export interface KafkaEventStrategyOptions extends KafkaConnection {
   readonly batchMax?: number;
   /**
    * A process without heartbeats for this long leaves its groups; default: 6 s, the minimum that brokers
-   * accept by
-   * default.
+   * accept by default.
    */
   readonly sessionMs?: number;
   /** How long a stop waits for running batches; default: 10 s. */

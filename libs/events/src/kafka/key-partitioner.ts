@@ -6,8 +6,7 @@ const POSITIVE = 0x7fffffff;
 
 /**
  * Partitions like the defaults of kafkajs and of Kafka's own clients: by the murmur2 hash of the key. The
- * kafkajs
- * version uses bigints, which costs more than the rest of its work on a record.
+ * kafkajs version uses bigints, which costs more than the rest of its work on a record.
  */
 export const keyPartitioner: DefaultPartitioner = () => {
   const byDefault = Partitioners.DefaultPartitioner();

@@ -16,8 +16,7 @@ const READ_COMMITTED = 1;
 
 /**
  * Reads every partition of a topic without a group, using the internals of kafkajs. It is ready within
- * milliseconds,
- * knows its start offsets, and leaves nothing behind on the brokers.
+ * milliseconds, knows its start offsets, and leaves nothing behind on the brokers.
  */
 export class PartitionReader {
   readonly #topic: string;
@@ -57,8 +56,7 @@ export class PartitionReader {
 
   /**
    * Reads from the offsets that `nextOffset` returns, until it fails or is closed. Calls `take` repeatedly,
-   * for one
-   * partition at a time.
+   * for one partition at a time.
    */
   async follow(
     nextOffset: (partition: number) => bigint,

@@ -10,10 +10,8 @@ const GOODBYE_MS = 2_000;
 
 /**
  * A producer that is replaced whenever it hangs: after a timeout kafkajs keeps calling the leader it knows,
- * even if
- * leadership has moved. It is not idempotent: kafkajs reuses the sequence numbers of a failed send for the
- * next one,
- * which brokers then acknowledge as a duplicate without storing it.
+ * even if leadership has moved. It is not idempotent: kafkajs reuses the sequence numbers of a failed send
+ * for the next one, which brokers then acknowledge as a duplicate without storing it.
  */
 export class SteadyProducer {
   readonly #kafka: Kafka;

@@ -4,10 +4,8 @@ const runner = Runner.prototype;
 const { fetch } = runner;
 /**
  * A stopped consumer returns empty fetches, which kafkajs treats as "fetch again". If the set of brokers
- * changes while
- * it stops, fetch loops for new brokers start after the stop, and repeat in the same turn of the event loop
- * forever. An
- * error ends them.
+ * changes while it stops, fetch loops for new brokers start after the stop, and repeat in the same turn of
+ * the event loop forever. An error ends them.
  */
 runner.fetch = async function whileRunning(this: typeof runner, nodeId): Promise<readonly unknown[]> {
   if (!this.running) throw new Error('the consumer has stopped');

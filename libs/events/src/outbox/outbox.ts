@@ -22,8 +22,7 @@ export interface OutboxOptions {
 
 /**
  * Publishes events added in a transaction to the log, at least once: after the commit, and never after a
- * rollback.
- * Each process with an outbox does this for all processes.
+ * rollback. Each process with an outbox does this for all processes.
  */
 export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #options: OutboxOptions;

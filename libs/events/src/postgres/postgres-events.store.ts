@@ -28,8 +28,7 @@ export async function appendBatch(pool: Pool, batch: PublishBatch): Promise<void
 
 /**
  * Makes this connection the only consumer of a topic for a group, until it closes. Returns the group's last
- * id, or
- * undefined if another connection is the consumer.
+ * id, or undefined if another connection is the consumer.
  */
 export async function claimConsumer(
   client: Client,
@@ -57,8 +56,7 @@ export async function readOffset(client: Client, { group, topic }: ConsumerName)
 
 /**
  * The id of the topic's newest event, 0 if there is none. Waits for the current writer first: it may be the
- * last
- * statement of a process that was killed.
+ * last statement of a process that was killed.
  */
 export async function readNewestId(client: Client, topic: string): Promise<bigint> {
   await client.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('events.log', 0))`);
@@ -122,8 +120,7 @@ export async function readTopics(client: Client): Promise<string[]> {
 
 /**
  * Removes up to `max` of a topic's oldest events that are older than `days` and handled by every group.
- * Checks only
- * the `max` oldest: ids grow with time, so the rest is younger.
+ * Checks only the `max` oldest: ids grow with time, so the rest is younger.
  */
 export async function removeExpired(
   client: Client,

@@ -37,8 +37,7 @@ const NOT_PRINTABLE = /\p{Cc}/u;
 
 /**
  * A log whose main cost is the commit. Events that arrive during a commit share the next one. There is one
- * commit at a
- * time, so events are stored in the order of the calls.
+ * commit at a time, so events are stored in the order of the calls.
  */
 export abstract class GroupCommitLog extends EventLog {
   readonly #publishMs: number;

@@ -25,9 +25,8 @@ export async function readAccount(database: Database, accountId: string): Promis
 
 /**
  * Locks accounts until the transaction ends, always in the same order to avoid deadlocks. Creates missing
- * ones.
- * Every transaction that writes to the books must call it first. An audit then never sees
- * a row while one with a lower id is still uncommitted.
+ * ones. Every transaction that writes to the books must call it first. An audit then never sees a row while
+ * one with a lower id is still uncommitted.
  */
 export async function lockAccounts(
   client: PoolClient,

@@ -38,8 +38,7 @@ const POSTED_WITHIN_MS = 60_000;
 
 /**
  * The rows after a mark. Lines have no id, so these are the lines of the new charges plus recent lines
- * without a
- * charge.
+ * without a charge.
  */
 export function rowsSince({ at, transferId, chargeId, refundId }: Watermarks): AuditedRows {
   const charges = `(SELECT * FROM ledger.charges WHERE id > ${chargeId})`;

@@ -70,8 +70,7 @@ export async function lastMark(client: PoolClient): Promise<AuditMark | undefine
 
 /**
  * Stores the mark in the audit's own transaction. Mark numbers are unique: an audit that started from the
- * same mark
- * as another waits for it and then fails.
+ * same mark as another waits for it and then fails.
  */
 export async function keepMark(client: PoolClient, mark: AuditMark, rows: AuditedRows): Promise<void> {
   await client.query(

@@ -11,8 +11,7 @@ export const AUDIT_SETTINGS = `
 
 /**
  * Whole tables are best joined by hashing. PostgreSQL underestimates a table that has just grown, and would
- * look up
- * each row.
+ * look up each row.
  */
 export const WHOLE_SETTINGS =
   'SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_sort = off';

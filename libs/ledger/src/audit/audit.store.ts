@@ -29,10 +29,8 @@ export class AuditStore {
 
   /**
    * Proves the whole book at one moment, or what was added since the last clean audit. The first audit covers
-   * the
-   * whole book. A clean audit stores a mark, from which the next one starts, unless long transactions left no
-   * moment
-   * without a writer.
+   * the whole book. A clean audit stores a mark, from which the next one starts, unless long transactions
+   * left no moment without a writer.
    */
   async audit(scope: AuditScope): Promise<AuditReport> {
     const { client, isMark } = await this.begin();
@@ -50,8 +48,7 @@ export class AuditStore {
 
   /**
    * Begins a transaction, if possible at a moment without a writer: no id lower than those it sees can appear
-   * later.
-   * `isMark` says whether that worked.
+   * later. `isMark` says whether that worked.
    */
   private async begin(): Promise<{ client: PoolClient; isMark: boolean }> {
     for (const waitMs of LOCK_TRIES_MS)
@@ -70,8 +67,7 @@ export class AuditStore {
 
   /**
    * Returns a connection that has run `statements`, or closes it on failure: PostgreSQL may report a lock
-   * timeout and
-   * still grant the lock, which is then freed only when the session ends.
+   * timeout and still grant the lock, which is then freed only when the session ends.
    */
   private async clientAfter(statements: string): Promise<PoolClient> {
     const client = await this.database.pool.connect();

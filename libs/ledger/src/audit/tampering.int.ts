@@ -109,7 +109,7 @@ const refundOf = (requestId: string, usdNano: number): string[] => [
 /** Name, statements, and a sentence of the report. All the changes are new since the last audit. */
 const TAMPERINGS: readonly [string, string[], RegExp][] = [
   [
-    'a balance that was raised',
+    'a raised balance',
     [`UPDATE ledger.accounts SET usd_nano = usd_nano + 1 WHERE id = '${FRED}'`],
     /Account customer:\S+ has \d+ nano-USD/,
   ],
@@ -118,9 +118,9 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     [`INSERT INTO ledger.accounts (id, diem_nano) VALUES ('${JOE}', 5)`],
     /has 0 nano-USD and 5 nano-DIEM, but its transfers sum to 0 and 0/,
   ],
-  ['an account that was removed', ['DELETE FROM ledger.accounts'], /but its transfers sum to/],
+  ['a removed account', ['DELETE FROM ledger.accounts'], /but its transfers sum to/],
   [
-    'money that was moved from one account to another',
+    'money moved from one account to another',
     [
       `INSERT INTO ledger.accounts (id, usd_nano) VALUES ('${JOE}', 10)`,
       `UPDATE ledger.accounts SET usd_nano = usd_nano - 10 WHERE id = '${FRED}'`,
@@ -145,7 +145,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Charge second is 60 in all, .* but its lines sum to 70,/,
   ],
   [
-    'a transfer that was removed',
+    'a removed transfer',
     [`DELETE FROM ledger.transfers WHERE reference = 'first' AND kind = 'write_off'`],
     /Charge first .*5 written off in 3 transfers, but its transfers are .* 0 in 2/,
   ],
@@ -164,7 +164,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Reversal never of account \S+ takes 9 nano-USD back, and there is no such deposit/,
   ],
   [
-    'a transfer that was made up',
+    'an invented transfer',
     [
       `INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
          VALUES (now(), '${FRED}', 'charge', 'customer:${FRED}', 'revenue', 'USD', 9, 'third')`,
@@ -187,9 +187,9 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     [`UPDATE ledger.transfers SET currency = 'DIEM' WHERE reference = 'second'`],
     /Charge second/,
   ],
-  ['a charge that was removed', [`DELETE FROM ledger.charges WHERE request_id = 'second'`], /Charge second/],
+  ['a removed charge', [`DELETE FROM ledger.charges WHERE request_id = 'second'`], /Charge second/],
   [
-    'a charge that was removed with its transfer',
+    'a charge removed with its transfer',
     [
       `DELETE FROM ledger.charges WHERE request_id = 'second'`,
       `DELETE FROM ledger.transfers WHERE reference = 'second'`,
@@ -203,7 +203,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Charge second of account/,
   ],
   [
-    'a request that was charged twice',
+    'a request charged twice',
     [
       `INSERT INTO ledger.charges SELECT request_id, at + interval '1 ms', account_id, key_id, model, backend,
            prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, usd_nano,
@@ -213,7 +213,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Request free is charged 2 times/,
   ],
   [
-    'a request that was charged once more, long after',
+    'a request charged again, long after',
     [
       `INSERT INTO ledger.charges SELECT request_id, at + interval '1 ms', account_id, key_id, model, backend,
            prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, usd_nano,
@@ -223,12 +223,12 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Request old is charged 2 times/,
   ],
   [
-    'a line that was changed',
+    'a changed line',
     [`UPDATE ledger.charge_lines SET amount_nano = amount_nano + 1 WHERE request_id = 'second'`],
     /Charge second is 70 in all, .* but its lines sum to 71,/,
   ],
   [
-    'lines that were removed',
+    'removed lines',
     [`DELETE FROM ledger.charge_lines WHERE request_id = 'second'`],
     /Charge second is 70 in all, .* but its lines sum to 0,/,
   ],
@@ -243,7 +243,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /of kind credit does not match/,
   ],
   [
-    'a credit that was made up',
+    'an invented credit',
     [
       `INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
          VALUES (now(), '${FRED}', 'credit', 'deposits:operator', 'customer:${FRED}', 'USD', 9, 'gift')`,
@@ -252,7 +252,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /of kind credit does not match its reference gift/,
   ],
   [
-    'a line that was paid in another currency',
+    'a line paid in another currency',
     [
       `UPDATE ledger.charge_lines SET usd_nano = usd_nano - 1, diem_nano = diem_nano + 1
          WHERE request_id = 'first'`,
@@ -260,28 +260,28 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Charge first is 505 in all, 300 .* but its lines sum to 505, 299 and 201/,
   ],
   [
-    'a day that was changed',
+    'a changed day',
     ['UPDATE ledger.usage_days SET usd_nano = usd_nano - 1'],
     /Day \S+ of account \S+, key key, .* has 80 units for 409 .* but its lines sum to 80, 410 and 200/,
   ],
   [
-    'units of a day that were changed',
+    'changed units of a day',
     ['UPDATE ledger.usage_days SET units = units + 1'],
     /has 81 units .* but its lines sum to 80,/,
   ],
-  ['a day that was removed', ['DELETE FROM ledger.usage_days'], /Day .* has 0 units for 0/],
+  ['a removed day', ['DELETE FROM ledger.usage_days'], /Day .* has 0 units for 0/],
   [
-    'a charge that was moved to another key',
+    'a charge moved to another key',
     [`UPDATE ledger.charges SET key_id = 'other' WHERE request_id = 'second'`],
     /key other, .* has 0 units for 0 .* but its lines sum to \d+, 70 and 0/,
   ],
   [
-    'a refund that was removed',
+    'a removed refund',
     [`DELETE FROM ledger.refunds WHERE reference = 'sorry'`],
     /Refund sorry of account \S+ is 0 nano-USD and 0 nano-DIEM, but its transfers are 30 and 20/,
   ],
   [
-    'a refund that was made up',
+    'an invented refund',
     [
       `INSERT INTO ledger.refunds (account_id, reference, request_id, usd_nano, diem_nano, at)
          VALUES ('${FRED}', 'gift', 'second', 1, 0, now())`,
@@ -289,7 +289,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Refund gift .* is 1 nano-USD and 0 nano-DIEM, but its transfers are 0 and 0/,
   ],
   [
-    'a transfer of a refund that was removed',
+    'a removed transfer of a refund',
     [
       `DELETE FROM ledger.transfers WHERE reference = 'sorry' AND currency = 'DIEM'`,
       `DELETE FROM ledger.transfer_references WHERE reference = 'sorry' AND currency = 'DIEM'`,
@@ -298,12 +298,12 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /Refund sorry .* but its transfers are 30 and 0/,
   ],
   [
-    'a refund beyond the charge, with all that belongs to it',
+    'a refund beyond the charge, with everything related to it',
     refundOf('second', 71),
     /Request second of account \S+ was refunded 71 nano-USD and 0 nano-DIEM, but it cost 70 and 0/,
   ],
   [
-    'refunds that are together beyond a charge of long ago',
+    'refunds that together exceed an old charge',
     refundOf('old', 1),
     /Request old .* was refunded 41 nano-USD/,
   ],
@@ -331,7 +331,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
     /of kind grant moves USD/,
   ],
   [
-    'a charge that was set aside',
+    'a rejected charge',
     [`INSERT INTO ledger.rejected_charges (digest, reason, event) VALUES ('d', 'it is odd', '{}')`],
     /A charge was not posted, because it is odd/,
   ],
@@ -369,7 +369,7 @@ describe.each<AuditScope>(['whole', 'new'])('the audit of scope %s', (scope) => 
 describe('tampering with entries that an audit has already proved', () => {
   it.each<[string, string[], RegExp]>([
     [
-      'a charge that was removed with all that belongs to it',
+      'a charge that was removed with everything related to it',
       [
         `DELETE FROM ledger.transfers WHERE reference = 'old' AND kind IN ('charge', 'refund')`,
         `DELETE FROM ledger.transfer_references WHERE reference = 'old' AND kind = 'refund'`,
@@ -382,12 +382,12 @@ describe('tampering with entries that an audit has already proved', () => {
       /The last audit saw 1 charges; of those ids there are 0/,
     ],
     [
-      'an old line that was changed',
+      'a changed old line',
       [`UPDATE ledger.charge_lines SET amount_nano = 41 WHERE request_id = 'old'`],
       /Charge old is 40 in all, .* but its lines sum to 41/,
     ],
     [
-      'an old reference that was removed',
+      'a removed old reference',
       [`DELETE FROM ledger.transfer_references WHERE reference = 'old' AND kind = 'credit'`],
       /of kind credit does not match its reference old/,
     ],

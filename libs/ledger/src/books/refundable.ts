@@ -11,8 +11,7 @@ export interface PastRefund {
 
 /**
  * What a refund returns of a charge, or `undefined` if that refund was made before. `past` has all refunds of
- * the
- * request, and the one with this reference. Throws: REFERENCE_REUSED, REFUND_TOO_LARGE.
+ * the request, and the one with this reference. Throws: REFERENCE_REUSED, REFUND_TOO_LARGE.
  */
 export function refundable(
   refund: Refund,

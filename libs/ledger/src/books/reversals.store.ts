@@ -18,8 +18,7 @@ export class ReversalsStore {
 
   /**
    * Reverses a deposit, once. The account is lent what it no longer has, so that the whole deposit is
-   * reversed and the
-   * balance does not go below zero. Rejects: INVALID_REQUEST if there is no such deposit.
+   * reversed and the balance does not go below zero. Rejects: INVALID_REQUEST if there is no such deposit.
    */
   async reverse(reversal: Reversal): Promise<Credited> {
     const at = new Date().toISOString();

@@ -27,16 +27,13 @@ export interface AccountPosting extends AccountChange {
 
 /**
  * What each account may still spend: its posted balance less its holds. Every operation is atomic. A hold
- * lapses when
- * its lease ends, unless it was renewed, extended or settled.
+ * lapses when its lease ends, unless it was renewed, extended or settled.
  */
 export abstract class HoldBook extends Holds {
   /**
    * Takes DIEM first, then USD: the whole amount, or all that is left if that is enough, or nothing. A
-   * request that
-   * already has a hold keeps it. Rejects: INSUFFICIENT_BALANCE; the two codes of a key's limit; UNAVAILABLE
-   * if the
-   * balance can't be read or the book is full.
+   * request that already has a hold keeps it. Rejects: INSUFFICIENT_BALANCE; the two codes of a key's limit;
+   * UNAVAILABLE if the balance can't be read or the book is full.
    */
   abstract override hold(request: HoldRequest): Promise<Hold>;
 
@@ -45,8 +42,7 @@ export abstract class HoldBook extends Holds {
 
   /**
    * Sets aside all DIEM that no request holds, under the caller's request id, and returns the amount. Other
-   * holds of the
-   * account wait until that id is posted or released, or its lease ends.
+   * holds of the account wait until that id is posted or released, or its lease ends.
    */
   abstract holdRest(accountId: string, requestId: string): Promise<bigint>;
 

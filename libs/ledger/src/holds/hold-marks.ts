@@ -9,11 +9,9 @@ const QUIET_MS = 5_000;
 
 /**
  * Each bucket of accounts has a generation marker ("mark") in Redis. A missing mark means that the bucket is
- * new or
- * that Redis lost data: it started empty, a replica took over, or it restarted from an older file. The lost
- * holds may
- * have covered charges that were settled but not posted, so the bucket's accounts are loaded again only after
- * everything recorded is posted.
+ * new or that Redis lost data: it started empty, a replica took over, or it restarted from an older file. The
+ * lost holds may have covered charges that were settled but not posted, so the bucket's accounts are loaded
+ * again only after everything recorded is posted.
  */
 export class HoldMarks {
   /** Buckets whose mark is being looked up. */

@@ -13,9 +13,8 @@ const MAX_AHEAD = 16;
 /**
  * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or empty. 9: limit of the key as JSON or empty.
  *       10: maximum number of holds of an account.
- * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code }, or what has to come
- * first:
- *       { miss }, { wait }, { stale }, { full }
+ * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code }, or what has to
+ *       come first: { miss }, { wait }, { stale }, { full }
  */
 export const HOLD = `${STEP}
 if not open() then return { 'miss' } end
@@ -155,8 +154,7 @@ return closed(result)
 
 const SPENDING = `
 -- Returns whether to count a posting, whatever the order of arrival: the charges of a missing one are still
--- held.
--- A posting without its spending ends such holds, so the spending has to be read again.
+-- held. A posting without its spending ends such holds, so the spending has to be read again.
 local function post(of, postedVersion, spends)
   if of.stale or postedVersion <= of.v then return false end
   if not spends then

@@ -51,8 +51,7 @@ export class KeyBudget {
 
   /**
    * Counts a posting of its account, whatever the order of arrival: the charges of a missing one are still
-   * held.
-   * A posting without its spending ends such holds, so the spending has to be read again.
+   * held. A posting without its spending ends such holds, so the spending has to be read again.
    */
   post({ version, spends }: AccountPosting): void {
     if (this.isStale || version <= this.version) return;

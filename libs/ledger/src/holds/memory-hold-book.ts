@@ -206,8 +206,7 @@ export class MemoryHoldBook extends HoldBook {
 
   /**
    * Runs a step once the balances and limits of an account and its key are loaded and stable, in the same
-   * turn of the
-   * event loop as that check. Rejects: UNAVAILABLE.
+   * turn of the event loop as that check. Rejects: UNAVAILABLE.
    */
   private async whenReady<Result>(asker: Asker, step: (account: HoldAccount) => Result): Promise<Result> {
     const { accountId, keyId } = asker;
@@ -262,8 +261,7 @@ export class MemoryHoldBook extends HoldBook {
 
   /**
    * The charge is durable although its hold is gone: its cost must not be spent until it is posted. It gets a
-   * lease,
-   * because a repeated charge may have been posted before.
+   * lease, because a repeated charge may have been posted before.
    */
   private settleLapsed(hold: Hold, cost: Balances): void {
     const now = this.nowMs();

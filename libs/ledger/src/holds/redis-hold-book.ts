@@ -51,8 +51,7 @@ const DIEM_CHANGE_ASK_MS = 20;
 
 /**
  * The hold book of any number of processes, on Redis. Every step is a script, so it is atomic and takes one
- * round
- * trip. Missing accounts are read from the books first. The marks show when Redis has lost data.
+ * round trip. Missing accounts are read from the books first. The marks show when Redis has lost data.
  */
 export class RedisHoldBook extends HoldBook {
   private readonly loads: Loads = new Map();

@@ -63,10 +63,8 @@ interface Waiting {
 
 /**
  * A journal in a file of fixed size. The file is filled with zeros at the first start, so it still takes
- * entries when
- * the disk is full. Entries appended together share a flush. Once no entry is needed, the file starts over
- * with the
- * next generation, so that entries of older generations are not read.
+ * entries when the disk is full. Entries appended together share a flush. Once no entry is needed, the file
+ * starts over with the next generation, so that entries of older generations are not read.
  */
 export class FileJournal extends ChargeJournal implements OnApplicationShutdown {
   override readonly isThere = true;

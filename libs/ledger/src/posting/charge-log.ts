@@ -6,8 +6,7 @@ const FAILING = 'the event log does not answer';
 
 /**
  * The event log for charges, with a circuit breaker. After one failed charge, other charges are rejected at
- * once, and
- * one charge at a time probes the log, until it has stored one.
+ * once, and one charge at a time probes the log, until it has stored one.
  */
 @Injectable()
 export class ChargeLog {

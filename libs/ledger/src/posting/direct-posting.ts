@@ -21,8 +21,7 @@ const LAST_RETRY_MS = 2_000;
 
 /**
  * Posts charges that the event log did not take: one transaction at a time, with all charges that arrived
- * meanwhile,
- * retried until it succeeds.
+ * meanwhile, retried until it succeeds.
  */
 @Injectable()
 export class DirectPosting implements BeforeApplicationShutdown {

@@ -11,8 +11,7 @@ const RETRY_MS = 200;
 
 /**
  * Delays holds until the charges recorded by an earlier run are posted: they are no longer covered by a hold,
- * and
- * not yet in a balance.
+ * and not yet in a balance.
  */
 @Injectable()
 export class EarlierCharges implements OnApplicationBootstrap, OnModuleDestroy {

@@ -10,12 +10,9 @@ const LAST_RETRY_MS = 2_000;
 
 /**
  * Requests refused because their charge could not be recorded anywhere. A copy of the charge may still turn
- * up: in the
- * event log that did not respond, or in a posting under way. So an empty charge is posted under the request's
- * id,
- * which blocks any other charge. If a copy was quicker, its cost is refunded. Until then the journal keeps
- * the
- * refusal for the next run, as soon as it accepts it.
+ * up: in the event log that did not respond, or in a posting under way. So an empty charge is posted under
+ * the request's id, which blocks any other charge. If a copy was quicker, its cost is refunded. Until then
+ * the journal keeps the refusal for the next run, as soon as it accepts it.
  */
 @Injectable()
 export class NeverCharged implements OnModuleDestroy {

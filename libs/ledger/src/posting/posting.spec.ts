@@ -71,11 +71,11 @@ describe('chargeFault', () => {
   });
 
   it.each<[string, Partial<Charge>]>([
-    ['an account that is no UUID', { accountId: 'a' }],
+    ['an account that is not a UUID', { accountId: 'a' }],
     ['lines that do not sum to the cost', { writeOffNano: 0n }],
     ['a negative amount', { cost: { usdNano: 14n, diemNano: -4n } }],
     ['a zero character', { model: 'a\0b' }],
-    ['a request id that no index takes', { requestId: 'r'.repeat(3_000) }],
+    ['a request id too long for an index', { requestId: 'r'.repeat(3_000) }],
     ['no time', { at: '2026-13-01T00:00:00Z' }],
     ['a time of another century', { at: '2126-01-01T00:00:00Z' }],
     [

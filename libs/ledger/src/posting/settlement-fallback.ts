@@ -9,8 +9,8 @@ import { SettlementTime } from './settlement-time.js';
 
 /**
  * Fallbacks for a charge that the event log did not take: it is posted directly, or else written to the
- * journal and
- * posted as soon as the books take it, possibly by a later run. If both fail, it is never charged.
+ * journal and posted as soon as the books take it, possibly by a later run. If both fail, it is never
+ * charged.
  */
 @Injectable()
 export class SettlementFallback implements OnModuleInit {
@@ -98,8 +98,7 @@ export class SettlementFallback implements OnModuleInit {
     money.settlements.add(1, 'refused');
     const note = new RefusalNote(this.journal, charge);
     // The journal writes the refusal before the client sees it, if it can. Otherwise the refusal is lost if
-    // this process
-    // dies before either the journal or the books have it.
+    // this process dies before either the journal or the books have it.
     await within(time.forRefusal, note.keep()).catch(() => undefined);
     void this.never.add(charge, note);
     return new Problem('UNAVAILABLE', { cause });

@@ -20,9 +20,8 @@ export class Settlement {
 
   /**
    * Resolves when the charge is durable. Rejects with UNAVAILABLE if nothing takes it within its
-   * `SettlementTime`; it
-   * is then never charged. Throws if the charge does not fit the hold. After any rejection, the hold is
-   * released.
+   * `SettlementTime`; it is then never charged. Throws if the charge does not fit the hold. After any
+   * rejection, the hold is released.
    */
   async settle(hold: Hold, charge: Charge): Promise<void> {
     const time = this.fallback.time();

@@ -15,7 +15,7 @@ it.each([
   { is: 'nothing before', postedNano: 0n, restNano: 0n, tokensNano: 5n, moved: ['grant 5'] },
   { is: 'some left', postedNano: 2n, restNano: 2n, tokensNano: 5n, moved: ['expiry 2', 'grant 5'] },
   { is: 'all held', postedNano: 5n, restNano: 0n, tokensNano: 5n, moved: [] },
-  { is: 'a part held', postedNano: 5n, restNano: 2n, tokensNano: 5n, moved: ['expiry 2', 'grant 2'] },
+  { is: 'part held', postedNano: 5n, restNano: 2n, tokensNano: 5n, moved: ['expiry 2', 'grant 2'] },
   { is: 'more held than staked now', postedNano: 9n, restNano: 1n, tokensNano: 5n, moved: ['expiry 1'] },
   { is: 'nothing staked any more', postedNano: 9n, restNano: 9n, tokensNano: 0n, moved: ['expiry 9'] },
   { is: 'more set aside than posted', postedNano: 3n, restNano: 4n, tokensNano: 0n, moved: ['expiry 3'] },

@@ -21,10 +21,8 @@ export interface StakeDaySet {
 
 /**
  * DIEM left from the day before expires, and DIEM missing from the stake is granted. DIEM that requests hold
- * over
- * midnight stays to be charged, and counts against the new day. The account then has its stake, or the held
- * amount if
- * that is larger.
+ * over midnight stays to be charged, and counts against the new day. The account then has its stake, or the
+ * held amount if that is larger.
  */
 export function setStakeDay({ day, at, tokensNano, restNano, before }: StakeDay): StakeDaySet {
   const posted = before.balances.diemNano;

@@ -5,8 +5,7 @@ import { Staking } from './staking.js';
 
 /**
  * In UTC, from midnight on. It repeats because the job of a midnight may be lost with its Redis or fail
- * permanently.
- * If the day is already set, a run costs one query.
+ * permanently. If the day is already set, a run costs one query.
  */
 const EVERY_TEN_MINUTES = '*/10 * * * *';
 

@@ -22,8 +22,7 @@ export class StakeDays {
 
   /**
    * Sets the accounts not yet set for the day, and returns how many had to be left out. `at` is a time of
-   * that day.
-   * Batches run one after another, because each has a connection and needs more.
+   * that day. Batches run one after another, because each has a connection and needs more.
    */
   set(day: string, at: string, accountIds: readonly string[]): Promise<number> {
     const batch = this.turn.then(() => this.setBatch(day, at, accountIds));

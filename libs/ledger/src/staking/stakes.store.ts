@@ -23,8 +23,7 @@ export interface DayToSet {
   readonly accountIds: readonly string[];
   /**
    * Sets aside the DIEM of these accounts that no request holds, and returns the amounts. Accounts it omits
-   * are not set.
-   * Called while their stakes are locked, so that no other run sets them meanwhile.
+   * are not set. Called while their stakes are locked, so that no other run sets them meanwhile.
    */
   readonly setAside: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
   /** Throws if the DIEM may not stay aside much longer. */
@@ -90,8 +89,7 @@ export class StakesStore {
 
   /**
    * Sets the DIEM of the given accounts not yet set for the day, all or none. Returns their balances, also
-   * for accounts
-   * that were set but never confirmed. Rejects: CommitInDoubt.
+   * for accounts that were set but never confirmed. Rejects: CommitInDoubt.
    */
   async setDay(set: DayToSet): Promise<AccountChange[]> {
     await this.months.ensure([set.at]);

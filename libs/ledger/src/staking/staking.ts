@@ -34,10 +34,8 @@ export class Staking {
 
   /**
    * Sets the DIEM of every account not yet set for the current day. Missed days need nothing: what they would
-   * have
-   * granted would have expired. `dueAt` is when this run was due: if the clock is slightly before it, the day
-   * of `dueAt`
-   * counts.
+   * have granted would have expired. `dueAt` is when this run was due: if the clock is slightly before it,
+   * the day of `dueAt` counts.
    */
   async setDay({ dueAt, signal }: { readonly dueAt: Date; readonly signal: AbortSignal }): Promise<void> {
     if (!(await this.store.isAnyDue(utcDay(this.now(dueAt))))) return;

@@ -31,8 +31,7 @@ export class SnapshotStore {
 
   /**
    * Runs reads on one snapshot. Rejects: UNAVAILABLE if there are too many reads or no database;
-   * REQUEST_TIMEOUT if a
-   * statement takes too long.
+   * REQUEST_TIMEOUT if a statement takes too long.
    */
   read<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     if (this.waiting.length >= READS_WAITING) return Promise.reject(new Problem('UNAVAILABLE'));

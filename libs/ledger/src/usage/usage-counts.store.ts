@@ -25,8 +25,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Counts an account's entries by day, omitting days without any. Whole days come from stored sums; a day cut
- * by the
- * filter's times is counted line by line.
+ * by the filter's times is counted line by line.
  */
 export async function countEntries(client: PoolClient, filter: CountFilter): Promise<DayCount[]> {
   const { accountId, from, until, currency } = filter;

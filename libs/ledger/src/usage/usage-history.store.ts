@@ -66,8 +66,8 @@ export class UsageHistoryStore {
 
 /**
  * Every line of a charge, once per currency that paid it; a line without payment counts as USD. `OFFSET 0`
- * makes
- * PostgreSQL read the charges first and in order: joined the other way, a page would read the whole month.
+ * makes PostgreSQL read the charges first and in order: joined the other way, a page would read the whole
+ * month.
  */
 const ENTRIES = `
   SELECT charge.at, charge.request_id, line.line, paid.currency, charge.key_id, charge.model, line.sku, line.units,

@@ -68,8 +68,7 @@ interface Taken {
 
 /**
  * The limiter of a single process. It is exact, because every request passes through it. A restart forgets
- * the
- * current window, so that window may admit more.
+ * the current window, so that window may admit more.
  */
 export class MemoryLimiter extends LeasingLimiter {
   private readonly times: LimiterTimes;

@@ -41,8 +41,7 @@ export interface RedisLimiterOptions extends LimiterTimes {
 
 /**
  * Counts on one Redis server, with one round trip per call. It is exact over any number of processes: scripts
- * run
- * alone, and the server's clock decides when a window ends. In a cluster, all limits are on one node.
+ * run alone, and the server's clock decides when a window ends. In a cluster, all limits are on one node.
  */
 export class RedisLimiter extends SharedLimiter {
   private readonly scripts: Scripts;

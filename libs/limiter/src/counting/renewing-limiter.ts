@@ -22,8 +22,7 @@ interface Live {
 
 /**
  * The limiter of a process that makes requests: it renews the places of running requests. Only accounts with
- * a limit
- * on concurrent requests need places, so only their requests are renewed.
+ * a limit on concurrent requests need places, so only their requests are renewed.
  */
 export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDestroy {
   private readonly live = new Map<string, Live>();

@@ -25,8 +25,7 @@ type Book = (request: AdmitRequest) => Promise<Admission | undefined>;
 
 /**
  * Books locally admitted requests in the shared count, so that a window's total is right again as soon as the
- * shared
- * count can be reached.
+ * shared count can be reached.
  */
 export class Bookings {
   private readonly open = new Map<string, Booking>();

@@ -33,10 +33,8 @@ interface PendingCorrection {
 
 /**
  * Calls the shared count, and decides from a local share of each limit if that does not respond in time.
- * Never
- * rejects. A request admitted from the local share is counted there, and booked in the shared count as soon
- * as that
- * responds again.
+ * Never rejects. A request admitted from the local share is counted there, and booked in the shared count as
+ * soon as that responds again.
  */
 export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnModuleDestroy {
   /** Identifies this process in admissions that it decided alone. */
@@ -188,8 +186,7 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
 
   /**
    * The shared count admitted a request after it had been decided here. If it was admitted here too, it is
-   * already
-   * booked: the following booking finds it running. Otherwise it is released.
+   * already booked: the following booking finds it running. Otherwise it is released.
    */
   private async giveBack(request: AdmitRequest, late: Admission): Promise<void> {
     if (late.admitted && !this.bookings.has(request.requestId))

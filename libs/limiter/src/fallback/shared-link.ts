@@ -15,8 +15,7 @@ const MAX_WAITING = 10_000;
 
 /**
  * Number of steps per wait. Each is one timer, however late it fires, and sockets are read before it counts:
- * a process
- * too busy to read a response does not mistake that for a server that is down.
+ * a process too busy to read a response does not mistake that for a server that is down.
  */
 const STEPS = 10;
 
@@ -44,10 +43,8 @@ interface WaitingCall {
 
 /**
  * The connection to the shared count. A call without a response in time is abandoned. If nothing at all came
- * back
- * meanwhile, or after a few consecutive failures, the link is down: calls are refused at once, and the other
- * end is
- * probed in the background until it works.
+ * back meanwhile, or after a few consecutive failures, the link is down: calls are refused at once, and the
+ * other end is probed in the background until it works.
  */
 export class SharedLink {
   private mode: LimitsState['mode'] = 'shared';
@@ -77,8 +74,7 @@ export class SharedLink {
 
   /**
    * Returns the response, or undefined if there is none in time. `late` receives a response after that, and
-   * has to undo
-   * the effect of the call.
+   * has to undo the effect of the call.
    */
   ask<Value>(
     call: (isAwaited: () => boolean) => Promise<Value>,

@@ -109,8 +109,7 @@ export class AuditStore {
 
   /**
    * Whether an incoming transfer may belong to a payment of this wallet and amount that is recent, or that
-   * the audit reports
-   * anyway.
+   * the audit reports anyway.
    */
   async isUnderWay(network: string, wallet: string, units: bigint): Promise<boolean> {
     const rows = await this.database.query(

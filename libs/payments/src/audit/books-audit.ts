@@ -16,8 +16,7 @@ interface BooksAuditParts {
 
 /**
  * Checks that each deposit and reversal after `after` belongs to a payment, with its amount and account.
- * Returns the last
- * id.
+ * Returns the last id.
  */
 export async function auditTransfers(
   { rail, network, store, books }: BooksAuditParts,

@@ -106,8 +106,7 @@ export async function auditEach(
 
 /**
  * The status of a payment on its chain. If the node fails only for this payment, that is a finding; if it is
- * down, the
- * audit ends.
+ * down, the audit ends.
  */
 async function wordOf(payment: Payment, chain: Chain, findings: Findings): Promise<ChainWord | undefined> {
   for (let asked = 1; ; asked += 1)

@@ -223,9 +223,8 @@ export class BaseChain extends Chain {
 
   /**
    * Signs a transaction that settles a payment, without sending it. It replaces a stuck one with a higher fee
-   * and the same
-   * nonce, or the lowest missing nonce before that. No other transaction of the account may be prepared until
-   * it is sent.
+   * and the same nonce, or the lowest missing nonce before that. No other transaction of the account may be
+   * prepared until it is sent.
    */
   async prepare(authorization: Authorization, signer: PrivateKeyAccount, stuck?: Hex): Promise<Prepared> {
     const prepared = await this.ask(async () => {

@@ -59,8 +59,7 @@ export abstract class Chain {
 
   /**
    * Simulates the settlement of a payment. The result is `spent` if it has been settled already, including
-   * when that is
-   * still unconfirmed.
+   * when that is still unconfirmed.
    */
   abstract try(authorization: SignedPayment, seenBlock: bigint): Promise<Trial>;
 
@@ -88,8 +87,7 @@ export abstract class Chain {
 export interface Statement {
   /**
    * The maximum range of `arrivals`. Also how many blocks before its payment an authorization may have been
-   * settled by
-   * others.
+   * settled by others.
    */
   readonly blocksAtOnce: bigint;
 

@@ -16,8 +16,7 @@ export function getJson(url: string, bounds: Bounds): Promise<unknown> {
 
 /**
  * A `fetch` that resolves once the whole body has arrived, so that the caller's signal covers the body too.
- * Rejects a body
- * larger than `maxBytes`.
+ * Rejects a body larger than `maxBytes`.
  */
 export function wholeFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {

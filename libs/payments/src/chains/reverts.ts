@@ -2,8 +2,7 @@ import { BaseError, ExecutionRevertedError } from 'viem';
 
 /**
  * Maximum gas of a payment, which our signer pays for. A transfer uses less than 100,000; the rest is for a
- * contract
- * wallet's signature check, which may do anything.
+ * contract wallet's signature check, which may do anything.
  */
 export const MOST_GAS = 300_000n;
 

@@ -10,8 +10,7 @@ export const BLOCKS_AT_ONCE = 9_000n;
 
 /**
  * The blocks in which an authorization can have been used, in ranges that nodes can search: first the blocks
- * since its
- * payment came, until it has expired, then those before.
+ * since its payment came, until it has expired, then those before.
  */
 export function rangesAround(seenBlock: bigint, head: bigint): { fromBlock: bigint; toBlock: bigint }[] {
   const since = { fromBlock: seenBlock, toBlock: seenBlock + BLOCKS_AT_ONCE - 1n };

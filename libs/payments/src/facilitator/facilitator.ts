@@ -33,8 +33,7 @@ const Supported = z.object({
 
 /**
  * Submits payments through the HTTP interface of x402. Its statements about their outcome are not trusted:
- * the chain is
- * checked.
+ * the chain is checked.
  */
 export class Facilitator {
   private readonly url: string;

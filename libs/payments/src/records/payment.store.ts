@@ -172,8 +172,7 @@ export class PaymentStore {
 
   /**
    * Gives one process the right to advance a payment for `leaseMs`. Undefined if another process has it, or
-   * if the payment
-   * has ended or is not due.
+   * if the payment has ended or is not due.
    */
   async lease(id: string, leaseMs: number): Promise<Payment | undefined> {
     const [row] = await this.database.query<PaymentRow>(
@@ -320,8 +319,7 @@ export class PaymentStore {
 
   /**
    * Runs `work` alone under a name, across all processes. At most one connection per process waits for the
-   * lock; `work`
-   * needs another connection.
+   * lock; `work` needs another connection.
    */
   alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     return this.turns.take(name, () =>

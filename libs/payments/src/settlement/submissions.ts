@@ -21,8 +21,7 @@ export class OwnSubmission extends Submission {
 
   /**
    * One transaction of the signer at a time, across all processes: two at once would use the same nonce. A
-   * stuck one is
-   * replaced with a higher fee, under its own nonce or the lowest missing one before it.
+   * stuck one is replaced with a higher fee, under its own nonce or the lowest missing one before it.
    */
   override async submit(payment: Payment<Authorization>): Promise<void> {
     const { id, authorization, broadcastAt } = payment;
@@ -45,8 +44,7 @@ export class OwnSubmission extends Submission {
 
   /**
    * Gives up after two reverted transactions, since each has cost gas: a contract wallet may accept a payment
-   * in
-   * simulations but not in a block. The payment fails when its authorization expires, unless someone else
+   * in simulations but not in a block. The payment fails when its authorization expires, unless someone else
    * settles it.
    */
   private async isGivenUp({ id, transaction, reason }: Payment): Promise<boolean> {

@@ -14,8 +14,7 @@ export class FeePayer {
 
   /**
    * `text` is a key in the format of Solana's tools: 64 numbers in JSON, or the same bytes in base58. An
-   * error does not
-   * reveal it. `second` completes payments that name it during key rotation.
+   * error does not reveal it. `second` completes payments that name it during key rotation.
    */
   constructor(
     text: string,

@@ -26,8 +26,7 @@ const BESIDE = new Set([
 
 /**
  * The instructions of a payment: compute units, their price, the transfer, and some others. Source: the
- * scheme `exact` on
- * Solana.
+ * scheme `exact` on Solana.
  */
 const INSTRUCTIONS = { least: 3, most: 7 };
 

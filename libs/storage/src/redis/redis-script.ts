@@ -12,8 +12,7 @@ type Run = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promise<un
 
 /**
  * A Lua script on a Redis server, or on the cluster node that has the keys: one round trip per run. Its text
- * is sent
- * once per connection, and again to a server that has lost it.
+ * is sent once per connection, and again to a server that has lost it.
  */
 export class RedisScript {
   readonly #run: Run;

@@ -23,8 +23,7 @@ export type RedisConnection = Redis | Cluster;
 export interface RedisConfig {
   /**
    * `redis://[user:password@]host:port[/database]`, or `rediss:` over TLS. Several URLs, separated by commas,
-   * are nodes
-   * of a Redis Cluster; a single URL with a comma at the end is one too.
+   * are nodes of a Redis Cluster; a single URL with a comma at the end is one too.
    */
   readonly url: string;
   /** Shown in the server's client list. */
@@ -34,10 +33,8 @@ export interface RedisConfig {
 
 /**
  * A connection to Redis that never blocks its callers: without a connection a command rejects at once, when
- * it breaks
- * the running commands reject, and none is sent again. It reconnects by itself. Callers choose their own
- * timeouts; a
- * late response still resolves its promise, so that its effect can be undone.
+ * it breaks the running commands reject, and none is sent again. It reconnects by itself. Callers choose
+ * their own timeouts; a late response still resolves its promise, so that its effect can be undone.
  */
 export function connectRedis({ url, name, logger = silent }: RedisConfig): RedisConnection {
   const options: RedisOptions = {

@@ -36,8 +36,7 @@ export interface EmbeddedPostgres {
   readonly adopted: boolean;
   /**
    * Restarts the server at the same address whenever it has ended. `onElsewhere` is called if another process
-   * has started
-   * one on the same data at another address; then this one stops restarting it.
+   * has started one on the same data at another address; then this one stops restarting it.
    */
   keepRunning(onElsewhere: () => void): void;
   /** Stops the server, whether or not this process started it. Safe to call twice. */
@@ -46,10 +45,8 @@ export interface EmbeddedPostgres {
 
 /**
  * Starts the PostgreSQL from npm on `dataDir`, or takes over the one already running there. It listens on a
- * free port of
- * 127.0.0.1 and survives a killed parent. This does not decide which process may use the database: hold the
- * instance
- * lock, and do not stop a server while another process has the lock.
+ * free port of 127.0.0.1 and survives a killed parent. This does not decide which process may use the
+ * database: hold the instance lock, and do not stop a server while another process has the lock.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const logger = options.logger ?? silent;

@@ -88,8 +88,7 @@ async function runsOn(folder: string, pid: number): Promise<boolean | undefined>
 
 /**
  * PostgreSQL itself detects a stale pid file, unless its pid now belongs to a process of the same user. The
- * file is
- * moved away and compared again, because a server may just have started and written a new one.
+ * file is moved away and compared again, because a server may just have started and written a new one.
  */
 async function removeStale(folder: string, text: string): Promise<void> {
   const aside = join(folder, `${PID_FILE}.${process.pid}`);

@@ -35,8 +35,7 @@ interface OwnerWatch extends Partial<Omit<LockWatch, 'onTaken'>>, Pick<LockWatch
 /**
  * Takes the database for a process that keeps balances in its memory (alone), or for the ledgers of a cluster
  * (together), and keeps it across outages until the process ends. Changes are logged. Throws StartFault if
- * others have
- * it or it can't be reached.
+ * others have it or it can't be reached.
  */
 export async function ownDatabase(
   database: OwnedDatabase,

@@ -53,8 +53,7 @@ interface Place {
 export interface InstanceLock {
   /**
    * Records the holder, and keeps the lock across outages. Call it when the tables exist, and before doing
-   * anything that
-   * excludes other processes. Rejects if the database can't be reached.
+   * anything that excludes other processes. Rejects if the database can't be reached.
    */
   keep(watch: LockWatch): Promise<void>;
   release(): Promise<void>;
@@ -62,8 +61,7 @@ export interface InstanceLock {
 
 /**
  * Takes the lock `name` on the database, on its own connection. Throws `InstanceRunning` if another process
- * has it in
- * a conflicting mode and keeps it for two more seconds.
+ * has it in a conflicting mode and keeps it for two more seconds.
  */
 export async function holdInstanceLock(
   url: string,

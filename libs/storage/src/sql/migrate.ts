@@ -36,10 +36,8 @@ interface AppliedRow {
 
 /**
  * Applies the migrations that the database lacks, in the order of their names, each in one transaction, and
- * records
- * them as `prisma migrate deploy` does. Returns the names of those it applied. Throws `MigrationError` if an
- * applied
- * migration was changed, is unknown here or has failed, and if one fails now.
+ * records them as `prisma migrate deploy` does. Returns the names of those it applied. Throws
+ * `MigrationError` if an applied migration was changed, is unknown here or has failed, and if one fails now.
  */
 export async function migrate(url: string, migrationsDir: string = MIGRATIONS_DIR): Promise<string[]> {
   const migrations = await readMigrations(migrationsDir);
@@ -56,10 +54,8 @@ export async function migrate(url: string, migrationsDir: string = MIGRATIONS_DI
 
 /**
  * Throws `MigrationError` if the database lacks a migration of this version, or has a different one of the
- * same name.
- * Additions of a newer version are accepted, so tables can be migrated before the processes, and the
- * processes can be
- * rolled back.
+ * same name. Additions of a newer version are accepted, so tables can be migrated before the processes, and
+ * the processes can be rolled back.
  */
 export async function checkMigrated(url: string, migrationsDir: string = MIGRATIONS_DIR): Promise<void> {
   const migrations = await readMigrations(migrationsDir);

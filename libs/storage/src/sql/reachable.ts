@@ -15,8 +15,7 @@ interface ReachOptions {
 
 /**
  * Repeats work at the start while the database is unreachable: not up yet, in recovery, or too slow. Throws
- * StartFault
- * after the deadline; any other error is thrown at once.
+ * StartFault after the deadline; any other error is thrown at once.
  */
 export async function whenReachable<Result>(
   { url, waitMs, logger = silent }: ReachOptions,

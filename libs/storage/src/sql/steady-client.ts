@@ -2,10 +2,8 @@ import { Client } from 'pg';
 
 /**
  * A connection whose end fails the next query, and emits `error` only if there is a listener. Without one, pg
- * would throw
- * past every handler: between two statements of a transaction, between the opening of a connection and its
- * first
- * listener, and while it is being closed.
+ * would throw past every handler: between two statements of a transaction, between the opening of a
+ * connection and its first listener, and while it is being closed.
  */
 export class SteadyClient extends Client {
   override emit(event: string | symbol, ...args: unknown[]): boolean {
@@ -14,7 +12,7 @@ export class SteadyClient extends Client {
   }
 
   /**
-   * PostgreSQL ends this session, and frees its locks, within 30 s of losing the network instead of hours.
+   * The server ends the session, and frees its locks, within 30 s of losing the network instead of hours.
    */
   async beMissed(): Promise<void> {
     await this.query(

@@ -7,10 +7,8 @@ const RERUN_CODES = new Set(['40001', '40P01']);
 
 /**
  * Runs `work` in a transaction: committed if it returns, rolled back if it throws. On a deadlock or a
- * serialization
- * failure it is repeated, five times at most, so it must have no effect outside the database. After an error
- * of COMMIT
- * itself, it is unknown whether the work is stored.
+ * serialization failure it is repeated, five times at most, so it must have no effect outside the database.
+ * After an error of COMMIT itself, it is unknown whether the work is stored.
  */
 export async function withTransaction<Result>(
   pool: Pool,
