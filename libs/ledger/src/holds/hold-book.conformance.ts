@@ -173,7 +173,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
     });
 
     describe('leases', () => {
-      it('lapse when the lease is over, not before', async () => {
+      it('end a hold when they are over, not before', async () => {
         const book = createBook();
         await book.hold(request('r', 130n));
         now = 1_000_000 + LEASE_MS - 1;
@@ -193,7 +193,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await expect(available(book)).resolves.toEqual({ usdNano: 50n, diemNano: 0n });
       });
 
-      it('keep live holds when a pause outlasts them and the money was not taken meanwhile', async () => {
+      it('are renewed after a pause that outlasts them if the money was not taken meanwhile', async () => {
         const book = createBook();
         const hold = await book.hold(request('r1', 130n));
         now = 1_000_000 + 10 * LEASE_MS;

@@ -125,9 +125,8 @@ return closed({ 'done' })
 
 /**
  * ARGV  4 and on: holds, seven values each.
- * Result  { renewed, then for each hold: kept, ended, again, gone, stale }, or { miss }. A hold is gone if
- * its money
- *       is held by others.
+ * Result  { renewed, then for each hold: kept, ended, again, gone, stale }, or { miss }.
+ *       A hold is gone if its money is held by others.
  */
 export const RENEW = `${STEP}
 if not open() then return { 'miss' } end
@@ -185,9 +184,8 @@ end
 /**
  * Sets an account's balances if they are newer, and ends the holds of posted requests.
  *
- * ARGV  4: version. 5: usd. 6: diem. 7: number of requests, followed by them. Then the number of spendings,
- * -1 if
- *       unknown, followed by four values each: key, day, usd, diem.
+ * ARGV  4: version. 5: usd. 6: diem. 7: number of requests, followed by them.
+ *       Then the number of spendings, -1 if unknown, followed by four values each: key, day, usd, diem.
  * Result  { done }
  */
 export const POST = `${STEP}${SPENDING}
