@@ -19,8 +19,8 @@ async function arrived(): Promise<string> {
   return payment?.id ?? '';
 }
 
-describe('the audit of a payment that has arrived and is not credited', () => {
-  it('is ok while the payment is on its way, and names it 15 minutes after it was sent', async () => {
+describe('the audit of a payment that has arrived but is not credited', () => {
+  it('is ok while the payment is pending, and reports it 15 minutes after it was sent', async () => {
     const id = await arrived();
     expect(await fixture.service.payments.audit('whole')).toMatchObject({ ok: true });
     await fixture.ledger.database.query(
@@ -36,7 +36,7 @@ describe('the audit of a payment that has arrived and is not credited', () => {
     expect(await fixture.service.payments.audit('whole')).toMatchObject({ ok: true, mismatches: [] });
   });
 
-  it('names one that has FAILED, until it is retried', async () => {
+  it('reports one that has FAILED, until it is retried', async () => {
     const id = await arrived();
     await fixture.ledger.database.query(`UPDATE payments.payments SET state = 'FAILED' WHERE id = $1`, [id]);
     expect(await fixture.service.payments.audit('whole')).toMatchObject({

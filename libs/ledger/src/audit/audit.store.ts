@@ -48,7 +48,7 @@ export class AuditStore {
 
   /**
    * Begins a transaction, if possible at a moment without a writer: no id lower than those it sees can appear
-   * later. `isMark` says whether that worked.
+   * later. `isMark` is whether that worked.
    */
   private async begin(): Promise<{ client: PoolClient; isMark: boolean }> {
     for (const waitMs of LOCK_TRIES_MS)

@@ -91,7 +91,7 @@ return closed(told(record))
 `;
 
 /**
- * ARGV  4 to 10: a hold. 11, 12: what it costs.
+ * ARGV  4 to 10: a hold. 11, 12: its cost.
  * Result  { done } or { miss }
  */
 export const SETTLE = `${STEP}

@@ -17,7 +17,7 @@ const WAIT_MS = 60_000;
 const { skipped, note } = withRedis();
 const refused = (code: string) => expect.objectContaining({ code });
 
-describe.skipIf(skipped)(`a Redis that has lost its memory${note}`, () => {
+describe.skipIf(skipped)(`a Redis that has lost its data${note}`, () => {
   let server: TestRedis;
   let redis: RedisConnection;
   /** The account in the books. */

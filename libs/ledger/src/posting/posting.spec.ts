@@ -33,7 +33,7 @@ describe('postingOf', () => {
     ]);
   });
 
-  it('moves a write-off from the write-offs to revenue', () => {
+  it('moves a write-off from the write-off account to revenue', () => {
     const posting = postingOf([charge(7n, 0n, 2n)], accountWith(10n, 0n));
     expect(moves(posting)).toEqual([
       [`customer:${ACCOUNT}`, 'revenue', 'USD', 7n, 'charge'],
@@ -66,7 +66,7 @@ describe('postingOf', () => {
 describe('chargeFault', () => {
   const sound = charge(7n, 3n, 1n);
 
-  it('finds none in a sound charge', () => {
+  it('finds no fault in a sound charge', () => {
     expect(chargeFault(sound)).toBeUndefined();
   });
 

@@ -1,5 +1,6 @@
 /*
- * Each script is one atomic step and uses the server's clock, so that all processes agree on when a window ends.
+ * Each script is one atomic step and uses the server's clock, so that all processes agree on when a window
+ * ends.
  *
  * The keys, all with an expiry:
  *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), requests, tokens. Kept for one window beyond its end.
@@ -26,19 +27,20 @@ end
 `;
 
 /**
- * Counts a request in all of its windows or in none, and in none while its caller is blocked. A booked request was
- * admitted elsewhere: it is never refused, and not counted again while it is running.
+ * Counts a request in all of its windows or in none, and in none while its caller is blocked. A booked request
+ * was admitted elsewhere: it is never refused, and not counted again while it is running.
  *
  * KEYS  1: the account's running requests. 2: the block of its subject. 3 and on: the windows.
- * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after which the
- *       caller no longer waits, 0 for none. 6: maximum number of running requests, -1 for no limit. 7: length of a
- *       block, ms. 8: for a booking the end of the window that it was admitted in (Unix ms), otherwise 0.
+ * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after
+ *       which the caller no longer waits, 0 for none. 6: maximum number of running requests, -1 for no limit.
+ *       7: length of a block, ms. 8: for a booking the end of the window that it was admitted in (Unix ms),
+ *       otherwise 0.
  *       Then the limits of each window: requests, tokens; -1 for no limit.
- * Result  { verdict, now, ends, remaining block of the caller (ms), then the counts of each window after the step:
- *       requests, tokens }.
- *       The verdict is 0 for admitted; 2i-1 if window i has no room for the request, 2i if it has none for its tokens;
- *       with n windows, 2n+1 if too many requests are running, and 2n+2 if the caller is blocked. It is -1, followed
- *       only by now, if the call came too late.
+ * Result  { verdict, now, ends, remaining block of the caller (ms), then the counts of each window after the
+ *       step: requests, tokens }.
+ *       The verdict is 0 for admitted; 2i-1 if window i has no room for the request, 2i if it has none for its
+ *       tokens; with n windows, 2n+1 if too many requests are running, and 2n+2 if the caller is blocked. It is
+ *       -1, followed only by now, if the call came too late.
  */
 export const ADMIT = `${NOW}${BLOCKED}
 local notAfter = tonumber(ARGV[5])
@@ -107,7 +109,8 @@ return result
  * Ends a running request and corrects its counts, once, in those of its windows that are still open.
  *
  * KEYS  1: the account's running requests. 2 and on: the windows.
- * ARGV  1: request id. 2: the end of the windows it was counted in. 3: requests to add, 0 or -1. 4: tokens to add.
+ * ARGV  1: request id. 2: the end of the windows it was counted in. 3: requests to add, 0 or -1.
+ *       4: tokens to add.
  * Result  1, or 0 if the request was not running: it had already ended, or its lease had lapsed.
  */
 export const SETTLE = `
@@ -136,7 +139,8 @@ return 0
 `;
 
 /**
- * Counts a failure in a sliding window. The first one beyond the limit blocks the subject and clears the list.
+ * Counts a failure in a sliding window. The first one beyond the limit blocks the subject and clears the
+ * list.
  *
  * KEYS  1: failures of the subject. 2: its block.
  * ARGV  1: number of failures allowed. 2: length of the window, ms. 3: length of a block, ms.
