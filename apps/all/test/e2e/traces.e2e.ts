@@ -260,8 +260,11 @@ describe('the trace of a client that is trusted with traces', () => {
     await eventually(`the trace has ${names.join(', ')}`, () => names.every((name) => exported().has(name)));
     const spans = receiver.trace(traceId);
     expect(spans.find(({ name }) => name === CHAT)).toMatchObject({ parentId: spanId, links: [] });
-    const known = new Set([spanId, ...spans.map((span) => span.spanId)]);
-    expect(spans.filter(({ parentId }) => !known.has(parentId))).toEqual([]);
+    await eventually('every span has its parent', () => {
+      const there = receiver.trace(traceId);
+      const known = new Set([spanId, ...there.map((span) => span.spanId)]);
+      return there.every(({ parentId }) => known.has(parentId));
+    });
     // The query of docs/traces-and-logs.md: { name = "process usage.recorded.v1" && link:traceID = "…" }
     const postings = () =>
       receiver.spans.filter(
@@ -308,10 +311,13 @@ describe('the metrics of a chat completion', () => {
         receiver.metrics
           .filter(({ name }) => name === metric)
           .flatMap((of) => of.points)
+          // Other processes measure their own requests of the same trace.
+          .filter(({ attributes: of }) =>
+            Object.entries(attributes).every(([name, value]) => of[name] === value),
+          )
           .filter(({ exemplars }) => exemplars.some((exemplar) => exemplar.traceId === traceId));
       await eventually(`${metric} names the trace`, () => points().length > 0);
-      for (const { attributes: of, exemplars } of points()) {
-        expect(of).toMatchObject(attributes);
+      for (const { exemplars } of points()) {
         for (const { traceId: id, spanId, value } of exemplars.filter((each) => each.traceId === traceId)) {
           const span = receiver.trace(id).find((each) => each.spanId === spanId);
           expect([metric, span?.spanId]).toEqual([metric, spanId]);
