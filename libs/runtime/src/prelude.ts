@@ -1,13 +1,13 @@
-// What a main does before it loads anything: nothing here may need a Node that is new.
+// Runs before a main loads anything else: nothing here may need a recent Node.
 import module from 'node:module';
 import { join } from 'node:path';
 
-/** The first version that has everything this code uses; npm installs one. */
+/** The first version with everything this code uses. */
 const NODE_MAJOR = 26;
 
 /**
- * Ends the process with one line where Node is too old for the rest of it. Keeps compiled code in the folder beside the
- * main: loading modules is most of a start, and half of that is compiling them.
+ * Exits with a one-line message if Node is too old. Caches compiled code in a folder beside the main: loading
+ * modules is most of a start, and half of that is compiling them.
  */
 export function prepare(mainFolder: string): void {
   const [major] = process.versions.node.split('.');
@@ -17,6 +17,6 @@ export function prepare(mainFolder: string): void {
     );
     process.exit(1);
   }
-  // Where the folder can't be written to, nothing is kept.
+  // Without write access to the folder, nothing is cached.
   module.enableCompileCache(join(mainFolder, 'compile-cache'));
 }

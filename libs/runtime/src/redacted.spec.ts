@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { presentable, redacted } from './redacted.js';
 
-describe('what is logged of a neighbour', () => {
+describe("a neighbour's text in the log", () => {
   it.each([
     ['CUDA out of memory. Tried to allocate 2 GiB', 'CUDA out of memory. Tried to allocate 2 GiB'],
     ['see https://vllm.internal:8000/v1?key=a and go', 'see … and go'],
@@ -16,11 +16,11 @@ describe('what is logged of a neighbour', () => {
     ["failed at 'my name", 'failed at …'],
     ['got имя', 'got …'],
     ['a\r\nfake log line\u0000', 'a fake log line…'],
-  ])('has no address, key or quotation in it: %j', (text, clean) => {
+  ])('has no address, key or quotation: %j', (text, clean) => {
     expect(redacted(text, [])).toBe(clean);
   });
 
-  it('has nothing in it of what the neighbour was sent', () => {
+  it('repeats nothing that the neighbour was sent', () => {
     const said = JSON.stringify({ messages: [{ content: 'my name is Ada Lovelace and I am ill' }] });
     const sent = [Buffer.from(said.slice(0, 40)), Buffer.from(said.slice(40))];
     expect(redacted('could not answer my name is Ada Lovelace, sorry', sent)).toBe(
@@ -29,7 +29,7 @@ describe('what is logged of a neighbour', () => {
     expect(redacted('I am ill or I am well', sent)).toBe('I am ill or I am well');
   });
 
-  it('is short, and nothing where too much was sent to compare', () => {
+  it('is short, and empty if too much was sent to compare', () => {
     expect(redacted('word '.repeat(10_000), []).length).toBeLessThanOrEqual(160);
     expect(redacted('anything', [Buffer.alloc(65_537)])).toBe('…');
   });
@@ -38,7 +38,7 @@ describe('what is logged of a neighbour', () => {
   it.each([
     ['a log', (text: string) => redacted(text, [])],
     ['a client', (text: string) => presentable(text, view)],
-  ])('takes time in proportion to its length, whatever the neighbour writes, for %s', (_, clean) => {
+  ])('is cleaned in linear time, whatever the neighbour writes, for %s', (_, clean) => {
     const time = (text: string): number => {
       let least = Number.POSITIVE_INFINITY;
       for (let round = 0; round < 20; round += 1) {
@@ -53,7 +53,7 @@ describe('what is logged of a neighbour', () => {
   });
 });
 
-describe('a reason of a neighbour for a client', () => {
+describe("a neighbour's reason for a client", () => {
   const FIELDS = new Set(['messages', 'content', 'tools', 'function', 'name']);
   const view = { sent: [], secrets: ['gpu-box', 'EMPTY-KEY'], isField: (name: string) => FIELDS.has(name) };
 
@@ -78,11 +78,11 @@ describe('a reason of a neighbour for a client', () => {
     ['token 5f4dcc3b5aa765d61d8327deb882cf99 expired', 'token … expired'],
     ['a\r\nb\u0000\u202ec', 'a b c'],
     ['10.0.0.1', ''],
-  ])('has no address, key or path in it, and its words: %j', (text, clean = text) => {
+  ])('keeps its words but has no address, key or path: %j', (text, clean = text) => {
     expect(presentable(text, view)).toBe(clean);
   });
 
-  it('has no long piece of what the neighbour was sent, but names of its fields', () => {
+  it('repeats no long piece of what the neighbour was sent, except field names', () => {
     const sent = [
       Buffer.from('{"max_completion_tokens_here":1,"content":"You are Ada, and nobody may learn that."}'),
     ];

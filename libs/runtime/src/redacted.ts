@@ -1,18 +1,18 @@
 const GONE = '…';
 
-/** What a neighbour repeats of the bytes that it was sent is removed from this number of characters on. */
+/** Any part that repeats at least this number of sent characters is removed. */
 const SHARED_IN_LOGS = 12;
-/** For a client more may stay: most of it is the client's own, and names of fields and tools are that long. */
+/** Clients may see more: most of it is their own, and names of fields and tools are that long. */
 const SHARED_WITH_CLIENTS = 24;
 
-/** A text is compared with at most this number of sent bytes; with more nothing of it is kept. */
+/** A text is compared with at most this number of sent bytes; if more were sent, none of it is kept. */
 const SENT_LIMIT_BYTES = 65_536;
 
-/** Shorter ones are parts of many words. */
+/** Shorter ones occur within many words. */
 const SHORTEST_SECRET = 3;
 
 interface Bounds {
-  /** The most characters that are read; each of them is looked for in what was sent. */
+  /** The most characters that are read; each of them is searched for in the sent bytes. */
   readonly read: number;
   /** The most characters that are kept. */
   readonly kept: number;
@@ -27,7 +27,7 @@ const IPV4 = /\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g;
 const IPV6 = /\[?\b[0-9a-f]{0,4}::?[0-9a-f]{0,4}:[0-9a-f:.]{0,40}\]?(:\d+)?/gi;
 const PORTS = /\b[a-z][\w-]{0,62}:\d{2,5}\b/gi;
 
-/** What does not belong in a log, no matter who wrote it: addresses, possible keys, quotations, other scripts. */
+/** Never belongs in a log: addresses, possible keys, quotations, other scripts. */
 const UNFIT_FOR_LOGS: readonly RegExp[] = [
   URLS,
   BEARERS,
@@ -42,14 +42,17 @@ const UNFIT_FOR_LOGS: readonly RegExp[] = [
   /\w{32,}/g,
 ];
 
-/** URLs, paths of files and names with several slashes. */
+/** URLs, file paths and names with several slashes. */
 const PATHS: readonly RegExp[] = [
   URLS,
   /(?<![\w<])([a-z]:)?([\\/][\w.@+~-]{1,100})+/gi,
   /\b[\w.@+-]{1,100}(\/[\w.@+-]{1,100}){2,}(:[\w.-]{1,64})?/g,
 ];
 
-/** What a client must not learn of the servers behind the service, beside paths and names: addresses, possible keys. */
+/**
+ * What clients must not learn of the servers behind the service, beside paths and names: addresses, possible
+ * keys.
+ */
 const UNFIT_FOR_CLIENTS: readonly RegExp[] = [
   BEARERS,
   /\b(api[-_ ]?key|password|secret|authorization|(access|auth|api)[-_ ]?token)\b["']?( \w{1,20})?\s*[:=]\s*\S+/gi,
@@ -62,12 +65,12 @@ const UNFIT_FOR_CLIENTS: readonly RegExp[] = [
   /[\w+/=-]{40,}/g,
 ];
 
-/** Steps joined by dots: the name of a host, of a file, or the place of a field. */
+/** Words joined by dots: the name of a host or file, or the path of a field. */
 const DOTTED = /\b[a-z_][\w-]{0,62}(\.[\w-]{1,63})+(:\d+)?/gi;
 
 /**
- * A text of a neighbour for a log line: short, on one line, without addresses, keys, quotations, or anything that the
- * neighbour repeats of the bytes that it was sent.
+ * A neighbour's text for a log line: short, on one line, without addresses, keys, quotations, or anything
+ * that repeats the bytes sent to the neighbour.
  */
 export function redacted(text: string, sent: readonly Uint8Array[]): string {
   let clean = withoutSent(text.slice(0, IN_LOGS.read), sent, SHARED_IN_LOGS);
@@ -76,17 +79,19 @@ export function redacted(text: string, sent: readonly Uint8Array[]): string {
 }
 
 interface ClientView {
-  /** What the neighbour was sent, which may hold more than what the client wrote. */
+  /** The bytes sent to the neighbour, which may include more than the client wrote. */
   readonly sent: readonly Uint8Array[];
-  /** What must not be shown in particular: the neighbour's host, its key. */
+  /** Texts that must not be shown: the neighbour's host, its key. */
   readonly secrets: readonly string[];
-  /** Whether a name is of a field of the request. Places such as `messages.0.content` are no host names. */
+  /**
+   * Whether a name is a field of the request. Field paths such as `messages.0.content` are not host names.
+   */
   readonly isField: (name: string) => boolean;
 }
 
 /**
- * A neighbour's text for a client: at most 500 characters on one line, without addresses, keys, paths of files, or long
- * pieces of what the neighbour was sent. Empty where no words are left.
+ * A neighbour's text for a client: at most 500 characters on one line, without addresses, keys, file paths,
+ * or long pieces of what the neighbour was sent. Empty if no words are left.
  */
 export function presentable(text: string, { sent, secrets, isField }: ClientView): string {
   let clean = text.slice(0, FOR_CLIENTS.read).replace(/\p{C}+/gu, ' ');
@@ -110,10 +115,10 @@ function shortened(text: string, most: number): string {
   return line.length > most ? `${line.slice(0, most - 1).trimEnd()}${GONE}` : line;
 }
 
-/** The names of members of a JSON object, which are no secret. */
+/** Member names of a JSON object, which are not secret. */
 const MEMBER_NAMES = /"\w{1,64}":/g;
 
-/** The text without its parts of at least `length` characters that were sent. */
+/** The text without any parts of at least `length` characters that were sent. */
 function withoutSent(text: string, sent: readonly Uint8Array[], length: number): string {
   if (sent.reduce((sum, part) => sum + part.length, 0) > SENT_LIMIT_BYTES) return GONE;
   const said = Buffer.concat(sent).toString().replace(MEMBER_NAMES, '":');

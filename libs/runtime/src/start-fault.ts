@@ -1,9 +1,9 @@
-/** Why a process can't start, in words for a person at a terminal: no stack is shown beside them. */
+/** Why a process can't start, in words for a person at a terminal; printed without a stack. */
 export class StartFault extends Error {
   override readonly name: string = 'StartFault';
 }
 
-/** What the system says of a place where something can't be written or read. */
+/** Messages by system error code, for a path that can't be read or written. */
 const PLACES: Readonly<Record<string, string>> = {
   EACCES: 'No permission for',
   EPERM: 'No permission for',
@@ -15,7 +15,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file or folder:',
 };
 
-/** A fault of the start as lines for a person at a terminal. One that nobody foresaw keeps its stack. */
+/** A start-up error as lines for a person at a terminal. An unexpected error keeps its stack. */
 export function tellStartFault(error: unknown): string {
   if (error instanceof StartFault) return error.message;
   if (!(error instanceof Error)) return String(error);

@@ -7,7 +7,7 @@ function readVersion(): string {
   try {
     return readFileSync(new URL('./version.txt', import.meta.url), 'utf8').trim();
   } catch {
-    // Run from its sources, as tests do, it has no build.
+    // Without a build, as in tests that run from source.
     return '19700101.000000';
   }
 }

@@ -5,12 +5,12 @@ import { DeadlineExceeded, within } from './within.js';
 const never = new Promise<never>(() => undefined);
 
 describe('within', () => {
-  it('gives the result of work that ends in time, and its error', async () => {
+  it('settles like the work if it ends in time', async () => {
     expect(await within(60_000, Promise.resolve(7))).toBe(7);
     await expect(within(60_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
-  it('rejects once the deadline has passed, with the error that is wanted', async () => {
+  it('rejects after the deadline, with the given error', async () => {
     await expect(within(5, never)).rejects.toBeInstanceOf(DeadlineExceeded);
     await expect(within(5, never, () => new TypeError('late'))).rejects.toBeInstanceOf(TypeError);
   });
@@ -22,7 +22,7 @@ describe('within', () => {
     expect(timers()).toBe(before);
   });
 
-  it('takes an answer that has arrived while the event loop was blocked beyond the deadline', async () => {
+  it('accepts a result that arrived while the event loop was blocked beyond the deadline', async () => {
     const answered = new Promise((resolve) => setImmediate(resolve, 'in time'));
     const result = within(20, answered);
     const end = performance.now() + 60;
@@ -30,7 +30,7 @@ describe('within', () => {
     expect(await result).toBe('in time');
   });
 
-  it('keeps the rejection of work that was given up from ending the process', async () => {
+  it('handles a rejection of abandoned work, so that it does not end the process', async () => {
     const late = Promise.withResolvers<never>();
     await expect(within(1, late.promise)).rejects.toBeInstanceOf(DeadlineExceeded);
     late.reject(new Error('late'));

@@ -1,4 +1,4 @@
-/** Something took longer than it may. */
+/** An operation exceeded its deadline. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 
@@ -8,8 +8,8 @@ export class DeadlineExceeded extends Error {
 }
 
 /**
- * The result of `work`, or a rejection with what `late` makes once it takes longer; default: DeadlineExceeded. The
- * work goes on, and nobody hears of its end any more.
+ * The result of `work`, or a rejection with `late()` after the deadline; default: DeadlineExceeded. The work
+ * continues, and its result is ignored.
  */
 export async function within<Result>(
   deadlineMs: number,
@@ -17,7 +17,7 @@ export async function within<Result>(
   late: () => Error = () => new DeadlineExceeded(deadlineMs),
 ): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
-  // A busy process sees its timers before its sockets: what has arrived in time is read first.
+  // A blocked process handles timers before sockets, so results that arrived in time are read first.
   const timer = setTimeout(() => setImmediate(() => reject(late())), deadlineMs);
   try {
     return await Promise.race([work, promise]);

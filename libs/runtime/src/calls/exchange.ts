@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
-/** Bytes that wait for a slow reader before the other end is told to pause. */
+/** Bytes buffered for a slow reader before its socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** A body in pieces is written in pieces up to this size. */
+/** A body given in pieces is written in pieces of at most this size. */
 const PIECE_BYTES = 256 * 1024;
 
-/** What a piece of an answer takes beside its bytes, so that a flood of single bytes is bounded as well. */
+/** Overhead charged for each buffered piece, so that a flood of single-byte pieces is bounded too. */
 const PIECE_OVERHEAD_BYTES = 128;
 
-/** The headers of an answer, or its trailers, by their names in small letters. */
+/** The headers or trailers of a response, by lower-case name. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface ExchangeRequest {
@@ -19,23 +19,24 @@ export interface ExchangeRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  /** In pieces it is written as fast as it is read, and not all at once. */
+  /** An array is streamed as fast as the connection takes it. */
   readonly body?: string | Uint8Array | readonly Uint8Array[];
-  /** How long the answer may pause once it has begun. */
+  /** The longest pause within the response body. */
   readonly pauseMs: number;
-  /** Its first deadline: how long it may take until another one is set. */
+  /** The initial deadline; `endWithin` replaces it. */
   readonly deadlineMs: number;
 }
 
 /**
- * One request and its answer, straight on undici's dispatch: no stream objects between, and a reader that is slow
- * pauses the socket. Whatever happens first ends it: the end of the answer, a failure, an abort, its deadline.
+ * One request and its response, directly on undici's dispatch: there are no stream objects in between, and a
+ * slow reader pauses the socket. It ends at the first of: the end of the response, a failure, an abort, the
+ * deadline.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** Of the answer; 0 until its head is there. */
+  /** 0 until the response head arrives. */
   status = 0;
   headers: AnswerHeaders = {};
-  /** What the answer said after its last byte. */
+  /** Set at the end of the response. */
   trailers: AnswerHeaders = {};
   private controller: Dispatcher.DispatchController | undefined;
   private readonly head = Promise.withResolvers<void>();
@@ -53,8 +54,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ) {}
 
   /**
-   * Sends the request and resolves when the response head is there; until then it is in `unanswered`. `onEnd` is called once,
-   * at the end.
+   * Sends the request and resolves when the response head arrives; until then the exchange is in
+   * `unanswered`. `onEnd` is called once, at the end.
    */
   static async start(
     dispatcher: Dispatcher,
@@ -86,20 +87,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return exchange;
   }
 
-  /** Sets its deadline, in place of the one before. */
+  /** Replaces the deadline. */
   endWithin(ms: number): void {
     clearTimeout(this.deadline);
     if (!this.ended) this.deadline = setTimeout(() => this.abort(new ExchangeTimedOut(ms)), ms);
   }
 
-  /** Closes the connection. Readers see an error, unless the answer had ended. */
+  /** Closes the connection. Readers get an error unless the response had ended. */
   abort(error: Error = abortError()): void {
     if (this.ended) return;
     this.finish(error);
     this.controller?.abort(error);
   }
 
-  /** The bytes that have arrived since the last call; waits for the first of them. Empty at the end. */
+  /**
+   * The bytes that arrived since the last call; waits for the first of them. Empty at the end of the
+   * response.
+   */
   async read(): Promise<readonly Buffer[]> {
     while (this.mustWait) await this.arrival();
     return this.taken();
@@ -120,20 +124,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const taken = this.queue;
     this.queue = [];
     const wasPaused = this.queuedBytes > HIGH_WATER_BYTES;
-    // Before the backend goes on, which may hand over more at once.
+    // Reset before the resume, which may deliver more data synchronously.
     this.queuedBytes = 0;
     if (wasPaused) this.controller?.resume();
     return taken;
   }
 
-  /** The whole answer. Throws RangeError when it has more bytes than that. */
+  /** The whole body. Throws RangeError if it exceeds the limit. */
   async text(limitBytes: number): Promise<string> {
     const { parts, isWhole } = await this.readUpTo(limitBytes);
     if (!isWhole) throw new RangeError(`the answer has more than ${limitBytes} bytes`);
     return joined(parts).toString('utf8');
   }
 
-  /** The beginning of the answer; what is longer is not read. */
+  /** At most `limitBytes` from the start of the body; the rest is not read. */
   async beginning(limitBytes: number): Promise<string> {
     const { parts } = await this.readUpTo(limitBytes);
     return joined(parts).toString('utf8', 0, limitBytes);
@@ -143,7 +147,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const parts: Buffer[] = [];
     let size = 0;
     for (;;) {
-      // Short answers come all at once, and then there is nothing to wait for.
+      // A short response arrives in one piece, without any wait.
       while (this.mustWait) await this.arrival();
       const bytes = this.taken();
       if (bytes.length === 0) return { parts, isWhole: true };
@@ -158,7 +162,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private dispatch(dispatcher: Dispatcher, request: ExchangeRequest): void {
     const { method = 'POST', origin, path, pauseMs } = request;
     try {
-      // The deadline covers the head.
+      // The exchange's own deadline covers the head.
       const timeouts = { headersTimeout: 0, bodyTimeout: pauseMs };
       dispatcher.dispatch({ method, origin, path, ...bodyOf(request), ...timeouts }, this);
     } catch (error) {
@@ -236,12 +240,12 @@ function joined(parts: readonly Buffer[]): Buffer {
   return parts.length === 1 && only ? only : Buffer.concat(parts);
 }
 
-/** The caller went away; nobody is waiting for this error. */
+/** The caller has gone, so nothing is waiting for this error. */
 export class ExchangeAborted extends Error {
   override readonly name = 'ExchangeAborted';
 }
 
-/** It had not ended by its deadline. */
+/** The exchange did not end by its deadline. */
 export class ExchangeTimedOut extends Error {
   override readonly name = 'ExchangeTimedOut';
 

@@ -20,7 +20,7 @@ describe('Heartbeat', () => {
     await server.close().catch(() => undefined);
   });
 
-  /** Ticks until it has this pulse; far more often than it needs. */
+  /** Ticks until the pulse has this value; the bound on ticks is generous. */
   async function beatsUntil(pulse: Heartbeat['pulse']): Promise<void> {
     for (let tick = 0; tick < 1_000 && heartbeat.pulse !== pulse; tick += 1) {
       heartbeat.tick();
@@ -38,14 +38,14 @@ describe('Heartbeat', () => {
       .toBe('beating');
   });
 
-  it('is refusing where no connection is taken', async () => {
+  it('is refusing when the address accepts no connection', async () => {
     await server.close();
     await expect
       .poll(() => (heartbeat.tick(), heartbeat.pulse), { interval: 1, timeout: 30_000 })
       .toBe('refusing');
   });
 
-  it('is late by turns of the event loop and not by the clock, which runs on while its own process is busy', async () => {
+  it('measures lateness in turns of the event loop, not by the clock, so a busy process is not misled', async () => {
     isSilent = true;
     for (let tick = 0; tick < 10; tick += 1) heartbeat.tick();
     await sleep(5_000);

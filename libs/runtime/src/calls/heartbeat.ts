@@ -2,23 +2,30 @@ import { routes } from '@svc/contracts';
 import { Client } from 'undici';
 import { Exchange } from './exchange.js';
 
-/** Time is counted in turns of the event loop: a process that was busy itself reads what has arrived before it judges. */
+/**
+ * Time is counted in turns of the event loop, so a process that was busy reads what has arrived before it
+ * judges.
+ */
 export const TICK_MS = 100;
 
-/** A heartbeat is sent this long after the previous one ended, and is missed after the second time. */
+/**
+ * A heartbeat is sent `PAUSE_TICKS` after the previous one ended, and counts as missed after
+ * `DEADLINE_TICKS`.
+ */
 const PAUSE_TICKS = 5;
 const DEADLINE_TICKS = 20;
 
-/** Far beyond the deadline in ticks; these only release what an ended heartbeat has left behind. */
+/** Far beyond the deadline in ticks; these timeouts only release what an abandoned heartbeat left behind. */
 const CONNECT_MS = 10_000;
 const EXCHANGE_MS = 60_000;
 
 const LIMIT_BYTES = 65_536;
 
 /**
- * - `beating`: it answered, or was not asked yet.
- * - `refusing`: it ended the connection or took none. Calls under way end by themselves, well where it is only stopping.
- * - `silent`: it said nothing within the deadline, so it hangs or is out of reach.
+ * - `beating`: the address responded, or has not been polled yet.
+ * - `refusing`: it closed the connection or accepted none. Calls in flight end by themselves, successfully if
+ *   the process is only shutting down.
+ * - `silent`: no response within the deadline, so the process hangs or is unreachable.
  */
 export type Pulse = 'beating' | 'refusing' | 'silent';
 
@@ -31,7 +38,7 @@ export class Heartbeat {
 
   constructor(private readonly origin: string) {}
 
-  /** Expects to be called every `TICK_MS`. */
+  /** Must be called every `TICK_MS`. */
   tick(): void {
     this.ticks += 1;
     if (this.isUnderWay) {
@@ -74,7 +81,7 @@ export class Heartbeat {
     }
   }
 
-  /** The next heartbeat is sent over a new connection: the old one may be the fault. */
+  /** The next heartbeat uses a new connection, because the old one may be the cause. */
   private miss(pulse: Pulse): void {
     this.pulse = pulse;
     this.close();

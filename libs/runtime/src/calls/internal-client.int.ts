@@ -10,7 +10,7 @@ import { type InternalCall, InternalClient, NeighbourAway, STOPPING_HEADER } fro
 
 type Reply = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Far beyond what an answer takes on any machine. */
+/** Far longer than a response takes on any machine. */
 const DEADLINE_MS = 60_000;
 
 const CALL: InternalCall = { path: '/internal/v1/x', body: '{}', deadlineMs: DEADLINE_MS };
@@ -23,7 +23,7 @@ const stopping: Reply = (response) =>
 
 class Neighbour {
   readonly asked: IncomingMessage[] = [];
-  /** Calls whose connection ended before their answer. */
+  /** Calls whose connection ended before their response. */
   cut = 0;
 
   private constructor(
@@ -82,27 +82,27 @@ describe('InternalClient', () => {
     for (const neighbour of neighbours) await neighbour.close();
   });
 
-  it('shows the token, and gives the answer whatever its status', async () => {
+  it('sends the token, and returns the response whatever its status', async () => {
     const [one] = await given((response) => void response.writeHead(409, { 'x-y': 'z' }).end('no'));
     const answer = await client.ask({ ...CALL, headers: { 'x-id': '1' } });
     expect(answer).toMatchObject({ status: 409, text: 'no', headers: { 'x-y': 'z' } });
     expect(one?.asked[0]?.headers).toMatchObject({ authorization: 'Bearer a token', 'x-id': '1' });
   });
 
-  it('asks the address that is the least busy', async () => {
+  it('calls the least busy address', async () => {
     await given(silent, silent, silent);
     for (let call = 0; call < 9; call += 1) void failureOf(client.ask(CALL));
     await expect.poll(() => neighbours.map(({ asked }) => asked.length)).toEqual([3, 3, 3]);
   });
 
-  it('leaves out an address that refuses connections, and no call is lost', async () => {
+  it('skips an address that refuses connections, without losing a call', async () => {
     const [one, other] = await given(answering, answering);
     await one?.close();
     expect(await repeatedly(50)).toHaveLength(50);
     expect(other?.asked.length).toBe(50);
   });
 
-  it('says that nothing was done where no address takes connections', async () => {
+  it('reports that nothing was done when no address accepts connections', async () => {
     await given(answering);
     await neighbours[0]?.close();
     const failure = await failureOf(client.ask(CALL));
@@ -110,14 +110,14 @@ describe('InternalClient', () => {
     expect(failure).toMatchObject({ isUndone: true });
   });
 
-  it('asks another process where one is stopping, whatever was asked', async () => {
+  it('calls another process when one is stopping, even if the call is not idempotent', async () => {
     const [one, other] = await given(stopping, stopping);
     if (other) other.reply = answering;
     for (let call = 0; call < 10; call += 1) expect(await client.ask(CALL)).toMatchObject({ status: 200 });
     expect(one?.asked.length).toBeGreaterThan(0);
   });
 
-  it('asks again after a broken connection only what may be done twice', async () => {
+  it('retries only idempotent calls after a broken connection', async () => {
     const [one] = await given(breaking);
     expect(await failureOf(client.ask(CALL))).toMatchObject({ isUndone: false });
     expect(one?.asked.length).toBe(1);
@@ -131,13 +131,13 @@ describe('InternalClient', () => {
     expect(one?.asked.length).toBe(3);
   });
 
-  it('gives up at the deadline, and lets the connection go', async () => {
+  it('gives up at the deadline and closes the connection', async () => {
     const [one] = await given(silent);
     expect(await failureOf(client.ask({ ...CALL, deadlineMs: 50 }))).toBeInstanceOf(NeighbourAway);
     await expect.poll(() => one?.cut).toBe(1);
   });
 
-  it('lets the connection go at an abort, which is nobody’s failure', async () => {
+  it('closes the connection on abort, without counting a failure', async () => {
     const [one] = await given(silent);
     const leaving = new AbortController();
     const asked = failureOf(client.ask({ ...CALL, signal: leaving.signal, idempotent: true }));
@@ -173,14 +173,14 @@ describe('InternalClient with a neighbour that hangs', () => {
     Number((await client.ask({ ...CALL, idempotent: true })).text);
   const both = (): Set<number> => new Set(processes.map(({ pid }) => pid));
 
-  /** Resolves once both have answered. */
+  /** Resolves once both processes have responded. */
   async function answeredByBoth(): Promise<void> {
     const missing = both();
     const called = async (): Promise<boolean> => missing.delete(await answeredBy()) && missing.size === 0;
     await expect.poll(called, { timeout: 30_000 }).toBe(true);
   }
 
-  it('calls the other one instead, also for what the first was called for already', async () => {
+  it('moves new calls and pending ones to the other process', async () => {
     await answeredByBoth();
     const [hung, other] = processes;
     hung.signal('SIGSTOP');
@@ -191,11 +191,12 @@ describe('InternalClient with a neighbour that hangs', () => {
     await answeredByBoth();
   });
 
-  it('leaves a call where it is that may not be made twice, or that has no better place', async () => {
+  it('does not move a call that is not idempotent, or when no other process responds', async () => {
     await answeredByBoth();
     for (const each of processes) each.signal('SIGSTOP');
     const all = Promise.all(Array.from({ length: 4 }, answeredBy));
-    // Heartbeats of both are missed by now on an idle machine; on a busy one the test proves less, and passes.
+    // By now both have missed heartbeats on an idle machine; on a busy one the test proves less, but still
+    // passes.
     await sleep(4_000);
     for (const each of processes) each.signal('SIGCONT');
     expect(new Set(await all)).toEqual(both());

@@ -2,19 +2,19 @@ import { currentStep, neighbours } from '@svc/telemetry';
 import { type AnswerHeaders, Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
 import { HeartbeatMissed, type PoolOptions, type Replica, Replicas } from './replicas.js';
 
-/** A second address is asked where the first one fails; after that it is likely to be the call. */
+/** If a second address fails as well, the cause is probably the call itself. */
 const ATTEMPTS = 2;
 
-/** An answer that is read whole has at most so many bytes. */
+/** Limit of a response that is read whole. */
 const ANSWER_LIMIT_BYTES = 16_777_216;
 
-/** An internal answer with this header is of a process that stops, and has done nothing. */
+/** Set on an internal response by a process that is stopping and has not done the call. */
 export const STOPPING_HEADER = 'x-svc-stopping';
 
 export interface NeighbourAddress extends PoolOptions {
-  /** Where it listens: a URL without a path, or those of its replicas by commas. */
+  /** The URL without a path; for several replicas, their URLs separated by commas. */
   readonly url: string;
-  /** The secret that the processes of a deployment share. */
+  /** The secret shared by the processes of a deployment. */
   readonly token: string;
 }
 
@@ -24,13 +24,16 @@ export interface InternalCall {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | readonly Uint8Array[];
-  /** All attempts together take no longer. */
+  /** For all attempts together. */
   readonly deadlineMs: number;
-  /** How long an answer may pause once it has begun; default: the deadline. */
+  /** The longest pause within a response; default: `deadlineMs`. */
   readonly pauseMs?: number;
-  /** Whether it is asked again where it may have been done. Without it, only where it was certainly not. */
+  /**
+   * Whether to retry a call that may have been done. Without it, only calls that certainly were not done are
+   * retried.
+   */
   readonly idempotent?: boolean;
-  /** Closes the call at once. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,13 +43,13 @@ export interface InternalAnswer {
   readonly text: string;
 }
 
-/** A neighbour gave no answer. */
+/** A neighbour did not respond. */
 export class NeighbourAway extends Error {
   override readonly name = 'NeighbourAway';
 
   constructor(
     override readonly cause: Error,
-    /** Whether what was asked was certainly not done. */
+    /** Whether the call was certainly not done. */
     readonly isUndone: boolean,
   ) {
     super(cause.message);
@@ -56,9 +59,9 @@ export class NeighbourAway extends Error {
 type Take<Value> = (exchange: Exchange, broken: number) => Promise<Value> | Value;
 
 /**
- * Calls another process of the deployment over kept-alive connections, with its token. Of several addresses the least
- * busy is called; one that refuses, breaks, is late or misses a heartbeat is left out for a while, and another one is
- * called as far as the call allows.
+ * Calls another process of the deployment over keep-alive connections, with the internal token. The least
+ * busy of several addresses is called. An address that refuses, breaks, is late or misses a heartbeat is
+ * skipped for a while, and the call goes to another one if the call allows that.
  */
 export class InternalClient {
   private readonly replicas: Replicas;
@@ -69,7 +72,10 @@ export class InternalClient {
     this.authorization = `Bearer ${token}`;
   }
 
-  /** The whole answer, whatever its status. Throws NeighbourAway, or ExchangeAborted where the signal ended it. */
+  /**
+   * Returns the whole response, whatever its status. Throws NeighbourAway, or ExchangeAborted if the signal
+   * ended the call.
+   */
   ask(call: InternalCall): Promise<InternalAnswer> {
     return this.open(call, async (exchange) => {
       const { status, headers } = exchange;
@@ -78,8 +84,9 @@ export class InternalClient {
   }
 
   /**
-   * What `take` makes of an answer once its head is there. `broken` counts the addresses that broke off before. While `take`
-   * runs, a connection that breaks is a failure of the address. Throws as `ask` does.
+   * Returns the result of `take`, which gets the exchange once the response head has arrived. `broken` is the
+   * number of addresses that broke off before. A connection that breaks while `take` runs counts as a failure
+   * of the address. Throws like `ask`.
    */
   async open<Value>(call: InternalCall, take: Take<Value>): Promise<Value> {
     const endMs = performance.now() + call.deadlineMs;
@@ -87,7 +94,7 @@ export class InternalClient {
     let broken = 0;
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt === ATTEMPTS;
-      // One address may be a name with several replicas behind it.
+      // One address may be a name with several replicas behind it, so it may be called twice.
       const replica = this.replicas.next(asked) ?? this.replicas.next(NONE);
       if (!replica) throw new RangeError('a neighbour has an address');
       asked.add(replica);
@@ -122,7 +129,7 @@ export class InternalClient {
     call: InternalCall,
     attempt: {
       readonly deadlineMs: number;
-      /** Whether it may be made elsewhere when this address misses a heartbeat. */
+      /** Whether the call may move to another address when this one misses a heartbeat. */
       readonly mayMove: boolean;
       readonly onFailure: (error: Error) => void;
     },
@@ -155,12 +162,12 @@ export class InternalClient {
   }
 }
 
-/** Whether the address should rest. One that missed a heartbeat is back as soon as it answers one. */
+/** Whether to rest the address. One that missed a heartbeat is used again as soon as it responds to one. */
 function isFault(failure: Error | undefined): boolean {
   return failure !== undefined && !(failure instanceof ExchangeAborted || failure instanceof HeartbeatMissed);
 }
 
-/** How a call ended, for metrics. */
+/** The outcome of a call, for metrics. */
 function outcomeOf(failure: Error | undefined): string {
   if (!failure) return '';
   if (failure instanceof ExchangeAborted) return 'aborted';

@@ -14,7 +14,10 @@ import type { RootLogger } from '../logging/logger.module.js';
 type AnyMethod = MethodWire<unknown[], unknown>;
 type Call = PortCalls['calls'][number];
 
-/** Serves a port to other processes: what they call together is begun together, and told as each call ends. */
+/**
+ * Serves a port to other processes. Calls that arrive in one request start together, and each result is sent
+ * as its call ends.
+ */
 export class PortAnswers<Port extends object> {
   private readonly methods: ReadonlyMap<string, AnyMethod>;
 
@@ -26,7 +29,10 @@ export class PortAnswers<Port extends object> {
     this.methods = new Map(Object.entries<AnyMethod>(wire as never));
   }
 
-  /** Never rejects: whatever a call throws is its answer. Results that are there in the same turn go out together. */
+  /**
+   * Never rejects: an error thrown by a call becomes its result. Results of the same turn go out in one
+   * write.
+   */
   async answer({ calls }: PortCalls, reply: FastifyReply): Promise<void> {
     reply.hijack();
     const { raw } = reply;
@@ -59,7 +65,7 @@ export class PortAnswers<Port extends object> {
     lines = '';
   }
 
-  /** The member that is the result of a call, as a part of its caller's trace where it says so. */
+  /** The result member of one call, traced as part of the caller's trace if the call names one. */
   private resultOf(call: Call): Promise<string> {
     const trace = tracing.forNeighbour({
       name: call.method,
@@ -85,7 +91,7 @@ export class PortAnswers<Port extends object> {
     }
   }
 
-  /** The other process hears of the problem only. */
+  /** The caller only gets the problem, so its cause is logged here. */
   private tellCause(method: string, { code, cause }: Problem): void {
     const { log } = this.logger;
     if (code === 'UNKNOWN_ERROR') log.error({ method, err: cause }, 'a call failed');

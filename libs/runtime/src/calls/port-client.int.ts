@@ -19,7 +19,7 @@ import { PortClient } from './port-client.js';
 const TOKEN = 'internal-token-of-the-tests-of-the-runtime';
 const logger = createLogger('silent');
 
-/** A port of these tests. */
+/** The port under test. */
 abstract class Echo {
   abstract say(word: string): Promise<string>;
   abstract wait(ms: number): Promise<void>;
@@ -119,7 +119,7 @@ async function listen(listener: RequestListener): Promise<{ server: Server; url:
 const unavailable = expect.objectContaining({ code: 'UNAVAILABLE' });
 
 describe('a port over HTTP', () => {
-  it('answers calls that are made together one by one, in few requests', async () => {
+  it('returns the result of each call, sending calls made together in few requests', async () => {
     const port = portAt((await startEcho()).apiUrl);
     const words = Array.from({ length: 1_000 }, (_, index) => `word ${index}`);
     expect(await Promise.all(words.map((word) => port.say(word)))).toEqual(words);
@@ -127,7 +127,7 @@ describe('a port over HTTP', () => {
     expect(Math.max(...calls)).toBe(256);
   });
 
-  it('tells a problem as it is, and of a fault nothing but that', async () => {
+  it('returns problems as they are, and nothing but the code of an unexpected error', async () => {
     const port = portAt((await startEcho()).apiUrl);
     const [fine, problem, bug] = await Promise.allSettled(
       ['fine', 'problem', 'bug'].map((word) => port.say(word)),
@@ -138,7 +138,7 @@ describe('a port over HTTP', () => {
     expect(String((bug as PromiseRejectedResult).reason)).not.toContain('secret');
   });
 
-  it('refuses a wrong token, arguments that are none and a method that is none', async () => {
+  it('rejects a wrong token, invalid arguments and an unknown method', async () => {
     const { apiUrl } = await startEcho();
     await expect(portAt(apiUrl, 20_000, 'x'.repeat(40)).say('a')).rejects.toEqual(unavailable);
     const ask = async (method: string, ...given: unknown[]): Promise<string> => {
@@ -151,7 +151,7 @@ describe('a port over HTTP', () => {
     expect(await ask('constructor')).toContain('INVALID_REQUEST');
   });
 
-  it('does not let a call that takes long hold up those that came with it', async () => {
+  it('does not let a slow call delay those in the same request', async () => {
     const { apiUrl } = await startEcho();
     const { port } = new PortClient<Echo>(clientOf(apiUrl), WIRE, {
       path: routes.callHolds.path,
@@ -165,14 +165,14 @@ describe('a port over HTTP', () => {
     expect(calls).toEqual([2]);
   });
 
-  it('lets calls for which nobody waits go with the next ones, or after a while', async () => {
+  it('sends patient calls with the next ones, or after a short wait', async () => {
     const { apiUrl } = await startEcho();
     const { port } = new PortClient<Echo>(clientOf(apiUrl), WIRE, {
       path: routes.callHolds.path,
       deadlineMs: 20_000,
       patient: ['wait'],
     });
-    // A busy machine may keep one until its time is up, and not all of them.
+    // A busy machine may send some of them alone, but not all.
     for (let time = 0; time < 50; time += 1) {
       const waited = port.wait(0);
       await new Promise((resolve) => setImmediate(resolve));
@@ -191,7 +191,7 @@ describe('a port over HTTP', () => {
 });
 
 describe('several replicas', () => {
-  it('are asked again for what one of them did not answer, but not for what may not be done twice', async () => {
+  it('retries a call that one of them did not complete, but not one that must run once', async () => {
     let broken = 0;
     const { url } = await listen((request) => {
       broken += 1;
@@ -208,7 +208,7 @@ describe('several replicas', () => {
     expect(counted).toBe(0);
   });
 
-  it('are asked while one of them hangs, which holds up no more than what went to it together', async () => {
+  it('keep serving while one of them hangs, which delays only the calls already sent to it', async () => {
     const { url } = await listen(() => undefined);
     const { apiUrl } = await startEcho();
     const port = portAt(`${url},${apiUrl}`, 2_000);
@@ -220,7 +220,7 @@ describe('several replicas', () => {
     expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(100);
   });
 
-  it('take over from one that stops, with no call lost', async () => {
+  it('take over from one that stops, without losing a call', async () => {
     const [one, two] = [await startEcho(), await startEcho()];
     const port = portAt(`${one.apiUrl},${two.apiUrl}`);
     const asking = Array.from({ length: 400 }, async (_, index) => {

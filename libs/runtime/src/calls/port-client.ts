@@ -12,19 +12,22 @@ import type { InternalClient } from './internal-client.js';
 
 type AnyMethod = MethodWire<never, unknown>;
 
-/** How the methods of a port are called. */
+/** How to call the methods of a port. */
 export interface PortClientOptions {
-  /** Where the port is served, by POST. */
+  /** The path of the port's POST route. */
   readonly path: string;
-  /** How long a call may take. */
+  /** Deadline of a call. */
   readonly deadlineMs: number;
-  /** Of methods that take longer. Each of their calls goes alone. */
+  /** Deadlines of slower methods. Each of their calls is sent alone. */
   readonly slowMs?: Readonly<Record<string, number>>;
-  /** Whether each call goes alone, as those that read much should. */
+  /** Whether each call is sent alone, as calls that read much should be. */
   readonly alone?: boolean;
-  /** Methods whose calls may not be done twice, nor what goes with them; of all others a second one is the first. */
+  /**
+   * Methods that must not run twice; a batch with one of them is not retried. All other methods are
+   * idempotent.
+   */
   readonly once?: readonly string[];
-  /** Methods for which nobody waits: their calls go with the next ones that others wait for, or after 5 ms. */
+  /** Methods whose callers can wait: their calls go with the next urgent ones, or after 5 ms. */
   readonly patient?: readonly string[];
 }
 
@@ -37,39 +40,40 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gatherings that wait for their first answer; what comes meanwhile goes together with the next one. */
+/** Batches that wait for their first result. Calls made meanwhile go together in the next batch. */
 const LANES = 4;
 /**
- * Gatherings begin at least so far apart: half as many cost half as much, and a call alone does not wait. While the
- * latest one has no answer the next one waits for it, as long as answers usually take, and at most so long. A process that
- * hangs so delays the calls of one gathering, and those that follow by no more than this.
+ * Batches start at least `least` apart: half as many batches cost half as much, and a single call is not
+ * delayed. While the latest batch has no result, the next one waits for it, for as long as results usually
+ * take and at most `most`. A process that hangs thus delays one batch of calls, and the following ones by no
+ * more than this.
  */
 const TURN_MS = { least: 2, most: 50 };
-/** How much the latest answer says about how long answers usually take. */
+/** Weight of the latest response time in the moving average. */
 const WEIGHT = 0.2;
-/** How long a call waits that is patient. */
+/** How long a patient call waits. */
 const PATIENCE_MS = 5;
-/** Calls that wait; further ones are refused. */
+/** The most calls in the queue; further ones are rejected. */
 const MOST = 20_000;
-/** A gathering has no more bytes than this, unless a single call has. */
+/** The most bytes of a batch, unless a single call has more. */
 const BYTES = 262_144;
-/** A result is not longer than this. */
+/** The longest result. */
 const LINE_BYTES = 33_554_432;
 const REFUSAL_BYTES = 200;
 
 /**
- * Calls the methods of a port in another process. Calls that are made in the same turn go together, and under load those
- * of a round trip; each is answered as soon as it ends. Refuses: what the method does, and UNAVAILABLE where no process
- * answers in time.
+ * Calls the methods of a port in another process. Calls made in the same turn are sent together, and under
+ * load those made within a round trip; each promise settles as soon as its call ends. Rejects with the
+ * problem of the method, or with UNAVAILABLE if no process responds in time.
  */
 export class PortClient<Port extends object> {
-  /** What is to be called. */
+  /** The port to call. */
   readonly port: Port;
   private readonly methods: ReadonlyMap<string, AnyMethod>;
   private queue: Waiting[] = [];
   private lanes = 0;
   private isFlushing = false;
-  /** Whether anything in the queue is not to wait longer than it has to. */
+  /** Whether the queue holds a call that is not patient. */
   private isUrgent = false;
   private patience: NodeJS.Timeout | undefined;
   private turn: NodeJS.Timeout | undefined;
@@ -98,12 +102,12 @@ export class PortClient<Port extends object> {
       const isOnce = this.options.once?.includes(method) ?? false;
       const isPatient = this.options.patient?.includes(method) ?? false;
       const step = currentStep();
-      // Without a record it would be an id for the other's log only, and these calls are many.
+      // Unrecorded traces are left out: the id would only appear in the other log, and these calls are many.
       const rest = step?.trace.isRecorded === true ? `,"traceparent":"${step.traceparent}"` : '';
       const text = `{"method":"${method}","arguments":${wireText(wire, wire.arguments, values)}${rest}}`;
       const waiting = { text, wire, isOnce, isPatient, resolve, reject };
       const slowMs = this.options.slowMs?.[method];
-      // They never reject: what goes wrong is told to who waits.
+      // `send` never rejects: it passes errors to the waiting calls.
       if (slowMs !== undefined || this.options.alone === true)
         void this.send([waiting], { deadlineMs: slowMs ?? this.options.deadlineMs });
       else this.gather(waiting);
@@ -116,7 +120,7 @@ export class PortClient<Port extends object> {
     else this.hurry();
   }
 
-  /** What waits goes at the end of this turn, or when there is a lane. */
+  /** Sends the queue at the end of this turn, or when a lane is free. */
   private hurry(): void {
     this.isUrgent = true;
     if (this.isFlushing) return;
@@ -137,11 +141,11 @@ export class PortClient<Port extends object> {
       this.patience = undefined;
       return;
     }
-    // Where a lane is awaited, its answer goes on.
+    // If all lanes are busy, the next result flushes the queue instead.
     if (this.lanes < LANES) this.turn = setTimeout(() => this.flush(), this.waitMs());
   }
 
-  /** How long what is in the queue has to wait for its turn; more than any time where the end of a gathering is awaited. */
+  /** How long the queue has to wait; infinite while all lanes are busy. */
   private waitMs(): number {
     if (this.lanes >= LANES) return Number.POSITIVE_INFINITY;
     if (this.queue.length >= CALLS_AT_ONCE) return 0;
@@ -194,7 +198,7 @@ export class PortClient<Port extends object> {
         });
         return undefined;
       };
-      // Together they are a part of no trace: each call says itself of which it is.
+      // A batch belongs to no trace: each call carries its own.
       const refusal = await untraced(() => this.client.open(call, read));
       for (const { reject } of open.values()) reject(unavailable(refusal ?? 'a call was not answered'));
     } catch (error) {
@@ -220,7 +224,7 @@ function settle(open: Map<number, Waiting>, line: string): void {
 
 const NEWLINE = 10;
 
-/** What came is cut into lines before it is decoded: most answers are few whole lines in one piece. */
+/** Cut into lines before decoding: most responses are a few whole lines in one chunk. */
 async function readLines(exchange: Exchange, onLine: (line: string) => void): Promise<void> {
   let begun: Buffer[] = [];
   let bytes = 0;

@@ -3,34 +3,34 @@ import { Pool } from 'undici';
 import type { Exchange } from './exchange.js';
 import { Heartbeat, TICK_MS } from './heartbeat.js';
 
-/** Requests at once to one address; what is more waits for one of these to end. */
+/** The most concurrent requests to one address; further ones wait for a connection. */
 const CONNECTIONS = 128;
 
 const CONNECT_MS = 1_000;
 
-/** Below the time after which the other side closes an idle connection. */
+/** Shorter than the time after which the other side closes an idle connection. */
 const KEEP_ALIVE_MS = 60_000;
 
-/** Connections are made anew after this time, so that replicas that come behind one name get their part. */
+/** Connections are renewed after this time, so that new replicas behind one name get their share. */
 const CONNECTION_MS = 60_000;
 
-/** An address that failed is left out for this long, and for twice as long each time it fails again. */
+/** How long a failed address is skipped, doubled with each further failure. */
 const REST_MS = 250;
 const MAX_REST_MS = 5_000;
 
 export interface PoolOptions {
-  /** The most requests at once to one address; default: 128. */
+  /** The most concurrent requests to one address; default: 128. */
   readonly connections?: number;
 }
 
-/** One address of a neighbour, and how it has fared. */
+/** One address of a neighbour, with its recent failures. */
 export class Replica {
   readonly origin: string;
   /** Host and port. */
   readonly address: string;
   readonly pool: Pool;
   readonly heartbeat: Heartbeat;
-  /** Calls that may be made elsewhere as long as they have no response. */
+  /** Calls without a response that may move to another address. */
   readonly unanswered = new Set<Exchange>();
   inFlight = 0;
   private failures = 0;
@@ -49,7 +49,10 @@ export class Replica {
     });
   }
 
-  /** Whether it may be called: its heart beats, and it did not fail lately or its rest is over and no call is trying it yet. */
+  /**
+   * Whether to call it: its heartbeats succeed, and it has not failed lately, or its rest is over and no
+   * trial call is running.
+   */
   isFit(nowMs: number): boolean {
     if (!this.isBeating) return false;
     return this.failures === 0 || (nowMs >= this.restsUntilMs && !this.isTried);
@@ -63,7 +66,7 @@ export class Replica {
     return this.restsUntilMs;
   }
 
-  /** Counts a call. What it returns is called once, at the end of it. */
+  /** Counts a call. Call the returned function once, when the call ends. */
   take(): (failed: boolean) => void {
     this.inFlight += 1;
     this.isTried = true;
@@ -75,7 +78,7 @@ export class Replica {
     };
   }
 
-  /** Ends the calls that wait for a response in vain, so that they are made elsewhere. */
+  /** Aborts the calls that wait for a response, so that they move to another address. */
   failOver(): void {
     for (const exchange of this.unanswered) exchange.abort(new HeartbeatMissed(this.address));
   }
@@ -100,9 +103,10 @@ export class HeartbeatMissed extends Error {
 }
 
 /**
- * The addresses of a neighbour: the least busy is called, and those that failed are left out for a while. Where there are
- * several, each gets heartbeats, and one that misses them is left out until it answers one. Those of a single address could
- * only say what its calls say, and behind a name they need not reach the process that the calls reach.
+ * The addresses of a neighbour. The least busy one is called, and those that failed are skipped for a while.
+ * If there are several, each gets heartbeats, and one that misses them is skipped until it responds to one. A
+ * single address gets none: they would show no more than the calls do, and behind a name they may reach
+ * another process than the calls.
  */
 export class Replicas {
   private readonly all: readonly Replica[];
@@ -110,7 +114,7 @@ export class Replicas {
   private readonly ticking: NodeJS.Timeout | undefined;
   private readonly ends: readonly (() => void)[];
 
-  /** @param urls Addresses without a path, by commas. */
+  /** @param urls URLs without a path, separated by commas. */
   constructor(urls: string, options: PoolOptions = {}) {
     this.all = urls.split(',').map((url) => new Replica(url.trim(), options));
     if (this.all.length > 1) this.ticking = setInterval(() => this.tick(), TICK_MS).unref();
@@ -133,8 +137,8 @@ export class Replicas {
   }
 
   /**
-   * The one to call next, not one of those that were called. Where none is fit, one whose heart beats comes first, then the
-   * one whose rest ends first.
+   * The address to call next, other than those already called. If none is fit, one with heartbeats is
+   * preferred, then the one whose rest ends first.
    */
   next(asked: ReadonlySet<Replica>): Replica | undefined {
     const nowMs = performance.now();

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Catalog } from './catalog.js';
 
-/** Gives every service the one catalogue of its process. */
+/** Provides the catalogue of the process. */
 @Module({})
 export class CatalogModule {
   static of(catalog: Catalog): DynamicModule {

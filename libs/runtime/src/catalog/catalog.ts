@@ -24,10 +24,10 @@ export interface Rates {
   readonly cacheWriteNano: bigint;
 }
 
-/** A model on offer, with its prices as the money code needs them. */
+/** A model with its prices in the units of the billing code. */
 export interface Model extends CatalogModel {
   readonly rates: Rates;
-  /** The rates of requests with more prompt tokens than the threshold. */
+  /** The rates of requests whose prompt has more tokens than the threshold. */
   readonly extended?: { readonly thresholdTokens: number; readonly rates: Rates };
 }
 
@@ -44,7 +44,7 @@ export interface TierLimit {
 
 type TierTable = CatalogFile['tiers'];
 
-/** What is offered, and what it costs. Read from files at start and again when they change. */
+/** The models and their prices. Read from files at start and again when they change. */
 export class Catalog {
   private textModels = new NamedModels<Model>([]);
   private embeddingModels = new NamedModels<EmbeddingModel>([]);
@@ -67,7 +67,7 @@ export class Catalog {
     this.listeners.push(listener);
   }
 
-  /** Takes a new catalogue in one step; requests under way keep the model they found. */
+  /** Replaces the catalogue atomically; requests in flight keep the model they found. */
   replace(file: CatalogFile): void {
     this.textModels = new NamedModels(
       file.models.flatMap((model) => (model.type === 'text' ? [priced(model)] : [])),
@@ -115,17 +115,17 @@ export class Catalog {
     return model.housePrompts ?? this.housePrompts;
   }
 
-  /** How the web is searched; `undefined` where it is not. */
+  /** The web search settings; `undefined` without web search. */
   get search(): Search | undefined {
     return this.webSearch;
   }
 
-  /** How pages are read. */
+  /** The settings for reading web pages. */
   get scraping(): Scraping {
     return this.webScraping;
   }
 
-  /** What one piece of an extra costs, in nano-dollars. */
+  /** The price of one unit of an extra, in nano-dollars. */
   extraNano(extra: Extra): bigint {
     return usdToNano(this.extras[extra] ?? 0);
   }
@@ -136,7 +136,9 @@ export class Catalog {
     return (accountTier === 'partner' ? limits.partner : undefined) ?? limits.standard;
   }
 
-  /** Requests per minute to a model of another type than text, where the catalogue limits them: one for each kind. */
+  /**
+   * Requests per minute for models other than text models, one number for each limit that the catalogue sets.
+   */
   requestLimits(type: OtherModel['type'] | 'embedding', accountTier: 'standard' | 'partner'): number[] {
     return LIMITS_OF_TYPE[type].flatMap((kind) => {
       const limits = this.otherLimits[kind];
@@ -177,16 +179,19 @@ function ratesOf(usd: {
   return {
     inputNano: usdToNano(usd.input),
     outputNano: usdToNano(usd.output),
-    // Without a price of their own, cached and cache-written tokens cost what any prompt token does.
+    // Without their own price, cached and cache-written tokens cost as much as any prompt token.
     cacheInputNano: usdToNano(usd.cacheInput ?? usd.input),
     cacheWriteNano: usdToNano(usd.cacheWrite ?? usd.input),
   };
 }
 
-/** Models that were found on this machine: the part of a catalogue that `all` writes itself. */
+/** The models found on this machine: the part of a catalogue that `all` writes itself. */
 const ExtraModels = z.strictObject({ models: z.array(CatalogModel) });
 
-/** Reads a catalogue and, where it exists, a second file of further models. Refuses with every fault of a file. */
+/**
+ * Reads a catalogue and, if it exists, a second file with further models. The error lists every fault of a
+ * file.
+ */
 export async function readCatalog(path: string, extraPath?: string): Promise<CatalogFile> {
   const file = await readYaml(path, CatalogFile);
   if (file === undefined) throw new FileError(`${path}: there is no such file`);

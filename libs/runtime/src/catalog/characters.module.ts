@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Characters } from './characters.js';
 
-/** Gives every service the characters of its process. */
+/** Provides the characters of the process. */
 @Module({})
 export class CharactersModule {
   static of(characters: Characters): DynamicModule {

@@ -1,7 +1,7 @@
 import { type Character, CharactersFile } from '@svc/contracts';
 import { FileError, readYaml } from './yaml-file.js';
 
-/** The characters on offer. Read from a file at start and again when it changes. */
+/** The available characters. Read from a file at start and again when it changes. */
 export class Characters {
   private bySlug = new Map<string, Character>();
 
@@ -9,12 +9,12 @@ export class Characters {
     this.replace(file);
   }
 
-  /** Takes new characters in one step. */
+  /** Replaces all characters atomically. */
   replace({ characters }: CharactersFile): void {
     this.bySlug = new Map(characters.map((character) => [character.slug, character]));
   }
 
-  /** All, in the order of the file. */
+  /** All characters, in the order of the file. */
   list(): readonly Character[] {
     return [...this.bySlug.values()];
   }
@@ -26,11 +26,11 @@ export class Characters {
 
 export interface CharactersPath {
   readonly path: string;
-  /** Set where no file means no characters. */
+  /** Whether a missing file means that there are no characters. */
   readonly mayBeMissing?: boolean;
 }
 
-/** Reads the file of characters. Refuses with every fault of it. */
+/** Reads the file of characters. The error lists every fault. */
 export async function readCharacters({ path, mayBeMissing }: CharactersPath): Promise<CharactersFile> {
   const file = await readYaml(path, CharactersFile);
   if (file === undefined && !mayBeMissing) throw new FileError(`${path}: there is no such file`);

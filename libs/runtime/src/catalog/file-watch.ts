@@ -3,7 +3,7 @@ import { type Catalog, readCatalog } from './catalog.js';
 import { type Characters, type CharactersPath, readCharacters } from './characters.js';
 import type { Logger } from '../logging/logging.js';
 
-/** Files that change are looked at this often. Asking works where notifications do not, as on mounted ConfigMaps. */
+/** The polling interval. Polling works where file notifications do not, as on mounted ConfigMaps. */
 const POLL_MS = 2_000;
 
 export interface CatalogPaths {
@@ -11,12 +11,12 @@ export interface CatalogPaths {
   readonly extraPath?: string;
 }
 
-/** A file that is looked at until it is told to stop. */
+/** Polls a file until it is stopped. */
 interface FileWatch {
   stop(): void;
 }
 
-/** Reads the catalogue again whenever its file changes. A faulty file is logged and the old catalogue stays. */
+/** Reloads the catalogue whenever its file changes. A faulty file is logged, and the old catalogue stays. */
 export function watchCatalog(catalog: Catalog, paths: CatalogPaths, logger: Logger): FileWatch {
   return watch(paths.path, logger, async () => {
     catalog.replace(await readCatalog(paths.path, paths.extraPath));
@@ -24,7 +24,9 @@ export function watchCatalog(catalog: Catalog, paths: CatalogPaths, logger: Logg
   });
 }
 
-/** Reads the characters again whenever their file changes. A faulty file is logged and the old ones stay. */
+/**
+ * Reloads the characters whenever their file changes. A faulty file is logged, and the old characters stay.
+ */
 export function watchCharacters(characters: Characters, file: CharactersPath, logger: Logger): FileWatch {
   return watch(file.path, logger, async () => {
     characters.replace(await readCharacters(file));
@@ -32,7 +34,7 @@ export function watchCharacters(characters: Characters, file: CharactersPath, lo
   });
 }
 
-/** Calls `read` on each change; what it returns is logged. */
+/** Calls `read` on each change and logs its result. */
 function watch(path: string, logger: Logger, read: () => Promise<Record<string, number>>): FileWatch {
   const reload = async (): Promise<void> => {
     try {
@@ -42,7 +44,7 @@ function watch(path: string, logger: Logger, read: () => Promise<Record<string, 
     }
   };
   const onChange = (now: Stats, before: Stats): void => {
-    // The first look at a file that is not there is told as a change.
+    // `watchFile` reports the first look at a missing file as a change.
     if (now.mtimeMs !== 0 || before.mtimeMs !== 0) void reload();
   };
   watchFile(path, { interval: POLL_MS, persistent: false }, onChange);

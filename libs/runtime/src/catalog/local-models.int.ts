@@ -64,7 +64,7 @@ async function serve(routes: Routes): Promise<string> {
 
 const listing = (...data: readonly unknown[]): Routes => ({ '/v1/models': { object: 'list', data } });
 
-/** What is offered of these servers, and the catalogue that comes of it. */
+/** The models found on these servers, and the resulting catalogue. */
 async function offered(
   ...urls: readonly string[]
 ): Promise<{ found: readonly LocalServer[]; catalog: Catalog }> {
@@ -76,7 +76,7 @@ async function offered(
 }
 
 describe('the models of servers on this machine', () => {
-  it('are offered under the base name of a path, and asked for by the path', async () => {
+  it('get the base name of a path as their id, and are requested by the full path', async () => {
     const url = await serve(listing({ id: '/models/My-Tiny.Q4.gguf' }, { id: 'models\\sub\\other.gguf' }));
     const { found, catalog } = await offered(url);
     expect(found).toMatchObject([{ models: ['My-Tiny.Q4.gguf', 'other.gguf'], skipped: [] }]);
@@ -86,7 +86,7 @@ describe('the models of servers on this machine', () => {
     expect(catalog.text.find('other.gguf')?.backends).toMatchObject([{ model: 'models\\sub\\other.gguf' }]);
   });
 
-  it('keep names such as org/model, and have one without `:latest`', async () => {
+  it('keep names such as org/model, and get an alias without `:latest`', async () => {
     const { catalog } = await offered(
       await serve(
         listing(
@@ -135,7 +135,7 @@ describe('the models of servers on this machine', () => {
     expect(catalog.text.find('good')?.backends[0]?.url).toBe(first);
   });
 
-  it('are none where no server, or something else, listens', async () => {
+  it('are empty if no model server listens', async () => {
     const { found } = await offered(
       'http://127.0.0.1:1/v1',
       await serve({}),
@@ -146,7 +146,7 @@ describe('the models of servers on this machine', () => {
     expect(await readFile(join(dir, 'local-models.yaml'), 'utf8')).toContain('models: []');
   });
 
-  describe('of a server that wants a key', () => {
+  describe('when a server requires a key', () => {
     /** A server that lists one model for the right key, and the catalogue with a backend there. */
     async function locked(denial: object, status = 401): Promise<{ url: string; known: object }> {
       const server = createServer((request, response) => {
@@ -186,7 +186,7 @@ describe('the models of servers on this machine', () => {
       ]);
     });
 
-    it('are offered with the key of a backend there', async () => {
+    it('are listed with the key of a configured backend', async () => {
       const { url, known } = await locked({ error: 'Unauthorized' });
       expect(await found(url, known, 'right')).toMatchObject([{ models: ['behind-a-key'], skipped: [] }]);
       const catalog = await readCatalog(join(dir, 'catalog.yaml'), join(dir, 'local-models.yaml'));
@@ -195,26 +195,26 @@ describe('the models of servers on this machine', () => {
       ]);
     });
 
-    it.each([['wrong'], [undefined]])('are reported as skipped where its key is %s', async (key) => {
+    it.each([['wrong'], [undefined]])('are reported as skipped if the key is %s', async (key) => {
       const { url, known } = await locked({ error: 'Unauthorized' });
       const reason = expect.stringContaining('rejects the key in LOCKED_KEY') as string;
       expect(await found(url, known, key)).toMatchObject([{ models: [], skipped: [{ reason }] }]);
     });
 
-    it('are not reported where a program of another kind denies access', async () => {
+    it('are not reported if another kind of program denies access', async () => {
       const { url } = await locked(['not a model server'], 403);
       expect(await found(url, CATALOG)).toEqual([]);
     });
   });
 
-  it('are looked for at the first start only', async () => {
+  it('are looked up only at the first start', async () => {
     const url = await serve(listing({ id: 'a' }));
     expect((await offered(url)).found).toHaveLength(1);
     expect((await offered(url)).found).toEqual([]);
   });
 });
 
-describe('what a server reports of its models', () => {
+describe('the properties that a server reports', () => {
   const props = {
     default_generation_settings: { n_ctx: 8_192 },
     modalities: { vision: true, audio: false },
@@ -267,7 +267,7 @@ describe('what a server reports of its models', () => {
       { ...ids('vlm', 'llm', 'embed'), '/api/v0/models': studio },
       { vlm: [4_096, true, true], llm: [32_768, false, false] },
     ],
-  ])('is taken for its context, tools and vision: %s', async (_, routes, expected) => {
+  ])('set the context, tools and vision of a model: %s', async (_, routes, expected) => {
     const { catalog } = await offered(await serve(routes));
     const models = catalog.text.list.filter(({ id }) => id !== 'known');
     const read = models.map(({ id, contextTokens, maxCompletionTokens, capabilities }) => {

@@ -14,10 +14,10 @@ const USUAL_SERVERS: readonly Server[] = [
 
 const MODELS_PER_SERVER = 50;
 
-/** The longest name of a model that a request may have. */
+/** The longest model name that a request may contain. */
 const ID_LIMIT = 256;
 
-/** For models whose server reports no context. */
+/** For models whose server does not report a context length. */
 const UNKNOWN_CONTEXT_TOKENS = 4_096;
 
 const MOST_COMPLETION_TOKENS = 32_768;
@@ -28,20 +28,20 @@ interface Server {
 }
 
 interface KeyedServer extends Server {
-  /** The variable with its key. */
+  /** The environment variable with its key. */
   readonly apiKeyEnv: string | undefined;
 }
 
-/** A server that was found, with its models by the ids under which they are offered. */
+/** A server that was found, with the ids of its models. */
 export interface LocalServer extends Server {
   readonly models: readonly string[];
-  /** What it has and is not offered, with the reason. */
+  /** Models of the server that are left out, with the reason. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
 }
 
 interface Search {
   readonly servers?: readonly Server[];
-  /** The value of an environment variable that a backend's `apiKeyEnv` names. */
+  /** Returns the environment variable that a backend's `apiKeyEnv` names. */
   readonly secret: (name: string) => string | undefined;
 }
 
@@ -52,8 +52,9 @@ interface Offer {
 }
 
 /**
- * At the first start, looks for model servers on this machine and writes their models to `path`, free of charge, for the
- * operator to keep, change or empty. Later starts leave the file alone. Names of the catalogue keep their meaning.
+ * At the first start, looks for model servers on this machine and writes their models to `path`, free of
+ * charge, for the operator to keep, change or remove. Later starts leave the file alone. Names in the
+ * catalogue keep their meaning.
  */
 export async function offerLocalModels(
   path: string,
@@ -91,7 +92,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** The variable with a server's key, if a backend of the catalogue at the same address names one. */
+/** The environment variable of a server's key, if a catalogue backend at the same address names one. */
 function keyFor({ url }: Server, { models }: CatalogFile): string | undefined {
   return models
     .flatMap((model) => (model.type === 'text' ? model.backends : []))
@@ -100,7 +101,10 @@ function keyFor({ url }: Server, { models }: CatalogFile): string | undefined {
 
 const lower = (name: string): string => name.toLowerCase();
 
-/** What of a server's models is offered, and what is not. Adds their names to those that are taken. */
+/**
+ * Splits a server's models into those that are offered and those that are skipped. Adds the new names to the
+ * taken ones.
+ */
 function select(
   server: KeyedServer,
   { models, more, wantsKey }: Report,
@@ -124,7 +128,7 @@ function select(
     const reason = `at most ${MODELS_PER_SERVER} models of a server are offered`;
     skipped.push({ name: `${more} more`, reason });
   }
-  // Only now, since the id of one model may be the short name of another.
+  // After all ids are known, since the id of one model may be the short name of another.
   const withAliases = offers.map((offer) => {
     const alias = offer.id.replace(/(:latest|\.gguf)$/i, '');
     const isFree = alias !== '' && !taken.has(lower(alias));
@@ -134,13 +138,16 @@ function select(
   return { server, offers: withAliases, skipped };
 }
 
-/** The last part of a path such as `/models/tiny.gguf`; names such as `meta-llama/Llama-3.2-3B` stay as they are. */
+/**
+ * The last part of a path such as `/models/tiny.gguf`; names such as `meta-llama/Llama-3.2-3B` stay
+ * unchanged.
+ */
 function baseName(id: string): string {
   const isPath = /^([./~\\]|[a-z]:\\)/i.test(id) || /[/\\].*\.gguf$/i.test(id);
   return isPath ? (id.split(/[/\\]/).at(-1) ?? id) : id;
 }
 
-/** Why nothing is known of a server's models. */
+/** Why the server did not list its models. */
 function keyFault({ url, apiKeyEnv }: KeyedServer): string {
   if (apiKeyEnv !== undefined)
     return `the server rejects the key in ${apiKeyEnv}, or the variable is not set`;

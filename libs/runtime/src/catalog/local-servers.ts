@@ -1,28 +1,28 @@
 import { z } from 'zod';
 
-/** How long a server on this machine may take to list its models, and to describe one. */
+/** Timeout for listing the models of a server on this machine, and for describing one. */
 const RESPONSE_MS = 2_000;
 
 const RESPONSE_LIMIT_BYTES = 4 * 1_048_576;
 
-/** A model as its server describes it. What a server does not report is left out. */
+/** A model as its server describes it, without what the server does not report. */
 export interface ReportedModel {
   readonly id: string;
   readonly contextTokens?: number;
   readonly tools: boolean;
   readonly vision: boolean;
-  /** Whether it makes vectors and no text. */
+  /** Whether the model makes embeddings instead of text. */
   readonly isEmbedding: boolean;
 }
 
-/** What one interface reports. */
+/** The properties that one API reports. */
 type Details = { readonly [Name in keyof Omit<ReportedModel, 'id'>]?: ReportedModel[Name] | undefined };
 
 const Count = z.int().positive().max(1_000_000_000).optional().catch(undefined);
 const Flag = z.boolean().optional().catch(undefined);
 const Names = z.array(z.string()).optional().catch(undefined);
 
-/** OpenAI's list of models; vLLM adds the context. */
+/** OpenAI's list of models; vLLM adds the context length. */
 const List = z.object({ object: z.literal('list'), data: z.array(z.unknown()) });
 const Listed = z.object({ id: z.string(), max_model_len: Count });
 
@@ -53,19 +53,22 @@ const StudioModel = z.object({
   max_context_length: Count,
 });
 
-/** A server's models, at most as many as were asked for. */
+/** The models of a server, up to the requested number. */
 export interface Report {
   readonly models: readonly ReportedModel[];
-  /** How many more it has. */
+  /** The number of further models. */
   readonly more: number;
-  /** Whether it lists its models only for a caller with a key, or with another key. */
+  /** Whether the server lists its models only with a key, or with another key. */
   readonly wantsKey: boolean;
 }
 
-/** The body of a 401 or 403 from a model server; programs of other kinds mostly send a page. */
+/** The body of a 401 or 403 from a model server; other programs mostly send an HTML page. */
 const KeyError = z.union([z.object({ error: z.unknown() }), z.object({ detail: z.unknown() })]);
 
-/** The models of an OpenAI-compatible server, with what its own interface reports of them; none where there is no server. */
+/**
+ * The models of an OpenAI-compatible server, with the properties that its own API reports; empty if there is
+ * no server.
+ */
 export async function reportedModels(
   url: string,
   { most, apiKey }: { readonly most: number; readonly apiKey: string | undefined },
@@ -78,7 +81,7 @@ export async function reportedModels(
   if (listed.length === 0) return { models: [], more: 0, wantsKey };
   const { origin } = new URL(url);
   const [props, studio] = await Promise.all([
-    // The properties are those of one model: with several, nobody knows of which.
+    // `/props` describes one model; with several there is no telling which.
     listed.length === 1 ? readJson(`${origin}/props`, { apiKey }) : undefined,
     readJson(`${origin}/api/v0/models`, { apiKey }),
   ]);
@@ -97,7 +100,7 @@ export async function reportedModels(
   return { models, more: all.length - listed.length, wantsKey };
 }
 
-/** The least context that is reported, and each capability that any of the interfaces reports. */
+/** The smallest reported context, and each capability that any of the APIs reports. */
 function merged(details: readonly Details[]): Omit<ReportedModel, 'id'> {
   const contexts = details.flatMap(({ contextTokens }) => contextTokens ?? []);
   return {
@@ -148,7 +151,7 @@ const isUnauthorized = (response: JsonResponse | undefined): boolean =>
 
 interface JsonRequest {
   readonly apiKey: string | undefined;
-  /** Makes it a POST. */
+  /** Makes the request a POST. */
   readonly body?: object;
 }
 
@@ -162,7 +165,7 @@ async function readJson(url: string, request: JsonRequest): Promise<unknown> {
   return response?.status === 200 ? response.value : undefined;
 }
 
-/** The JSON at a URL, or `undefined` if it returns none. */
+/** The JSON at a URL, or `undefined` if there is none. */
 async function read(url: string, { apiKey, body }: JsonRequest): Promise<JsonResponse | undefined> {
   try {
     const response = await fetch(url, {
@@ -183,7 +186,7 @@ async function read(url: string, { apiKey, body }: JsonRequest): Promise<JsonRes
     }
     return { status: response.status, value: JSON.parse(Buffer.concat(parts).toString()) as unknown };
   } catch {
-    // Nothing there, or something else than a model server.
+    // Nothing listens there, or it is not a model server.
     return undefined;
   }
 }

@@ -2,16 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { looseName, looseNames, nearestName } from './model-names.js';
 
 describe('looseName', () => {
-  it.each(['Llama 3.2 3B', 'llama_3_2_3b', 'svc-llama-3.2-3b', 'LLAMA-3.2-3B'])(
-    'reads %s as one name',
-    (name) => {
-      expect(looseName(name)).toBe('llama-3-2-3b');
-    },
-  );
+  it.each(['Llama 3.2 3B', 'llama_3_2_3b', 'svc-llama-3.2-3b', 'LLAMA-3.2-3B'])('normalizes %s', (name) => {
+    expect(looseName(name)).toBe('llama-3-2-3b');
+  });
 });
 
 describe('looseNames', () => {
-  it('means nothing by a name that fits two models', () => {
+  it('gives no match for a name that fits two models', () => {
     const names = looseNames(
       new Map([
         ['a.b', 1],
@@ -33,12 +30,12 @@ describe('nearestName', () => {
     ['mistral', 'mistral-31-24b'],
     ['mistral-31-42b', 'mistral-31-24b'],
     ['defualt', 'default'],
-  ])('takes %s for %s', (name, meant) => {
+  ])('suggests for %s the name %s', (name, meant) => {
     expect(nearestName(name, names)).toBe(meant);
   });
 
   it.each(['gpt-9-turbo-preview', 'x', '', 'l'.repeat(100_000)])(
-    'does not guess when all are far (%#)',
+    'suggests nothing when no name is close (%#)',
     (name) => {
       expect(nearestName(name, names)).toBeUndefined();
     },

@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Longer names than this are not compared; ids of real models are shorter. */
+/** Longer names are not compared; real model ids are shorter. */
 const COMPARED_LENGTH = 80;
 
-/** A name without what people write in different ways: case, dots, underscores, spaces and the prefix `svc-`. */
+/** Normalizes what people write in different ways: case, dots, underscores, spaces and the prefix `svc-`. */
 export function looseName(name: string): string {
   return name
     .toLowerCase()
@@ -11,7 +11,7 @@ export function looseName(name: string): string {
     .replace(/^svc-/, '');
 }
 
-/** What each loose name means; nothing where it fits more than one model, since a guess would be billed. */
+/** Models by normalized name; `undefined` if it fits more than one, since a wrong guess would be billed. */
 export function looseNames<Model>(byName: ReadonlyMap<string, Model>): Map<string, Model | undefined> {
   const loose = new Map<string, Model | undefined>();
   for (const [name, model] of byName) {
@@ -21,11 +21,11 @@ export function looseNames<Model>(byName: ReadonlyMap<string, Model>): Map<strin
   return loose;
 }
 
-/** The one of `names` that is the least edits away from `name`, or that it begins; none when all are far. */
+/** The name with the fewest edits to `name`, or one that starts with it; `undefined` if none is close. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   const wanted = looseName(name.slice(0, COMPARED_LENGTH));
   let nearest: string | undefined;
-  // A third of the letters may be wrong.
+  // At most a third of the letters may differ.
   let least = Math.floor(wanted.length / 3) + 1;
   let begun: string | undefined;
   for (const candidate of names) {

@@ -1,12 +1,12 @@
 import type { CatalogEntry } from '@svc/contracts';
 import { looseName, looseNames, nearestName } from './model-names.js';
 
-/** The models of one type, and what each name means. */
+/** The models of one type, by each of their names. */
 export class NamedModels<Model extends CatalogEntry> {
   private readonly byName = new Map<string, Model>();
   private readonly byLooseName: ReadonlyMap<string, Model | undefined>;
 
-  /** `list` is in the order of the catalogue: the first model with a trait has it. */
+  /** `list` is in catalogue order: a trait belongs to the first model that has it. */
   constructor(readonly list: readonly Model[]) {
     const { byName } = this;
     for (const model of list) {
@@ -18,13 +18,13 @@ export class NamedModels<Model extends CatalogEntry> {
     this.byLooseName = looseNames(byName);
   }
 
-  /** The model of this id, alias or trait, as written or nearly so. */
+  /** The model with this id, alias or trait, in any spelling. */
   find(name: string): Model | undefined {
     const exact = this.byName.get(name) ?? this.byName.get(name.toLowerCase());
     return exact ?? this.byLooseName.get(looseName(name));
   }
 
-  /** The name of a model that somebody who wrote `name` may have meant. */
+  /** The closest model name, for a "did you mean". */
   suggest(name: string): string | undefined {
     const nearest = nearestName(name, this.byName.keys());
     const id = nearest === undefined ? undefined : this.byName.get(nearest)?.id;

@@ -5,12 +5,12 @@ import { Catalog, readCatalog } from './catalog.js';
 import { Characters, readCharacters } from './characters.js';
 import { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.js';
 
-/** Where a process finds the catalogue. */
+/** The setting for the catalogue file. */
 export const catalogConfig = {
   SVC_CATALOG: z.string().default('catalog.yaml').describe('The catalogue of models'),
 };
 
-/** Where a process finds the characters. */
+/** The setting for the file of characters. */
 export const charactersConfig = {
   SVC_CHARACTERS: z
     .string()
@@ -18,13 +18,13 @@ export const charactersConfig = {
     .describe('The file of characters; without it, characters.yaml if there is one'),
 };
 
-/** Whose files are looked at until it ends. */
+/** Logs reloads, and stops the file watch at its end. */
 interface Owner {
   readonly logger: Logger;
   readonly undo: (undo: () => void) => void;
 }
 
-/** Reads the catalogue, and again whenever it changes. */
+/** Reads the catalogue now and whenever it changes. */
 export async function openCatalog(paths: CatalogPaths, { logger, undo }: Owner): Promise<Catalog> {
   const path = resolve(paths.path);
   const catalog = new Catalog(await readCatalog(path, paths.extraPath));
@@ -33,7 +33,7 @@ export async function openCatalog(paths: CatalogPaths, { logger, undo }: Owner):
   return catalog;
 }
 
-/** Reads the characters, and again whenever their file changes. A file that somebody named must be there. */
+/** Reads the characters now and whenever their file changes. A file that was named explicitly must exist. */
 export async function openCharacters(
   given: string | undefined,
   { logger, undo }: Owner,

@@ -3,12 +3,12 @@ import { parse } from 'yaml';
 import type { z } from 'zod';
 import { StartFault } from '../start-fault.js';
 
-/** A file of the operator is not as its schema needs it. Its message names the file and every fault. */
+/** An operator's file does not match its schema. The message names the file and every fault. */
 export class FileError extends StartFault {
   override readonly name = 'FileError';
 }
 
-/** The file as its schema reads it, or `undefined` where there is none. */
+/** The parsed file, or `undefined` if there is none. */
 export async function readYaml<Schema extends z.ZodType>(
   path: string,
   schema: Schema,

@@ -4,14 +4,17 @@ import { KnownPaths } from './known-paths.js';
 import { routeOf } from './route.js';
 import { type InternalToken, type SharedSecret, bearer } from './secrets.js';
 
-/** The kinds of access that a service decides; the others are decided here. */
+/** The kinds of access that a service decides; all others are decided here. */
 export type GatedAccess = Exclude<Access, 'probe' | 'internal' | 'process' | 'metrics'>;
 
-/** Finds out who asks and whether they may, before a body is read. Brought by the service whose routes these are. */
+/**
+ * Authenticates and authorizes a request before its body is read. Provided by the service that owns the
+ * routes.
+ */
 export abstract class AccessGates {
   /**
-   * Lets a request through, or refuses it with a problem. `false` when the request has had its answer. What can be
-   * told at once is told without a promise.
+   * Admits a request, or rejects it by throwing a problem. `false` if a response has been sent already.
+   * Returns without a promise if it can decide at once.
    */
   abstract enter(
     access: GatedAccess,
@@ -20,11 +23,11 @@ export abstract class AccessGates {
   ): boolean | Promise<boolean>;
 }
 
-/** What a process decides about access with. */
+/** The tokens and gates by which a process decides access. */
 export interface AccessKeys {
   readonly gates?: AccessGates | undefined;
   readonly internalToken?: InternalToken | undefined;
-  /** A token that reads metrics and can do nothing else. */
+  /** A token that can read metrics and nothing else. */
   readonly metricsToken?: SharedSecret | undefined;
 }
 
@@ -37,16 +40,16 @@ interface Entering {
 const WRONG_TOKEN = 'The internal token is missing or wrong.';
 const WRONG_METRICS_TOKEN = 'The token for metrics is missing or wrong.';
 
-/** Asks who may pass to a route by what the catalogue says of it, never by the text of a path. */
+/** Checks access to a route by its definition in the catalogue, never by the text of a path. */
 export class AccessControl {
   private keys: AccessKeys = {};
   private readonly routes: RouteDefinition[] = [];
   readonly paths = new KnownPaths();
 
-  /** `hasOperatorPort` tells whether the operator's routes are served at all. */
+  /** `hasOperatorPort`: whether the operator's routes are served at all. */
   constructor(private readonly hasOperatorPort = false) {}
 
-  /** Every route of the process stands in the catalogue, so that each says who may use it. */
+  /** Every route of the process must be in the catalogue, which defines its access. */
   readonly onRoute = ({ config, method, url }: RouteOptions): void => {
     const route = config?.route;
     if (!route) throw new Error(`${String(method)} ${url} has no definition`);
@@ -55,18 +58,21 @@ export class AccessControl {
     this.paths.add(route);
   };
 
-  /** Refuses what could not be decided: a route whose kind of access has nobody who answers for it. */
+  /** Throws if a route has a kind of access that this process cannot decide. */
   decideWith(keys: AccessKeys): void {
     this.keys = keys;
     for (const { access, path } of this.routes) {
-      // Without any token they are used by nobody.
+      // Without any token, these routes reject every request.
       if (access === 'probe' || access === 'process' || access === 'metrics') continue;
       if (!(access === 'internal' ? keys.internalToken : keys.gates))
         throw new Error(`nobody answers for who may use ${path}`);
     }
   }
 
-  /** Calls `next` when the request may go on, with a problem when it may not, and not at all when it was answered. */
+  /**
+   * Calls `next` if the request is admitted, `next` with a problem if not, and nothing if it was answered
+   * already.
+   */
   enter(route: RouteDefinition, { request, reply, next }: Entering): void {
     try {
       const passed = this.pass(route.access, request, reply);
@@ -78,15 +84,15 @@ export class AccessControl {
   }
 
   /**
-   * Refuses a request that has no route. A client is identified first, so that the failure counts for its key or wallet and
-   * not for its address.
+   * Rejects a request that has no route. A client is authenticated first, so that the failure counts for its
+   * key or wallet and not for its address.
    */
   async refuse(problem: Problem, { request, reply, next }: Entering): Promise<void> {
     try {
       if (!request.operatorSide) await this.keys.gates?.enter('public', request, reply);
       next(problem);
     } catch (error) {
-      // Wrong credentials change nothing about a path that is not there.
+      // Wrong credentials change nothing about a path that does not exist.
       next(Problem.from(error).code === 'RATE_LIMIT_EXCEEDED' ? (error as Error) : problem);
     }
   }
@@ -104,7 +110,10 @@ export class AccessControl {
     return gates.enter(access, request, reply);
   }
 
-  /** The operator, or where there is none whoever knows the deployment's secret. Metrics have a token of their own as well. */
+  /**
+   * The operator, or without an operator's port any holder of the internal token. Metrics also have their own
+   * token.
+   */
   private passToProcess(
     access: 'process' | 'metrics',
     request: FastifyRequest,
@@ -119,7 +128,7 @@ export class AccessControl {
     return true;
   }
 
-  /** Whether a route is served on the operator's port, or on the other. */
+  /** Whether a route is served on the given port. */
   serves(access: Access, operatorSide: boolean): boolean {
     switch (access) {
       case 'probe':
@@ -139,7 +148,7 @@ export class AccessControl {
   }
 }
 
-/** `next` never throws: what fails behind it is told to the client by Fastify. */
+/** `next` never throws: Fastify reports later errors to the client. */
 async function goOn(passed: Promise<boolean>, next: HookHandlerDoneFunction): Promise<void> {
   try {
     if (!(await passed)) return;
@@ -150,7 +159,7 @@ async function goOn(passed: Promise<boolean>, next: HookHandlerDoneFunction): Pr
   next();
 }
 
-/** Whether a request came for what clients may use, by its route or, where there is none, by its port. */
+/** Whether a request came for a client route or, without a route, to the clients' port. */
 export function isFromClients(request: FastifyRequest): boolean {
   const route = routeOf(request);
   return route ? isForClients(route) : !request.operatorSide;

@@ -47,7 +47,7 @@ class EchoController {
   }
 }
 
-/** Knows everybody who shows `key-<account>`. */
+/** Authenticates any `key-<account>`. */
 class Gates implements AccessGates {
   enter(_access: GatedAccess, request: FastifyRequest): boolean {
     const account = /^key-(.+)$/.exec(bearer(request.headers.authorization) ?? '')?.[1];
@@ -80,7 +80,7 @@ async function start(bodies: ServeOptions['bodies'] = {}): Promise<string> {
   return running.apiUrl;
 }
 
-/** What a server says to a request whose body comes byte for byte as the test wants it. */
+/** A request whose body is sent byte by byte, with the server's response. */
 class RawRequest {
   private said = '';
   readonly closed: Promise<unknown>;
@@ -88,7 +88,7 @@ class RawRequest {
   private constructor(readonly socket: Socket) {
     socket.on('data', (data) => (this.said += data.toString()));
     socket.on('error', () => undefined);
-    // However it closes: `once` would reject when the server resets it.
+    // `once` would reject on a reset.
     this.closed = new Promise((resolve) => socket.once('close', resolve));
   }
 
@@ -105,7 +105,7 @@ class RawRequest {
     return request;
   }
 
-  /** The status and the headers of the answer, once there is one. */
+  /** The status and headers of the response, once there is one. */
   async answer(): Promise<{ status: number; head: string }> {
     while (!this.said.includes('\r\n\r\n')) {
       const ended = await Promise.race([once(this.socket, 'data'), this.closed.then(() => undefined)]);
@@ -129,12 +129,12 @@ const codeOf = async (response: Response): Promise<[number, unknown]> => [
   ((await response.json()) as { code?: string }).code,
 ];
 
-describe('who may not send a body', () => {
+describe('a body that may not be sent', () => {
   it.each([
     ['a stranger, to a route that needs a key', '/large Bearer none', 401],
     ['anybody, to a path that is not there', '/nowhere Bearer key-a', 404],
     ['anybody, to a route without a body', '/none Bearer key-a', 200],
-  ])('%s: is answered before any of it has come', async (_what, sent, status) => {
+  ])('%s: gets a response before any of the body has arrived', async (_what, sent, status) => {
     const url = await start();
     const [path = '', ...authorization] = sent.split(' ');
     const announced = { authorization: authorization.join(' '), 'content-length': '34800000' };
@@ -142,7 +142,7 @@ describe('who may not send a body', () => {
     expect((await request.answer()).status).toBe(status);
   });
 
-  it('costs no more than throwing its bytes away, whatever they are', async () => {
+  it('costs no more than discarding its bytes, whatever they are', async () => {
     const url = await start();
     const cpuOf = async (path: string, bytes: Buffer<ArrayBuffer>): Promise<number> => {
       const before = process.cpuUsage();
@@ -160,8 +160,8 @@ describe('who may not send a body', () => {
   });
 });
 
-describe('the bound of a body', () => {
-  it('is that of its route, announced or not', async () => {
+describe('the size limit of a body', () => {
+  it('is that of its route, with or without an announced length', async () => {
     const url = await start();
     const sized = (chars: number): string => JSON.stringify({ a: 'x'.repeat(chars - 8) });
     expect((await post(`${url}/small`, key('a'), sized(65_536))).status).toBe(200);
@@ -175,7 +175,7 @@ describe('the bound of a body', () => {
     ['x-gzip', gzipSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ])('counts what %s decodes to', async (encoding, compress) => {
+  ])('applies to the bytes that %s decodes to', async (encoding, compress) => {
     const url = await start();
     const headers = { ...key('a'), 'content-encoding': encoding };
     const fits = await post(
@@ -191,7 +191,7 @@ describe('the bound of a body', () => {
     expect(await codeOf(broken)).toEqual([400, 'INVALID_REQUEST']);
   });
 
-  it('refuses an encoding that is not read, and a type that is not JSON', async () => {
+  it('rejects an unsupported encoding, and a type other than JSON', async () => {
     const url = await start();
     const of = (headers: Record<string, string>): Promise<Response> =>
       post(`${url}/small`, { ...key('a'), ...headers }, '{}');
@@ -214,15 +214,15 @@ describe('the bound of a body', () => {
       'members of objects',
       JSON.stringify(Object.fromEntries(Array.from({ length: 40_001 }, (_, at) => [at, 0]))),
     ],
-  ])('holds for %s, before they are parsed', async (_what, sent) => {
+  ])('applies to %s before parsing', async (_what, sent) => {
     const url = await start();
     const response = await post(`${url}/large`, key('a'), sent);
     expect(await codeOf(response)).toEqual([400, 'INVALID_REQUEST']);
-    // A client that still sends would see a broken pipe in place of the answer.
+    // A client that is still sending would see a broken pipe instead of the response.
     expect(response.headers.get('connection')).not.toBe('close');
   });
 
-  it('keeps characters that come in two pieces', async () => {
+  it('keeps characters that arrive in two pieces', async () => {
     const url = await start();
     const bytes = Buffer.from(JSON.stringify({ a: '€uro 🎈' }));
     const request = await RawRequest.post(url, '/small', {
@@ -237,9 +237,9 @@ describe('the bound of a body', () => {
   });
 });
 
-describe('what is being received at once', () => {
+describe('the bodies being received', () => {
   const HALF_MB = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(500_000, 'x')]);
-  /** Uploads that stop before their end. */
+  /** Starts uploads that stall before their end. */
   const stall = (url: string, count: number, account: (at: number) => string): Promise<RawRequest[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, at) => {
@@ -255,7 +255,7 @@ describe('what is being received at once', () => {
     return all.map(({ status }) => status);
   };
 
-  it('has a bound for each caller, and lets others in', async () => {
+  it('are limited for each caller, without affecting others', async () => {
     const url = await start({ callerBytes: 3_500_000, graceMs: 3_000 });
     const requests = await stall(url, 20, () => 'greedy');
     const answers = statuses(requests);
@@ -267,7 +267,7 @@ describe('what is being received at once', () => {
     expect(seen.filter((status) => status !== 429 && status !== 408)).toEqual([]);
   });
 
-  it('has a bound for all, and is free again when those that stall are given up', async () => {
+  it('are limited in total, and stalled ones free their room when they time out', async () => {
     const url = await start({ totalBytes: 5_000_000, graceMs: 3_000, bytesPerSecond: 10_000_000 });
     const requests = await stall(url, 80, (at) => `account-${at}`);
     const seen = await statuses(requests);
@@ -278,7 +278,7 @@ describe('what is being received at once', () => {
     );
   });
 
-  it('gives up what comes too slowly, sooner the less came', async () => {
+  it('time out when they arrive too slowly, sooner the less has arrived', async () => {
     const url = await start({ graceMs: 1_000, bytesPerSecond: 250_000 });
     const announced = { ...key('a'), 'content-length': '3000000' };
     const order: string[] = [];
@@ -294,7 +294,7 @@ describe('what is being received at once', () => {
     await Promise.all([large.closed, small.closed]);
   });
 
-  it('closes a connection that goes on sending what was refused', async () => {
+  it('close the connection of a client that keeps sending after a rejection', async () => {
     const url = await start({ graceMs: 60_000, discardBytes: 1_000_000 });
     const request = await RawRequest.post(url, '/large', { 'content-length': '300000000' });
     expect((await request.answer()).status).toBe(401);
@@ -303,7 +303,7 @@ describe('what is being received at once', () => {
     clearInterval(sending);
   });
 
-  it('leaves nothing behind of clients that go away', async () => {
+  it('leave nothing behind when clients disconnect', async () => {
     const url = await start({ totalBytes: 1_500_000 });
     for (let time = 0; time < 3; time += 1) {
       const requests = await stall(url, 1, () => 'a');
@@ -313,7 +313,7 @@ describe('what is being received at once', () => {
         await closed;
       }
     }
-    // Which is more than would fit beside one of them.
+    // Would not fit beside any leftover.
     const whole = JSON.stringify({ a: 'x'.repeat(1_400_000) });
     let status = 0;
     while (status !== 200) ({ status } = await post(`${url}/large`, key('a'), whole));
@@ -336,7 +336,7 @@ describe('a route', () => {
     await expect(serve({ module: StrayModule, ...options })).rejects.toThrow(/\/stray has no definition/);
   });
 
-  it('whose access nobody answers for fails the start', async () => {
+  it('without a gate for its kind of access fails the start', async () => {
     @Module({ controllers: [EchoController] })
     class OpenModule {}
     const options = { logger: createLogger('silent'), api: { host: '127.0.0.1', port: 0 } };
@@ -344,7 +344,7 @@ describe('a route', () => {
   });
 });
 
-/** A request whose body has no announced length where it is a stream. */
+/** A request with a streamed body, which has no announced length. */
 function fetchDuplex(url: string, sent: string | ReadableStream): Promise<Response> {
   const headers = { 'content-type': 'application/json', ...key('a') };
   return fetch(url, { method: 'POST', headers, body: sent, duplex: 'half' });

@@ -11,10 +11,10 @@ import { routeOf } from './route.js';
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** A body may have this many bytes where its route says nothing else. */
+/** The default size limit of a body. */
 const BODY_LIMIT_BYTES = 65_536;
 
-/** How often it is looked at whether what is received comes quickly enough. */
+/** How often the rate of incoming bodies is checked. */
 const SWEEP_MS = 1_000;
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -24,15 +24,16 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** A connection whose client still sends what was refused. */
+/** A connection whose client is still sending a rejected body. */
 interface Discarded {
   readonly sinceMs: number;
   readonly sinceBytes: number;
 }
 
 /**
- * Receives the bodies of requests: JSON, or a form or bytes where the route says so, and only where the route has a body.
- * All that is being received together has a bound, each caller's part of it too, and each body a deadline that grows with what came of it.
+ * Receives request bodies: JSON, or a form or bytes if the route says so, and only for routes that have a
+ * body. There is a limit for all bodies being received, one for each caller's share, and for each body a
+ * deadline that grows with the bytes received.
  */
 export class Bodies {
   private readonly bounds: BodyBounds;
@@ -45,7 +46,7 @@ export class Bodies {
     this.budget = new BodyBudget(this.bounds);
   }
 
-  /** Bytes that are being received. */
+  /** Bytes of all bodies being received. */
   get heldBytes(): number {
     return this.budget.heldBytes;
   }
@@ -98,7 +99,7 @@ export class Bodies {
     } else incoming.end(new Problem('INVALID_CONTENT_ENCODING'));
   };
 
-  /** What a client still sends after it has had its answer is thrown away, up to a bound and a deadline. */
+  /** Discards what a client still sends after the response, up to a limit and a deadline. */
   private discardRest(message: IncomingMessage): void {
     const { socket } = message;
     if (!socket.destroyed)
@@ -119,22 +120,23 @@ export class Bodies {
   }
 }
 
-/** The type of a body without its parameters. */
+/** The media type without parameters. */
 function typeOf({ headers }: FastifyRequest): string | undefined {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
-/** Nothing for an encoding that is not read. */
+/** `undefined` for an unsupported encoding. */
 function decoded(payload: Readable, encoding: string | undefined): Readable | undefined {
   if (encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity') return payload;
   const decoder = DECODERS[encoding.toLowerCase()]?.();
   if (!decoder) return undefined;
-  // A pipe would take the connection down with a decoder that fails, and not end the decoder of a client that has gone.
+  // A plain pipe would end the connection when a decoder fails, and not end the decoder when the client
+  // disconnects.
   payload.once('error', (error) => decoder.destroy(error));
   return payload.pipe(decoder);
 }
 
-/** The rest is read and thrown away: a connection that is left unread shows its client no answer. */
+/** The rest is read and discarded: a client does not see the response on a connection that is left unread. */
 function refuse(payload: Readable, problem: Error, done: Done): void {
   payload.unpipe();
   payload.resume();
@@ -148,7 +150,7 @@ function giveForm({ headers }: FastifyRequest, bytes: Buffer, done: Done): void 
 }
 
 function parse(request: FastifyRequest, bytes: Buffer, done: Done): void {
-  // Who deletes often names the type of a body that is not there.
+  // Clients often set a content type on a DELETE without a body.
   if (bytes.length === 0 && request.method === 'DELETE') {
     done(null);
     return;

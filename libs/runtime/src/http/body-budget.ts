@@ -1,13 +1,13 @@
-/** What all that is being received may come to, and how quickly it has to come. */
+/** Limits on the size and speed of request bodies being received. */
 export interface BodyBounds {
-  /** Bytes of bodies that are being received, of all callers together. */
+  /** Bytes of bodies being received, for all callers together. */
   readonly totalBytes: number;
-  /** The same of one caller. */
+  /** The same for one caller. */
   readonly callerBytes: number;
-  /** A body may take this long, and beyond that a second for each `bytesPerSecond` of it that came. */
+  /** A body may take this long, plus a second for each `bytesPerSecond` received. */
   readonly graceMs: number;
   readonly bytesPerSecond: number;
-  /** The bytes that a client may still send after its request was refused, to be thrown away. */
+  /** The bytes that a client may still send after its request was rejected; they are discarded. */
   readonly discardBytes: number;
 }
 
@@ -20,14 +20,14 @@ export const BODY_BOUNDS: BodyBounds = {
   discardBytes: 67_108_864,
 };
 
-/** Counts the bytes that are being received, of all and of each caller. */
+/** Counts the bytes being received, in total and for each caller. */
 export class BodyBudget {
   private total = 0;
   private readonly ofCaller = new Map<string, number>();
 
   constructor(private readonly bounds: BodyBounds) {}
 
-  /** Whose bound so many bytes more would exceed, if any. */
+  /** The limit that this number of further bytes would exceed, if any. */
   exceededBy(caller: string | undefined, bytes: number): 'total' | 'caller' | undefined {
     if (this.total + bytes > this.bounds.totalBytes) return 'total';
     if (caller === undefined) return undefined;

@@ -3,20 +3,20 @@ import type { RouteDefinition } from '@svc/contracts';
 import { isForClients } from './access.js';
 import { methodsOf } from './known-paths.js';
 
-/** Browsers may remember for so long what they were allowed. */
+/** How long browsers may cache a preflight response. */
 const REMEMBER_SECONDS = '600';
 
-/** Headers that browsers may send where they do not say which they want to. */
+/** Headers allowed if the preflight names none. */
 const USUAL_HEADERS = 'authorization, content-type';
 
 /**
- * Which pages of other origins may ask (the Fetch standard, CORS). Credentials are in a header that a page has to know,
- * never in a cookie, so every origin may be allowed.
+ * Which pages of other origins may call the API (the Fetch standard, CORS). Credentials are in a header that
+ * a page has to know, never in a cookie, so allowing every origin is safe.
  */
 export class CrossOrigin {
   private readonly origins: ReadonlySet<string>;
 
-  /** `origins`: by commas, such as `https://app.example`, or `*`; empty allows none. */
+  /** `origins`: comma-separated, such as `https://app.example`, or `*`; empty allows none. */
   constructor(origins = '') {
     this.origins = new Set(
       origins
@@ -26,7 +26,7 @@ export class CrossOrigin {
     );
   }
 
-  /** Tells a browser that its page may read the answer. */
+  /** Sets the headers that let a page read the response. */
   allow({ headers }: FastifyRequest, { raw }: FastifyReply): boolean {
     const { origin } = headers;
     if (origin === undefined || this.origins.size === 0) return false;
@@ -37,7 +37,7 @@ export class CrossOrigin {
     return true;
   }
 
-  /** Answers the question of a browser that comes before a request of a page; false where it is none, or not allowed. */
+  /** Responds to a preflight request; false if the request is not one, or the origin is not allowed. */
   answers(request: FastifyRequest, reply: FastifyReply, routes: readonly RouteDefinition[]): boolean {
     const wanted = request.headers['access-control-request-method'];
     if (request.method !== 'OPTIONS' || wanted === undefined || !routes.some(isForClients)) return false;

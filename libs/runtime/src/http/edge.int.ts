@@ -65,7 +65,7 @@ class Things {
   }
 }
 
-/** Lets everybody through but those who show something wrong. */
+/** Admits every request except those with wrong credentials. */
 class Gates implements AccessGates {
   enter(_access: GatedAccess, request: FastifyRequest): Promise<boolean> {
     if (request.headers.authorization === 'Bearer wrong') throw new Problem('AUTHENTICATION_FAILED');
@@ -110,7 +110,7 @@ interface Said {
   readonly body: { code?: string; error?: { code: string } };
 }
 
-/** What a server says to bytes that no client of HTTP would send. */
+/** The response to raw bytes that no HTTP client would send. */
 async function say(url: string, bytes: string): Promise<Said> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -143,25 +143,25 @@ describe('ports', () => {
     'http://x/operator/things',
     'http://x/%6Fperator/things?a=/api/things',
     '/api/../operator/things',
-  ])('the one for clients does not have %s', async (target) => {
+  ])('the one for clients does not serve %s', async (target) => {
     expect(await say(api, get(target))).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
   });
 
   it.each(['/api/things', '/%61pi/things', 'http://x/api/things', '/internal/things'])(
-    "the operator's does not have %s",
+    "the operator's does not serve %s",
     async (target) => {
       expect((await say(operator, get(target, `Authorization: Bearer ${TOKEN}\r\n`))).status).toBe(404);
     },
   );
 
-  it('answer what is theirs, however it is written, and their health', async () => {
+  it('serve their own routes in any spelling, and their health', async () => {
     for (const target of ['/api/things', '/%61pi/things', 'http://x/api/things', '/healthz'])
       expect([target, (await say(api, get(target))).status]).toEqual([target, 200]);
     for (const target of ['/operator/things', '/%6fperator/things', '/healthz'])
       expect([target, (await say(operator, get(target))).status]).toEqual([target, 200]);
   });
 
-  it('let processes of the deployment in by their token alone', async () => {
+  it('admit processes of the deployment by their token alone', async () => {
     const ask = (authorization?: string): Promise<Response> =>
       fetch(`${api}/internal/things`, { headers: { ...(authorization !== undefined && { authorization }) } });
     expect((await ask(`Bearer ${TOKEN}`)).status).toBe(200);
@@ -180,7 +180,7 @@ describe('methods', () => {
     ['TRACE', '/api/things', 'GET, HEAD, POST'],
     ['PROPFIND', '/api/things', 'GET, HEAD, POST'],
     ['QUERY', '/api/things', 'GET, HEAD, POST'],
-  ])('%s %s is a 405 that says what is taken', async (method, path, allow) => {
+  ])('%s %s is a 405 that lists the allowed methods', async (method, path, allow) => {
     const said = await say(api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect([said.status, said.headers.get('allow'), said.body.code]).toEqual([
       405,
@@ -199,11 +199,11 @@ describe('methods', () => {
     expect([said.status, said.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('HEAD is answered wherever GET is', async () => {
+  it('HEAD works wherever GET does', async () => {
     expect((await fetch(`${api}/api/things`, { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('parameters are read by their schema, whatever their names in the path', async () => {
+  it('parameters are parsed by their schema, whatever their names in the path', async () => {
     expect(await (await fetch(`${api}/api/files/a/b%20c`)).json()).toEqual({ is: 'rest', name: 'a/b c' });
     expect(await (await fetch(`${api}/api/things/1234567`)).json()).toMatchObject({
       code: 'INVALID_REQUEST',
@@ -212,7 +212,7 @@ describe('methods', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('an invalid request', () => {
   it.each([
     { what: 'a URL that can not be decoded', bytes: get('/api/%zz') },
     { what: 'no host', bytes: 'GET /api/things HTTP/1.1\r\nConnection: close\r\n\r\n' },
@@ -227,7 +227,7 @@ describe('what is no request', () => {
       status: 431,
       code: 'HEADERS_TOO_LARGE',
     },
-  ])('$what is told so in the one envelope, on either port', async ({ bytes, ...told }) => {
+  ])('with $what is rejected with the error envelope on either port', async ({ bytes, ...told }) => {
     const { status = 400, code = 'MALFORMED_REQUEST' } = told;
     for (const url of [api, operator]) {
       const said = await say(url, bytes);
@@ -257,13 +257,13 @@ describe('pages of other origins', () => {
     await start({ corsOrigins });
   };
 
-  it('may ask nothing where nobody said that they may', async () => {
+  it('have no access by default', async () => {
     expect((await preflight('https://a.example')).status).toBe(405);
     const { headers } = await ask('GET', { origin: 'https://a.example' });
     expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('may ask what clients may where they are named, refusals included', async () => {
+  it('may call client routes if their origin is listed, and read errors', async () => {
     await restart('https://a.example, https://b.example');
     const asked = await preflight('https://b.example');
     expect([asked.status, Object.fromEntries(asked.headers)]).toEqual([
@@ -286,7 +286,7 @@ describe('pages of other origins', () => {
     ).toBeNull();
   });
 
-  it('may all ask where that is said, but only what clients may', async () => {
+  it('may all call client routes, and only those, with `*`', async () => {
     await restart('*');
     expect((await preflight('https://c.example')).headers.get('access-control-allow-origin')).toBe('*');
     expect((await preflight('https://c.example', '/internal/things')).status).toBe(405);
@@ -294,8 +294,8 @@ describe('pages of other origins', () => {
   });
 });
 
-describe('a process that is told to stop', () => {
-  /** A connection over which one request after the other is made. */
+describe('a stopping process', () => {
+  /** A connection for one request after the other. */
   class Kept {
     private readonly socket: Socket;
     private text = '';
@@ -307,7 +307,7 @@ describe('a process that is told to stop', () => {
       this.socket.on('error', () => undefined);
     }
 
-    /** The head and the body of the next answer. */
+    /** The head and body of the next response. */
     async ask(target: string, more = ''): Promise<string> {
       this.text = '';
       this.socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n${more}\r\n`);
@@ -320,7 +320,7 @@ describe('a process that is told to stop', () => {
     }
   }
 
-  it('answers once more on each connection that is there, and ends it', async () => {
+  it('responds once more on each open connection, and closes it', async () => {
     const kept = [new Kept(api), new Kept(operator)];
     const targets = ['/api/things', '/operator/things'];
     for (const [at, one] of kept.entries())

@@ -22,13 +22,13 @@ describe('a form', () => {
     });
   });
 
-  it('may be empty, have a preamble, and a quoted boundary', async () => {
+  it('may be empty, have a preamble, and have a quoted boundary', async () => {
     expect(await readForm(Buffer.from('--b--'), TYPE)).toEqual({});
     const text = `before\r\n${field('a', '1')}${field('a', '2')}--b--\r\nbehind`;
     expect(await readForm(Buffer.from(text), 'multipart/form-data; boundary="b"')).toEqual({ a: '1' });
   });
 
-  it('finds a boundary wherever slices meet', async () => {
+  it('is split at a boundary even where slices meet', async () => {
     for (const length of [1_048_574, 1_048_570, 1_048_520, 2_097_152]) {
       const form = await readForm(Buffer.from(`${field('a', 'x'.repeat(length))}--b--`), TYPE);
       expect(form['a']).toHaveLength(length);
@@ -45,7 +45,7 @@ describe('a form', () => {
     [`${field('a', '1').repeat(65)}--b--`, TYPE, 'more than 64'],
     ['--b--', 'multipart/form-data', 'no boundary'],
     ['--b--', `multipart/form-data; boundary=${'b'.repeat(71)}`, 'no boundary'],
-  ])('is refused where it is broken: %.40j %s', async (text, type, why) => {
+  ])('is rejected if it is malformed: %.40j %s', async (text, type, why) => {
     await expect(readForm(Buffer.from(text), type)).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       message: expect.stringContaining(why) as string,

@@ -1,18 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type FormFile, Problem } from '@svc/contracts';
 
-/** A form has this many members at most, and each so much before its content. */
+/** The most members of a form, and the most header bytes of each. */
 const PARTS_AT_MOST = 64;
 const HEAD_BYTES = 4_096;
 
-/** What is searched through in one turn of the event loop. */
+/** The bytes searched in one turn of the event loop. */
 const SLICE_BYTES = 1_048_576;
 
 const LINE = '\r\n';
 
 export type Form = Readonly<Record<string, string | FormFile>>;
 
-/** The members of a form (RFC 7578), texts as strings. Of several with one name the first counts. Refuses: INVALID_REQUEST. */
+/**
+ * The members of a form (RFC 7578), text as strings. The first of several with one name counts. Rejects with
+ * INVALID_REQUEST.
+ */
 export async function readForm(bytes: Buffer, contentType: string): Promise<Form> {
   const boundary = boundaryOf(contentType);
   const form = new Map<string, string | FormFile>();
@@ -42,7 +45,7 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-/** Where a text begins, or -1. Searches in slices, so that others have their turn. */
+/** The offset of a text, or -1. Searches in slices, so as not to block the event loop. */
 async function find(bytes: Buffer, text: string, from: number): Promise<number> {
   const sought = Buffer.from(text, 'latin1');
   for (let at = from; at < bytes.length; at += SLICE_BYTES) {
@@ -76,7 +79,7 @@ function add(form: Map<string, string | FormFile>, head: string, content: Buffer
   }
 }
 
-/** Browsers write quotes and line ends in names as `%22`, `%0D` and `%0A`. */
+/** Browsers encode quotes and line ends in names as `%22`, `%0D` and `%0A`. */
 function parameter(disposition: string, name: string): string | undefined {
   const [, quoted, plain] =
     new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i').exec(disposition) ?? [];

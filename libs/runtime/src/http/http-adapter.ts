@@ -24,9 +24,12 @@ export interface HttpOptions {
   readonly crossOrigin: CrossOrigin;
   /** Whether a request came in on the operator's port. */
   readonly isOperatorPort: (port: number | undefined) => boolean;
-  /** Addresses of proxies, by commas, that are believed about who the client is. */
+  /** Comma-separated addresses of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: string | undefined;
-  /** Whether the process is stopping: connections end with their next answer, and other processes are sent elsewhere. */
+  /**
+   * Whether the process is stopping: connections end with their next response, and other processes are sent
+   * elsewhere.
+   */
   readonly isStopping: () => boolean;
 }
 
@@ -70,7 +73,7 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
   fastify.decorateRequest('operatorSide', false);
   fastify.decorateRequest('matchedRoute', undefined);
   fastify.decorateRequest('traced', undefined);
-  // Every request gets its own record in the first hook.
+  // The first hook sets a new record for every request.
   fastify.decorateRequest('record', null as unknown as RequestRecord);
   addHooks(fastify, options);
   options.bodies.addTo(fastify);
@@ -81,12 +84,12 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
   const { access, crossOrigin, logger } = options;
   const open = new OpenRequests((reply) => void leave(reply, logger));
   fastify.addHook('onRoute', access.onRoute);
-  // Who may pass is settled before a body is read: what a stranger sends costs more to read than to turn away.
+  // Access is checked before a body is read: reading a body costs more than rejecting its sender.
   fastify.addHook('onRequest', (request, reply, next) => {
     const route = begin(request, reply);
     requestStarted();
     open.begin(reply);
-    // A neighbour may read as slowly as the client for whom it asks.
+    // A neighbour may read as slowly as the client that it serves.
     if (route?.access !== 'internal') endUnread(reply.raw);
     if (options.isStopping()) {
       reply.header('connection', 'close');
@@ -101,7 +104,7 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
     if (fault) next(fault);
     else if (!route || !access.serves(route.access, request.operatorSide)) {
       const problem = turnAway(request, reply, options);
-      // It never rejects: it passes every error to `next`.
+      // Never rejects: every error goes to `next`.
       if (problem) void access.refuse(problem, { request, reply, next });
     } else {
       if (isForClients(route)) crossOrigin.allow(request, reply);
@@ -126,10 +129,10 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
   });
 }
 
-/** What an access log says where the client has gone before there was an answer, as nginx has it. */
+/** The logged status if the client disconnects before the response, as in nginx. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Ends a request whose client has gone before the end of its answer, of which Fastify tells nothing. */
+/** Ends a request whose client disconnected before the end of the response; Fastify does not report that. */
 async function leave({ request, raw }: FastifyReply, logger: Logger): Promise<void> {
   const { record } = request;
   await record.underWay;
@@ -137,17 +140,17 @@ async function leave({ request, raw }: FastifyReply, logger: Logger): Promise<vo
   end(request, raw.headersSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, logger);
 }
 
-/** Tells of a request that has ended. */
+/** Logs and counts a request that has ended. */
 function end(request: FastifyRequest, status: number, logger: Logger): void {
   endTrace(request, status);
   requestEnded(request, status);
-  // They come many times a minute, and say nothing that their sender does not know.
+  // Probes and scrapes come many times a minute and tell nothing new.
   const access = request.matchedRoute?.access;
   const level = access === 'probe' || access === 'metrics' ? 'debug' : 'info';
   logger[level](requestLine(request, status), 'request');
 }
 
-/** Gives a request its route, its id and its record, and its answer the headers of every answer. */
+/** Sets the route, id and record of a request, and the headers of every response. */
 function begin(request: FastifyRequest, reply: FastifyReply): RouteDefinition | undefined {
   request.record = { startedMs: performance.now() };
   const { route } = request.routeOptions.config;
@@ -155,18 +158,21 @@ function begin(request: FastifyRequest, reply: FastifyReply): RouteDefinition | 
   request.id = `${route?.idPrefix ?? 'req-'}${request.id}`;
   request.socket.setNoDelay(true);
   if (route?.access === 'internal') leaveOut(reply);
-  // Values of the reply and not of the socket: whoever writes the answer writes them with its head, once.
+  // Set on the reply, not the socket: they are then written once, with the head.
   else reply.header('x-svc-version', VERSION).header('CF-RAY', request.id).header('x-request-id', request.id);
   return route;
 }
 
-/** A neighbour reads nothing of what Node adds to heads, and each line costs both sides. */
+/** A neighbour ignores the headers that Node adds, and each line costs both sides. */
 function leaveOut({ raw }: FastifyReply): void {
   raw.removeHeader('date');
   raw.removeHeader('connection');
 }
 
-/** Why there is no route for a request on its port. Nothing for a browser's question, which has had its answer. */
+/**
+ * The problem for a request without a route on its port. `undefined` for a CORS preflight, which has been
+ * answered.
+ */
 function turnAway(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Problem | undefined {
   const there = options.access.paths
     .at(request.url)

@@ -6,8 +6,8 @@ import { JsonBounds, type JsonLimits } from '../json/json-bounds.js';
 import { routeOf } from './route.js';
 
 /**
- * Deeper than any schema of a tool and far from where a recursion runs out of stack; more members than a conversation
- * of five thousand messages in parts has.
+ * Deeper than any tool schema, and far from overflowing the stack of a recursion; more members than a
+ * conversation of five thousand messages in parts.
  */
 const LIMITS: JsonLimits = { levels: 500, members: 40_000 };
 
@@ -16,33 +16,33 @@ const TOO_MUCH = {
   members: `Too big: expected at most ${LIMITS.members} members in all`,
 };
 
-/** Pieces from this size on are kept as they come; smaller ones are joined to blocks. */
+/** Chunks from this size on are kept as they are; smaller ones are joined to blocks. */
 const LARGE_BYTES = 16_384;
 const BLOCK_BYTES = 65_536;
 
-/** Seconds after which there may be room for another body of a caller. */
+/** Seconds after which there may be room for another body of the caller. */
 const RETRY_SECONDS = 5;
 
 export interface BodyOptions {
   readonly request: FastifyRequest;
   readonly budget: BodyBudget;
-  /** The most bytes, as they came and as decoded. */
+  /** The most bytes, both as received and as decoded. */
   readonly limitBytes: number;
-  /** What is no JSON has a bound in bytes alone. */
+  /** Bodies other than JSON are limited in bytes only. */
   readonly isJson: boolean;
-  /** Called once: with the bytes, or why there are none. */
+  /** Called once, with the bytes or with the problem. */
   readonly done: (problem: Error | null, bytes: Buffer) => void;
 }
 
-/** A body while it is received: bounded in bytes, levels and members before anything is made of it. */
+/** A body being received: its bytes, levels and members are limited before it is parsed. */
 export class IncomingBody {
   private readonly startedMs = performance.now();
-  /** Nobody where another process of the deployment sends, for any number of callers. */
+  /** `undefined` for another process of the deployment, which sends for any number of callers. */
   private readonly caller: string | undefined;
   private readonly bounds = new JsonBounds(LIMITS);
   private received = 0;
   private readonly pieces: Buffer[] = [];
-  /** How much of the last piece is in use. */
+  /** The used bytes of the last block. */
   private used = 0;
   private stream: Readable | undefined;
 
@@ -52,7 +52,9 @@ export class IncomingBody {
       routeOf(request)?.access === 'internal' ? undefined : (request.record.accountId ?? request.ip);
   }
 
-  /** Reads from `stream`: the request itself, or what decodes it. Faults of decoding are a problem of the request. */
+  /**
+   * Reads from `stream`: the request itself, or its decoder. A decoding error is a problem of the request.
+   */
   readFrom(stream: Readable): void {
     this.stream = stream;
     stream.on('data', this.onData);
@@ -60,20 +62,20 @@ export class IncomingBody {
     stream.on('error', this.onError);
   }
 
-  /** Whether a body of the size that is announced may be read; where it may not, it has ended. */
+  /** Whether a body of the announced size may be read; otherwise the body has been ended. */
   admits(bytes: number): boolean {
     if (bytes <= this.options.limitBytes) return this.hasRoom(bytes);
     this.end(new Problem('PAYLOAD_TOO_LARGE'));
     return false;
   }
 
-  /** Refuses a body that takes too long for its size. */
+  /** Rejects a body that takes too long for its size. */
   refuseLate(nowMs: number, { graceMs, bytesPerSecond }: BodyBounds): void {
     if (nowMs - this.startedMs > graceMs + (this.received / bytesPerSecond) * 1_000)
       this.end(new Problem('REQUEST_INCOMPLETE'));
   }
 
-  /** Ends it with a problem; what still comes of it is thrown away. */
+  /** Ends the body with a problem; further bytes are discarded. */
   end(problem: Error | null): void {
     if (this.stream) {
       this.stream.off('data', this.onData);
@@ -87,7 +89,7 @@ export class IncomingBody {
     this.options.done(problem, bytes);
   }
 
-  /** Nobody waits for what a decoder still makes, and nobody hears how it ends. */
+  /** A decoder's remaining output and its errors are ignored. */
   private discard(stream: Readable): void {
     stream.on('error', ignore);
     if (stream !== this.options.request.raw) stream.destroy();
@@ -108,7 +110,10 @@ export class IncomingBody {
     else this.keep(bytes);
   };
 
-  /** Most bodies come in one piece. Small ones of others are joined, since a million of them take more than their bytes. */
+  /**
+   * Most bodies come in one chunk. Small chunks are joined, since a million of them take more than their
+   * bytes.
+   */
   private keep(bytes: Buffer): void {
     const last = this.pieces.at(-1);
     const room = last ? last.length - this.used : 0;
@@ -127,7 +132,7 @@ export class IncomingBody {
     }
   }
 
-  /** Cuts off the room that the last piece has. */
+  /** Drops the unused room of the last block. */
   private closeLast(): void {
     const last = this.pieces.pop();
     if (last) this.pieces.push(last.subarray(0, this.used));

@@ -5,7 +5,7 @@ interface KnownPath {
   readonly route: RouteDefinition;
 }
 
-/** What paths there are, whatever the method. Asked only where a request found no route. */
+/** All paths, whatever the method. Used only if a request matches no route. */
 export class KnownPaths {
   private readonly paths: KnownPath[] = [];
 
@@ -13,21 +13,21 @@ export class KnownPaths {
     this.paths.push({ segments: route.path.split('/'), route });
   }
 
-  /** The routes that have the path of this URL. */
+  /** The routes with the path of this URL. */
   at(url: string): RouteDefinition[] {
     const given = segmentsOf(url);
     return this.paths.filter(({ segments }) => matches(segments, given)).map(({ route }) => route);
   }
 }
 
-/** The methods that routes take, as in `Allow`. */
+/** The methods of these routes, for `Allow`. */
 export function methodsOf(routes: readonly RouteDefinition[]): string {
   const methods = new Set<string>(routes.map(({ method }) => method));
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods].toSorted().join(', ');
 }
 
-/** The decoded path of a URL, in pieces. Of an absolute one the host counts for nothing. */
+/** The decoded path segments of a URL. The host of an absolute URL is ignored. */
 function segmentsOf(url: string): string[] {
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/, '');
   return path.split('/').map((segment) => {

@@ -7,7 +7,7 @@ import { VERSION } from '../version.js';
 import { newId } from './request-id.js';
 import { HOST_NAME } from './send-problem.js';
 
-/** What Node's parser refuses by itself, by the code of its error. */
+/** Problems for what Node's parser rejects, by error code. */
 const BY_CODE: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<number, string>> = {
 
 type Refuse = (error: Error, socket: Socket) => void;
 
-/** Answers what is no request of HTTP, in the one envelope, and closes its connection. */
+/** Responds to a malformed HTTP request with the error envelope, and closes its connection. */
 export function refuseMalformed(logger: Logger): Refuse {
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : '';
@@ -41,33 +41,36 @@ export function refuseMalformed(logger: Logger): Refuse {
   };
 }
 
-/** The same for a server that Fastify does not know. */
+/** The same for a server that Fastify does not manage. */
 export function refuseMalformedOn(server: Server, logger: Logger): void {
   const refuse = refuseMalformed(logger);
   server.on('clientError', (error, socket) => refuse(error, socket as Socket));
 }
 
-/** Refuses in the same envelope what Node would refuse with an empty response, or by closing the connection. */
+/**
+ * Rejects with the error envelope what Node would reject with an empty response, or by closing the
+ * connection.
+ */
 export function refuseUnsupportedOn(server: Server, handle: RequestListener, logger: Logger): void {
-  // The first hook refuses it.
+  // The first hook rejects it.
   server.on('checkExpectation', handle);
   server.on('connect', (_request, stream) => {
     const socket = stream as Socket;
-    // Nobody else listens to a socket that was handed over for a tunnel.
+    // A socket handed over for a tunnel has no other error listener.
     socket.on('error', () => socket.destroy());
     refuseMalformed(logger)(new Error('CONNECT'), socket);
     socket.destroySoon();
   });
 }
 
-/** What is wrong with the headers that every request must have, or may not have. */
+/** Checks the headers that every request must have, or must not have. */
 export function headerFault({ headers, raw }: FastifyRequest): Problem | undefined {
   if (!headers.host && raw.httpVersion === '1.1') return new Problem('MALFORMED_REQUEST');
   if (headers.expect === undefined || /^100-continue$/i.test(headers.expect)) return undefined;
   return new Problem('MALFORMED_REQUEST', { message: 'The only supported expectation is `100-continue`.' });
 }
 
-/** Whether no answer is under way on a connection that what is written would be a part of. */
+/** Whether the connection has no response in progress, which the written bytes would become part of. */
 function isFree(socket: Socket): boolean {
   const { _httpMessage: underWay } = socket as Socket & { _httpMessage?: ServerResponse | null };
   return socket.writable && !underWay?.headersSent;

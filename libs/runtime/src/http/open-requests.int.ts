@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endUnread } from './open-requests.js';
 
 const UNREAD_MS = 1_000;
-/** More than a kernel keeps for a connection. */
+/** More than a kernel buffers for a connection. */
 const ANSWER = Buffer.alloc(32 * 1024 * 1024, 'a');
 
 let server: Server;
@@ -19,7 +19,7 @@ beforeEach(async () => {
   server = createServer((_request, response) => {
     endUnread(response, UNREAD_MS);
     response.on('close', () => closed.resolve([response.writableFinished]));
-    // As one that a model took its time for.
+    // Late, like the response of a slow model.
     setTimeout(() => response.end(ANSWER), 2 * UNREAD_MS);
   });
   server.listen(0, '127.0.0.1');
@@ -36,11 +36,11 @@ afterEach(() => {
   server.close();
 });
 
-it('lets go of a client that does not read its answer', async () => {
+it('disconnects a client that does not read its response', async () => {
   expect(await ended).toEqual([false]);
 });
 
-it('waits for one that reads slowly', async () => {
+it('waits for a client that reads slowly', async () => {
   let bytes = 0;
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length;

@@ -2,21 +2,21 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 
-/** A client may leave an answer unread for so long, as it may a stream. */
+/** How long a client may leave a response unread; the same as for a stream. */
 const UNREAD_MS = 60_000;
 
-/** A connection takes as much in any case. */
+/** A connection buffers this much in any case. */
 const SMALL_BYTES = 16_384;
 
 /**
- * The requests of each connection whose answers have not ended. Fastify tells of an answer that was written to its end,
- * and Node of one whose connection closes only where it is the first in its line.
+ * The requests of each connection whose responses have not ended. Fastify reports a response that was written
+ * to its end; Node reports a closed connection only to the first response in its queue.
  */
 export class OpenRequests {
   readonly #of = new WeakMap<Socket, Set<FastifyReply>>();
   readonly #left: (reply: FastifyReply) => void;
 
-  /** `left` is told each request whose connection has closed before its answer ended. */
+  /** Calls `left` for each request whose connection closes before the end of its response. */
   constructor(left: (reply: FastifyReply) => void) {
     this.#left = left;
   }
@@ -31,7 +31,7 @@ export class OpenRequests {
     open.add(reply);
   }
 
-  /** Whether it had not ended yet. */
+  /** Whether the request was still open. */
   end(reply: FastifyReply): boolean {
     return this.#of.get(reply.request.raw.socket)?.delete(reply) ?? false;
   }
@@ -44,8 +44,8 @@ export class OpenRequests {
 }
 
 /**
- * Lets go of a client that does not read the rest of an answer which has ended: it would be kept in memory for as long as
- * the client stays connected. One that reads slowly is waited for.
+ * Disconnects a client that does not read the rest of a response that has ended: it would stay in memory
+ * while the client is connected. A client that reads slowly is given time.
  */
 export function endUnread(raw: ServerResponse, unreadMs = UNREAD_MS): void {
   raw.once('prefinish', () => {

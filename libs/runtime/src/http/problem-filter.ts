@@ -3,7 +3,7 @@ import { Problem, type ProblemCode } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendProblem } from './send-problem.js';
 
-/** Turns whatever was thrown into the one error envelope. */
+/** Turns any thrown error into the error envelope. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
@@ -12,7 +12,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Codes for what Fastify and Nest refuse by themselves. */
+/** Codes for errors that Fastify and Nest raise themselves. */
 const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
   400: 'INVALID_REQUEST',
   404: 'NOT_FOUND',

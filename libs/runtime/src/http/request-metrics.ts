@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 
 type Duration = ReturnType<typeof requests.duration.with>;
 
-/** The cells of each route by status, so that a request finds its own without a text being made. */
+/** The instruments of each route by status, so that recording a request builds no strings. */
 const durations = new WeakMap<RouteDefinition, Map<number, Duration>>();
 
 const active = requests.active.with();
@@ -13,7 +13,7 @@ export function requestStarted(): void {
   active.value += 1;
 }
 
-/** Counts an answer that has ended. A path that nobody serves is told by no name of the client's. */
+/** Counts a response that has ended. An unknown path is not used as a label. */
 export function requestEnded(request: FastifyRequest, status: number): void {
   active.value -= 1;
   tellProblem(request);
@@ -30,7 +30,7 @@ export function requestEnded(request: FastifyRequest, status: number): void {
   cell.record(seconds, request.traced?.trace.measured);
 }
 
-/** Few requests have one, so their cells need not be kept. */
+/** Problems are rare, so their instruments are not cached. */
 function tellProblem({ record, matchedRoute }: FastifyRequest): void {
   const { problem, ended } = record;
   if (problem) requests.problems.add(1, matchedRoute?.path ?? OTHER, problem.code);

@@ -2,15 +2,15 @@ import type { Problem } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * What the one log line of a request says beyond its route and status. Filled on the request's way.
- * Never a prompt, an answer or a key.
+ * The fields of a request's one log line beyond its route and status, filled in along the way. Never a
+ * prompt, a completion or a key.
  */
 export interface RequestRecord {
   readonly startedMs: number;
   accountId?: string;
   keyId?: string;
   model?: string;
-  /** What the model is asked for. Default: chat. */
+  /** The model's operation. Default: chat. */
   operation?: 'embeddings';
   backend?: string;
   stream?: boolean;
@@ -18,12 +18,12 @@ export interface RequestRecord {
   completionTokens?: number;
   costUsd?: string;
   costDiem?: string;
-  /** From the request's start to the first chunk of its answer. */
+  /** From the start of the request to the first chunk of the response. */
   firstChunkMs?: number;
-  /** How the answer ended, where that is not told by the status: `client_gone`, `cut`, `stopped`. */
+  /** How the response ended, if the status does not show it: `client_gone`, `cut`, `stopped`. */
   ended?: string;
   problem?: Problem;
-  /** What goes on for a while where the client has gone; its line waits for that. */
+  /** Work that continues after the client has disconnected; the log line waits for it. */
   underWay?: Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface RequestRecord {
 export function requestLine(request: FastifyRequest, status: number): Record<string, unknown> {
   const { record } = request;
   const { problem } = record;
-  // Every line has the same members, which makes it quick to write; those that are undefined are left out.
+  // Every line has the same members, which is faster to serialize; undefined ones are left out.
   return {
     id: request.id,
     trace_id: request.traced?.trace.id,
@@ -55,7 +55,7 @@ export function requestLine(request: FastifyRequest, status: number): Record<str
   };
 }
 
-/** What led to a problem, in one line a cause. Stack traces are kept only for what nobody foresaw. */
+/** The causes of a problem, one per line. Stack traces are kept only for unexpected errors. */
 function causeOf(problem: Problem): string | undefined {
   const { cause } = problem;
   if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : undefined;

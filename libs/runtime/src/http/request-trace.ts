@@ -2,19 +2,19 @@ import { type RouteDefinition } from '@svc/contracts';
 import { type SpanAttributes, type Step, type Trace, genAi, inStep, tracing } from '@svc/telemetry';
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 
-/** What a request is for its telemetry. */
+/** The telemetry of a request. */
 export interface TracedRequest {
   readonly trace: Trace;
-  /** From where it is known who sends it to where it is there. */
+  /** Receiving the body: from authentication to its last byte. */
   receiving: Step | undefined;
 }
 
-/** Of a request's id, the part that is the id of its trace. */
+/** The length of the part of a request id that is its trace id. */
 const ID_DIGITS = 32;
 
 /**
- * Has a route find out who asks, and goes on with what was found. What a neighbour says of its trace counts once it has
- * shown that it is one.
+ * Runs the access check of a route and continues with its result. A neighbour's `traceparent` is used only
+ * after the neighbour has authenticated.
  */
 export function enterTraced(
   request: FastifyRequest,
@@ -44,7 +44,7 @@ export function enterTraced(
   inStep(asking ?? root, () => enter(passed));
 }
 
-/** Goes on as a part of the request's trace, whatever has read its body meanwhile. */
+/** Continues in the request's trace, whichever callback read its body. */
 export function goOnTraced(request: FastifyRequest, goOn: () => void): void {
   const { traced } = request;
   if (!traced) return goOn();
@@ -52,7 +52,7 @@ export function goOnTraced(request: FastifyRequest, goOn: () => void): void {
   inStep(traced.trace.root, goOn);
 }
 
-/** Ends the trace of a request whose answer has ended, and tells what its log line says of it. */
+/** Ends the trace of a request whose response has ended, with the attributes of its log line. */
 export function endTrace(request: FastifyRequest, status: number): void {
   const { traced, record } = request;
   if (!traced) return;

@@ -8,19 +8,22 @@ import type { TracedRequest } from './request-trace.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the log line of this request will say. */
+    /** The fields of this request's log line. */
     record: RequestRecord;
-    /** The body as it came, on routes that have one. */
+    /** The body as received, on routes that have one. */
     bodyJson: JsonText | null;
-    /** Whether it came in on the operator's port. */
+    /** Whether the request came in on the operator's port. */
     operatorSide: boolean;
-    /** What the catalogue says of its route; nothing where there is no route. Asked for often, and dear to Fastify. */
+    /**
+     * The catalogue's definition of the route, if there is one. Cached: it is read often, and Fastify's
+     * lookup is slow.
+     */
     matchedRoute: RouteDefinition | undefined;
-    /** Its trace, once it is known that it may pass; none for probes. */
+    /** The trace, once the request is admitted; none for probes. */
     traced: TracedRequest | undefined;
   }
   interface FastifyContextConfig {
-    /** What the catalogue says of the route. */
+    /** The catalogue's definition of the route. */
     route?: RouteDefinition;
   }
 }
@@ -28,14 +31,14 @@ declare module 'fastify' {
 const VERBS = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
 
 /**
- * Makes a controller's method answer a route of the catalogue, with the catalogue's status. Who may pass, what body is
- * read and what it must look like follow from the route.
+ * Binds a controller method to a route of the catalogue, with its status. Access, body and validation follow
+ * from the route.
  */
 export function Answers(route: RouteDefinition): MethodDecorator {
   return applyDecorators(VERBS[route.method](route.path), HttpCode(route.status), RouteConfig({ route }));
 }
 
-/** The route that a request has come to, if there is one for its path and method. */
+/** The route that matches the request's path and method, if any. */
 export function routeOf(request: FastifyRequest): RouteDefinition | undefined {
   return request.matchedRoute;
 }

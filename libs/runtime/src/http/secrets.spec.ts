@@ -4,14 +4,14 @@ import { SECRET_LENGTH, SharedSecret, bearer } from './secrets.js';
 const secret = 's'.repeat(SECRET_LENGTH);
 
 describe('SharedSecret', () => {
-  it('equals itself and nothing else, least of all nothing', () => {
+  it('equals itself and nothing else, not even a missing value', () => {
     const shared = new SharedSecret(secret);
     expect(shared.isEqual(secret)).toBe(true);
     for (const other of ['', ' ', undefined, `${secret} `, secret.slice(1), secret.toUpperCase()])
       expect(shared.isEqual(other)).toBe(false);
   });
 
-  it('equals its second value as well, where it has one', () => {
+  it('equals its second value as well, if it has one', () => {
     const second = 't'.repeat(SECRET_LENGTH);
     const shared = new SharedSecret(secret, second);
     expect([secret, second].map((each) => shared.isEqual(each))).toEqual([true, true]);
@@ -19,7 +19,7 @@ describe('SharedSecret', () => {
       expect(shared.isEqual(other)).toBe(false);
   });
 
-  it.each(['', ' ', 's'.repeat(SECRET_LENGTH - 1)])('is not made of %j', (short) => {
+  it.each(['', ' ', 's'.repeat(SECRET_LENGTH - 1)])('rejects the value %j', (short) => {
     expect(() => new SharedSecret(short)).toThrow(/at least 32 characters/);
     expect(() => new SharedSecret(secret, short)).toThrow(/at least 32 characters/);
   });

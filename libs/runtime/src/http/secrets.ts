@@ -3,14 +3,14 @@ import { Problem } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 import { StartFault } from '../start-fault.js';
 
-/** A secret of the deployment has at least so many characters. */
+/** The shortest secret of a deployment. */
 export const SECRET_LENGTH = 32;
 
-/** A secret that requests show as a Bearer token; while it is rotated, one of two. */
+/** A secret that requests send as a Bearer token; during a rotation, either of two values. */
 export class SharedSecret {
   private readonly digests: readonly Buffer[];
 
-  /** Rejects a secret that is too short to be one, so that an empty one can't equal anything. */
+  /** Throws if a secret is too short, so that an empty one never matches. */
   constructor(secret: string, second?: string) {
     const secrets = second === undefined ? [secret] : [secret, second];
     if (secrets.some(({ length }) => length < SECRET_LENGTH))
@@ -18,28 +18,28 @@ export class SharedSecret {
     this.digests = secrets.map(digestOf);
   }
 
-  /** Compares with each in constant time; digests make the lengths equal. */
+  /** Compares with each value in constant time; digests make the lengths equal. */
   isEqual(given: string | undefined): boolean {
     if (given === undefined) return false;
     const digest = digestOf(given);
     return this.digests.filter((each) => timingSafeEqual(digest, each)).length > 0;
   }
 
-  /** Refuses a request that does not show it: AUTHENTICATION_FAILED. */
+  /** Rejects a request without the secret: AUTHENTICATION_FAILED. */
   demand(request: FastifyRequest, message: string): void {
     if (!this.isEqual(bearer(request.headers.authorization)))
       throw new Problem('AUTHENTICATION_FAILED', { message });
   }
 }
 
-/** The secret that the processes of a deployment share. */
+/** The secret shared by the processes of a deployment. */
 export class InternalToken extends SharedSecret {
   static of(config: InternalTokenConfig): InternalToken {
     return new InternalToken(config.SVC_INTERNAL_TOKEN, config.SVC_INTERNAL_TOKEN_SECOND);
   }
 }
 
-/** What a process that is called by others accepts from them. */
+/** The internal tokens that a process accepts from others. */
 export interface InternalTokenConfig {
   readonly SVC_INTERNAL_TOKEN: string;
   readonly SVC_INTERNAL_TOKEN_SECOND?: string | undefined;

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import { type Problem, errorBody } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The host that made an error, for who runs many of them. */
+/** The host that produced an error, for operators of many hosts. */
 export const HOST_NAME = hostname();
 
 const RESET_HEADER = 'x-ratelimit-reset-requests';
 
-/** Answers with a problem, as far as that is still possible. */
+/** Sends a problem as the response, as far as that is still possible. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   request.record.problem = problem;
   if (reply.sent || reply.raw.headersSent) {
@@ -16,8 +16,9 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   }
   tellWhenToRetry(problem, reply);
   reply.header('x-svc-host-name', HOST_NAME);
-  // What did not come in time is not waited for. In all other cases a connection that closes while its client still
-  // sends would show that client a broken pipe and not the answer: Fastify closes it after every fault of a body.
+  // After a timeout the rest of the body is not awaited. In all other cases the connection stays open:
+  // Fastify would close it after every body error, and a client that is still sending would see a broken pipe
+  // instead of the response.
   if (problem.code === 'REQUEST_INCOMPLETE') reply.header('connection', 'close');
   else reply.removeHeader('connection');
   void reply
@@ -26,7 +27,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
     .send(JSON.stringify(problem.body ?? errorBody(problem)));
 }
 
-/** A 429 without a window of its own ends when a retry makes sense. */
+/** Sets `Retry-After`; for a 429 without its own window also the reset header. */
 function tellWhenToRetry({ status, retryAfterSeconds }: Problem, reply: FastifyReply): void {
   if (retryAfterSeconds === undefined) return;
   reply.header('retry-after', String(retryAfterSeconds));

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { routeOf } from './route.js';
 
-/** Of a JSON text up to this length, its long strings aside, all parts are checked at once. */
+/** A JSON text up to this length, not counting long strings, is validated at once. */
 const AT_ONCE_CHARACTERS = 16_384;
 
-/** Puts what the schemas of a route make of a request in place of what came. Refuses: INVALID_REQUEST. */
+/** Replaces the parts of a request with the output of the route's schemas. Rejects with INVALID_REQUEST. */
 export function validateRequest(
   request: FastifyRequest,
   _reply: unknown,
@@ -22,7 +22,7 @@ export function validateRequest(
     if (params) request.params = validate(params, paramsOf(route, request.params));
     if (query) request.query = validate(query, request.query);
     if (body instanceof z.ZodObject && (request.bodyJson?.text.length ?? 0) > AT_ONCE_CHARACTERS) {
-      // It tells all faults through `next`.
+      // Reports all faults through `next`.
       void checkInSlices(body, request, next);
       return;
     }
@@ -48,7 +48,7 @@ async function checkInSlices(
   next();
 }
 
-/** A parameter that is all of the path that is left has its name from the schema. */
+/** A wildcard parameter gets its name from the schema. */
 function paramsOf({ path, params }: RouteDefinition, given: unknown): unknown {
   if (!path.endsWith('*')) return given;
   const [name = '*'] = Object.keys(params?.shape ?? {});

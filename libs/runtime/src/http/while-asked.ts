@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Does work for a request, and tells it to end when whoever asked has gone. */
+/** Does work for a request, and aborts it when the client disconnects. */
 export async function whileAsked<Result>(
   { raw: { socket } }: FastifyRequest,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -11,7 +11,7 @@ export async function whileAsked<Result>(
   try {
     return await work(leaving.signal);
   } finally {
-    // A connection that is kept has many requests.
+    // A keep-alive connection serves many requests.
     socket.off('close', leave);
   }
 }

@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonBounds } from './json-bounds.js';
 
-/** How deep a value is nested, the slow way. */
+/** The nesting depth of a value, computed the slow way. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** How many members its objects and lists have; an empty one counts as one. */
+/** The number of members of its objects and lists; an empty one counts as one. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const members: unknown[] = Object.values(value);
   return Math.max(1, members.length) + members.reduce<number>((sum, member) => sum + membersOf(member), 0);
 }
 
-/** What is exceeded when the bytes come in pieces of these sizes, again and again. */
+/** The exceeded limit when the bytes come in pieces of these sizes, repeated. */
 function inPieces(text: string, sizes: readonly number[], limits: { levels: number; members: number }) {
   const bounds = new JsonBounds(limits);
   const bytes = Buffer.from(text);
@@ -29,7 +29,7 @@ function inPieces(text: string, sizes: readonly number[], limits: { levels: numb
 }
 
 const sizes = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 });
-/** Strings full of what a scanner could take for structure, short and long. */
+/** Short and long strings full of characters that look like structure. */
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('"', '\\', '[', '{', ',', '}', 'é', '\n', 'a'), maxLength: 200 }),
   fc.string(),
@@ -45,7 +45,7 @@ const json = fc.letrec<{ value: unknown }>((tie) => ({
 })).value;
 
 describe('JsonBounds', () => {
-  it('counts levels and members exactly, whatever stands in strings and wherever the bytes are cut', () => {
+  it('counts levels and members exactly, whatever strings contain and wherever the bytes are cut', () => {
     fc.assert(
       fc.property(fc.array(json), sizes, (value, cuts) => {
         const body = JSON.stringify(value);
@@ -58,12 +58,12 @@ describe('JsonBounds', () => {
     );
   });
 
-  it('stops where the levels are exceeded, however much follows', () => {
+  it('stops as soon as the levels are exceeded, however much follows', () => {
     const bounds = new JsonBounds({ levels: 500, members: 1_000_000 });
     expect(bounds.exceededBy(Buffer.alloc(65_536, '['))).toBe('levels');
   });
 
-  it('says nothing of what is no JSON', () => {
+  it('reports nothing for invalid JSON', () => {
     for (const body of ['', '"', '"\\', ']]]]', ',"'])
       expect(new JsonBounds({ levels: 1, members: 2 }).exceededBy(Buffer.from(body))).toBeUndefined();
   });

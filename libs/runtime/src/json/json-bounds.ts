@@ -6,7 +6,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Longer strings are searched by native code, which is dear to call and quick over distance. */
+/** Longer strings are searched by native code, which is expensive to call but fast over distance. */
 const SHORT_STRING = 48;
 
 export interface JsonLimits {
@@ -15,19 +15,19 @@ export interface JsonLimits {
 }
 
 /**
- * Looks at the bytes of a JSON text as they come, before it is parsed, since a parser pays for every level and member
- * of what is sent to it. Time grows with the bytes alone. Text that is no JSON is the parser's to refuse.
+ * Checks the bytes of a JSON text as they arrive, before parsing, since a parser pays for every level and
+ * member. Takes time linear in the bytes. Invalid JSON is left for the parser to reject.
  */
 export class JsonBounds {
   private depth = 0;
-  /** The members of all objects and lists of the text; an empty one counts as one. */
+  /** The members of all objects and lists so far; an empty one counts as one. */
   private members = 0;
   private inString = false;
   private escaped = false;
 
   constructor(private readonly limits: JsonLimits) {}
 
-  /** What the text has too many of, once it has. */
+  /** The exceeded limit, if any. */
   exceededBy(bytes: Buffer): keyof JsonLimits | undefined {
     const { length } = bytes;
     let at = this.inString ? this.afterString(bytes, 0) : 0;
@@ -46,7 +46,9 @@ export class JsonBounds {
     return this.members > this.limits.members ? 'members' : undefined;
   }
 
-  /** The place behind the quote that ends a string, or the end of the bytes where that is still to come. */
+  /**
+   * The offset after the closing quote of a string, or the end of the bytes if the quote is still to come.
+   */
   private afterString(bytes: Buffer, start: number): number {
     let { escaped } = this;
     this.escaped = false;
@@ -62,7 +64,7 @@ export class JsonBounds {
       const quote = bytes.indexOf(QUOTE, at);
       const stop = quote === -1 ? bytes.length : quote;
       const slashes = backslashesBefore(bytes, stop, at);
-      // An escape that began before `at` turns the first of them, or the quote itself, into a plain character.
+      // An escape that began before `at` makes the first backslash, or the quote itself, a plain character.
       const wasEscaped = ((slashes + (escaped && slashes === stop - at ? 1 : 0)) & 1) === 1;
       if (quote === -1) {
         escaped = wasEscaped;
@@ -82,7 +84,7 @@ export class JsonBounds {
   }
 }
 
-/** How many backslashes stand right before `stop`, looking back no further than `from`. */
+/** The number of backslashes right before `stop`, looking back no further than `from`. */
 function backslashesBefore(bytes: Buffer, stop: number, from: number): number {
   let at = stop;
   while (at > from && bytes[at - 1] === BACKSLASH) at -= 1;

@@ -3,38 +3,38 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 /** Small pieces are joined up to this size, and large ones are cut to it. */
 const PIECE_BYTES = 262_144;
-/** Bytes that are written before others get their turn. */
+/** Bytes written before yielding to the event loop. */
 const SLICE_BYTES = 1_048_576;
 
-/** A JSON text, and the strings that stand beside it. */
+/** A JSON text, and the long strings kept beside it. */
 export interface JsonText {
   readonly text: string;
   readonly strings: LongStrings;
 }
 
 /**
- * Long strings of a JSON text, kept beside it as the bytes that stand between their quotes. In the text something short
- * stands for each, so that whoever reads or edits the text has little to look at, and megabytes are neither decoded nor
- * copied. What stands for them can't be guessed by whoever sent the text.
+ * The long strings of a JSON text, kept beside it as the bytes between their quotes. A short placeholder
+ * stands for each in the text, so that reading and editing the text is cheap, and megabytes are neither
+ * decoded nor copied. The sender of the text cannot guess the placeholders.
  */
 export class LongStrings {
   private mark: string | undefined;
   private readonly kept: (readonly Uint8Array[])[] = [];
 
-  /** Keeps what stands between the quotes of a string, in pieces. Gives what stands for it in a text. */
+  /** Keeps the bytes between the quotes of a string, in pieces. Returns the placeholder for the text. */
   keep(pieces: readonly Uint8Array[]): string {
     this.mark ??= `${randomUUID()}:`;
     this.kept.push(pieces);
     return `${this.mark}${this.kept.length - 1};`;
   }
 
-  /** The place, in order of keeping, of the string that a value stands for; nothing where it stands for itself. */
+  /** The index of the string that a placeholder stands for; `undefined` for any other value. */
   placeOf(value: string): number | undefined {
     const { mark } = this;
     return mark !== undefined && value.startsWith(mark) ? Number(value.slice(mark.length, -1)) : undefined;
   }
 
-  /** The bytes of a text with its strings in it. */
+  /** The length in bytes of a text with its strings restored. */
   byteLength(text: string): number {
     return this.parts(text).reduce(
       (sum, { bytes, rest }) => sum + sizeOf(bytes) + Buffer.byteLength(rest),
@@ -42,7 +42,7 @@ export class LongStrings {
     );
   }
 
-  /** A text with its strings in it, as bytes in pieces. */
+  /** The bytes of a text with its strings restored, in pieces. */
   async bytesOf(text: string): Promise<readonly Uint8Array[]> {
     const pieces = new Pieces();
     let written = 0;
@@ -57,7 +57,7 @@ export class LongStrings {
     return pieces.all();
   }
 
-  /** A text, cut where strings are missing: each of them, and what follows it. */
+  /** Splits a text at its placeholders: the bytes of each string, and the text after it. */
   private parts(text: string): { bytes: readonly Uint8Array[]; rest: string }[] {
     if (this.mark === undefined) return [{ bytes: [], rest: text }];
     const [first = '', ...others] = text.split(this.mark);

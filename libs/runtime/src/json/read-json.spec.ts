@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readJson } from './read-json.js';
 
-/** Makes a text long enough that it is read in slices. */
+/** Makes a text long enough to be read in slices. */
 const long = (text: string): string => `${text}${' '.repeat(300_000)}`;
 
 const parseJson = async (text: string): Promise<unknown> => (await readJson(Buffer.from(text))).value;
 
-/** The text of a body as bytes again. */
+/** Reads a body and writes it back to bytes. */
 async function rewritten(bytes: Buffer): Promise<Buffer> {
   const { json } = await readJson(bytes);
   const written = await json.strings.bytesOf(json.text);
@@ -16,7 +16,7 @@ async function rewritten(bytes: Buffer): Promise<Buffer> {
 }
 
 describe('readJson', () => {
-  it('reads what JSON.parse reads, long strings and all escapes at any place included', async () => {
+  it('reads what JSON.parse reads, with long strings and all escapes in any place', async () => {
     const unit = fc.constantFrom(
       'a',
       '"',
@@ -48,7 +48,7 @@ describe('readJson', () => {
     );
   });
 
-  it('lets the last of two members win, and makes `__proto__` a member like any other', async () => {
+  it('keeps the last of two equal members, and treats `__proto__` as a plain member', async () => {
     const many = 'x'.repeat(1_000);
     const text = `{"a":"${many}1","a":"${many}2","__proto__":"${many}3"}`;
     expect(await parseJson(long(text))).toEqual(JSON.parse(text));
@@ -63,7 +63,7 @@ describe('readJson', () => {
     ['a string where a name should be', `{"${'x'.repeat(300_000)}"}`],
     ['two strings side by side', `["${'x'.repeat(300_000)}" "a"]`],
     ['text after it', `["${'x'.repeat(300_000)}"] x`],
-  ])('refuses %s', async (_what, text) => {
+  ])('rejects %s', async (_what, text) => {
     await expect(parseJson(text)).rejects.toBeInstanceOf(SyntaxError);
   });
 
@@ -75,7 +75,7 @@ describe('readJson', () => {
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(262_144 * 2);
   });
 
-  it.each([300_000, 3])('refuses what is no UTF-8, in %s bytes', async (size) => {
+  it.each([300_000, 3])('rejects invalid UTF-8 in %s bytes', async (size) => {
     const bytes = Buffer.from(`["${'x'.repeat(size)}"]`);
     bytes[4] = 0xff;
     await expect((async () => readJson(bytes))()).rejects.toBeInstanceOf(SyntaxError);
@@ -86,16 +86,16 @@ describe('readJson', () => {
     ['spaces behind a string', `["${'x'.repeat(300)}"${' '.repeat(5_000_000)}]`],
     ['a number', `[${'1'.repeat(5_000_000)}]`],
     ['names', `{${Array.from({ length: 20 }, (_, at) => `"${'x'.repeat(300_000)}${at}":1`).join()}}`],
-  ])('refuses megabytes of %s', async (_what, text) => {
+  ])('rejects megabytes of %s', async (_what, text) => {
     await expect(parseJson(text)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   });
 
-  it('takes a name of any length that has room', async () => {
+  it('accepts a name of any length within the limit', async () => {
     const text = `{"${'x'.repeat(300_000)}":1,"a":"${'y'.repeat(300_000)}"}`;
     expect(await parseJson(text)).toEqual(JSON.parse(text));
   });
 
-  it.each(['\\u0041', '\\"', '\\\\', 'x'])('lets others have their turns in a string of %s', async (unit) => {
+  it.each(['\\u0041', '\\"', '\\\\', 'x'])('yields to the event loop within a string of %s', async (unit) => {
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 0);
     await parseJson(`["${unit.repeat(4_000_000)}"]`);

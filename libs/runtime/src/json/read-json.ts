@@ -9,13 +9,16 @@ const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
 const SPACE = 0x20;
 
-/** A text of so many bytes is parsed at once. */
+/** A text of at most this size is parsed at once. */
 const SMALL_BYTES = 262_144;
 /** Strings up to this length stay in the text. */
 const SHORT_STRING = 96;
-/** What is left of a text without its long strings: names, numbers, spaces, and as many short strings as there may be. */
+/**
+ * Limit of a text without its long strings: names, numbers, spaces, and as many short strings as there may
+ * be.
+ */
 const REST_LIMIT_BYTES = 4_194_304;
-/** Bytes that are looked at before others get their turn. */
+/** Bytes scanned before yielding to the event loop. */
 const SLICE = 65_536;
 
 export interface ReadJson {
@@ -24,9 +27,10 @@ export interface ReadJson {
 }
 
 /**
- * What JSON.parse makes of bytes, and the text of it, without holding the event loop: long strings are taken out, decoded
- * in slices, and put where they belong. What is short is read without a promise. Throws SyntaxError as JSON.parse does, and
- * on what is no UTF-8. Refuses with INVALID_REQUEST a text that has too much beside its long strings.
+ * Parses JSON bytes like JSON.parse, and keeps their text, without blocking the event loop: long strings are
+ * taken out, decoded in slices, and put back in place. Short texts are parsed without a promise. Throws
+ * SyntaxError like JSON.parse, and for invalid UTF-8. Rejects with INVALID_REQUEST if the text beside its
+ * long strings is too large.
  */
 export function readJson(bytes: Buffer): ReadJson | Promise<ReadJson> {
   if (!isUtf8(bytes)) throw new SyntaxError('the text is not UTF-8');
@@ -37,11 +41,11 @@ export function readJson(bytes: Buffer): ReadJson | Promise<ReadJson> {
 }
 
 class SlicedReader {
-  /** The long strings as they are read, in the order in which they are kept. */
+  /** The decoded long strings, in the order in which they are kept. */
   private readonly values: string[] = [];
   private readonly rest: string[] = [];
   private restBytes = 0;
-  /** Up to here bytes are in the rest, or were taken out. */
+  /** Bytes before this offset are in `rest` or were taken out. */
   private restTo = 0;
   private untilTurn = SLICE;
 
@@ -70,7 +74,10 @@ class SlicedReader {
     return { value, json: { text, strings } };
   }
 
-  /** Reads the long string whose content begins at `start`. Returns where it has ended. A name stays in the rest. */
+  /**
+   * Reads the long string whose content begins at `start`, and returns where it ends. A member name stays in
+   * the rest.
+   */
   private async takeString(start: number): Promise<number> {
     const { bytes } = this;
     let at = start;
@@ -115,7 +122,7 @@ class SlicedReader {
     if (this.restBytes + end - this.restTo > REST_LIMIT_BYTES) throw tooMuch();
   }
 
-  /** Lets others have their turn once enough was looked at. */
+  /** Yields to the event loop once enough bytes were scanned. */
   private async pay(bytes: number): Promise<void> {
     this.untilTurn -= bytes;
     if (this.untilTurn > 0) return;
@@ -123,7 +130,7 @@ class SlicedReader {
     await turn();
   }
 
-  /** Puts long strings where they belong; changes objects and lists in place. */
+  /** Puts long strings back in place; modifies objects and lists. */
   private restore(value: unknown): unknown {
     if (typeof value === 'string') {
       const place = this.strings.placeOf(value);
@@ -151,13 +158,16 @@ function tooMuch(): Error {
 }
 
 interface Scanned {
-  /** Where its closing quote is, or how far it was looked at; no escape is cut there. */
+  /** The offset of the closing quote, or the end of the scanned part, which never cuts an escape. */
   readonly end: number;
   readonly isEnd: boolean;
   readonly hasEscapes: boolean;
 }
 
-/** Looks at the content of a string from `start` to about `limit`. Throws SyntaxError on what no string may hold. */
+/**
+ * Scans the content of a string from `start` to about `limit`. Throws SyntaxError on bytes that a string may
+ * not contain.
+ */
 function scan(bytes: Buffer, start: number, limit: number): Scanned {
   const most = Math.min(bytes.length, limit);
   let hasEscapes = false;
@@ -173,7 +183,7 @@ function scan(bytes: Buffer, start: number, limit: number): Scanned {
   return { end: at, isEnd: false, hasEscapes };
 }
 
-/** Whether what ends before `at` is the name of a member. */
+/** Whether the string that ends before `at` is the name of a member. */
 function isName(bytes: Buffer, at: number): boolean {
   let next = at;
   while (isSpace(bytes[next]) && next - at < REST_LIMIT_BYTES) next += 1;
@@ -183,7 +193,7 @@ function isName(bytes: Buffer, at: number): boolean {
 const isSpace = (code: number | undefined): boolean =>
   code === SPACE || code === 0x0a || code === 0x0d || code === 0x09;
 
-/** The largest index up to `end` at which neither an escape nor a character is cut; at `start` none is. */
+/** The largest index up to `end` that cuts neither an escape nor a character; at least `start`. */
 function wholeCharacters(bytes: Buffer, start: number, end: number): number {
   let whole = end;
   while (whole > start && ((bytes[whole] ?? 0) & 0xc0) === 0x80 && end - whole < 4) whole -= 1;
@@ -196,7 +206,7 @@ function wholeCharacters(bytes: Buffer, start: number, end: number): number {
   return whole;
 }
 
-/** Whether a backslash is not itself escaped: an even number of them stands before it. */
+/** Whether a backslash is not itself escaped: an even number of backslashes precedes it. */
 function beginsEscape(bytes: Buffer, start: number, at: number): boolean {
   let before = at;
   while (before > start && bytes[before - 1] === BACKSLASH) before -= 1;

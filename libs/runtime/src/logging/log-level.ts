@@ -1,7 +1,7 @@
 import type { LogLevel, LogLevelView, NewLogLevel } from '@svc/contracts';
 import type { Logger } from './logging.js';
 
-/** What a process logs, which its operator may change while it runs. */
+/** The log level of a process, which its operator may change at run time. */
 export class LogLevelSwitch {
   private readonly atStart: LogLevel;
   private back: { readonly timer: NodeJS.Timeout; readonly until: Date } | undefined;
@@ -14,7 +14,7 @@ export class LogLevelSwitch {
     return { level: this.logger.level as LogLevel, until: this.back?.until.toISOString() ?? null };
   }
 
-  /** Logs that it was changed, whatever is logged before and after. */
+  /** Logs the change itself, whatever the level before and after. */
   set({ level, seconds }: NewLogLevel): LogLevelView {
     clearTimeout(this.back?.timer);
     this.back = undefined;

@@ -1,12 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from './logging.js';
 
-/** The token of the process's log. */
+/** The injection token of the process's log. */
 export abstract class RootLogger {
   abstract readonly log: Logger;
 }
 
-/** Gives every service the one log of its process. */
+/** Provides the log of the process. */
 @Module({})
 export class LoggerModule {
   static of(log: Logger): DynamicModule {

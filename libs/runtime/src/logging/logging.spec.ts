@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const LOGGING = new URL('./logging.ts', import.meta.url).href;
 
-/** A process that logs more than is gathered, and ends when that is written. */
+/** A process that logs more than the buffer holds, and ends when that is written. */
 const PROGRAM = `
   import { createLogger } from '${LOGGING}';
   const log = createLogger('info');
@@ -15,7 +15,7 @@ const PROGRAM = `
   log.flush(() => process.exit());
 `;
 
-it('lines are written whole and in order, in whatever script they are', async () => {
+it('lines are written whole and in order, in any script', async () => {
   const args = ['--input-type=module', '--eval', PROGRAM];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 67_108_864 });
   const lines = stdout.trimEnd().split('\n');

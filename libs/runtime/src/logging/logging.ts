@@ -6,9 +6,9 @@ import { type DestinationStream, type Logger, destination, pino } from 'pino';
 export type { Logger } from 'pino';
 
 /**
- * A structured log on stdout. Lines are gathered for up to a second or 64 KiB before they are written, since one
- * write per request costs more than the line itself. They are gathered as bytes: as text they would be joined, and all
- * of them copied, at every line.
+ * A structured log on stdout. Lines are buffered for up to a second or 64 KiB, since one write per request
+ * costs more than the line itself. They are buffered as bytes: strings would be concatenated, and all of them
+ * copied, at every line.
  */
 export function createLogger(level: LogLevel): Logger {
   const stdout = {
@@ -32,7 +32,7 @@ export function createLogger(level: LogLevel): Logger {
   );
 }
 
-/** The trace that a line belongs to, so that all lines of a request are found by one id, in every process. */
+/** The id of the current trace, so that all lines of a request are found by one id, in every process. */
 function traceOfLine(): { trace_id?: string } {
   const step = currentStep();
   return step ? { trace_id: step.trace.id } : {};
@@ -40,7 +40,7 @@ function traceOfLine(): { trace_id?: string } {
 
 type Flushing = Pick<ReturnType<typeof destination>, 'flush'>;
 
-/** A stream that `fatal` does not write at once, into the middle of what is being written. */
+/** A stream without `flushSync`, which `fatal` would call in the middle of a running write. */
 function withoutHaste(stream: ReturnType<typeof destination>): DestinationStream & Flushing {
   return {
     write: (line) => void stream.write(line),
@@ -48,26 +48,29 @@ function withoutHaste(stream: ReturnType<typeof destination>): DestinationStream
   };
 }
 
-/** Where lines go beside stdout, and what a destination of bytes takes; pino hands on what it is given, whatever its types say. */
+/**
+ * Passes a line to telemetry, and to a destination of bytes; pino accepts the string whatever its types
+ * require.
+ */
 function asBytes(line: string): string {
   logLines.tell(line);
   return Buffer.from(line) as unknown as string;
 }
 
-/** Resolves when what is gathered and what is being written has been. To be waited for before the process ends. */
+/** Resolves when all buffered lines have been written. Await it before the process exits. */
 export function flushLog(logger: Logger): Promise<void> {
   return new Promise((resolve) => {
     try {
-      // Whether the stream could be told to sync, which pipes can't, is all that it says.
+      // The callback's error only reports whether the stream could be synced, which pipes cannot.
       logger.flush(() => resolve());
     } catch {
-      // The destination was never opened: there is nothing to write.
+      // The destination was never opened, so there is nothing to write.
       resolve();
     }
   });
 }
 
-/** Nest's own messages, in the same log: its start-up chatter at debug, the rest as it is. */
+/** Nest's own messages in the same log: its start-up messages at debug, all others at their own level. */
 export function nestLogger(logger: Logger): LoggerService {
   const write =
     (level: 'debug' | 'warn' | 'error' | 'fatal') =>

@@ -14,7 +14,7 @@ class Kept {
 @Module({ providers: [closedAtEnd(Kept), { provide: Kept, useFactory: () => new Kept() }] })
 class Keeping {}
 
-it('closes what a module provides when its application is closed, and not before', async () => {
+it("closes a module's value when the application closes, and not before", async () => {
   const app = await NestFactory.createApplicationContext(Keeping, { logger: false });
   expect(told).toEqual([]);
   await app.close();

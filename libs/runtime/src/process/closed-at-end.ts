@@ -4,7 +4,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Closes what a module provides, once the process no longer answers. Stands among the module's providers. */
+/** A provider that closes a module's value once the process no longer responds to requests. */
 export function closedAtEnd(kept: abstract new (...args: never[]) => Closable): Provider {
   return {
     provide: Symbol(`the end of ${kept.name}`),

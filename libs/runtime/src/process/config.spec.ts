@@ -9,7 +9,7 @@ const shape = {
 };
 
 describe('loadConfig', () => {
-  it('reports every setting that is missing or wrong, in one line each, with what it is for', () => {
+  it('reports every missing or invalid setting on its own line, with its purpose', () => {
     expect(() => loadConfig(shape, { PORT: '70000', LEDGER_URL: '' })).toThrow(
       [
         'PORT: Too big: expected number to be <=65535',

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { SECRET_LENGTH } from '../http/secrets.js';
 import { StartFault } from '../start-fault.js';
 
-/** The environment is not as a process needs it. Its message has a line for each fault. */
+/** The environment is invalid. The message has a line for each fault. */
 export class ConfigError extends StartFault {
   override readonly name = 'ConfigError';
 }
 
-/** A setting that reads a whole number. */
+/** A setting that is an integer. */
 export const whole = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 
-/** A TCP port; 0 takes a free one. */
+/** A TCP port; 0 picks a free one. */
 export const port = whole(0, 65_535);
 
 const isRedisUrl = (url: string): boolean => /^rediss?:\/\/[^\s/]/.test(url) && URL.canParse(url);
 
-/** Where PostgreSQL listens. */
+/** The URL of PostgreSQL. */
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
 
-/** Where Redis is: a server, or nodes of a Redis Cluster by commas. */
+/** The URL of Redis: a server, or comma-separated nodes of a Redis Cluster. */
 export const redisUrl = z
   .string()
   .refine(
@@ -34,14 +34,14 @@ export const redisUrl = z
 /** A duration in milliseconds, up to a day. */
 export const durationMs = whole(1, 86_400_000);
 
-/** How long a start may wait for PostgreSQL. */
+/** How long the start may wait for PostgreSQL. */
 export const databaseStartWaitMs = durationMs
   .default(60_000)
   .describe('How long a start waits for a PostgreSQL server that does not answer yet');
 
 const address = z.url({ protocol: /^https?$/ });
 
-/** Where a neighbour listens: a URL without a path, or several by commas. */
+/** The URL of a neighbour without a path, or several separated by commas. */
 export const neighbourUrl = z.string().refine((text) => text.split(',').every((url) => isAddress(url)), {
   error: 'Invalid URL: expected http://host:port, or several by commas',
 });
@@ -51,7 +51,7 @@ function isAddress(text: string): boolean {
   return url.success && new URL(url.data).pathname === '/';
 }
 
-/** A second value of a secret, for the time of a rotation (docs/rotation.md). */
+/** A second value of a secret, for use during a rotation (docs/rotation.md). */
 export function secondSecret(name: string) {
   return z
     .string()
@@ -60,24 +60,24 @@ export function secondSecret(name: string) {
     .describe(`A second value that is accepted like ${name}, while that is rotated (docs/rotation.md)`);
 }
 
-/** The secret that the processes of a deployment share. */
+/** The secret shared by the processes of a deployment. */
 export const internalToken = z
   .string()
   .min(SECRET_LENGTH)
   .describe('The secret that the processes of a deployment share');
 
-/** The internal token as a process accepts it that others call. */
+/** The internal tokens that a process accepts from its callers. */
 export const internalTokens = {
   SVC_INTERNAL_TOKEN: internalToken,
   SVC_INTERNAL_TOKEN_SECOND: secondSecret('SVC_INTERNAL_TOKEN'),
 };
 
-/** The settings of a process, read from its environment. Reports all faults at once. */
+/** Reads the settings of a process from its environment. Reports all faults at once. */
 export function loadConfig<Shape extends z.ZodRawShape>(
   shape: Shape,
   env: Readonly<Record<string, string | undefined>>,
 ): z.infer<z.ZodObject<Shape>> {
-  // A variable set to nothing is taken for one that is not set, as shells and charts write it.
+  // An empty variable counts as unset, as shells and charts write it.
   const given = Object.fromEntries(Object.keys(shape).map((name) => [name, env[name] || undefined]));
   const result = z.object(shape).safeParse(given);
   if (result.success) return result.data;

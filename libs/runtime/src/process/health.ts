@@ -2,22 +2,22 @@ import { Controller, type DynamicModule, Module } from '@nestjs/common';
 import { Problem, routes } from '@svc/contracts';
 import { Answers } from '../http/route.js';
 
-/** Whether this process can serve requests. Parts that can't yet, or can't any more, say so here. */
+/** Whether this process can serve requests. Each part reports when it can't yet, or no longer can. */
 export class Readiness {
   private readonly reasons = new Map<string, string>();
 
-  /** Says that `part` can't serve, and why; or, without a reason, that it can again. */
+  /** Reports why `part` can't serve or, without a reason, that it can again. */
   report(part: string, reason?: string): void {
     if (reason === undefined) this.reasons.delete(part);
     else this.reasons.set(part, reason);
   }
 
-  /** Why it can't serve, for each part; empty where it can. */
+  /** The reason of each part that can't serve; empty if the process is ready. */
   get why(): string {
     return [...this.reasons].map(([part, reason]) => `${part}: ${reason}`).join('; ');
   }
 
-  /** Refuses with UNAVAILABLE and the reasons. */
+  /** Throws UNAVAILABLE with the reasons. */
   check(): void {
     if (this.reasons.size > 0) throw new Problem('UNAVAILABLE', { message: `Not ready. ${this.why}` });
   }

@@ -4,7 +4,7 @@ import { Answers } from '../http/route.js';
 import { RootLogger } from '../logging/logger.module.js';
 import { LogLevelSwitch } from '../logging/log-level.js';
 
-/** What the process logs, for its operator. */
+/** Reads and sets the log level, for the operator. */
 @Controller()
 export class LogLevelController {
   private readonly levels: LogLevelSwitch;

@@ -29,7 +29,7 @@ const ask = (url: string, token: string, level?: object): Promise<Response> =>
   });
 
 describe('the log level', () => {
-  it('is changed by the operator while the process runs, for good or for a time', async () => {
+  it('can be changed by the operator at run time, permanently or for a limited time', async () => {
     const { apiUrl, operatorUrl = '' } = await start(Process.with(gates, internal), true);
     expect(await (await ask(operatorUrl, OPERATOR)).json()).toEqual({ level: 'silent', until: null });
     expect((await ask(operatorUrl, OPERATOR, { level: 'fatal' })).status).toBe(200);
@@ -45,7 +45,7 @@ describe('the log level', () => {
     expect(logger.level).toBe('error');
   });
 
-  it("without an operator's port is changed by who knows the deployment's secret", async () => {
+  it("without an operator's port can be changed with the internal token", async () => {
     const { apiUrl } = await start(Process.with(internal), false);
     expect((await ask(apiUrl, INTERNAL, { level: 'fatal' })).status).toBe(200);
     for (const token of [OPERATOR, METRICS])
@@ -53,7 +53,7 @@ describe('the log level', () => {
     expect(logger.level).toBe('fatal');
   });
 
-  it('goes back by itself, and every change is logged, be it from silence', () => {
+  it('reverts by itself, and logs every change even while silent', () => {
     vi.useFakeTimers();
     try {
       const lines: string[] = [];

@@ -4,7 +4,7 @@ import { scrapedMetrics } from '@svc/telemetry';
 import type { FastifyReply } from 'fastify';
 import { Answers } from '../http/route.js';
 
-/** What the process counts, for Prometheus. */
+/** The metrics of the process, for Prometheus. */
 @Controller()
 export class MetricsController {
   @Answers(routes.metrics)

@@ -27,7 +27,7 @@ const get = (url: string, token?: string): Promise<Response> =>
   fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
 
 describe('GET /metrics', () => {
-  it("is for the operator's token or the one for metrics, on the operator's port alone", async () => {
+  it("accepts the operator's or the metrics token, on the operator's port alone", async () => {
     const { apiUrl, operatorUrl } = await start(Process.with(gates, internal), {
       operator: true,
       metricsToken: METRICS,
@@ -40,7 +40,7 @@ describe('GET /metrics', () => {
     expect((await get(`${apiUrl}/metrics`, METRICS)).status).toBe(404);
   });
 
-  it("without an operator's port is for the token for metrics or the deployment's", async () => {
+  it("without an operator's port accepts the metrics or the internal token", async () => {
     const { apiUrl } = await start(Process.with(internal), { metricsToken: METRICS });
     const url = `${apiUrl}/metrics`;
     expect((await get(url, METRICS)).status).toBe(200);
@@ -48,17 +48,17 @@ describe('GET /metrics', () => {
     for (const token of [undefined, OPERATOR]) expect((await get(url, token)).status).toBe(401);
   });
 
-  it('is for nobody where there is no token', async () => {
+  it('rejects every request if no token is set', async () => {
     const { apiUrl } = await start(Process.with(), {});
     for (const token of [undefined, '', METRICS])
       expect((await get(`${apiUrl}/metrics`, token)).status).toBe(401);
   });
 
-  it('refuses to start with a token that is too short to be one', async () => {
+  it('refuses to start with a token that is too short', async () => {
     await expect(start(Process.with(internal), { metricsToken: '' })).rejects.toThrow(/at least 32/);
   });
 
-  it('counts answers by route and status, and never by what a client made up', async () => {
+  it('counts responses by route and status, never by values that a client made up', async () => {
     const { apiUrl } = await start(Process.with(internal), { metricsToken: METRICS });
     await get(`${apiUrl}/healthz`);
     await get(`${apiUrl}/made-up-by-a-client`);
@@ -74,7 +74,7 @@ describe('GET /metrics', () => {
     expect(text).not.toContain('made-up');
   });
 
-  it('counts a request as active until its answer has ended or its client has gone', async () => {
+  it('counts a request as active until its response ends or its client disconnects', async () => {
     const { apiUrl } = await start(Process.with(internal), { metricsToken: METRICS });
     const active = async (): Promise<number> => {
       const text = await (await get(`${apiUrl}/metrics`, METRICS)).text();

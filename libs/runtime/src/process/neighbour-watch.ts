@@ -1,22 +1,22 @@
 import { within } from '../within.js';
 import type { Readiness } from './health.js';
 
-/** How often a neighbour is asked, and how long it may take to answer. */
+/** How often a neighbour is probed, and how long a probe may take. */
 const ASK_EVERY_MS = 500;
 const ANSWER_MS = 2_000;
 
-/** One answer that is missing may be a hiccup. */
+/** A single failed probe may be a hiccup. */
 const FAILURES = 2;
 
-/** Looks at what a process can't do without, and says in its readiness what is away. */
+/** Probes the neighbours that a process depends on, and reports the unavailable ones in its readiness. */
 export class NeighbourWatch {
   private readonly timers: NodeJS.Timeout[] = [];
 
   constructor(private readonly readiness: Readiness) {}
 
   /**
-   * Probes a neighbour from now on. The process is not ready before the first success, nor while the probe fails. One that is
-   * needed for the start only is not probed after its first success.
+   * Starts to probe a neighbour. The process is not ready before the first success, nor while the probe
+   * fails. With `forStartOnly` probing stops after the first success.
    */
   add(name: string, probe: () => Promise<unknown>, { forStartOnly = false } = {}): void {
     this.readiness.report(name, 'it has not answered yet');
@@ -38,7 +38,7 @@ export class NeighbourWatch {
         isAsking = false;
       }
     };
-    // It never rejects.
+    // Never rejects.
     const timer = setInterval(() => void ask(), ASK_EVERY_MS);
     this.timers.push(timer);
     void ask();
@@ -49,7 +49,7 @@ export class NeighbourWatch {
   }
 }
 
-/** Resolves when one of these addresses is ready; rejects with why each of them is not. */
+/** Resolves when one of these addresses is ready; rejects with the reason of each if none is. */
 export async function anyIsReady(urls: string): Promise<void> {
   const probes = urls.split(',').map((url) => isReady(url.trim().replace(/\/$/, '')));
   try {

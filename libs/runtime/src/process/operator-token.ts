@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SECRET_LENGTH } from '../http/secrets.js';
 import { StartFault } from '../start-fault.js';
 
-/** The operator's secret of this installation: made at the first start, readable by its owner only. */
+/** The operator's token of this installation: created at the first start, readable by its owner only. */
 export async function operatorToken(dataDir: string): Promise<string> {
   const path = join(dataDir, 'operator-token');
   const token = (await read(path)) ?? (await make(path));
@@ -25,7 +25,9 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** The file has its name only once all of it is on disk, so that no crash leaves a part of a secret. */
+/**
+ * The file gets its name only once it is completely on disk, so that a crash never leaves a partial secret.
+ */
 async function make(path: string): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   const aside = `${path}.${process.pid}`;

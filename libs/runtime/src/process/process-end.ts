@@ -3,16 +3,16 @@ import { type Logger, flushLog } from '../logging/logging.js';
 import { tellStartFault } from '../start-fault.js';
 import { within } from '../within.js';
 
-/** A part of a process gets this long to be undone. */
+/** Default deadline for undoing one part of a process. */
 const UNDO_MS = 30_000;
 
-/** A start that is to end gets this long to come to a point where what it has begun can be undone. */
+/** How long a stop waits for a start in progress to reach a point where it can be undone. */
 const START_MS = 5_000;
 
-/** A second signal soon after the first one is the same: a terminal and npm both send theirs. */
+/** Signals within this time count as one: a terminal and npm both send theirs. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Whoever reads the log gets this long to take what was written. */
+/** How long the reader of the log gets to take what was written. */
 const FLUSH_MS = 2_000;
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -20,24 +20,28 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 type Undo = () => Promise<void> | void;
 
 /**
- * How a process ends, once, whatever ends it: what was started is undone, last things first, each within its deadline;
- * then the log is written and the process exits, with 0 where it was told to stop and all could be undone, else with 1.
+ * Ends a process once, whatever the cause: undoes what was started, in reverse order and each within its
+ * deadline, then flushes the log and exits, with 0 if it was asked to stop and everything was undone, else
+ * with 1.
  */
 export class ProcessEnd {
-  /** Set as soon as there is one. */
+  /** Set as soon as it exists. */
   logger: Logger | undefined;
   private starting: Promise<unknown> = Promise.resolve();
   private readonly parts: { readonly undo: Undo; readonly deadlineMs: number }[] = [];
   private endingSinceMs: number | undefined;
   private code = 0;
 
-  /** Ends the process on signals, and on what nobody has caught. */
+  /** Ends the process on signals, uncaught exceptions and unhandled rejections. */
   watch(): void {
     for (const signal of SIGNALS) process.on(signal, () => this.signalled());
     process.on('uncaughtException', (error) => this.fail('a bug; the process stops', { err: error }));
   }
 
-  /** Waits for the start, here and before an end that comes meanwhile. Whatever it throws is told and ends the process. */
+  /**
+   * Awaits the start, also on behalf of a stop that comes in the meantime. Reports any error and ends the
+   * process.
+   */
   async awaitStart(starting: Promise<void>): Promise<void> {
     this.starting = starting;
     try {
@@ -49,12 +53,12 @@ export class ProcessEnd {
     }
   }
 
-  /** Remembers how to undo something. */
+  /** Registers how to undo something. */
   undo(undo: Undo, deadlineMs = UNDO_MS): void {
     this.parts.push({ undo, deadlineMs });
   }
 
-  /** Ends the process with 1, and says why in the log. */
+  /** Logs the reason and ends the process with 1. */
   fail(reason: string, fields: object = {}): void {
     this.code = 1;
     if (this.logger) this.logger.fatal(fields, reason);
@@ -64,14 +68,14 @@ export class ProcessEnd {
 
   private signalled(): void {
     if (this.endingSinceMs === undefined) this.begin();
-    // Somebody does not want to wait any longer.
+    // A later second signal means that its sender does not want to wait.
     else if (performance.now() - this.endingSinceMs > SAME_SIGNAL_MS) void this.leave(1);
   }
 
   private begin(): void {
     if (this.endingSinceMs !== undefined) return;
     this.endingSinceMs = performance.now();
-    // It never rejects, and ends the process.
+    // Never rejects, and ends the process.
     void this.undoAll();
   }
 
@@ -88,9 +92,9 @@ export class ProcessEnd {
     await this.leave(this.code);
   }
 
-  /** It never rejects. */
+  /** Never rejects. */
   private async leave(code: number): Promise<void> {
-    // A write that is cut by the end would leave a torn line.
+    // Exiting in the middle of a write would leave a torn line.
     if (this.logger) await within(FLUSH_MS, flushLog(this.logger)).catch(() => undefined);
     process.exit(code);
   }

@@ -72,7 +72,7 @@ const NODE_CLOSES_AFTER_MS = 7_000;
 
 const REQUEST = 'GET /client HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
-/** Writes the parts one after the other, and gives all that comes back until the connection ends. */
+/** Sends the parts one after the other, and returns all that is received until the connection ends. */
 async function exchange(to: NetConnectOpts, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = connect(to).setNoDelay();
   socket.on('error', () => undefined);
@@ -128,7 +128,7 @@ describe('a place for balancers', () => {
     ['version 2, IPv6', v2(0x21, [...V6, ...V6, 1, 1, 2, 2]), '2001:db8:0:0:0:0:0:7'],
     ['a health check of version 1', 'PROXY UNKNOWN\r\n', 'unknown'],
     ['a health check of version 2', v2(0, [], 0x20), 'unknown'],
-  ])('takes the address of the client from the header: %s', async (_, header, ip) => {
+  ])("takes the client's address from the header: %s", async (_, header, ip) => {
     expect(ipOf(await proxied(header, REQUEST))).toBe(ip);
     const bytes = Buffer.concat([Buffer.from(header), Buffer.from(REQUEST)]);
     expect(ipOf(await proxied(bytes))).toBe(ip);
@@ -154,16 +154,16 @@ describe('a place for balancers', () => {
     expect(await proxied(header, REQUEST)).toBe('');
   });
 
-  it('closes a connection that sends nothing after 5 s', async () => {
+  it('closes a connection that sends nothing within 5 s', async () => {
     expect(await proxied()).toBe('');
   });
 
-  it('refuses a second header, which is the client’s', async () => {
+  it('rejects a second header, which comes from the client', async () => {
     const header = 'PROXY TCP4 192.0.2.7 127.0.0.1 50000 3000\r\n';
     expect(await proxied(header, header, REQUEST)).toMatch(/^HTTP\/1.1 400 /);
   });
 
-  it('is opened again where a killed process has left its socket', async () => {
+  it('reopens at a socket file that a killed process left behind', async () => {
     const second = await start();
     expect(ipOf(await proxied('PROXY TCP4 192.0.2.7 127.0.0.1 1 2\r\n', REQUEST))).toBe('192.0.2.7');
     await running.stop();
@@ -171,7 +171,7 @@ describe('a place for balancers', () => {
   });
 });
 
-it('no header is believed where balancers are not served', async () => {
+it('a header is not trusted on the ordinary listener', async () => {
   const to = { host: '127.0.0.1', port: Number(new URL(running.apiUrl).port) };
   expect(await exchange(to, 'PROXY TCP4 192.0.2.7 127.0.0.1 1 2\r\n', REQUEST)).toMatch(/^HTTP\/1.1 400 /);
   expect(ipOf(await exchange(to, REQUEST))).toBe('127.0.0.1');

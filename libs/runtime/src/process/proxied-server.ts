@@ -8,8 +8,9 @@ const HEADER_MS = 5_000;
 type Accept = (socket: Socket) => void;
 
 /**
- * Makes a server require a PROXY header at the beginning of each connection and take the client's address from it. Any other
- * connection is closed. Anyone who can connect can name any client, so only proxies may reach such a server.
+ * Makes a server require a PROXY header at the beginning of each connection and take the client's address
+ * from it. Any other connection is closed. Anyone who can connect can claim any address, so only proxies may
+ * reach such a server.
  */
 export function requireProxyHeader(server: Server): void {
   const listeners = server.listeners('connection') as Accept[];

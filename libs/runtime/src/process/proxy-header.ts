@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /** A header of the PROXY protocol, by which a TCP proxy names the client of a connection. */
 export interface ProxyHeader {
-  /** The header's length. What follows it is the client's. */
+  /** The header's length. The bytes after it are the client's. */
   readonly bytes: number;
   /** The client's address; absent for connections of the proxy itself, such as health checks. */
   readonly address: string | undefined;
@@ -19,7 +19,10 @@ const MAX_BYTES_V1 = 107;
 /** Addresses and extensions. Proxies in use send less than 300 bytes. */
 const MAX_BYTES_V2 = 2_048;
 
-/** Reads the beginning of a connection. `undefined` while more is needed. Throws SyntaxError on anything but a header. */
+/**
+ * Parses the beginning of a connection. `undefined` while more bytes are needed. Throws SyntaxError on
+ * anything but a header.
+ */
 export function readProxyHeader(received: Buffer): ProxyHeader | undefined {
   const common = Math.min(received.length, SIGNATURE_V2.length);
   if (received.subarray(0, common).equals(SIGNATURE_V2.subarray(0, common)))

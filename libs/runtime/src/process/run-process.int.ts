@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RunningProcess } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** The compiled library, for processes of their own. */
+/** The compiled library, loaded by the child processes. */
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
 
 let dir: string;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** A main whose start is `body`. */
+/** A main module whose start function is `body`. */
 async function mainOf(body: string): Promise<string> {
   const main = join(dir, `main-${(processes += 1)}.mjs`);
   const code = `
@@ -44,8 +44,8 @@ async function ended(body: string, env: Record<string, string> = {}): Promise<Ru
   return service;
 }
 
-describe('a start that can not be', () => {
-  it('tells all faults of the settings at once, each in a line', async () => {
+describe('a start that fails', () => {
+  it('reports all invalid settings at once, each on its own line', async () => {
     const { exitCode, output } = await ended('', { PORT: 'many', SVC_LOG_LEVEL: 'loud', SVC_DRAIN_MS: '-1' });
     expect(exitCode).toBe(1);
     expect(output.trim().split('\n')).toEqual([
@@ -67,12 +67,12 @@ describe('a start that can not be', () => {
       `throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' })`,
       'No space is left for /data/x',
     ],
-  ])('tells %s in one line', async (_what, body, line) => {
+  ])('reports %s in one line', async (_what, body, line) => {
     const { exitCode, output } = await ended(body);
     expect({ exitCode, output }).toEqual({ exitCode: 1, output: `${line}\n` });
   });
 
-  it('keeps the stack of a fault that nobody foresaw, and undoes what had begun', async () => {
+  it('keeps the stack of an unexpected error, and undoes what was started', async () => {
     const { exitCode, output } = await ended(`starting.undo(() => say('undone')); throw new Error('a bug');`);
     expect(exitCode).toBe(1);
     expect(output).toMatch(/Error: a bug\n +at /);
@@ -82,7 +82,7 @@ describe('a start that can not be', () => {
 
 describe('the end', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s undoes everything, last things first, and ends with 0',
+    '%s undoes everything in reverse order, and exits with 0',
     async (signal) => {
       const service = await started(`
       starting.undo(() => say('first'));
@@ -92,7 +92,7 @@ describe('the end', () => {
     },
   );
 
-  it('a part that fails does not keep the others from being undone, and the exit code tells of it', async () => {
+  it('a part that fails does not keep the others from being undone, and sets the exit code', async () => {
     const service = await started(`
       starting.undo(() => say('first'));
       starting.undo(() => { throw new Error('stuck'); });`);
@@ -100,7 +100,7 @@ describe('the end', () => {
     expect(service.output).toMatch(/while stopping: stuck\nfirst\n$/);
   });
 
-  it('a signal that a terminal and npm send twice is one', async () => {
+  it('a signal sent by both a terminal and npm counts once', async () => {
     const service = await started(`
       starting.undo(async () => { await new Promise((resolve) => setTimeout(resolve, 300)); say('undone'); });`);
     service.signal('SIGINT');
@@ -110,7 +110,7 @@ describe('the end', () => {
     expect(service.output).toContain('undone');
   });
 
-  it('a second signal later on ends it at once, with 1', async () => {
+  it('a later second signal ends the process at once, with 1', async () => {
     const service = await started(
       `starting.undo(() => { say('stopping'); return new Promise(() => undefined); });`,
     );
@@ -121,7 +121,7 @@ describe('the end', () => {
     expect(await service.ended()).toBe(1);
   });
 
-  it('a signal during the start undoes what the start has come to meanwhile', async () => {
+  it('a signal during the start undoes what has been started so far', async () => {
     const main = await mainOf(`
       say('starting');
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -132,14 +132,14 @@ describe('the end', () => {
     expect(service.output).toContain('undone');
   });
 
-  it('leaves no line of its log torn, however slowly that is read', async () => {
+  it('leaves no torn log line, however slowly the log is read', async () => {
     const main = await mainOf(`
       const line = 'x'.repeat(1_000);
       for (let number = 1; number <= 2_000; number += 1) starting.logger.info({ number, line }, 'a line');
       setTimeout(() => starting.fail('the last line'), 50);
       return 'it runs';`);
     const child = spawn(process.execPath, [main], { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
-    // The pipe is full while the process is told to end.
+    // The pipe is full when the process is told to end.
     await once(child.stdout, 'readable');
     await sleep(500);
     const lines = (await text(child.stdout)).split('\n').filter((line) => line.startsWith('{'));
@@ -153,7 +153,7 @@ describe('the end', () => {
     ['an exception that nobody caught', `setTimeout(() => { throw new Error('planted'); }, 100)`],
     ['a rejection that nobody caught', `setTimeout(() => void Promise.reject(new Error('planted')), 100)`],
     ['a part that gives up', `setTimeout(() => starting.fail('planted'), 100)`],
-  ])('%s is logged, undoes everything and ends it with 1', async (_what, fault) => {
+  ])('%s is logged, undoes everything and ends the process with 1', async (_what, fault) => {
     const service = await started(`starting.undo(() => say('undone')); ${fault}`);
     expect(await service.ended()).toBe(1);
     expect(service.output).toContain('undone');

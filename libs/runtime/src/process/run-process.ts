@@ -9,13 +9,13 @@ import { ProcessEnd } from './process-end.js';
 import { DRAIN_MS, type Running, type ServeOptions, serve } from './serve.js';
 import { VERSION } from '../version.js';
 
-/** Beyond the time for answers under way, what closing everything may take. */
+/** Time to close everything, beyond the time for open requests. */
 const CLOSE_MS = 30_000;
 
-/** A process that listens and still waits for a neighbour after this time logs for which. */
+/** A process that still waits for neighbours after this time logs their names. */
 const READY_MS = 5_000;
 
-/** The settings that every process has. `name` is what telemetry calls it. */
+/** The settings of every process. `name` is its name in telemetry. */
 export function processConfig(defaults: {
   readonly name: string;
   readonly port: number;
@@ -39,33 +39,33 @@ type ProcessShape = ReturnType<typeof processConfig>;
 type Config<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A process while it starts, and what it can do to itself. */
+/** A process during its start. */
 export interface StartingProcess<Settings = unknown> {
   readonly config: Settings;
   readonly env: Environment;
   readonly logger: Logger;
-  /** Whether it can serve; behind `/readyz`. */
+  /** Whether the process can serve; behind `/readyz`. */
   readonly readiness: Readiness;
-  /** Serves a module, on the host and the port of the settings, until the process ends. */
+  /** Serves a module until the process ends, on the host and port of the settings. */
   readonly serve: (
     options: Omit<ServeOptions, 'logger' | 'readiness' | 'api' | 'drainMs' | 'metricsToken'>,
   ) => Promise<Running>;
-  /** Remembers how to undo what was started, last things first; within 30 s. */
+  /** Registers how to undo what was started, in reverse order and each within 30 s. */
   readonly undo: (undo: () => Promise<void> | void) => void;
-  /** Ends the process with 1: what it counts on is gone for good. */
+  /** Ends the process with 1, after a loss from which it cannot recover. */
   readonly fail: (reason: string) => void;
 }
 
 export interface ProcessOptions<Shape extends ProcessShape & z.ZodRawShape> {
   readonly settings: Shape;
-  /** Starts everything. What it returns is told to whoever started the process. */
+  /** Starts everything. The returned message is printed for the person who started the process. */
   readonly start: (process: StartingProcess<Config<Shape>>) => Promise<string>;
 }
 
 /**
- * Runs a process from its start to its end. Faults of the start are told in plain lines, all those of the settings at
- * once. SIGTERM and SIGINT end it with 0, also while it starts; a second one after a second ends it at once.
- * A fault of the start, what nobody has caught, and `fail` end it with 1.
+ * Runs a process from its start to its end. Start-up faults are reported in plain lines, those of the
+ * settings all at once. SIGTERM and SIGINT end it with 0, even during the start; a second one after a second
+ * ends it at once. A failed start, an uncaught error and `fail` end it with 1.
  */
 export async function runProcess<Shape extends ProcessShape & z.ZodRawShape>(
   env: Environment,

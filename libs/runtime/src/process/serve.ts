@@ -24,12 +24,12 @@ import { LoggerModule } from '../logging/logger.module.js';
 import { type Logger, nestLogger } from '../logging/logging.js';
 import { within } from '../within.js';
 
-/** Streams under way get this long to end once a process is told to stop. Kubernetes kills at 30 s by default. */
+/** How long open streams may go on once a process is stopping. Kubernetes kills at 30 s by default. */
 export const DRAIN_MS = 25_000;
 
 /**
- * For so long a process that stops takes connections and answers on those that it has: a client may be about to use one, and
- * a balancer may not know yet. Each ends with its next answer.
+ * How long a stopping process still accepts connections and serves the open ones: a client may be about to
+ * use one, and a balancer may not know yet. Each connection closes with its next response.
  */
 const LINGER_MS = 250;
 const LOOK_MS = 10;
@@ -42,39 +42,43 @@ export interface Listener {
 export interface ServeOptions {
   readonly module: DynamicModule | Type;
   readonly logger: Logger;
-  /** Whether the process can serve; default: from the start on, until it stops. */
+  /** Whether the process can serve; default: from the start until it stops. */
   readonly readiness?: Readiness;
   readonly api: Listener;
-  /** Where the operator's routes are served; without it they are not served at all. */
+  /** The operator's port; without it the operator's routes are not served at all. */
   readonly operator?: Listener;
-  /** What brings events to this process. */
+  /** The source of this process's events. */
   readonly events?: (app: NestFastifyApplication) => CustomTransportStrategy;
   readonly drainMs?: number;
-  /** Comma-separated addresses, as IP, CIDR or `loopback`, of proxies whose `X-Forwarded-For` is believed. */
+  /** Comma-separated addresses, as IP, CIDR or `loopback`, of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: string;
-  /** A second place for the public API, a port or the path of a Unix socket, where connections begin with a PROXY header. */
+  /**
+   * A second listener for the public API, a port or the path of a Unix socket, where connections begin with a
+   * PROXY header.
+   */
   readonly proxyListen?: string | undefined;
-  /** Origins by commas, or `*`, whose pages may ask what clients may; default: none. */
+  /** Comma-separated origins, or `*`, whose pages may call client routes; default: none. */
   readonly corsOrigins?: string;
-  /** What all that is being received may come to; default: `BODY_BOUNDS`. */
+  /** Limits on bodies being received; default: `BODY_BOUNDS`. */
   readonly bodies?: Partial<BodyBounds>;
-  /** A secret that reads metrics and can do nothing else. */
+  /** A secret that can read metrics and nothing else. */
   readonly metricsToken?: SharedSecret | undefined;
 }
 
-/** A process that serves. */
+/** A serving process. */
 export interface Running {
   readonly app: NestFastifyApplication;
   readonly apiUrl: string;
   readonly operatorUrl: string | undefined;
   /**
-   * Lets connections end with their next answer, takes no new ones after a moment, lets answers under way end up to a
-   * deadline, then closes everything. Calls of other processes are sent elsewhere at once.
+   * Closes each connection after its next response, stops accepting new ones after a moment, lets open
+   * responses finish up to a deadline, then closes everything. Calls of other processes are sent elsewhere at
+   * once.
    */
   stop(): Promise<void>;
 }
 
-/** What every process serves and gives to its services, beside the module that makes it what it is. */
+/** What every process serves and provides, beside its own module. */
 @Module({})
 class ProcessModule {
   static around(module: ServeOptions['module'], logger: Logger, readiness: Readiness): DynamicModule {
@@ -86,7 +90,7 @@ class ProcessModule {
   }
 }
 
-/** Starts serving: Nest on Fastify, the event consumers, then the ports. */
+/** Starts Nest on Fastify, then the event consumers, then the ports. */
 export async function serve(options: ServeOptions): Promise<Running> {
   const state: { stopping: boolean; operatorPort: number | undefined } = {
     stopping: false,
@@ -125,7 +129,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     await openOthers(others, options, (request, response) => fastify.routing(request, response));
     const { operator } = others;
     if (operator) state.operatorPort = (operator.address() as AddressInfo).port;
-    // Not through Nest, which would log a port that is taken before the caller can tell it.
+    // Not through Nest, which would log a port conflict before the caller can report it.
     await fastify.listen(options.api);
   } catch (error) {
     for (const server of Object.values<Server>({ ...others })) server.close();
@@ -150,10 +154,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
   };
 }
 
-/** What a service of the process brings under a token, if any does. */
+/** The provider of a token, if any service of the process has one. */
 function provided<Value>(app: NestFastifyApplication, token: Abstract<Value>): Value | undefined {
   try {
-    // Not asked of the application itself, which would log that there is none.
+    // Not from the application itself, which would log a missing provider.
     return app.get(ModuleRef).get<Value>(token, { strict: false });
   } catch (error) {
     if (error instanceof UnknownElementException) return undefined;
@@ -203,7 +207,7 @@ function listen(server: Server, place: ListenOptions): Promise<void> {
   });
 }
 
-/** Resolves when the time is over, or nobody is connected. */
+/** Resolves when the time is over or all connections are closed. */
 async function linger(servers: readonly Server[], lingerMs: number): Promise<void> {
   const endMs = performance.now() + lingerMs;
   while (performance.now() < endMs) {
@@ -215,10 +219,10 @@ async function linger(servers: readonly Server[], lingerMs: number): Promise<voi
   }
 }
 
-/** Stops accepting and waits until every answer under way has ended, at most until the deadline. */
+/** Stops accepting and waits until every open response has ended, up to the deadline. */
 async function drain(servers: readonly Server[], deadlineMs: number): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
-  // A kept-alive connection becomes idle when its answer ends, and nobody else would close it then.
+  // A keep-alive connection becomes idle when its response ends, and nothing else would close it.
   const sweep = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50);
   await within(deadlineMs, Promise.all(closed)).catch(() => undefined);
   clearInterval(sweep);
