@@ -14,7 +14,7 @@ routerConformance('LocalRouter behind a wire', (catalog) => {
   return Promise.resolve({ router: new SerialisedRouter(router), stop });
 });
 
-describe('the room at a backend', () => {
+describe('the slots of a backend', () => {
   let backend: TestBackend;
   let catalog: Catalog;
   let router: InferenceRouter;
@@ -48,7 +48,7 @@ describe('the room at a backend', () => {
     await backend.close();
   });
 
-  it('is what its entry says, and comes back when a call ends', async () => {
+  it('are as many as its entry says, and become free when a call ends', async () => {
     for (let round = 0; round < 3; round += 1) {
       const stream = await ask();
       await expect(ask()).rejects.toMatchObject(FULL);
@@ -57,7 +57,7 @@ describe('the room at a backend', () => {
     expect(backend.asked.length).toBe(3);
   });
 
-  it('comes back though the catalogue was read anew meanwhile, and what is new holds at once', async () => {
+  it('become free even if the catalogue was reloaded meanwhile, and new limits apply at once', async () => {
     const before = await ask();
     offer({ id: 'm', backends: [entry({ maxInFlight: 2 })] });
     const second = await ask();
@@ -71,7 +71,7 @@ describe('the room at a backend', () => {
     await eventually('all are let go', () => backend.cut === 5);
   });
 
-  it('is counted over all models that share its URL and model, each within its own bound', async () => {
+  it('are shared by all models with the same URL and model, each within its own limit', async () => {
     const backends = (maxInFlight: number): object[] => [entry({ maxInFlight })];
     offer({ id: 'small', backends: backends(1) }, { id: 'large', backends: backends(3) });
     for (let round = 0; round < 3; round += 1) {
@@ -84,7 +84,7 @@ describe('the room at a backend', () => {
     }
   });
 
-  it('is its own for every model there', async () => {
+  it('are separate for every model at a URL', async () => {
     offer({
       id: 'm',
       backends: [entry({ model: 'a', maxInFlight: 1 }), entry({ model: 'b', maxInFlight: 1 })],
@@ -98,7 +98,7 @@ describe('the room at a backend', () => {
     for (const stream of streams) await close(stream);
   });
 
-  it('is given back by a call that could not be made', async () => {
+  it('are freed by a call that could not be made', async () => {
     for (let round = 0; round < 3; round += 1) {
       offer({ id: 'm', backends: [entry({ maxInFlight: 1, apiKeyEnv: 'NO_HEADER' })] });
       await expect(ask()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
@@ -107,7 +107,7 @@ describe('the room at a backend', () => {
     await close(await ask());
   });
 
-  it('is waited for, and goes to the account that has least, at whichever backend it becomes free', async () => {
+  it('go to the waiting account with the fewest calls, at whichever backend one becomes free', async () => {
     await stop();
     const backends = [entry({ model: 'x', maxInFlight: 2 }), entry({ model: 'y', maxInFlight: 2 })];
     catalog = new Catalog(catalogFile({ id: 'm', backends }));
@@ -127,11 +127,11 @@ describe('the room at a backend', () => {
     for (const stream of flood) await close(stream);
     for (const stream of await Promise.all(waiting)) await close(stream);
     expect(order[0]).toBe('newcomer');
-    // All places are free again.
+    // All slots are free again.
     for (const stream of await Promise.all([1, 2, 3, 4].map(() => ask()))) await close(stream);
   });
 
-  it('is asked for with the key and the weight that the catalogue names at the time', async () => {
+  it('are used with the key and weight that the catalogue has at the time', async () => {
     const other = await TestBackend.start((response) => void response.write('data: {}\n\n'));
     const asked = async (weights: readonly number[], apiKeyEnv: string): Promise<string | undefined> => {
       const [weight, otherWeight] = weights;
@@ -186,7 +186,7 @@ describe('a backend that fails rests', () => {
   const isStrange = ({ body }: Asked): boolean => body.includes('"strange"');
   const answer = saying({ choices: [{ index: 0 }] });
 
-  /** Whether a strange request, or any request, makes the preferred backend fail. */
+  /** Makes the preferred backend fail for matching requests. */
   const failing = (reply: Reply, when: (asked: Asked) => boolean): Reply => {
     return (response, asked) => (when(asked) ? reply : answer)(response, asked);
   };
@@ -196,7 +196,7 @@ describe('a backend that fails rests', () => {
     ({ router, stop } = quickRouter(catalogOf(backends.map(({ url }) => url))));
   }
 
-  /** The name of the backend that answered, and the number of those that were called before. */
+  /** The name of the backend that responded, and the number of failed calls before. */
   async function ask(accountId: string, field = 'plain'): Promise<[string, number]> {
     const call = { requestId: 'r', accountId, model: 'm', body: [Buffer.from(`{"${field}":1}`)] };
     const { backend, retries } = await router.complete(call, new AbortController().signal);
@@ -215,7 +215,7 @@ describe('a backend that fails rests', () => {
     ['an error 500', invalid],
     ['an error in place of an answer', saying({ error: { message: 'no such grammar' } })],
     ['the end of the connection', breakOff],
-  ])('only for the account whose requests alone get %s', async (_, reply) => {
+  ])('only for the account whose requests alone cause %s', async (_, reply) => {
     await given(failing(reply, isStrange));
     expect(await ask('strange', 'strange')).toEqual(['backend-2', 1]);
     expect(await ask('strange', 'strange')).toEqual(['backend-2', 0]);
@@ -236,7 +236,7 @@ describe('a backend that fails rests', () => {
     expect(backends[0]?.asked.length).toBe(2);
   });
 
-  it('for everyone at once when its proxy responds that it is gone', async () => {
+  it('for everyone at once when its proxy reports that it is gone', async () => {
     await given(saying({}, 502));
     expect(await ask('first')).toEqual(['backend-2', 1]);
     expect(await ask('second')).toEqual(['backend-2', 0]);

@@ -25,44 +25,44 @@ import type { RouterConfig } from './router.config.js';
 import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined, readTexts } from './backends/embedding-batches.js';
 import { BackendError } from './dialects/backend-error.js';
 
-/** An error's body is read up to this many bytes, and for so long: enough for any message. */
+/** Limits for reading an error body; enough for any message. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
 const ERROR_READ_MS = 5_000;
 
 /** The longest `Retry-After` of a backend that is passed on. */
 const RETRY_AFTER_LIMIT_SECONDS = 3_600;
 
-/** How an answer is taken, and how long its parts may take. */
+/** How a response is read, and how long its parts may take. */
 interface Mode<Part> {
-  /** How long all backends together may take, to the first event of a stream or to the end of a whole answer. */
+  /** For all backends together, to the first event of a stream or the end of a complete response. */
   readonly deadlineMs: number;
   readonly pauseMs: number;
   readonly isStream: boolean;
-  /** The call as this backend gets it. */
+  /** The body for this backend. */
   readonly body: (live: LiveBackend) => readonly Uint8Array[];
-  /** Throws what another backend might do better. */
+  /** Throws errors that another backend might not produce. */
   readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Part>;
 }
 
 export interface RouterSettings extends RouterConfig {
-  /** The value of an environment variable that a backend's `apiKeyEnv` names. */
+  /** Returns the environment variable that a backend's `apiKeyEnv` names. */
   readonly secret: (name: string) => string | undefined;
 }
 
-/** What the router writes its log lines with, beside its settings. */
+/** The log, beside the settings. */
 interface Logging {
   readonly log: Logger;
 }
 
-/** Error statuses that are counted each on its own. */
+/** Error statuses with their own metric label. */
 const COUNTED_STATUSES: ReadonlySet<number> = new Set([
   400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504,
 ]);
 
-/** Client errors that say nothing about the request or the catalogue: a timeout, a rate limit. */
+/** Client errors that show no fault of the request or the catalogue: a timeout, a rate limit. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
 
-/** Asks the backends of the catalogue, one after the other until one begins to answer. */
+/** Calls the backends of the catalogue one after the other until one begins to respond. */
 export class LocalRouter extends InferenceRouter {
   constructor(
     private readonly catalog: Catalog,
@@ -106,14 +106,16 @@ export class LocalRouter extends InferenceRouter {
     });
   }
 
-  /** Splits the texts into batches that every backend of the model takes. One that fails ends the others. */
+  /**
+   * Splits the texts into batches that every backend of the model accepts. One failing batch ends the others.
+   */
   private async embeddings(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
     const texts = readTexts(call.body);
     const size = Math.min(...this.catalog.backendsOf(call.model).map(({ maxBatch }) => maxBatch));
     const batches = batchesOf(texts, size);
     const failing = new AbortController();
     const together = AbortSignal.any([signal, failing.signal]);
-    // All batches prefer the same backend: vectors of two builds of a model may differ a little.
+    // All batches prefer the same backend: vectors of two builds of a model may differ slightly.
     const batchCall = { ...call, cacheKey: call.requestId };
     const parts: (EmbeddingVectors & Answering)[] = [];
     const work = async (): Promise<void> => {
@@ -136,7 +138,7 @@ export class LocalRouter extends InferenceRouter {
     return { ...answeringOf(parts), body: JSON.stringify(joined(parts)) };
   }
 
-  /** How a response is taken that is not streamed. */
+  /** The mode for responses that are not streamed. */
   private get whole(): Pick<Mode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
     const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs } = this.settings;
     return { deadlineMs: limitMs, pauseMs: limitMs, isStream: false };
@@ -184,7 +186,7 @@ export class LocalRouter extends InferenceRouter {
         refusal = refusalOf(error, sent);
         if (error instanceof BackendError) this.report(error, sent, { live, call });
         router.attempts.add(1, call.model, live.name, outcomeOf(refusal, signal));
-        // Only now the call ends: what the backend said is known better than that it was let go.
+        // Recorded before the abort, since the backend's error is more telling than the abort.
         attempt.failed(signal.aborted ? error : refusal.problem);
         exchange?.abort();
       }
@@ -199,7 +201,7 @@ export class LocalRouter extends InferenceRouter {
     throw this.unasked(call.model, candidates);
   }
 
-  /** The problem when no backend was called: the model has none, or none had a free place in time. */
+  /** The problem when no backend was called: the model has none, or no slot became free in time. */
   private unasked(model: string, candidates: readonly LiveBackend[]): Problem {
     for (const { name } of candidates) router.attempts.add(1, model, name, 'full');
     return new Problem(candidates.length > 0 ? 'MODEL_AT_CAPACITY' : 'MODEL_OFFLINE');
@@ -222,7 +224,10 @@ export class LocalRouter extends InferenceRouter {
     return apiKeyEnv === undefined ? undefined : this.settings.secret(apiKeyEnv);
   }
 
-  /** What a client must not read of a backend. Its own name of the model is one of them, unless clients use the same. */
+  /**
+   * What a client must not learn of a backend. That includes its own name of the model, unless clients use
+   * the same name.
+   */
   private secretsOf(live: LiveBackend, { model }: InferenceCall): string[] {
     const { hostname, host } = new URL(live.origin);
     const name = live.backend.model === model ? [] : [live.backend.model];
@@ -241,13 +246,13 @@ export class LocalRouter extends InferenceRouter {
   }
 }
 
-/** What became of an attempt that has no answer, for metrics. */
+/** The outcome of a failed attempt, for metrics. */
 function outcomeOf({ elsewhere, rest }: Refusal, signal: AbortSignal): string {
   if (signal.aborted) return 'aborted';
   return elsewhere || rest !== 'nobody' ? 'failed' : 'refused';
 }
 
-/** Throws what an answer's head says is no answer. */
+/** Throws if the response head shows a failure. */
 async function refuseFailure(exchange: Exchange): Promise<void> {
   const { status, headers } = exchange;
   if (status !== 200) {
@@ -255,7 +260,7 @@ async function refuseFailure(exchange: Exchange): Promise<void> {
     const body = await exchange.beginning(ERROR_LIMIT_BYTES).catch(() => '');
     throw new BackendError(status, body, retryAfterOf(headers));
   }
-  // None was asked for, and a few bytes of one can be any number of others.
+  // No encoding was requested, and a few compressed bytes can expand to any size.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new Error('the answer has an encoding that was not asked for');
 }

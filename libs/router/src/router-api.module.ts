@@ -4,10 +4,10 @@ import { InferenceController } from './api/inference.controller.js';
 import type { RouterSettings } from './local-router.js';
 import { RouterModule } from './router.module.js';
 
-/** Serves the router to other processes. Needs the global module of the catalogue. */
+/** Serves the router to other processes. Requires the global catalogue module. */
 @Module({})
 export class RouterApiModule {
-  /** Callers must know `token`. */
+  /** Callers must send `token`. */
   static with(settings: RouterSettings, token: InternalToken): DynamicModule {
     return {
       module: RouterApiModule,

@@ -1,7 +1,7 @@
 import { durationMs, neighbourUrl, whole } from '@svc/runtime';
 import { z } from 'zod';
 
-/** What a router and those who ask it must agree on. */
+/** Limits that a router and its callers must agree on. */
 const bounds = {
   ROUTER_FIRST_CHUNK_TIMEOUT_MS: durationMs
     .default(120_000)
@@ -41,7 +41,7 @@ export const routerConfig = {
 
 export type RouterConfig = z.infer<z.ZodObject<typeof routerConfig>>;
 
-/** The settings of a process that asks the router of another. */
+/** The settings of a process that calls a router in another process. */
 export const routerClientConfig = {
   ROUTER_URL: neighbourUrl.describe('Where the router listens, or its replicas by commas'),
   ...bounds,

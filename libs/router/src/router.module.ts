@@ -5,7 +5,7 @@ import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from './local-router.js';
 
-/** Tells how the backends fare, and closes their connections at the end. */
+/** Reports the state of the backends as metrics, and closes their connections at the end. */
 @Injectable()
 class BackendWatch implements OnApplicationShutdown {
   private readonly ends: readonly (() => void)[];

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { TestServer } from '@svc/testing';
 
-/** What was asked of a backend. */
+/** A request that the backend received. */
 export interface Asked {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
@@ -11,10 +11,10 @@ export interface Asked {
 
 export type Reply = (response: ServerResponse, asked: Asked) => void | Promise<void>;
 
-/** A server that answers as a test tells it to. */
+/** A server that responds as a test directs. */
 export class TestBackend {
   readonly asked: Asked[] = [];
-  /** Answers whose connection ended before they did. */
+  /** Responses whose connection ended too early. */
   cut = 0;
 
   private constructor(
@@ -28,7 +28,7 @@ export class TestBackend {
     return backend;
   }
 
-  /** The base of its API. */
+  /** The base URL of its API. */
   get url(): string {
     return `${this.server.url}/v1`;
   }
@@ -48,12 +48,12 @@ export class TestBackend {
   }
 }
 
-/** Answers with a stream of this text. */
+/** Responds with a stream of this text. */
 export function streaming(body: string): Reply {
   return (response) => void response.setHeader('content-type', 'text/event-stream').end(body);
 }
 
-/** Answers with this body. */
+/** Responds with this body. */
 export function saying(body: object, status = 200): Reply {
   return (response) => {
     response.statusCode = status;
@@ -61,5 +61,5 @@ export function saying(body: object, status = 200): Reply {
   };
 }
 
-/** Never answers. */
+/** Never responds. */
 export const silent: Reply = () => undefined;

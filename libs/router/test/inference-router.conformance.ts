@@ -6,13 +6,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent, streaming } from './backend.js';
 import { catalogOf, deadUrl, eventually } from './routing.js';
 
-/** A router as the suite uses it. */
+/** The router under test. */
 interface RouterSubject {
   readonly router: InferenceRouter;
   stop(): Promise<void>;
 }
 
-/** Starts one over a catalogue; a backend has 500 ms to begin and may pause for 250 ms; a stream has 64 MiB at most. */
+/**
+ * Starts a router for a catalogue; a backend has 500 ms to begin and may pause for 250 ms; a stream has 64
+ * MiB at most.
+ */
 export type StartRouter = (catalog: Catalog) => Promise<RouterSubject>;
 
 const REJECTED = 'The model rejected the request: ';
@@ -45,9 +48,9 @@ const complete = (call: Partial<InferenceCall> = {}): ReturnType<InferenceRouter
 const stream = (call: Partial<InferenceCall> = {}): Promise<ChunkStream> =>
   router.stream({ ...CALL, ...call }, new AbortController().signal);
 
-/** What every adapter of the port `InferenceRouter` keeps. */
+/** The guarantees of every implementation of the port `InferenceRouter`. */
 export function routerConformance(name: string, start: StartRouter): void {
-  /** A router whose model has these backends, the first of them preferred. */
+  /** Sets up a router whose model has these backends, the first of them preferred. */
   const given = async (...replies: readonly (Reply | 'dead')[]): Promise<TestBackend[]> => {
     const urls: string[] = [];
     for (const reply of replies) {
@@ -72,16 +75,16 @@ export function routerConformance(name: string, start: StartRouter): void {
       for (const backend of backends) await backend.close();
     });
 
-    describe('a whole answer', () => {
+    describe('a complete response', () => {
       wholeAnswers(given);
     });
-    describe('a streamed answer', () => {
+    describe('a streamed response', () => {
       streamedAnswers(given);
     });
-    describe('a refusal', () => {
+    describe('a rejection', () => {
       refusals(given);
     });
-    describe('an error in place of an answer', () => {
+    describe('an error instead of a response', () => {
       failovers(given);
     });
     describe('the end of a call', () => {
@@ -93,7 +96,7 @@ export function routerConformance(name: string, start: StartRouter): void {
 type Given = (...replies: readonly (Reply | 'dead')[]) => Promise<TestBackend[]>;
 
 function wholeAnswers(given: Given): void {
-  it('is what the backend wrote, and the backend got what it was sent under its own name', async () => {
+  it('is what the backend wrote for the request under its own model name', async () => {
     const [backend] = await given(saying(ANSWER));
     expect(await complete()).toEqual({ backend: 'backend-1', retries: 0, body: JSON.stringify(ANSWER) });
     const body = '{"model":"backend-0","messages":[],"seed":9007199254740993}';
@@ -101,7 +104,7 @@ function wholeAnswers(given: Given): void {
     expect(backend?.asked).toMatchObject([{ url: '/v1/chat/completions', body, headers }]);
   });
 
-  it('has any text, as the request may', async () => {
+  it('may have any text, as may the request', async () => {
     const text = 'é🙂"\\\n\u2028'.repeat(300_000);
     const answer = { choices: [{ text }] };
     const [backend] = await given(saying(answer));
@@ -118,7 +121,7 @@ function wholeAnswers(given: Given): void {
       expect(await complete({ cacheKey })).toMatchObject({ retries: 0 });
   });
 
-  it('refuses one over its limit, and lets the backend go', async () => {
+  it("fails if it exceeds its limit, and closes the backend's connection", async () => {
     const [backend] = await given((response) => {
       const write = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
@@ -132,7 +135,7 @@ function wholeAnswers(given: Given): void {
 }
 
 function streamedAnswers(given: Given): void {
-  it('has the bytes of the backend, its end included', async () => {
+  it('has the bytes of the backend, including its end', async () => {
     const text = `: hi\n\nevent: x\r\ndata: 1\r\n\r\n${CHUNK.repeat(1_000)}${DONE}: and more\n\n`;
     await given(streaming(text));
     const answer = await stream();
@@ -140,7 +143,7 @@ function streamedAnswers(given: Given): void {
     expect(await collect(answer)).toBe(text);
   });
 
-  it('has them as they come, characters in two included', async () => {
+  it('has the bytes as they come, even split characters', async () => {
     const bytes = Buffer.from(CHUNK + DONE);
     await given(async (response) => {
       for (const byte of bytes) {
@@ -152,7 +155,7 @@ function streamedAnswers(given: Given): void {
     expect(await collect(await stream())).toBe(CHUNK + DONE);
   });
 
-  it('is given before its second event is there', async () => {
+  it('is delivered before its second event arrives', async () => {
     let goOn: (() => void) | undefined;
     await given((response) => {
       response.write(CHUNK);
@@ -163,12 +166,12 @@ function streamedAnswers(given: Given): void {
     expect(await collect(answer)).toBe(CHUNK + DONE);
   });
 
-  it('ends where the backend ends it, with a [DONE] or without', async () => {
+  it('ends where the backend ends it, with or without [DONE]', async () => {
     await given(streaming(CHUNK));
     expect(await collect(await stream())).toBe(CHUNK);
   });
 
-  it('fails where the connection breaks, after what came before', async () => {
+  it('fails when the connection breaks, after delivering the earlier bytes', async () => {
     await given((response) => {
       response.write(CHUNK);
       setTimeout(() => response.destroy(), 50);
@@ -179,13 +182,13 @@ function streamedAnswers(given: Given): void {
     await expect(pieces.next()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
   });
 
-  it('fails where the backend falls silent, and lets it go', async () => {
+  it('fails when the backend goes silent, and closes its connection', async () => {
     const [backend] = await given((response) => void response.write(CHUNK));
     await expect(collect(await stream())).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
     await eventually('the backend is let go', () => backend?.cut === 1);
   });
 
-  it('fails where it is longer than its limit, and the backend is let go', async () => {
+  it("fails when it exceeds its limit, and closes the backend's connection", async () => {
     const block = Buffer.from(`data: ${'x'.repeat(65_528)}\n\n`);
     const [backend] = await given(async (response) => {
       while (!response.destroyed) if (!response.write(block)) await sleep(1);
@@ -194,7 +197,7 @@ function streamedAnswers(given: Given): void {
     await eventually('the backend is let go', () => backend?.cut === 1);
   });
 
-  it('slows its backend when it is read slowly, and is whole in the end', async () => {
+  it('slows its backend when it is read slowly, and stays complete', async () => {
     const block = Buffer.from(`data: ${'x'.repeat(65_528)}\n\n`);
     const blocks = 800;
     let written = 0;
@@ -218,7 +221,7 @@ function streamedAnswers(given: Given): void {
 
 const error = (members: object): object => ({ error: members });
 
-/** All that can be told of a refusal, to a client or a log. */
+/** Everything in a rejection that could reach a client or a log. */
 const told = (refusal: unknown): string =>
   JSON.stringify([refusal, String(refusal), String((refusal as Problem).cause)]);
 
@@ -263,18 +266,18 @@ function refusals(given: Given): void {
     expect(told(await refusal())).not.toMatch(SECRETS);
   });
 
-  it('says when to come again', async () => {
+  it('carries the time to retry after', async () => {
     await given((response) => void response.writeHead(429, { 'retry-after': '17' }).end());
     await expect(complete()).rejects.toMatchObject({ retryAfterSeconds: 17, code: 'MODEL_AT_CAPACITY' });
   });
 
-  it('comes when no backend is there', async () => {
+  it('follows if no backend is reachable', async () => {
     await given('dead');
     await expect(stream()).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
     await expect(stream({ model: 'unknown' })).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
   });
 
-  it('comes in time when a backend says nothing, or nothing but comments', async () => {
+  it('follows in time if a backend sends nothing, or only comments', async () => {
     const [backend] = await given(async (response) => {
       while (!response.destroyed) {
         response.write(': wait\n\n');
@@ -307,50 +310,50 @@ function failovers(given: Given): void {
   ];
 
   it.each([...wholes, {}, { choices: [] }])(
-    'makes the next backend be asked for a whole answer: %j',
+    'makes the router call the next backend for a complete response: %j',
     async (body) => {
       await given(saying(body), saying(ANSWER));
       expect(await complete()).toMatchObject({ retries: 1, body: JSON.stringify(ANSWER) });
     },
   );
 
-  it.each(firsts)('makes the next backend be asked for a streamed one: %j', async (text) => {
+  it.each(firsts)('makes the router call the next backend for a stream: %j', async (text) => {
     await given(streaming(text), streaming(CHUNK + DONE));
     const answer = await stream();
     expect(answer.retries).toBe(1);
     expect(await collect(answer)).toBe(CHUNK + DONE);
   });
 
-  it('is a refusal when no backend is left', async () => {
+  it('is a rejection when no backend is left', async () => {
     await given(streaming(firsts[0] ?? ''), streaming(firsts[1] ?? ''));
     await expect(stream()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
     for (const backend of backends) backend.reply = saying(wholes[1] ?? {});
     await expect(complete()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
   });
 
-  it('is the caller’s when it would be one everywhere', async () => {
+  it("is the caller's fault if every backend would respond with it", async () => {
     await given(streaming('data: {"error":{"code":400,"param":"seed"}}\n\n'), streaming(CHUNK + DONE));
     await expect(stream()).rejects.toMatchObject({ code: 'INVALID_REQUEST', param: 'seed' });
   });
 
-  it('is not taken for one when an answer speaks of errors', async () => {
+  it('is not assumed when a response merely mentions errors', async () => {
     const body = { choices: [{ delta: { content: 'an "error"' } }], error: null };
     await given(streaming(`data: ${JSON.stringify(body)}\n\n${DONE}`));
     expect(await collect(await stream())).toContain('an \\"error\\"');
   });
 
-  it('counts every backend that was asked in vain', async () => {
+  it('adds to the count of retries for every backend called in vain', async () => {
     await given('dead', saying({}, 500), saying({}, 429), streaming(CHUNK + DONE));
     expect(await stream()).toMatchObject({ retries: 3 });
   });
 
-  it('comes too late once an answer has begun', async () => {
+  it('is passed on once a response has begun', async () => {
     const text = `${CHUNK}data: {"error":{"code":503}}\n\n`;
     await given(streaming(text), streaming(CHUNK + DONE));
     expect(await collect(await stream())).toBe(text);
   });
 
-  it('is not the same as an encoding that nobody asked for', async () => {
+  it('includes an encoding that was not requested', async () => {
     const packed: Reply = (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from('1f8b0800', 'hex'));
     };
@@ -369,7 +372,7 @@ function endings(given: Given): void {
     await eventually('the backend is let go', () => backend?.cut === 1);
   });
 
-  it('closes the connection at an abort, whatever is under way', async () => {
+  it('closes the connection on abort, for complete and streamed responses', async () => {
     const [backend] = await given(silent);
     const abort = new AbortController();
     const whole = router.complete(CALL, abort.signal);
@@ -381,7 +384,7 @@ function endings(given: Given): void {
     await eventually('the backend is let go', () => backend?.cut === 2);
   });
 
-  it('closes the connection at an abort in mid-stream', async () => {
+  it('closes the connection on abort in mid-stream', async () => {
     const [backend] = await given((response) => void response.write(CHUNK));
     const abort = new AbortController();
     const pieces = (await router.stream(CALL, abort.signal)).bytes[Symbol.asyncIterator]();
@@ -392,7 +395,7 @@ function endings(given: Given): void {
     await eventually('the backend is let go', () => backend?.cut === 1);
   });
 
-  it('comes before the call when it was aborted before', async () => {
+  it('precedes the call if it was aborted before', async () => {
     const [backend] = await given(streaming(DONE));
     await expect(router.stream(CALL, AbortSignal.abort())).rejects.toThrow(Problem);
     expect(backend?.asked).toEqual([]);

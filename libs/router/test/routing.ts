@@ -25,13 +25,13 @@ export function catalogFile(...models: readonly TestModel[]): CatalogFile {
   });
 }
 
-/** A catalogue with a model `m` whose backends are asked in this order, nearly for sure. */
+/** A catalogue with a model `m` whose backends are called in this order with near certainty. */
 export function catalogOf(urls: readonly string[]): Catalog {
   const backends = urls.map((url, at) => ({ url, model: `backend-${at}`, weight: 1e-9 ** at }));
   return new Catalog(catalogFile({ id: 'm', backends }));
 }
 
-/** Where nobody listens. */
+/** A URL at which nothing listens. */
 export async function deadUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -17,7 +17,7 @@ import {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An answer as HTTP would carry it. */
+/** A response as HTTP would carry it. */
 interface Response {
   readonly status: number;
   readonly headers: Buffer;
@@ -27,7 +27,7 @@ interface Response {
 const frozen = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const thawed = <Value>(bytes: Buffer): Value => JSON.parse(bytes.toString()) as Value;
 
-/** A router of this process that is asked as if it were in another: nothing but bytes goes to it or comes back. */
+/** A router of this process, called as if it were in another: only bytes cross the boundary. */
 export class SerialisedRouter extends InferenceRouter {
   constructor(private readonly router: InferenceRouter) {
     super();
@@ -66,7 +66,7 @@ export class SerialisedRouter extends InferenceRouter {
     throw decodeProblem(thawed<ProblemOnWire>(value as Buffer));
   }
 
-  /** The other side. */
+  /** The serving side. */
   private async serve(request: { headers: Buffer; body: Buffer }, signal: AbortSignal): Promise<Response> {
     try {
       const { call, stream } = decodeInferenceCall(thawed(request.headers), [request.body]);
@@ -90,7 +90,7 @@ export class SerialisedRouter extends InferenceRouter {
   }
 }
 
-/** Gives its trailers at the end. */
+/** Yields the trailers at the end. */
 function parts(bytes: ChunkStream['bytes']): AsyncIterator<Buffer, Headers> {
   const iterator = bytes[Symbol.asyncIterator]();
   return {
@@ -98,7 +98,7 @@ function parts(bytes: ChunkStream['bytes']): AsyncIterator<Buffer, Headers> {
       try {
         const next = await iterator.next();
         if (next.done === true) return { value: {}, done: true };
-        // A copy of it, in one piece.
+        // Copied, in one piece.
         return { value: Buffer.concat(next.value), done: false };
       } catch (error) {
         return { value: encodeProblemTrailer(error), done: true };

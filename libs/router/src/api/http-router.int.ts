@@ -13,7 +13,7 @@ import { HttpRouter } from './http-router.js';
 const ANSWER = '{"choices":[{}]}';
 const TOKEN = 'internal-token-of-the-tests-of-the-router';
 
-/** The router as other processes have it. */
+/** A router as a separate process serves it. */
 async function served(catalog: Catalog): Promise<Running> {
   class Root {}
   Module({})(Root);
@@ -44,7 +44,7 @@ routerConformance('HttpRouter', async (catalog) => {
   };
 });
 
-describe('a router of another process', () => {
+describe('a router in another process', () => {
   const call = { requestId: 'r-1', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };
   const never = new AbortController().signal;
   let backend: TestBackend;
@@ -62,7 +62,7 @@ describe('a router of another process', () => {
     await backend.close();
   });
 
-  it('answers nobody without the token of the deployment', async () => {
+  it('rejects callers without the internal token', async () => {
     const response = await fetch(`${running[0]?.apiUrl}${routes.infer.path}`, {
       method: 'POST',
       headers: { 'content-type': routes.infer.bodyType, authorization: `Bearer ${TOKEN}x` },
@@ -72,7 +72,7 @@ describe('a router of another process', () => {
     expect(backend.asked).toEqual([]);
   });
 
-  it('refuses what is no call, and asks nobody', async () => {
+  it('rejects an invalid call without calling a backend', async () => {
     const headers = { 'content-type': routes.infer.bodyType, authorization: `Bearer ${TOKEN}` };
     const ask = (more: Record<string, string>): Promise<Response> =>
       fetch(`${running[0]?.apiUrl}${routes.infer.path}`, {
@@ -86,7 +86,7 @@ describe('a router of another process', () => {
     expect(backend.asked).toEqual([]);
   });
 
-  it('is asked elsewhere while one process stops, and calls under way end well', async () => {
+  it('is called elsewhere while one process stops, and finishes its open calls', async () => {
     const goOn: (() => void)[] = [];
     backend.reply = (response) => {
       goOn.push(() => void response.end(ANSWER));
@@ -102,14 +102,14 @@ describe('a router of another process', () => {
     await stopped;
   });
 
-  it('is MODEL_OFFLINE when no process is there', async () => {
+  it('fails with MODEL_OFFLINE when no process is reachable', async () => {
     const { origin } = new URL(await deadUrl());
     const lost = clientOf(origin);
     await expect(lost.complete(call, never)).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
     await lost.close();
   });
 
-  it('closes the call to the backend through both processes when its caller leaves', async () => {
+  it('closes the backend call through both processes when its caller disconnects', async () => {
     backend.reply = silent;
     const leaving = new AbortController();
     const asked = router.complete(call, leaving.signal);
@@ -120,12 +120,14 @@ describe('a router of another process', () => {
   });
 });
 
-describe('a router that fails once its answer has begun', () => {
+describe('a router that fails after its response has begun', () => {
   const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';
   const call = { requestId: 'r-1', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };
   const never = new AbortController().signal;
 
-  /** What a client gets of a stream whose router does this after the first chunk, and what it fails with. */
+  /**
+   * The text that a client receives if the router does this after the first chunk, and the resulting error.
+   */
   async function streamed(
     fail: (response: ServerResponse) => void,
   ): Promise<{ text: string; code?: string }> {
@@ -139,7 +141,7 @@ describe('a router that fails once its answer has begun', () => {
       response.writeHead(200, { ...encodeAnswering({ backend: 'b', retries: 0 }), trailer: PROBLEM_TRAILER });
       response.write(CHUNK, () => fail(response));
     });
-    // Two addresses, so that a second call would have somewhere to go.
+    // Two addresses, so that a retry would be possible.
     const router = clientOf(`${server.url},${server.url.replace('127.0.0.1', 'localhost')}`);
     let text = '';
     try {
@@ -155,17 +157,17 @@ describe('a router that fails once its answer has begun', () => {
     }
   }
 
-  it('fails after what was delivered where the connection ends, and is not called again', async () => {
+  it('fails after delivering the chunks when the connection ends, without a retry', async () => {
     const cut = { text: CHUNK, code: 'INFERENCE_FAILED' };
     expect(await streamed((response) => void response.destroy())).toEqual(cut);
     expect(await streamed((response) => void response.socket?.resetAndDestroy())).toEqual(cut);
   });
 
-  it('fails after what was delivered where it falls silent, and is not called again', async () => {
+  it('fails after delivering the chunks when it goes silent, without a retry', async () => {
     expect(await streamed(() => undefined)).toEqual({ text: CHUNK, code: 'REQUEST_TIMEOUT' });
   });
 
-  it('leaves it to the reader to miss the end of a stream that ends well without one', async () => {
+  it('leaves it to the reader to detect a stream that ends cleanly but too early', async () => {
     expect(await streamed((response) => void response.end())).toEqual({ text: CHUNK });
   });
 });

@@ -17,10 +17,10 @@ import { AnswerBytes } from '../backends/answer-bytes.js';
 import { refusalOf } from '../backends/backend-refusal.js';
 import type { RouterClientConfig } from '../router.config.js';
 
-/** The router tells its own deadlines; one that says nothing for so much longer stands still. */
+/** The router enforces its own deadlines; one that exceeds them by this much hangs. */
 const MARGIN_MS = 5_000;
 
-/** A refusal has some hundred bytes. */
+/** An error response has some hundred bytes. */
 const REFUSAL_LIMIT_BYTES = 65_536;
 
 /** 2,048 vectors of 8,192 numbers, in base64. */
@@ -30,15 +30,15 @@ const OCTETS = { 'content-type': routes.infer.bodyType };
 
 export type HttpRouterSettings = Omit<NeighbourAddress, 'url'> & RouterClientConfig;
 
-/** How long the parts of an answer may take. */
+/** How long the parts of a response may take. */
 interface Times {
   readonly deadlineMs: number;
   readonly pauseMs: number;
 }
 
 /**
- * The router of another process. A process that breaks off before its answer begins is left out and another one is
- * asked, as the router does with backends; after that nothing is asked twice.
+ * The router of another process. If a process breaks off before its response begins, another one is called,
+ * as the router does with backends; after that nothing is retried.
  */
 export class HttpRouter extends InferenceRouter {
   private readonly client: InternalClient;
@@ -51,7 +51,7 @@ export class HttpRouter extends InferenceRouter {
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
     const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs, ROUTER_ANSWER_LIMIT_BYTES: limitBytes } = this.settings;
     const times = { deadlineMs: limitMs + MARGIN_MS, pauseMs: limitMs + MARGIN_MS };
-    // The router bounds each batch of embeddings, and they are many.
+    // The router limits each batch of embeddings, and a call may have many.
     const bytes = call.kind === 'embeddings' ? EMBEDDINGS_LIMIT_BYTES : limitBytes;
     return this.ask({ call, stream: false, signal }, times, async (exchange) => ({
       body: await exchange.text(bytes),
@@ -103,7 +103,7 @@ export class HttpRouter extends InferenceRouter {
   }
 }
 
-/** What the other process refused with. What is no refusal of a router is between it and this one. */
+/** The problem that the other process responded with. Anything else is an internal fault between the two. */
 async function refusal(exchange: Exchange): Promise<Problem> {
   const { status } = exchange;
   const text = await exchange.text(REFUSAL_LIMIT_BYTES);

@@ -17,7 +17,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 type RawReply = FastifyReply['raw'];
 
-/** The port `InferenceRouter` over HTTP: the call is a head and the bytes for a backend, the answer a head and its bytes. */
+/**
+ * The port `InferenceRouter` over HTTP: a call is a head and the bytes for a backend, a response is a head
+ * and its bytes.
+ */
 @Controller()
 export class InferenceController {
   constructor(private readonly router: InferenceRouter) {}
@@ -27,7 +30,7 @@ export class InferenceController {
     const { raw } = reply;
     const leaving = new AbortController();
     raw.once('close', () => leaving.abort());
-    // A socket that fails closes the answer, which is what is listened to.
+    // A failing socket also emits `close`, which is handled.
     raw.on('error', () => undefined);
     try {
       const { call, stream } = decodeInferenceCall(request.headers, [request.body as Buffer]);
@@ -48,7 +51,7 @@ export class InferenceController {
   }
 }
 
-/** `framing` says how the answer ends, which it has to before it begins. */
+/** `framing` announces how the response ends, which must be known before it begins. */
 function begin(
   { record }: FastifyRequest,
   reply: FastifyReply,
@@ -60,7 +63,7 @@ function begin(
   reply.raw.writeHead(200, head as Record<string, string>);
 }
 
-/** Passes the bytes on as fast as they are read. What fails once they flow is told after the last of them. */
+/** Forwards the bytes as fast as they are read. An error after the first byte goes into the trailer. */
 async function pass({ bytes }: ChunkStream, raw: RawReply, signal: AbortSignal): Promise<void> {
   try {
     for await (const arrived of bytes) {
@@ -75,7 +78,7 @@ async function pass({ bytes }: ChunkStream, raw: RawReply, signal: AbortSignal):
   raw.end();
 }
 
-/** Tells a refusal as the port's codec does, which says more than what clients are told. */
+/** Sends a problem with the port's codec, which carries more than clients may see. */
 function refuse(error: unknown, { record }: FastifyRequest, reply: FastifyReply): void {
   const problem = Problem.from(error);
   record.problem = problem;

@@ -3,14 +3,14 @@ import type { AnswerHeaders, Exchange } from '@svc/runtime';
 import { refusalOf } from './backend-refusal.js';
 
 export interface AnswerBytesOptions {
-  /** What has been read of it already. */
+  /** Chunks that have been read already. */
   readonly first?: readonly Buffer[];
   readonly limitBytes: number;
-  /** Why an answer failed that ended with these trailers, where they say so. */
+  /** The problem that the response's trailers report, if any. */
   readonly problemIn?: (trailers: AnswerHeaders) => Problem | undefined;
 }
 
-/** The bytes of a streamed answer, read as fast as they are asked for, up to a limit. */
+/** The bytes of a streamed response, read on demand, up to a limit. */
 export class AnswerBytes implements AsyncIterable<readonly Buffer[]>, AsyncIterator<readonly Buffer[]> {
   private first: readonly Buffer[] | undefined;
   private leftBytes: number;

@@ -3,16 +3,18 @@ import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
 import type { Place } from './places.js';
 
-/** What a call to a backend is for. */
+/** The purpose of a call to a backend. */
 interface AttemptedCall {
   readonly kind: CallKind | undefined;
   readonly model: string;
   readonly isStream: boolean;
-  /** Which of the backends that are called for the request, from 1. */
+  /** The attempt's number among those of the request, from 1. */
   readonly number: number;
 }
 
-/** One call to a backend, measured from the request to the last byte of the response: a span and a duration. */
+/**
+ * One call to a backend, measured from the request to the last byte of the response: a span and a duration.
+ */
 export class Attempt {
   private readonly startMs = performance.now();
   readonly step: Step | undefined;
@@ -30,7 +32,7 @@ export class Attempt {
       ...genAi,
       'gen_ai.operation.name': kind,
       'gen_ai.request.model': model,
-      // The convention wants it for streams only.
+      // The semantic convention requires it for streams only.
       'gen_ai.request.stream': isStream || undefined,
       'svc.backend': place.live.name,
       'svc.attempt': number,
@@ -53,14 +55,14 @@ export class Attempt {
     this.step?.fail(error);
   }
 
-  /** The call has ended. Gives the backend's place back. */
+  /** The call has ended. Frees the backend's slot. */
   ended(failure: Error | undefined): void {
     const { live, giveBack } = this.place;
     giveBack();
-    // Whoever aborts a call has read what it wanted.
+    // An aborted call has delivered what its reader wanted, so it is not a failure.
     if (failure && !(failure instanceof ExchangeAborted) && this.error === '') this.failed(failure);
     else this.step?.end();
-    // The metric is one of chat.
+    // The metric covers chat only.
     if (this.call.kind === 'embeddings') return;
     router.duration
       .with(this.call.model, live.name, this.error)

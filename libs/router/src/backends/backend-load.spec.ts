@@ -6,11 +6,11 @@ import { BackendLoad } from './backend-load.js';
 interface Call {
   readonly accountId: string;
   state: 'waiting' | 'running' | 'refused' | 'left' | 'ended';
-  /** Ends it where it runs, or leaves the queue. */
+  /** Ends the call if it runs, or leaves the queue. */
   end: () => void;
 }
 
-/** A backend with a number of places, and all calls that were ever made to it. */
+/** A backend with a number of slots, and all calls ever made to it. */
 class Traffic {
   readonly load = new BackendLoad();
   readonly calls: Call[] = [];
@@ -59,7 +59,7 @@ class Traffic {
     };
   }
 
-  /** Nobody that waits has fewer calls running. */
+  /** No account with waiting calls has fewer running than this one. */
   private checkShare({ accountId }: Call): void {
     const own = this.of('running', accountId).length;
     for (const other of this.of('waiting'))
@@ -75,7 +75,7 @@ const step = fc.oneof(
 );
 
 describe('BackendLoad', () => {
-  it('over random histories runs as many as fit, leaves no place free while any call waits, and grants the least served account', () => {
+  it('runs as many calls as fit, leaves no slot free while any waits, and serves the least served account first (random histories)', () => {
     fc.assert(
       fc.property(upTo(5), fc.array(step, { maxLength: 120 }), (more, steps) => {
         const places = 1 + more;
@@ -100,7 +100,7 @@ describe('BackendLoad', () => {
     );
   });
 
-  it('gives the next free place to an account that has none, however many calls another one has waiting', () => {
+  it('gives the next free slot to an account that has none, however many calls another one has waiting', () => {
     const traffic = new Traffic(4);
     for (let time = 0; time < 12; time += 1) traffic.call('flood');
     const newcomer = traffic.call('newcomer');
@@ -110,7 +110,7 @@ describe('BackendLoad', () => {
     expect(traffic.of('running', 'flood')).toHaveLength(3);
   });
 
-  it('takes turns among accounts that have as much', () => {
+  it('alternates among accounts with equally many calls', () => {
     const traffic = new Traffic(1);
     const order: string[] = [];
     for (const accountId of ['a', 'a', 'a', 'b', 'b', 'c']) traffic.call(accountId);
@@ -121,7 +121,7 @@ describe('BackendLoad', () => {
     expect(order.join('')).toBe('aabcab');
   });
 
-  it('refuses the latest call of the account that has most when too many wait, and no other', () => {
+  it('rejects the latest call of the account with the most calls when too many wait, and no other', () => {
     const traffic = new Traffic(20);
     for (let time = 0; time < 40; time += 1) traffic.call('flood');
     expect(traffic.of('refused')).toEqual([]);

@@ -1,30 +1,30 @@
 import { BackendRest } from './backend-rest.js';
 
-/** Calls that may wait for a backend with few places; others have as many as they have places. */
+/** The least queue length, for backends with few slots; others may queue as many calls as they have slots. */
 const LEAST_WAITING = 16;
 
-/** Waits for a place at a backend. Each is granted or refused once, unless it leaves before. */
+/** A call waiting for a backend's slot. It is granted or refused once, unless it leaves first. */
 export interface Waiter {
   readonly accountId: string;
-  /** It gets a place only while fewer calls than this are running. */
+  /** It gets a slot only while fewer calls than this are running. */
   readonly maxInFlight: number;
-  /** Takes the place; called with the function that gives it back. */
+  /** Takes the slot; called with the function that frees it. */
   readonly grant: (giveBack: () => void) => void;
-  /** The queue is full, and other accounts have less. */
+  /** The queue is full, and other accounts have fewer calls. */
   readonly refuse: () => void;
 }
 
 /**
- * The calls running at one URL and model, by account, and those that wait for a place. A place that becomes free goes
- * to the waiting account with the fewest calls running, the one served least recently first: while any account waits,
- * none gets more than its share.
+ * The calls running at one URL and model, by account, and those waiting for a slot. A free slot goes to the
+ * waiting account with the fewest running calls, and among equals to the least recently served one: while any
+ * account waits, none gets more than its share.
  */
 export class BackendLoad {
   readonly rest = new BackendRest();
   private runningCount = 0;
   private waitingCount = 0;
   private readonly running = new Map<string, number>();
-  /** By account, the one served least recently first. */
+  /** By account, the least recently served first. */
   private readonly waiting = new Map<string, Set<Waiter>>();
 
   get inFlight(): number {
@@ -35,14 +35,14 @@ export class BackendLoad {
     return this.runningCount === 0 && this.waitingCount === 0;
   }
 
-  /** Takes a place, if there is one; what it returns is called once, to give it back. */
+  /** Takes a slot, if one is free. Call the returned function once, to free it. */
   take(accountId: string, maxInFlight: number): (() => void) | undefined {
     return this.runningCount < maxInFlight ? this.start(accountId) : undefined;
   }
 
   /**
-   * Queues a call that found no place. When too many wait, the account that has most, running and waiting, loses its
-   * latest, which may be this one. What it returns leaves the queue.
+   * Queues a call that found no free slot. When too many wait, the account with the most calls, running and
+   * waiting, loses its latest, which may be this one. The returned function leaves the queue.
    */
   join(waiter: Waiter): () => void {
     const { accountId } = waiter;
@@ -77,7 +77,7 @@ export class BackendLoad {
       this.leave(next);
       const queue = this.waiting.get(accountId);
       if (queue) {
-        // Behind the others, where they have as few calls running.
+        // To the end, behind accounts with as few running calls.
         this.waiting.delete(accountId);
         this.waiting.set(accountId, queue);
       }
@@ -85,7 +85,7 @@ export class BackendLoad {
     }
   }
 
-  /** The call that gets the next place, if there is one for it. */
+  /** The call that gets the next slot, if there is one. */
   private next(): Waiter | undefined {
     let best: Waiter | undefined;
     let fewest = Number.POSITIVE_INFINITY;
@@ -102,13 +102,13 @@ export class BackendLoad {
     return best;
   }
 
-  /** The latest waiting call of the account that has most calls, running and waiting. */
+  /** The latest waiting call of the account with the most calls, running and waiting. */
   private latestOfLargest(): Waiter | undefined {
     let most = 0;
     let largest: ReadonlySet<Waiter> = new Set();
     for (const [accountId, queue] of this.waiting) {
       const count = this.runningOf(accountId) + queue.size;
-      // Of equals the later one: the account that came first keeps its turn.
+      // Among equals the later account: the one that came first keeps its turn.
       if (count < most) continue;
       most = count;
       largest = queue;

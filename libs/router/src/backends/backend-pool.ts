@@ -5,13 +5,13 @@ import { type Dialect, dialectOf } from '../dialects/dialect.js';
 import { BackendLoad, type Waiter } from './backend-load.js';
 import type { BackendRest } from './backend-rest.js';
 
-/** An entry of the catalogue with the load of where it points to. */
+/** A backend of the catalogue, with the load of its URL and model. */
 export class LiveBackend {
-  /** What clients and logs may call it; its host is the operator's business. */
+  /** The name for clients and logs; the host is for the operator only. */
   readonly name: string;
   readonly host: string;
   readonly origin: string;
-  /** What goes before the path of each call. */
+  /** The prefix of each call's path. */
   readonly basePath: string;
   readonly dialect: Dialect;
 
@@ -32,12 +32,12 @@ export class LiveBackend {
     return this.load.inFlight;
   }
 
-  /** Takes a place, if there is one; what it returns is called once, to give it back. */
+  /** Takes a slot, if one is free. Call the returned function once, to free it. */
   take(accountId: string): (() => void) | undefined {
     return this.load.take(accountId, this.backend.maxInFlight);
   }
 
-  /** Waits for a place; what it returns ends the wait. */
+  /** Waits for a slot; the returned function ends the wait. */
   join(waiter: Omit<Waiter, 'maxInFlight'>): () => void {
     return this.load.join({ ...waiter, maxInFlight: this.backend.maxInFlight });
   }
@@ -47,11 +47,11 @@ export class LiveBackend {
   }
 }
 
-/** The backends of all models. A load outlives the catalogue that names it, entries come and go with theirs. */
+/** The backends of all models. A load survives catalogue reloads; backend entries do not. */
 export class BackendPool {
   private readonly loads = new Map<string, BackendLoad>();
   private readonly live = new WeakMap<Backend, LiveBackend>();
-  /** Makes the calls to all of them. */
+  /** The HTTP agent for all backends. */
   readonly agent: Agent;
 
   constructor(
@@ -61,14 +61,14 @@ export class BackendPool {
     this.agent = new Agent({
       connect: { timeout: connectTimeoutMs },
       pipelining: 1,
-      // Each backend bounds its own requests in flight.
+      // Each backend limits its own concurrent requests.
       connections: null,
       // Below the five seconds after which common model servers close an idle connection.
       keepAliveTimeout: 4_000,
     });
   }
 
-  /** Those that may be asked for a model, in the order in which to ask them for a call. */
+  /** The usable backends of a model, in the order in which to call them. */
   candidates(
     backends: readonly Backend[],
     { cacheKey, accountId }: Partial<Pick<InferenceCall, 'cacheKey' | 'accountId'>> = {},
@@ -82,7 +82,7 @@ export class BackendPool {
       .map(({ live }) => live);
   }
 
-  /** Forgets the load of what is not among these, unless it is in use. */
+  /** Drops the loads of backends other than these, unless in use. */
   keep(backends: readonly Backend[]): void {
     const named = new Set(backends.flatMap((backend) => this.keyOf(backend) ?? []));
     for (const [key, load] of this.loads) if (load.isIdle && !named.has(key)) this.loads.delete(key);
@@ -116,8 +116,9 @@ export class BackendPool {
 }
 
 /**
- * Weighted rendezvous hashing: each backend draws a score and the highest is asked first, in proportion to its
- * weight. With a cache key the draw is the same each time, so a conversation stays where its prefix is cached.
+ * Weighted rendezvous hashing: each backend draws a score and the highest is called first, in proportion to
+ * its weight. With a cache key the draw is the same each time, so a conversation stays where its prefix is
+ * cached.
  */
 function rank(live: LiveBackend, cacheKey: string | undefined): number {
   const draw =

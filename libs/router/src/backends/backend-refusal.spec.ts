@@ -11,7 +11,7 @@ const refused = (status: number, body: string | object, sent = SENT) => {
   return refusalOf(new BackendError(status, text), sent);
 };
 
-describe('a request that a backend rejected', () => {
+describe('a request rejected by a backend', () => {
   it.each([
     [400, { error: { message: 'seed is not supported', param: 'seed' } }, ': seed is not supported', 'seed'],
     [400, { error: 'x:latest does not support tools' }, ': x:latest does not support tools', null],
@@ -26,7 +26,7 @@ describe('a request that a backend rejected', () => {
     [400, '', ` and ${NO_REASON}`, null],
     [400, '<html>nginx</html>', ` and ${NO_REASON}`, null],
     [400, { error: { message: '10.0.0.1' } }, ` and ${NO_REASON}`, null],
-  ])('has the reason and the field that the backend named: %s %j', (...row) => {
+  ])('reports the reason and the field that the backend named: %s %j', (...row) => {
     const [status, body, end, param] = row;
     const message = `The model rejected the request${end}`;
     expect(refused(status, body)).toMatchObject({
@@ -47,7 +47,7 @@ describe('a request that a backend rejected', () => {
       "It isn't",
       'messages',
     ],
-  ])('is the fault of the request though the server responds with 500: %j', (message, reason, param) => {
+  ])("is the request's fault although the server responds with 500: %j", (message, reason, param) => {
     const error = { message, type: 'internal_server_error', param: null, code: null };
     expect(refused(500, { error })).toMatchObject({
       problem: {
@@ -66,7 +66,7 @@ describe('a request that a backend rejected', () => {
     [400, { error: { message: '/chat/completions: Invalid model name passed in model=x.' } }],
     [404, { error: { message: 'The model does not exist', code: 'model_not_found' } }],
     [401, { error: 'Unauthorized' }],
-  ])('is a failure of the backend where its key or model name is wrong: %i %j', (status, body) => {
+  ])('is a backend failure if its key or model name is wrong: %i %j', (status, body) => {
     expect(refused(status, body)).toMatchObject({
       problem: { code: 'INFERENCE_FAILED' },
       elsewhere: true,
@@ -74,17 +74,17 @@ describe('a request that a backend rejected', () => {
     });
   });
 
-  it('has the field where the backend gave no reason', () => {
+  it('reports the field if the backend gave no reason', () => {
     const { problem } = refused(400, { error: { param: 'seed' } });
     expect(problem.message).toBe(`The model rejected the value of seed and ${NO_REASON}`);
   });
 
-  it('has at most 500 characters of a reason', () => {
+  it('keeps at most 500 characters of a reason', () => {
     const { problem } = refused(400, { message: 'so '.repeat(10_000) });
     expect(problem.message.length).toBeLessThan(550);
   });
 
-  it('has none of what must not be shown of the backend', () => {
+  it("hides the backend's secrets", () => {
     const sent = { ...SENT, secrets: ['gpu-box:8000', 'gpu-box', 'EMPTY-KEY', ''] };
     const { problem } = refused(400, { message: 'gpu-box:8000 got EMPTY-KEY' }, sent);
     expect(problem.message).toBe('The model rejected the request: … got …');
@@ -95,7 +95,7 @@ describe('a request that a backend rejected', () => {
     [{ error: "This model's maximum context length is 9 tokens" }],
     [{ error: { type: 'exceed_context_size_error', code: 400 } }],
     ['the request exceeds the available context size'],
-  ])('is an overflow of the context where the backend says so: %j', (body) => {
+  ])('is a context overflow if the backend reports one: %j', (body) => {
     expect(refused(400, body).problem).toMatchObject({ code: 'TOO_MANY_TOKENS', param: 'messages' });
   });
 });

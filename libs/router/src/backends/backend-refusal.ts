@@ -4,23 +4,23 @@ import type { RestScope } from './backend-rest.js';
 import { BackendError } from '../dialects/backend-error.js';
 import { type ErrorTold, readError } from '../dialects/openai-errors.js';
 
-/** A problem with what another backend might do about it. */
+/** A problem, and what another backend could do about it. */
 export interface Refusal {
   readonly problem: Problem;
-  /** Whether the next backend should be asked. */
+  /** Whether to call the next backend. */
   readonly elsewhere: boolean;
   /** For whom this backend should rest. */
   readonly rest: RestScope;
 }
 
-/** A request that a backend got. */
+/** A request as sent to a backend. */
 export interface SentRequest {
   readonly body: readonly Uint8Array[];
-  /** What no client may see of the backend, even where it repeats it: its host, its key. */
+  /** What clients must not see even if the backend repeats it: its host, its key. */
   readonly secrets: readonly string[];
 }
 
-/** What went wrong at a backend and what it means for the client. */
+/** Translates a backend's failure for the client. */
 export function refusalOf(error: unknown, sent: SentRequest): Refusal {
   if (error instanceof BackendError) return refusalOfError(error, sent);
   if (error instanceof ExchangeAborted) {
@@ -56,7 +56,7 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
   if (status === 504 || status === 408) {
     return { problem: new Problem('REQUEST_TIMEOUT', { cause }), elsewhere: true, rest: 'nobody' };
   }
-  // A rejected key or model name is between the operator and the backend; to a client it is a failure.
+  // A rejected key or model name concerns the operator; to a client it is a failure.
   const problem = new Problem('INFERENCE_FAILED', { cause });
   if (status < 500) return { problem, elsewhere: true, rest: 'nobody' };
   return { problem, elsewhere: true, rest: OF_THE_REQUEST.has(status) ? 'account' : 'everyone' };
@@ -64,23 +64,26 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
 
 const MESSAGES = { param: 'messages' };
 
-/** Every backend would say the same. */
+/** Every backend would reject it as well. */
 const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, rest: 'nobody' });
 
-/** Statuses by which a backend finds fault with the request itself. */
+/** Statuses by which a backend rejects the request itself. */
 const REJECTIONS: ReadonlySet<number> = new Set([400, 415, 422]);
 
-/** Statuses of a failure that the request itself may have caused. */
+/** Failure statuses that the request may have caused. */
 const OF_THE_REQUEST: ReadonlySet<number> = new Set([500, 501]);
 
-/** Parts of a request's fields, as backends name them in places such as `tools.0.function.name`. */
+/** Parts of request fields, as in paths such as `tools.0.function.name`. */
 const PARTS = new Set(
   'body content detail function image_url json_schema name parameters role schema type url'.split(' '),
 );
 
 const isField = (name: string): boolean => Object.hasOwn(ChatRequest.shape, name) || PARTS.has(name);
 
-/** Why a backend rejected a request, for its client: the backend's reason, cleaned, and the field where it names one. */
+/**
+ * Why a backend rejected a request, for its client: the cleaned reason, and the field if the backend named
+ * one.
+ */
 function rejection(
   { message = '', field }: ErrorTold,
   sent: SentRequest,
@@ -92,7 +95,7 @@ function rejection(
   return { message: `The model rejected ${what} and gave no reason that can be shown.`, ...param };
 }
 
-/** Whether a field is one of the interface, or a further one that the request has. */
+/** Whether the API or the request has this field. */
 function isNamed(field: string, { body }: SentRequest): boolean {
   if (Object.hasOwn(ChatRequest.shape, field)) return true;
   return /^[a-z]\w{0,63}$/i.test(field) && body.some((part) => asBuffer(part).includes(`"${field}":`));
@@ -102,12 +105,12 @@ function isNamed(field: string, { body }: SentRequest): boolean {
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** What a backend reported, for a log line. */
+/** The backend's reason, for a log line. */
 export function reasonForLogs({ status, body }: BackendError, sent: SentRequest): string {
   return `backend answered ${status}: ${redacted(readError(body).message ?? body, sent.body)}`;
 }
 
-/** Nothing was sent, or nothing could have been: the backend is not there. */
+/** Nothing was sent, or nothing could have been: the backend is unreachable. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',

@@ -1,16 +1,19 @@
 /**
- * For whom a backend rests after a failure. One that may be the fault of the request, such as an error 500, concerns its
- * account alone: servers such as llama-cpp-python respond so to a request that they can't read.
+ * For whom a backend rests after a failure. A failure that the request may have caused, such as an error 500,
+ * concerns its account alone: servers such as llama-cpp-python send one for a request that they can't parse.
  */
 export type RestScope = 'nobody' | 'account' | 'everyone';
 
-/** Who should call a backend last for a while, because it failed lately. */
+/** Backends that failed lately are called last for a while. */
 export class BackendRest {
   private untilMs = 0;
-  /** The latest account whose request failed, while the backend has answered none since. */
+  /** The latest account whose request failed since the backend last succeeded. */
   private failed: { readonly accountId: string; readonly untilMs: number } | undefined;
 
-  /** Begins a rest after a failed call, and returns whether it is one for everyone: so is that of two accounts in a row. */
+  /**
+   * Starts a rest after a failed call. Returns whether it is for everyone, as it is after failures of two
+   * accounts in a row.
+   */
   begin(scope: RestScope, accountId: string, restMs: number): boolean {
     const nowMs = performance.now();
     const untilMs = nowMs + restMs;
@@ -25,12 +28,12 @@ export class BackendRest {
     return true;
   }
 
-  /** The backend has answered a request, so it is not broken. */
+  /** The backend has completed a request, so it works. */
   answered(): void {
     this.failed = undefined;
   }
 
-  /** Whether it rests for an account, or without one for everyone. */
+  /** Whether it rests for an account or, without one, for everyone. */
   isOn(accountId?: string): boolean {
     const nowMs = performance.now();
     const { failed } = this;

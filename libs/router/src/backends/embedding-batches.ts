@@ -1,6 +1,6 @@
 import { type Answering, EmbeddingTexts, type EmbeddingVectors, Problem } from '@svc/contracts';
 
-/** Batches of one request that run at the same time. */
+/** The most concurrent batches of one request. */
 export const BATCHES_AT_ONCE = 4;
 
 /** The texts of a call. Throws INVALID_REQUEST on anything else. */
@@ -12,7 +12,7 @@ export function readTexts(body: readonly Uint8Array[]): EmbeddingTexts {
   }
 }
 
-/** The texts in batches of at most `size`, each with its place. */
+/** The texts in batches of at most `size`, each with its offset. */
 export function* batchesOf(
   { inputs, ...rest }: EmbeddingTexts,
   size: number,
@@ -21,7 +21,7 @@ export function* batchesOf(
     yield { at, texts: { ...rest, inputs: inputs.slice(from, from + size) } };
 }
 
-/** The vectors of all batches. Their tokens are only known where every batch has them. */
+/** The vectors of all batches. The token count is known only if every batch reported one. */
 export function joined(parts: readonly EmbeddingVectors[]): EmbeddingVectors {
   const vectors = parts.flatMap((part) => part.vectors);
   let promptTokens: number | undefined = 0;
@@ -33,7 +33,7 @@ export function joined(parts: readonly EmbeddingVectors[]): EmbeddingVectors {
   return { vectors, ...(promptTokens !== undefined && { promptTokens }) };
 }
 
-/** The backend of the first batch, and the calls that failed before all of them had a response. */
+/** The backend of the first batch, and the number of failed calls of all batches. */
 export function answeringOf(parts: readonly Answering[]): Answering {
   const retries = parts.reduce((sum, part) => sum + part.retries, 0);
   return { backend: parts[0]?.backend ?? '', retries };

@@ -1,23 +1,23 @@
 import type { LiveBackend } from './backend-pool.js';
 
-/** A backend to call, with a place taken for the call. */
+/** A backend to call, with a slot reserved for the call. */
 export interface Place {
   readonly live: LiveBackend;
-  /** Called once, when the call has ended. */
+  /** Call once, when the call has ended. */
   readonly giveBack: () => void;
 }
 
 export interface PlaceRequest {
-  /** Whose share of a full backend it takes. */
+  /** The account whose share of a full backend is used. */
   readonly accountId: string;
-  /** How long it may wait for a place, all backends together. */
+  /** How long to wait for a slot, for all backends together. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Each backend once, with a place: in order those that have one, then those that were full, as they get one. Ends when
- * none has got one in time. Every place that it yields has to be given back.
+ * Yields each backend once, with a slot: first those with a free one in order, then the full ones as slots
+ * become free. Ends when none becomes free in time. Every yielded slot must be given back.
  */
 export async function* places(
   backends: readonly LiveBackend[],
@@ -60,7 +60,7 @@ function firstPlace(
   if (signal.aborted) end();
   for (const live of full) {
     if (isOver) break;
-    // A place may have become free while another backend was called.
+    // A slot may have become free while another backend was called.
     const giveBack = live.take(accountId);
     if (giveBack) {
       end({ live, giveBack });

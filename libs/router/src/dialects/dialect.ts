@@ -2,26 +2,26 @@ import type { Backend, CallKind, EmbeddingTexts, EmbeddingVectors } from '@svc/c
 import type { Exchange } from '@svc/runtime';
 import { openai } from './openai.js';
 
-/** What a backend has to know of a call beside its body. */
+/** The data of a call that goes into a backend's headers. */
 interface CallHead {
   readonly requestId: string;
-  /** The backend's key for the operator. */
+  /** The operator's key for the backend. */
   readonly key: string | undefined;
 }
 
-/** How one kind of backend is called, and how its responses are read. Readers throw `BackendError` or an `Error`. */
+/** How to call one kind of backend and read its responses. Readers throw `BackendError` or an `Error`. */
 export interface Dialect {
-  /** Below the URL of a backend. */
+  /** Relative to the URL of a backend. */
   readonly paths: Readonly<Record<CallKind, string>>;
   headers(head: CallHead): Record<string, string>;
-  /** A call of chat, whose body begins with `{`, for the model of this name. */
+  /** The body of a chat call, which begins with `{`, for the model with this name. */
   chatBody(model: string, body: readonly Uint8Array[]): Uint8Array[];
-  /** Checks a whole completion of chat, which is passed on as it stands. */
+  /** Checks a complete chat completion, which is passed on unchanged. */
   checkCompletion(body: string): void;
-  /** Reads a stream of chat up to its first event, and returns all bytes that came. */
+  /** Reads a chat stream up to its first event, and returns all bytes that arrived. */
   firstEvent(exchange: Exchange): Promise<readonly Buffer[]>;
   embeddingsBody(model: string, texts: EmbeddingTexts): Uint8Array[];
-  /** The vectors for these texts, in their order. Throws where one is missing, has another length or is not finite. */
+  /** The vectors of these texts, in order. Throws if one is missing, has another length or is not finite. */
   readEmbeddings(body: string, texts: EmbeddingTexts): EmbeddingVectors;
 }
 

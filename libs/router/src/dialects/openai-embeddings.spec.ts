@@ -9,8 +9,8 @@ const response = (data: unknown, usage?: unknown): string =>
   JSON.stringify({ object: 'list', data, ...(usage !== undefined && { usage }) });
 const row = (index: number, embedding: unknown): object => ({ object: 'embedding', index, embedding });
 
-describe('a response to a call for embeddings', () => {
-  it('is read in the order of its indexes, from numbers and from base64', () => {
+describe('an embeddings response', () => {
+  it('is read in the order of its indexes, from numbers or base64', () => {
     const body = response([row(1, base64(0.5, -1)), row(0, [1, 0])], { prompt_tokens: 3 });
     expect(readEmbeddings(body, texts)).toEqual({
       vectors: [base64(1, 0), base64(0.5, -1)],
@@ -18,7 +18,7 @@ describe('a response to a call for embeddings', () => {
     });
   });
 
-  it('may lack a count of tokens, or have one that is none', () => {
+  it('may lack a token count, or have an invalid one', () => {
     const data = [row(0, [1, 0]), row(1, [0, 1])];
     for (const usage of [undefined, null, {}, { prompt_tokens: -1 }, { prompt_tokens: 'many' }])
       expect(readEmbeddings(response(data, usage), texts)).not.toHaveProperty('promptTokens');
@@ -36,22 +36,22 @@ describe('a response to a call for embeddings', () => {
     ['a number that is infinite in 32 bits', response([row(0, [1, 0]), row(1, [0, 1e39])])],
     ['base64 of a number that is none', response([row(0, [1, 0]), row(1, base64(0, Number.NaN))])],
     ['text in place of a vector', response([row(0, [1, 0]), row(1, 'not a vector')])],
-  ])('is no answer with %s', (_, body) => {
+  ])('is rejected with %s', (_, body) => {
     expect(() => readEmbeddings(body, texts)).toThrow(Error);
     expect(() => readEmbeddings(body, texts)).not.toThrow(BackendError);
   });
 
-  it('is an error of the backend where it says so with 200', () => {
+  it('is a backend error if a 200 contains one', () => {
     const body = '{"error":{"message":"busy","code":503}}';
     expect(() => readEmbeddings(body, texts)).toThrow(BackendError);
   });
 });
 
-describe('a call for embeddings', () => {
+describe('an embeddings call', () => {
   const bodyOf = (isCustom: boolean): unknown =>
     JSON.parse(Buffer.concat(embeddingsBody('m', { ...texts, isCustom })).toString());
 
-  it('names the dimensions only where they are not the model’s own', () => {
+  it("names the dimensions only if they differ from the model's default", () => {
     const body = { model: 'm', input: ['a', 'b'], encoding_format: 'base64' };
     expect(bodyOf(false)).toEqual(body);
     expect(bodyOf(true)).toEqual({ ...body, dimensions: 2 });

@@ -5,7 +5,7 @@ import { errorStatus } from './openai-errors.js';
 
 const FLOAT_BYTES = 4;
 
-/** Vectors are numbers or base64: SGLang sends numbers whatever it is asked for. */
+/** Vectors are numbers or base64: SGLang sends numbers whatever is requested. */
 const Response = z.object({
   data: z.array(
     z.object({ index: z.int().nonnegative(), embedding: z.union([z.string(), z.array(z.number())]) }),
@@ -51,7 +51,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** A vector as base64. Throws where it does not have this many finite numbers. */
+/** A vector as base64. Throws unless it has this many finite numbers. */
 function base64Of(embedding: string | readonly number[], dimensions: number): string {
   const bytes = typeof embedding === 'string' ? Buffer.from(embedding, 'base64') : bytesOf(embedding);
   if (bytes.length !== dimensions * FLOAT_BYTES)
@@ -63,7 +63,7 @@ function base64Of(embedding: string | readonly number[], dimensions: number): st
 
 function bytesOf(numbers: readonly number[]): Buffer {
   const bytes = Buffer.allocUnsafe(numbers.length * FLOAT_BYTES);
-  // A number beyond 32 bits becomes infinite here.
+  // A number beyond the 32-bit range becomes infinite here.
   for (const [at, number] of numbers.entries()) bytes.writeFloatLE(number, at * FLOAT_BYTES);
   return bytes;
 }

@@ -1,4 +1,4 @@
-/** What an error body of a backend contains, as far as it can be read. */
+/** The readable part of a backend's error body. */
 export interface ErrorTold {
   /** The backend's reason in its own words. */
   readonly message: string | undefined;
@@ -17,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Codes and types of an overlong request: OpenAI's and vLLM's, llama.cpp's. */
 const OVER_CONTEXT = /context_length_exceeded|exceed_context_size/i;
 
-/** The same in words, for servers that say it in no other way: vLLM, TGI, SGLang, Ollama. */
+/** The same in words, for servers that report it in no other way: vLLM, TGI, SGLang, Ollama. */
 const OVER_CONTEXT_WORDS =
   /maximum context length|context (length|size|window) (of|is|exceeded)|(exceeds?|longer than) the .{0,40}context (length|size|window)|must be <= .{0,20}max_total_tokens/i;
 
@@ -27,11 +27,11 @@ const MISCONFIGURED = /invalid_api_key|model_not_found|no_db_connection/i;
 /** The same in LiteLLM's words, with 400. */
 const MISCONFIGURED_WORDS = /Invalid model name passed in/;
 
-/** How FastAPI writes down why a request is invalid; llama-cpp-python's server sends it as the message of a 500. */
+/** FastAPI's text for an invalid request; llama-cpp-python's server sends it as the message of a 500. */
 const VALIDATION =
   /^\d+ validation errors?:\n\s*\{'type': '\w+', 'loc': \('body', '(\w+)'[^)]*\), 'msg': (?:'([^']*)'|"([^"]*)")/;
 
-/** What the names of an error say of its status, where it has no number. */
+/** HTTP status by error code or type, for errors without a numeric status. */
 const STATUS_OF_NAMES: readonly (readonly [RegExp, number])[] = [
   [/rate_?limit|too_?many|quota/i, 429],
   [/overload|capacity|unavailable|busy/i, 503],
@@ -39,10 +39,10 @@ const STATUS_OF_NAMES: readonly (readonly [RegExp, number])[] = [
   [/invalid_?request|bad_?request|context_length|exceed_context/i, 400],
 ];
 
-/** A message is read up to here. */
+/** Longer messages are cut here. */
 const MESSAGE_LIMIT = 2_000;
 
-/** The error in a body of OpenAI's shape, of the flat shape that some servers use, of FastAPI's, or of plain text. */
+/** Parses an error in OpenAI's shape, the flat shape of some servers, FastAPI's shape, or plain text. */
 export function readError(body: string): ErrorTold {
   const value = objectIn(body);
   if (!value) return plainError(body);
@@ -62,14 +62,14 @@ export function readError(body: string): ErrorTold {
   };
 }
 
-/** Pages of proxies and JSON of another kind are no message. */
+/** HTML pages of proxies and other JSON are not messages. */
 function plainError(body: string): ErrorTold {
   const message = /^\s*[^\s<{["]/.test(body) ? textIn(body) : undefined;
   const isOverContext = OVER_CONTEXT_WORDS.test(message ?? '');
   return { message, field: undefined, isOverContext, isInvalid: false, isMisconfigured: false };
 }
 
-/** The status that an error stands for which comes in an answer of status 200; `undefined` where there is none. */
+/** The error status inside a response of status 200; `undefined` if it holds no error. */
 export function errorStatus(text: string): number | undefined {
   if (!text.includes('"error"')) return undefined;
   const body = objectIn(text);
@@ -87,7 +87,7 @@ export function errorStatus(text: string): number | undefined {
 /** The first step of a path such as `messages[0].content`. */
 const fieldOf = (path: unknown): string | undefined => textIn(path)?.split(/[.[]/, 1)[0];
 
-/** The place of a fault in FastAPI's `detail`, such as `["body", "top_k"]`. */
+/** The field in FastAPI's `detail`, from a path such as `["body", "top_k"]`. */
 function fieldAt(fault: unknown): string | undefined {
   const place: unknown = isObject(fault) ? fault['loc'] : undefined;
   return Array.isArray(place) ? textIn(place.find((step) => step !== 'body')) : undefined;

@@ -4,12 +4,12 @@ import { type EventSourceMessage, createParser } from 'eventsource-parser';
 import { BackendError } from './backend-error.js';
 import { errorStatus } from './openai-errors.js';
 
-/** The first event of a stream is looked at when it has no more bytes than this; an error has fewer. */
+/** The first event is parsed only up to this size; errors are smaller. */
 const LOOK_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Reads a stream up to its first event, so that a backend that begins with an error, or never, is refused and another
- * can be asked. Gives all bytes that came. Throws BackendError, or Error where there is no answer.
+ * Reads a stream up to its first event, so that if a backend starts with an error, or never starts, another
+ * one can be called. Returns all bytes that arrived. Throws BackendError, or Error if there is no response.
  */
 export async function firstEvent(exchange: Exchange): Promise<readonly Buffer[]> {
   const bytes: Buffer[] = [];
@@ -55,7 +55,7 @@ function refuseError({ event, data }: EventSourceMessage): void {
   if (status !== undefined) throw new BackendError(status, data);
 }
 
-/** A backend that was asked for a stream may also answer with the body of an error. */
+/** A backend may respond to a streaming request with a plain error body. */
 function withoutEvents(bytes: readonly Buffer[]): Error {
   const text = Buffer.concat(bytes).toString('utf8');
   const status = errorStatus(text);

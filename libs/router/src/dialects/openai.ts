@@ -5,23 +5,23 @@ import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
 import { errorStatus } from './openai-errors.js';
 import { firstEvent } from './openai-events.js';
 
-/** The beginning of a body up to this size is joined with what goes before it. */
+/** The first part of a body up to this size is joined with the prefix. */
 const JOINED_BYTES = 262_144;
 
-/** Longer bodies are no errors and are not parsed. */
+/** Longer bodies are not errors and are not parsed. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
 
-/** What every completion has; the gateway checks the rest where it reads it. */
+/** Every completion has choices; the gateway checks the rest when it reads them. */
 const CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
-/** OpenAI's API, as vLLM, SGLang, llama.cpp, Ollama, LM Studio and the simulator speak it. */
+/** OpenAI's API as implemented by vLLM, SGLang, llama.cpp, Ollama, LM Studio and the simulator. */
 export const openai: Dialect = {
   paths: { chat: '/chat/completions', embeddings: '/embeddings' },
 
   headers({ requestId, key }) {
     return {
       'content-type': 'application/json',
-      // llama-cpp-python refuses every other id.
+      // llama-cpp-python rejects any other id.
       'x-request-id': uuidOf(requestId),
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
     };
