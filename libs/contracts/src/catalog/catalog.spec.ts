@@ -14,7 +14,7 @@ reasoning: { ${reasoning}: { suffix: /no_think } }
 `);
 
 describe('the catalogue', () => {
-  it('takes names of backends that tell them apart, those that they have without one included', () => {
+  it('accepts backend names only if they are unique, including default names', () => {
     const model = modelWith('off') as object;
     const backends = (...names: (string | undefined)[]): object[] =>
       names.map((name) => ({
@@ -30,7 +30,12 @@ describe('the catalogue', () => {
     expect(isTaken('10.0.0.1:8000')).toBe(false);
   });
 
-  it.each(['off', '"off"', 'false'])('takes the key %s alike, whichever YAML its writer knows', (key) => {
-    expect(CatalogModel.parse(modelWith(key))).toMatchObject({ reasoning: { off: { suffix: '/no_think' } } });
-  });
+  it.each(['off', '"off"', 'false'])(
+    'accepts the key %s alike, whichever YAML version its writer uses',
+    (key) => {
+      expect(CatalogModel.parse(modelWith(key))).toMatchObject({
+        reasoning: { off: { suffix: '/no_think' } },
+      });
+    },
+  );
 });

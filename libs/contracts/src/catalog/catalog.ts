@@ -2,33 +2,36 @@ import { z } from 'zod';
 import { Scraping, Search } from './search.js';
 
 const Usd = z.number().nonnegative().max(1_000_000);
-/** What one piece of an extra costs. */
+/** The price of one unit of an extra. */
 const ExtraUsd = z.number().nonnegative().max(1_000);
 const PositiveCount = z.int().positive();
 
 /** The name of an environment variable. */
 const EnvName = z.string().regex(/^[A-Z][A-Z0-9_]*$/);
 
-/** A server that answers for a model. */
+/** A server that runs a model. */
 export const Backend = z
   .strictObject({
-    /** What clients and logs are told of it; default: `backend-1` for the first of its model, and so on. */
+    /** Its name for clients and logs; default: `backend-1` for the first of its model, and so on. */
     name: z
       .string()
       .regex(/^[\w.-]{1,64}$/, 'has letters, digits, dots, dashes and underscores, 64 at most')
       .optional(),
     /** The base of an OpenAI-compatible API, such as `http://127.0.0.1:4000/v1`. */
     url: z.url({ protocol: /^https?$/ }).optional(),
-    /** The model's name there. */
+    /** The model's name at the backend. */
     model: z.string().min(1),
-    /** `simulator` is the model simulator; without a URL, the one that belongs to this process. */
+    /** `simulator` is the model simulator; without a URL, the one of this process. */
     kind: z.enum(['openai', 'simulator']).default('openai'),
-    /** The environment variable that holds the key for it. */
+    /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
-    /** The most texts that it takes in one call for embeddings. Default: that of Text Embeddings Inference. */
+    /** The most texts in one embeddings call. Default: that of Text Embeddings Inference. */
     maxBatch: PositiveCount.default(32),
     weight: z.number().positive().default(1),
-    /** Requests that each router process may run there at once; more go elsewhere, or wait and share places by account. */
+    /**
+     * Concurrent requests of each router process; further ones go elsewhere, or wait and share slots by
+     * account.
+     */
     maxInFlight: PositiveCount.default(256),
   })
   .refine((backend) => backend.url !== undefined || backend.kind === 'simulator', {
@@ -46,7 +49,7 @@ const Rates = { input: Usd, output: Usd, cacheInput: Usd.optional(), cacheWrite:
 /** USD per million tokens. */
 export const Pricing = z.strictObject({
   ...Rates,
-  /** From this many prompt tokens on, these rates hold for the whole request. */
+  /** Above this number of prompt tokens, these rates apply to the whole request. */
   extended: z.strictObject({ contextTokenThreshold: PositiveCount, ...Rates }).optional(),
 });
 
@@ -88,18 +91,18 @@ export const MODEL_TYPES = [
 
 export const TIERS = ['XS', 'S', 'M', 'L'] as const;
 
-/** A day such as `2026-11-30`, or a moment of it. */
+/** A date such as `2026-11-30`, or a time. */
 const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
-/** When a model goes, and what takes its place. */
+/** When a model is removed, and what replaces it. */
 export const Deprecation = z.strictObject({
-  /** Clients are warned from then on; at once when it is left out. */
+  /** Clients are warned from this time on; default: at once. */
   startsAt: Moment.optional(),
-  /** From then on the model counts as deprecated. */
+  /** The model counts as deprecated from this time on. */
   date: Moment,
-  /** From then on it is gone. */
+  /** The model is removed at this time. */
   removesAt: Moment,
-  /** Whether its requests go to the replacement once it is gone. */
+  /** Whether requests go to the replacement once the model is removed. */
   autoRemap: z.boolean().default(false),
   replacementModelId: z.string().optional(),
 });
@@ -108,7 +111,7 @@ const Ratio = z.number().min(0).max(1);
 const Temperature = z.number().min(0).max(2);
 const Penalty = z.number().min(-2).max(2);
 
-/** What a model samples with where a request does not say. */
+/** The default sampling parameters of a model. */
 const SamplingDefaults = z.strictObject({
   temperature: Temperature.default(1),
   topP: Ratio.default(1),
@@ -117,21 +120,21 @@ const SamplingDefaults = z.strictObject({
   repetitionPenalty: z.number().min(0).optional(),
 });
 
-/** How a text model thinks, and how its backends are told what to do about it. */
+/** How a text model reasons, and how its backends are told to. */
 const Reasoning = z.preprocess(
   withOff,
   z.strictObject({
     /**
-     * Where a backend takes the effort: OpenAI's member, inside the object `reasoning`, inside
-     * `chat_template_kwargs` as `reasoning_effort`, or nowhere.
+     * The member for the effort: OpenAI's, inside the object `reasoning`, inside `chat_template_kwargs` as
+     * `reasoning_effort`, or none.
      */
     effort: z
       .enum(['reasoning_effort', 'reasoning', 'chat_template_kwargs', 'none'])
       .default('reasoning_effort'),
     /**
-     * What switches thinking off: members for the backend's request, such as
-     * `{chat_template_kwargs: {enable_thinking: false}}` or `{reasoning_effort: none}`, or a word such as `/no_think`
-     * after the last user message. Without it nothing does.
+     * What switches reasoning off: members for the backend's request, such as `{chat_template_kwargs:
+     * {enable_thinking: false}}` or `{reasoning_effort: none}`, or a word such as `/no_think` after the last
+     * user message. Without it, reasoning can't be switched off.
      */
     off: z
       .union([
@@ -139,12 +142,12 @@ const Reasoning = z.preprocess(
         z.strictObject({ suffix: z.string().min(1) }),
       ])
       .optional(),
-    /** Its content begins inside a think block, whose opening tag the chat template has written. */
+    /** The content begins inside a think block, because the chat template writes the opening tag. */
     startsInside: z.boolean().default(false),
   }),
 );
 
-/** A writer that knows YAML 1.1 reads a plain `off` as false, and writes it so. */
+/** A YAML 1.1 writer reads a plain `off` as false, and writes it as false. */
 function withOff(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'false')) return value;
   const { false: off, ...rest } = value as Record<string, unknown>;
@@ -158,12 +161,12 @@ const offer = {
   modelSource: z.string().optional(),
   tier: z.enum(TIERS).default('L'),
   traits: z.array(z.string()).default([]),
-  /** Foreign names that mean this model. */
+  /** Names of other providers' models that map to this one. */
   aliases: z.array(z.string()).default([]),
   privacy: z.enum(['private', 'anonymized']).default('private'),
   betaModel: z.boolean().default(false),
   uncensored: z.boolean().default(false),
-  /** Country codes of ISO 3166-1 where it is not offered. Published, not enforced. */
+  /** ISO 3166-1 codes of countries in which it is not available. Published, not enforced. */
   regionRestrictions: z.array(z.string().regex(/^[A-Z]{2}$/)).default([]),
   deprecation: Deprecation.optional(),
   /** For paid accounts only. */
@@ -175,10 +178,10 @@ const offer = {
 
 const Limits = z.strictObject({ requestsPerMinute: PositiveCount, tokensPerMinute: PositiveCount });
 
-/** System prompts that go before the caller's. */
+/** System prompts inserted before the caller's. */
 const HousePrompts = z.array(z.string().trim().min(1)).optional();
 
-/** Vocabularies by which tokens can be counted where a backend does not: those of `gpt-tokenizer`. */
+/** Vocabularies for counting tokens when a backend reports none: those of `gpt-tokenizer`. */
 const TOKENIZERS = ['o200k_base', 'o200k_harmony', 'cl100k_base'] as const;
 
 /** A text model. */
@@ -192,19 +195,22 @@ export const CatalogModel = z.strictObject({
   constraints: SamplingDefaults.prefault({}),
   reasoning: Reasoning.optional(),
   /**
-   * What makes its backends search by themselves, as members of their requests; without it, as xAI takes it. For models
-   * with the capability `supportsXSearch`; the addresses in the answer's `citations` are its sources.
+   * The members that make its backends search by themselves; default: xAI's. For models with the capability
+   * `supportsXSearch`; the addresses in the response's `citations` are its sources.
    */
   xSearch: z.strictObject({ members: z.record(z.string(), z.unknown()) }).optional(),
-  /** The model's own vocabulary, where it has one of these. Without it the tokens of a silent backend are estimated. */
+  /**
+   * The model's own vocabulary, if it is one of these. Without it the tokens of a backend that reports none
+   * are estimated.
+   */
   tokenizer: z.enum(TOKENIZERS).optional(),
-  /** In place of the catalogue's; an empty list is none. */
+  /** Replaces the catalogue's house prompts; an empty list means none. */
   housePrompts: HousePrompts,
-  /** What the whole service lets through to this model, over all accounts. */
+  /** Limits of the whole service for this model, over all accounts. */
   globalLimits: Limits.partial().optional(),
 });
 
-/** Prices by name, in USD of the unit that the name says. */
+/** Prices by name, in USD per unit; the name tells the unit. */
 export interface PriceTree {
   [name: string]: number | PriceTree;
 }
@@ -220,11 +226,11 @@ export const EmbeddingModel = z.strictObject({
   maxInputTokens: PositiveCount.default(8_192),
   /** Whether requests may choose shorter vectors. */
   supportsCustomDimensions: z.boolean().default(false),
-  /** USD per million tokens. `output` is published for clients that expect it and never charged. */
+  /** USD per million tokens. `output` is published for clients that expect it, and never charged. */
   pricing: z.strictObject({ input: Usd, output: Usd.optional() }),
 });
 
-/** A model of any other type. It is listed; what its type has beside the common fields is published as it stands. */
+/** A model of any other type. It is listed, with the fields of its type published unchanged. */
 export const OtherModel = z.strictObject({
   ...offer,
   type: z.enum(MODEL_TYPES).exclude(['text', 'embedding']),
@@ -235,7 +241,7 @@ export const OtherModel = z.strictObject({
   constraints: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Without a type it is a text model. */
+/** The default type is text. */
 export const CatalogEntry = z.preprocess(
   (value) => (isRecord(value) && value['type'] === undefined ? { ...value, type: 'text' } : value),
   z.discriminatedUnion('type', [CatalogModel, EmbeddingModel, OtherModel]),
@@ -247,7 +253,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 export const TierLimits = z.strictObject({ standard: Limits, partner: Limits.optional() });
 
-/** Kinds of requests to models of other types than text. */
+/** Kinds of requests with their own limits. */
 const OTHER_LIMITS = ['image', 'audio', 'embedding', 'videoQueue', 'videoRetrieve'] as const;
 
 const RequestLimits = z.strictObject({
@@ -255,18 +261,18 @@ const RequestLimits = z.strictObject({
   partner: z.strictObject({ requestsPerMinute: PositiveCount }).optional(),
 });
 
-/** The catalogue file: what is offered, what it costs, and who answers for it. */
+/** The catalogue file: the models, their prices and their backends. */
 export const CatalogFile = z
   .strictObject({
     models: z.array(CatalogEntry).min(1),
     tiers: z.partialRecord(z.enum(TIERS), TierLimits),
     otherLimits: z.partialRecord(z.enum(OTHER_LIMITS), RequestLimits).optional(),
-    /** USD for each; what has no price is free. */
+    /** USD per unit; an extra without a price is free. */
     extras: z
       .strictObject({ webSearch: ExtraUsd, webPage: ExtraUsd, xSearch: ExtraUsd, textParser: ExtraUsd })
       .partial()
       .default({}),
-    /** Without it the web is not searched. */
+    /** Without it there is no web search. */
     search: Search.optional(),
     scraping: Scraping.optional(),
     housePrompts: HousePrompts,

@@ -7,7 +7,10 @@ import type { RouteDefinition } from './route/route-definition.js';
 
 const Bytes = z.instanceof(Uint8Array);
 
-/** Where a process is asked that serves the port `InferenceRouter`, or those of retrieval. Their heads stand beside the ports. */
+/**
+ * The routes of processes that serve the port `InferenceRouter` or the ports of retrieval. Their headers are
+ * defined beside the ports.
+ */
 export const internalRoutes = {
   infer: {
     method: 'POST',
@@ -19,7 +22,7 @@ export const internalRoutes = {
     status: 200,
     body: Bytes,
     bodyType: 'application/octet-stream',
-    // What clients may send, and files of theirs that are text by then.
+    // The largest client body, with its files converted to text.
     bodyLimitBytes: 134_217_728,
     reply: z.string(),
     replyType: '*/*',

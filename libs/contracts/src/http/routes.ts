@@ -40,7 +40,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
 \`<model>:<parameter>=<value>[&<parameter>=<value>…]\`. They win over the body's.`,
     access: 'key-or-wallet',
     status: 200,
-    // The id of the request is also the id in the answer's body, so it looks as OpenAI's do.
+    // The request id is also the `id` of the completion, so it looks like OpenAI's.
     idPrefix: 'chatcmpl-',
     admitted: true,
     body: ChatRequest,
@@ -201,7 +201,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
   },
 } as const satisfies Record<string, RouteDefinition>;
 
-/** The catalogue of routes. Controllers, validation and the published description are made from it. */
+/** The catalogue of routes. Controllers, validation and the published description are derived from it. */
 export const routes = {
   ...publicRoutes,
   ...embeddingRoutes,

@@ -1,43 +1,48 @@
 import { z } from 'zod';
 
-/** Work that some process does later: its queue, its name there, its shape on the wire, and how it is tried. */
+/**
+ * Work to be done later by some process: its queue, its name there, its shape on the wire, and its retries.
+ */
 export interface JobDefinition<Payload = unknown> {
-  /** Jobs of a queue are begun in their order, one at a time in each process that works on it. */
+  /** Jobs of a queue start in order, one at a time in each of its worker processes. */
   readonly queue: string;
   readonly name: string;
-  /** What JSON can hold. */
+  /** Must be representable as JSON. */
   readonly payload: z.ZodType<Payload>;
-  /** Tries at most, the first one included. */
+  /** The most attempts, including the first. */
   readonly attempts: number;
-  /** The wait before the second try; it doubles with each further one. */
+  /** The wait before the second attempt; it doubles with each further one. */
   readonly backoffMs: number;
-  /** A try that takes longer has failed. */
+  /** An attempt that takes longer has failed. */
   readonly deadlineMs: number;
 }
 
-/** Defines a job. A change of its payload adds optional fields only; anything else is a job of another name. */
+/** Defines a job. Its payload may only gain optional fields; any other change needs another name. */
 export function defineJob<Payload>(definition: JobDefinition<Payload>): JobDefinition<Payload> {
   return definition;
 }
 
 export interface JobOptions {
-  /** While the queue keeps a job of this name and id, another one is not added. */
+  /** While the queue holds a job with this name and id, another one is not added. */
   readonly id?: string;
 }
 
-/** Hands work over to whichever process has a worker for it. */
+/** Hands work over to any process with a worker for it. */
 export abstract class Jobs {
-  /** Resolves once the job is stored; from then on it is done at least once, or has failed as often as it may. */
+  /**
+   * Resolves once the job is stored; from then on it runs until it succeeds or its attempts are used up. It
+   * may succeed more than once.
+   */
   abstract add<Payload>(job: JobDefinition<Payload>, payload: Payload, options?: JobOptions): Promise<void>;
 
   /**
-   * Adds the job at each time of a cron pattern, in UTC, once for all processes together. A schedule that is there
-   * already is left as it is, so that no time is missed.
+   * Adds the job at each time of a cron pattern, in UTC, once for all processes together. An existing
+   * schedule is left unchanged, so that no time is missed.
    */
   abstract schedule<Payload>(job: JobDefinition<Payload>, payload: Payload, cron: string): Promise<void>;
 }
 
-/** Sets the DIEM of every account that has a stake, where that was not done for the current UTC day. */
+/** Sets the DIEM of every account with a stake, unless that was done for the current UTC day. */
 export const setStakedDiem = defineJob({
   queue: 'ledger',
   name: 'set-staked-diem',
@@ -47,7 +52,7 @@ export const setStakedDiem = defineJob({
   deadlineMs: 3_600_000,
 });
 
-/** Proves what came into the books since the last audit. */
+/** Audits what was added to the books since the last audit. */
 export const auditNewEntries = defineJob({
   queue: 'audit',
   name: 'audit-new-entries',
@@ -57,7 +62,7 @@ export const auditNewEntries = defineJob({
   deadlineMs: 600_000,
 });
 
-/** Proves the whole book. */
+/** Audits the whole book. */
 export const auditWholeBook = defineJob({
   queue: 'audit',
   name: 'audit-whole-book',

@@ -1,17 +1,20 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
 
-/** What a key may do has changed, or what its account may. Without a key, all keys of the account are meant. */
+/**
+ * The permissions of a key, or of its account, have changed. Without a key, all keys of the account are
+ * affected.
+ */
 const KeyChanged = z.object({ accountId: z.uuid(), keyId: z.uuid().optional() });
 
 export type KeyChanged = z.infer<typeof KeyChanged>;
 
-/** Told after the change can be read. Every process that trusts keys listens to it. */
+/** Published after the change is readable. Every process that caches keys consumes it. */
 export const keyChanged = defineEvent<KeyChanged>({
   topic: 'key.changed.v1',
   key: ({ accountId }) => accountId,
   payload: KeyChanged,
-  // Every process reads all of it, and nobody reads what was told before it started.
+  // Every process reads all of it, and none reads events from before its start.
   partitions: 1,
   retentionDays: 1,
 });

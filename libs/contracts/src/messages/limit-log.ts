@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
 
-/** What a request ran into: requests or tokens per minute, requests at once, or the abuse protection. */
+/**
+ * The limit that a request exceeded: requests or tokens per minute, concurrent requests, or the abuse
+ * protection.
+ */
 export const LIMIT_LOG_TYPES = ['RPM', 'TPM', 'CONCURRENT', 'FAILED_REQUESTS'] as const;
 export type LimitLogType = (typeof LIMIT_LOG_TYPES)[number];
 
-/** Entries that are kept, and shown, for each account. Source: the public interface. */
+/** Entries kept and shown for each account. Source: the public interface. */
 export const LIMIT_LOG_LENGTH = 50;
 
 export const LimitReached = z.object({
   requestId: z.string(),
   accountId: z.uuid(),
   keyId: z.string(),
-  /** A model's id, or `endpoint:` and a path where no model was looked at. */
+  /** A model's id, or `endpoint:` and a path if no model was involved. */
   model: z.string(),
   tier: z.string(),
   type: z.enum(LIMIT_LOG_TYPES),
@@ -20,18 +23,18 @@ export const LimitReached = z.object({
   at: z.iso.datetime(),
 });
 
-/** A request that a limit refused. */
+/** A request rejected by a limit. */
 export type LimitReached = z.infer<typeof LimitReached>;
 
-/** Told for each request that a limit refused. */
+/** Published for each request rejected by a limit. */
 export const limitReached = defineEvent<LimitReached>({
   topic: 'limit.reached.v1',
   key: (reached) => reached.accountId,
   payload: LimitReached,
 });
 
-/** Which requests ran into limits. */
+/** The log of requests rejected by limits. */
 export abstract class LimitLog {
-  /** The latest of an account, newest first, `LIMIT_LOG_LENGTH` at most. Refuses: UNAVAILABLE. */
+  /** The latest entries of an account, newest first, at most `LIMIT_LOG_LENGTH`. Rejects with UNAVAILABLE. */
   abstract latest(accountId: string): Promise<readonly LimitReached[]>;
 }

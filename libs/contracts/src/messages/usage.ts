@@ -4,9 +4,9 @@ import type { Balances } from '../money/money.js';
 
 /** Tokens of one request, as the backend counted them. */
 export interface Usage {
-  /** All prompt tokens, cached ones included. */
+  /** All prompt tokens, including cached ones. */
   readonly promptTokens: number;
-  /** All generated tokens, reasoning included. */
+  /** All generated tokens, including reasoning. */
   readonly completionTokens: number;
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
@@ -21,20 +21,20 @@ export interface ChargeLine {
   readonly amountNano: bigint;
 }
 
-/** What one request costs its account. Its request id makes it the only one for that request. */
+/** What one request costs its account. Unique by request id. */
 export interface Charge {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
   readonly backend: string;
-  /** When the answer ended, ISO 8601 in UTC. Fixed here, so that a charge told twice is the same twice. */
+  /** When the response ended, ISO 8601 in UTC. Fixed here, so that a charge published twice is identical. */
   readonly at: string;
   readonly usage: Usage;
   readonly lines: readonly ChargeLine[];
   /** What the account pays. The lines sum to this plus the write-off. */
   readonly cost: Balances;
-  /** What the lines cost beyond what could be held. */
+  /** The part of the lines' cost beyond the hold. */
   readonly writeOffNano: bigint;
   readonly durationMs: number;
 }
@@ -63,10 +63,10 @@ export const UsageRecorded = z.object({
   durationMs: Count,
 });
 
-/** A charge as it travels: every amount a string of nano-dollars, since JSON has no bigint. */
+/** A charge on the wire: every amount is a string of nano-dollars, since JSON has no bigint. */
 export type UsageRecorded = z.infer<typeof UsageRecorded>;
 
-/** Told once an answer has ended; the ledger posts it. */
+/** Published once a response has ended; the ledger posts it. */
 export const usageRecorded = defineEvent<UsageRecorded>({
   topic: 'usage.recorded.v1',
   key: (usage) => usage.accountId,

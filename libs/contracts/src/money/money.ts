@@ -14,7 +14,7 @@ export const NANO_PER_USD = 1_000_000_000n;
 
 const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?$/;
 
-/** `"10.5"` to nano-dollars; `undefined` when the text is no decimal of at most 12 + 9 digits. */
+/** `"10.5"` to nano-dollars; `undefined` unless the text is a decimal of at most 12 + 9 digits. */
 export function parseUsd(text: string): bigint | undefined {
   const match = DECIMAL.exec(text);
   if (!match) return undefined;
@@ -33,16 +33,16 @@ export function formatUsd(nano: bigint): string {
   return `${nano < 0n ? '-' : ''}${absolute / NANO_PER_USD}.${fraction}`;
 }
 
-/** Nano-dollars as the JSON number of an API answer. Exact to 9 decimals below nine million USD. */
+/** Nano-dollars as the JSON number of an API response. Exact to 9 decimals below nine million USD. */
 export function usdNumber(nano: bigint): number {
   return Number(nano) / 1e9;
 }
 
-/** A JSON number to nano-dollars; `undefined` when it has more than nine decimals or too many digits. */
+/** A JSON number to nano-dollars; `undefined` if it has more than nine decimals or too many digits. */
 export function numberToNano(amount: number): bigint | undefined {
   const text = String(amount);
   if (!text.includes('e')) return parseUsd(text);
-  // The shortest text of a small number has an exponent.
+  // Small numbers are formatted with an exponent.
   const fixed = amount.toFixed(9);
   return Number(fixed) === amount ? parseUsd(fixed) : undefined;
 }
@@ -54,12 +54,12 @@ export function usdToNano(usd: number): bigint {
   return nano;
 }
 
-/** What `tokens` cost at a price in nano-dollars per million tokens, rounded up once. */
+/** The cost of `tokens` at a price in nano-dollars per million tokens, rounded up once. */
 export function tokensCostNano(tokens: number, priceNanoPerMillion: bigint): bigint {
   return (BigInt(tokens) * priceNanoPerMillion + 999_999n) / 1_000_000n;
 }
 
-/** What both currencies hold together. */
+/** The sum of both currencies. */
 export function totalNano(balances: Balances): bigint {
   return balances.usdNano + balances.diemNano;
 }

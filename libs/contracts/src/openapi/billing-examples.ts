@@ -21,7 +21,7 @@ const CSV = `timestamp,sku,pricePerUnitUsd,units,amount,currency,notes,inference
 2026-11-21T10:15:00.000Z,llama-3.2-3b-llm-output-mtoken,0.60,0.000009,-0.0000054,USD,API Inference,chatcmpl-0199f3a1c2d37b8e,412,12,9
 `;
 
-/** Examples of the routes of billing. */
+/** Examples of the billing routes. */
 export const BILLING_EXAMPLES = {
   getBillingBalance: {
     reply: only('An account with a stake', {

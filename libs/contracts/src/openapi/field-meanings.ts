@@ -1,4 +1,4 @@
-/** What fields mean, by schema: the text that the published description has for them. */
+/** Descriptions of fields by schema, for the published description. */
 export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ChatCompletionRequest: {
     model: 'The id of a model, a trait or an alias; `svc_parameters` may follow it as a suffix.',

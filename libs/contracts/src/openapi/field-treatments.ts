@@ -1,12 +1,13 @@
 import type { ChatRequest, SvcParameters } from '../http/chat/chat-request.js';
 
 /**
- * What becomes of a field. `honoured`: this service acts on it. `passed on`: checked here, and for the backend to act on.
- * `not used`: taken, so that clients that always send it work. `refused`: a 400 says what to use instead.
+ * How a field is treated. `honoured`: this service acts on it. `passed on`: checked here, and for the backend
+ * to act on. `not used`: accepted, so that clients that always send it work. `refused`: a 400 says what to
+ * use instead.
  */
 export type Treatment = 'honoured' | 'passed on' | 'not used' | 'refused';
 
-/** Every field of a chat completion; one that is missing here does not compile. */
+/** Every field of a chat completion; a missing one does not compile. */
 export const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Treatment>> = {
   model: 'honoured',
   messages: 'honoured',
@@ -52,7 +53,7 @@ export const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Tr
   svc_parameters: 'honoured',
 };
 
-/** The same of this service's own options. What is refused may still be switched off by name. */
+/** The same for this service's own options. A refused option may still be switched off explicitly. */
 export const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, Treatment>> = {
   character_slug: 'honoured',
   strip_thinking_response: 'honoured',

@@ -23,7 +23,7 @@ const limits = {
   models: [{ model: '*', requestsPerMinute: 1000, tokensPerMinute: 5_000_000 }],
 };
 
-/** Examples of the routes of keys. */
+/** Examples of the key routes. */
 export const KEY_EXAMPLES = {
   listApiKeys: { reply: only('One key', { object: 'list', data: [keyWithUsage] }) },
   createApiKey: {

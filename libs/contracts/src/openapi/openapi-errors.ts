@@ -13,7 +13,7 @@ const ErrorView = z.object({
   retry_after: z.number().optional().describe('Seconds. In an event of a stream, which has no headers.'),
 });
 
-/** An event of a stream that has begun and then failed. */
+/** An event of a stream that fails after it has begun. */
 export const StreamError = z.object({ error: ErrorView });
 
 /** The body of every error. */
@@ -36,7 +36,7 @@ export const ErrorEnvelope = z.object({
     .describe('The faults of a request as a list.'),
 });
 
-/** What an error's status means to the one who gets it. */
+/** What each error status means for the client. */
 export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is at fault. Faulty fields are named in `details` and `issues`.',
   401: 'The credentials are wrong, or the model is for paid accounts only.',
@@ -56,10 +56,10 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   504: 'It took too long. Set `stream: true` for long answers.',
 };
 
-/** What every route may refuse with. */
+/** Error codes of every route. */
 const ANY: readonly ProblemCode[] = ['HEADERS_TOO_LARGE', 'UNKNOWN_ERROR', 'UNAVAILABLE'];
 
-/** What every route of clients may refuse with: wrong credentials, a suspended account, and too many failures. */
+/** Error codes of every client route: wrong credentials, a suspended account, and too many failures. */
 const CLIENT_REFUSALS: readonly ProblemCode[] = [
   'AUTHENTICATION_FAILED',
   'ACCOUNT_SUSPENDED',
@@ -67,12 +67,12 @@ const CLIENT_REFUSALS: readonly ProblemCode[] = [
   ...ANY,
 ];
 
-/** What a route that reads sign-ins of wallets may refuse with, beside those. */
+/** Further error codes of routes that accept wallet sign-ins. */
 const WALLET_REFUSALS = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
   (code) => code.startsWith('X402_SIGN_IN_') || code === 'X402_NOT_CONFIGURED',
 );
 
-/** What every route of a kind of access may refuse with. */
+/** Error codes of every route with this access. */
 const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
   probe: ANY,
   public: [...CLIENT_REFUSALS, ...WALLET_REFUSALS],
@@ -85,7 +85,7 @@ const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
   process: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],
 };
 
-/** The codes that a route may refuse with, by status. */
+/** The error codes of a route, by status. */
 export function refusalsByStatus(route: RouteDefinition): Map<number, ProblemCode[]> {
   const ofBodies: ProblemCode[] = route.body
     ? [
@@ -114,7 +114,7 @@ const SAMPLE_ISSUE: Issue = {
   message: 'Too big: expected number to be <=2',
 };
 
-/** A body with this code, by the code that writes all of them. */
+/** An error body with this code, produced by the production code. */
 export function errorExample(code: ProblemCode): { summary: string; value: unknown } {
   const details = code === 'INVALID_REQUEST' ? { issues: [SAMPLE_ISSUE], param: 'temperature' } : {};
   return { summary: PROBLEMS[code].message, value: errorBody(new Problem(code, details)) };

@@ -3,7 +3,7 @@ import { BILLING_EXAMPLES } from './billing-examples.js';
 import { KEY_EXAMPLES } from './key-examples.js';
 import { WALLET_EXAMPLES } from './wallet-examples.js';
 
-/** Examples by name, as OpenAPI has them. */
+/** Examples by name, as in OpenAPI. */
 export type NamedExamples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
 interface RouteExamples {
@@ -257,7 +257,7 @@ const stakeOfAccount = {
   nextEpochBegins: '2026-11-22T00:00:00.000Z',
 };
 
-/** Examples of each operation, and of the answer to a request without credentials. */
+/** Examples of each operation, and of the response to a request without credentials. */
 export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   createChatCompletion: {
     request: chatRequests,

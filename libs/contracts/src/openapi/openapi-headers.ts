@@ -28,7 +28,7 @@ const row = (when: HeaderRow['when'], example: string | number, description: str
   description,
 });
 
-/** The headers of answers: on which they are, and what they say. */
+/** The response headers: which responses have them, and what they mean. */
 export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'CF-RAY': row('always', 'chatcmpl-0199f3a1c2d37b8e', 'The id of the request, for support.'),
   'x-request-id': row('always', 'chatcmpl-0199f3a1c2d37b8e', 'The same id.'),
@@ -111,7 +111,7 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'x-svc-balance-diem': row('balances', '0', 'DIEM on the account before the request.'),
 };
 
-/** The groups of headers of each status of error, beside those of every error and of the route. */
+/** The header groups of each error status, beside those of every error and of the route. */
 const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
   402: ['payment'],
   409: ['retry'],
@@ -119,10 +119,10 @@ const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
   503: ['retry'],
 };
 
-/** Groups that say nothing of an answer that is an error. */
+/** Groups that only successful responses have. */
 const OF_SUCCESS: ReadonlySet<When> = new Set(['encoding', 'pagination', 'cursor', 'csv']);
 
-/** The names of the headers that an answer of this status may have. */
+/** The names of the headers that a response with this status may have. */
 export function headersOf(route: RouteDefinition, status: number): string[] {
   const { access, csv, event, payment, replyType, headers = [] } = route;
   const groups = new Set<When>(['always', ...headers, ...CROSS_ORIGIN[access]]);
@@ -142,7 +142,7 @@ export function headersOf(route: RouteDefinition, status: number): string[] {
   return Object.entries(HEADERS).flatMap(([name, { when }]) => (isThere(when) ? [name] : []));
 }
 
-/** Routes of clients may be asked by pages of other origins, where the operator says so. */
+/** Pages of other origins may call client routes, if the operator allows it. */
 const CROSS_ORIGIN: Readonly<Record<Access, readonly When[]>> = {
   probe: [],
   public: ['origin'],

@@ -27,7 +27,7 @@ import { TopUpRefused } from '../http/wallets/wallet-routes.js';
 import { FormFile } from '../http/route/form-file.js';
 import type { RouteDefinition } from '../http/route/route-definition.js';
 
-/** Schemas that have a name of their own; others are named after their route. */
+/** Schemas with their own names; all others are named after their route. */
 const NAMES = {
   input: { ChatCompletionRequest: ChatRequest, Message, ContentPart, SvcParameters },
   output: {
@@ -58,10 +58,10 @@ const NAMES = {
   },
 } satisfies Record<'input' | 'output', Record<string, z.ZodType>>;
 
-/** What a schema describes: a request, before defaults are filled in, or an answer. */
+/** Whether a schema describes a request, before defaults are applied, or a response. */
 type Side = 'input' | 'output';
 
-/** The schemas that validate, as JSON Schema with a name each. */
+/** The validation schemas as JSON Schema, each with a name. */
 export class OpenApiSchemas {
   private readonly names: Readonly<Record<Side, Map<z.ZodType, string>>>;
   private readonly byName: Readonly<Record<string, JsonObject>>;
@@ -98,7 +98,7 @@ export class OpenApiSchemas {
     }));
   }
 
-  /** The schemas that `value` refers to, and those that they refer to, in the order of their names. */
+  /** The schemas that `value` refers to, directly or indirectly, in the order of their names. */
   reachableFrom(value: unknown): Record<string, JsonObject> {
     const found = new Set<string>();
     const visit = (part: unknown): void => {
@@ -132,7 +132,7 @@ function generate(names: ReadonlyMap<z.ZodType, string>, side: Side): Record<str
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema._zod.def.type !== 'custom') return;
-      // What only code can check says nothing of itself.
+      // A custom check has no JSON Schema.
       if (zodSchema !== FormFile && zodSchema._zod.parent !== FormFile)
         throw new Error('a schema can not be described');
       Object.assign(jsonSchema, { type: 'string', format: 'binary' });
@@ -158,7 +158,7 @@ function withMeanings(schema: JsonObject, meanings: Readonly<Record<string, stri
 /** Keywords whose values are data and not schemas. */
 const DATA_KEYWORDS = new Set(['default', 'const', 'enum', 'examples', 'example', 'required']);
 
-/** A generated schema without what means nothing to its readers. */
+/** A generated schema without keywords that mean nothing to its readers. */
 function tidy(schema: JsonObject, side: Side): JsonObject {
   const kept: JsonObject = {};
   for (const [keyword, value] of Object.entries(schema)) {
@@ -185,7 +185,7 @@ function tidyValue(keyword: string, value: unknown, side: Side): unknown {
   );
 }
 
-/** One of several objects, titled by the constant that tells them apart. */
+/** A member of a union, titled by its discriminating constant. */
 function titled(schema: unknown): unknown {
   if (!isObject(schema) || !isObject(schema['properties'])) return schema;
   const constants = Object.values(schema['properties']).flatMap((property) =>
@@ -205,13 +205,13 @@ function isNoise(keyword: string, schema: JsonObject, side: Side): boolean {
       return Object.keys(value as JsonObject).every((inner) => inner === 'type');
     case 'minimum':
     case 'maximum':
-      // What every integer of an answer keeps to.
+      // The implicit bound of every integer in a response.
       return side === 'output' && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
     case 'pattern':
-      // What its format means, at length.
+      // The long pattern that a format implies.
       return schema['format'] !== undefined && String(value).length > 40;
     case 'additionalProperties':
-      // Answers may gain fields.
+      // Responses may gain fields.
       return value === false && side === 'output';
     default:
       return false;
@@ -225,7 +225,7 @@ function nullAsType(schema: JsonObject): JsonObject {
   const [first, second] = anyOf as JsonObject[];
   if (first === undefined || second?.['type'] !== 'null' || typeof first['type'] !== 'string') return schema;
   const { type, enum: several, const: only, ...others } = first;
-  // Generators of clients know no enumeration of booleans.
+  // Client generators do not support enumerations of booleans.
   if (typeof only === 'boolean') return schema;
   const merged = { ...others, ...rest, type: [type, 'null'] };
   const values = Array.isArray(several) ? (several as unknown[]) : only === undefined ? undefined : [only];

@@ -52,13 +52,13 @@ describe.each(documents)('the $audience description', ({ document }) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
   ajv.addSchema({ $id: 'document', ...document });
   const faultsOf = (schema: object, values: readonly unknown[]): unknown[] => {
-    // References are to the document and not to the piece of it.
+    // References are relative to the document, not to this part of it.
     const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object;
     const validate = ajv.compile(local);
     return values.flatMap((value) => (validate(value) ? [] : [{ value, faults: validate.errors }]));
   };
 
-  it('allows null wherever it says that a value may be null', () => {
+  it('allows null wherever it declares a value nullable', () => {
     const schemas: { type?: unknown; enum?: unknown[]; const?: unknown }[] = [];
     JSON.stringify(document, (_name, value: unknown) => {
       if (typeof value === 'object' && value !== null) schemas.push(value);
@@ -75,7 +75,7 @@ describe.each(documents)('the $audience description', ({ document }) => {
     expect(document.openapi).toMatch(/^3\.1\./);
   });
 
-  it('has examples that all are of the schema they stand beside', () => {
+  it('has only examples that match their schema', () => {
     const media = operationsOf(document).flatMap(({ requestBody, responses }) =>
       [requestBody, ...Object.values(responses)].flatMap((one) => Object.values(one?.content ?? {})),
     );
@@ -88,7 +88,7 @@ describe.each(documents)('the $audience description', ({ document }) => {
     expect(used.flatMap(({ schema, values }) => faultsOf(schema, values))).toEqual([]);
   });
 
-  it('refers only to what it has, and has only what it refers to', () => {
+  it('has no dangling references and no unused components', () => {
     const text = JSON.stringify([
       document.paths,
       document.components['responses'],
@@ -108,12 +108,12 @@ describe.each(documents)('the $audience description', ({ document }) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has a name for every object that is one of several', () => {
+  it('names every object that is a member of a union', () => {
     const unions = [...JSON.stringify(document.components['schemas']).matchAll(/"oneOf":\[(.*?)\]/g)];
     expect(unions.filter(([, members]) => !/^(\{"\$ref":"[^"]+"\},?)+$/.test(members ?? ''))).toEqual([]);
   });
 
-  it('leaves no keyword of the generator behind', () => {
+  it('contains no keywords of the generator', () => {
     expect(JSON.stringify(document)).not.toMatch(/"\$schema"|"\$id"/);
   });
 });
@@ -122,7 +122,7 @@ describe('the public description', () => {
   const document = described('public');
   const chat = resolved(document, document.paths['/chat/completions']?.['post'] as Operation);
 
-  it('has every public route and none of the operator', () => {
+  it("has every public route and none of the operator's", () => {
     const expected = Object.values(routes).flatMap(({ path, operationId }) =>
       path.startsWith('/api/v1/') ? [operationId as string] : [],
     );
@@ -131,7 +131,7 @@ describe('the public description', () => {
     expect(JSON.stringify(document)).not.toContain('/operator/');
   });
 
-  it('tells every error of the chat route by its status, with a body for each code', () => {
+  it('describes every error of the chat route by status, with a body for each code', () => {
     const told = Object.entries(chat.responses).flatMap(([status, { content }]) =>
       Object.keys(content['application/json']?.examples ?? {}).map((code) => `${status} ${code}`),
     );
@@ -140,7 +140,7 @@ describe('the public description', () => {
     expect(told).toContain('402 NO_CREDENTIALS');
   });
 
-  it('tells the headers of answers, of limits and of payment where they are sent', () => {
+  it('describes the headers of responses, limits and payments where they are sent', () => {
     const headers = (status: number): string[] => Object.keys(chat.responses[status]?.headers ?? {});
     expect(headers(200)).toEqual(
       expect.arrayContaining(['CF-RAY', 'x-svc-model-id', 'x-ratelimit-type', 'x-svc-balance-usd']),
@@ -150,7 +150,7 @@ describe('the public description', () => {
     expect(headers(400)).not.toContain('Content-Encoding');
   });
 
-  it('has a stream as example whose events are chunks', () => {
+  it('has an example of a stream whose events are valid chunks', () => {
     const stream = chat.responses['200']?.content['text/event-stream'] as Media;
     const data = Object.values(stream.examples ?? {}).map(({ value }) => (value as { data: string }).data);
     expect(data.pop()).toBe('[DONE]');
@@ -159,12 +159,12 @@ describe('the public description', () => {
     expect(JSON.stringify(stream.schema)).toContain('"#/components/schemas/ChatCompletionChunk"');
   });
 
-  it('has requests as examples that the service accepts', () => {
+  it('has example requests that the service accepts', () => {
     const requests = Object.values(EXAMPLES['createChatCompletion']?.request ?? {});
     for (const { value } of requests) expect(ChatRequest.safeParse(value).error).toBeUndefined();
   });
 
-  it('says that unknown fields of a request may stay and that fields of an answer may come', () => {
+  it('allows unknown fields in requests and new fields in responses', () => {
     const { ChatCompletionRequest, Cost } = document.components['schemas'] as Record<
       string,
       Record<string, unknown>
@@ -173,7 +173,7 @@ describe('the public description', () => {
     expect(Cost).not.toHaveProperty('additionalProperties');
   });
 
-  it('is kept in version control as the code has it', () => {
+  it('matches the file under version control', () => {
     const kept: unknown = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'));
     expect(kept).toEqual(
       JSON.parse(JSON.stringify(openApiDocument({ audience: 'public', version: '19700101.000000' }))),

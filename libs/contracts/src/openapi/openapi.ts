@@ -8,7 +8,7 @@ import { type Access, type RouteDefinition, TAGS } from '../http/route/route-def
 import { routes } from '../http/routes.js';
 import { shareResponses } from './shared-responses.js';
 
-/** Who reads a description: clients, or the one who runs the service. */
+/** The readers of a description: clients, or the operator. */
 export type OpenApiAudience = 'public' | 'operator';
 
 const PUBLIC_BASE = '/api/v1';
@@ -61,7 +61,9 @@ const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)
   process: ['operatorToken'],
 };
 
-/** The description of an API in OpenAPI 3.1, made from the catalogue of routes and the schemas that validate. */
+/**
+ * The OpenAPI 3.1 description of an API, generated from the catalogue of routes and the validation schemas.
+ */
 export function openApiDocument(of: { audience: OpenApiAudience; version: string }): JsonObject {
   const described = Object.values<RouteDefinition>(routes).filter(
     (route) => audienceOf(route) === of.audience,
@@ -108,7 +110,7 @@ const OF_OPERATORS: ReadonlySet<RouteDefinition['access']> = new Set([
   'metrics',
 ]);
 
-/** Who a route is described to, if anybody. */
+/** The readers to whom a route is described, if any. */
 function audienceOf({ path, access }: RouteDefinition): OpenApiAudience | undefined {
   if (OF_OPERATORS.has(access)) return 'operator';
   return access !== 'internal' && path.startsWith(`${PUBLIC_BASE}/`) ? 'public' : undefined;
@@ -145,7 +147,7 @@ function operation(
   };
 }
 
-/** Scopes of tokens are part of the text: OpenAPI has scopes for OAuth only. */
+/** Token scopes are part of the text: OpenAPI has scopes for OAuth only. */
 function descriptionOf({ access, description, scope = 'read' }: RouteDefinition): string | undefined {
   if (access === 'probe' || !OF_OPERATORS.has(access)) return description;
   return `${description === undefined ? '' : `${description}\n\n`}Needs a token with the scope \`${scope}\`.`;
@@ -217,7 +219,10 @@ function eventExamples(stream: string): NamedExamples {
   );
 }
 
-/** Of each event of a stream, as tools read it before OpenAPI 3.2, which has a keyword of its own for it. */
+/**
+ * The schema of each event of a stream, in the form that tools read before OpenAPI 3.2, which has its own
+ * keyword.
+ */
 function eventSchema(chunk: JsonObject): JsonObject {
   const data = {
     type: 'string',
@@ -233,7 +238,7 @@ function eventSchema(chunk: JsonObject): JsonObject {
   };
 }
 
-/** The schemas of a refusal's bodies, beside that of every error. */
+/** The schemas of an error's bodies, beside the common envelope. */
 function bodiesOf({ access, payment }: RouteDefinition, status: number): string[] {
   return [
     ...(payment ? ['TopUpRefused'] : []),

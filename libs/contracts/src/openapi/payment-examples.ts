@@ -21,7 +21,7 @@ const payment = {
   updatedAt: '2026-11-21T10:15:04.120Z',
 };
 
-/** Examples of the operator's routes of payments. */
+/** Examples of the operator's payment routes. */
 export const PAYMENT_EXAMPLES = {
   listPayments: { reply: only('One payment', { object: 'list', data: [payment], nextBefore: null }) },
   totalPayments: {

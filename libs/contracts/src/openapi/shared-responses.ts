@@ -1,14 +1,15 @@
 import type { JsonObject } from './json-schema.js';
 
-/** An operation of a document, as far as its responses are concerned. */
+/** An operation of a document, reduced to its responses. */
 interface Operation {
   readonly operationId: string;
   readonly responses: Record<string, JsonObject>;
 }
 
 /**
- * Takes out the responses that several operations have, and refers to them. Each is named after its status, and after the first
- * operation that has it where the status has several: `Error404`, `Error404OfGetModel`.
+ * Moves the responses that several operations share into components, and refers to them. Each is named after
+ * its status and, if a status has several, after the first operation that has it: `Error404`,
+ * `Error404OfGetModel`.
  */
 export function shareResponses(operations: readonly Operation[]): Record<string, JsonObject> {
   const users = Map.groupBy(
@@ -32,7 +33,7 @@ export function shareResponses(operations: readonly Operation[]): Record<string,
   return shared;
 }
 
-/** A response of a document, wherever it is described. */
+/** A response of a document, whether inline or shared. */
 export function resolveResponse<Response>(
   document: unknown,
   response: Response | { readonly $ref: string },

@@ -1,14 +1,14 @@
 import { type JsonObject, isObject, schemaRef } from './json-schema.js';
 
 /**
- * Gives every object that is one of several a component of its own, named after what tells it apart and where it
- * stands, such as `TextContentPart`. Generators of clients name what has no name by themselves, and then two alike.
+ * Turns every object in a union into a component, named after its discriminator and its place, such as
+ * `TextContentPart`. Client generators invent names for unnamed schemas, and may use one twice.
  */
 export function withNamedMembers(schemas: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
   const named = new NamedMembers(schemas);
   for (const [name, schema] of Object.entries(schemas))
     named.schemas[name] = named.hoist(schema, name) as JsonObject;
-  // What was met before its likeness got a name.
+  // Schemas processed before an equal one got its name.
   for (const [name, schema] of Object.entries(named.schemas))
     named.schemas[name] = named.refer(schema, true) as JsonObject;
   return named.schemas;
@@ -16,14 +16,14 @@ export function withNamedMembers(schemas: Readonly<Record<string, JsonObject>>):
 
 class NamedMembers {
   readonly schemas: Record<string, JsonObject>;
-  /** The names of components by what they are. */
+  /** The names of components, by their content. */
   private readonly names = new Map<string, string>();
 
   constructor(schemas: Readonly<Record<string, JsonObject>>) {
     this.schemas = { ...schemas };
   }
 
-  /** `place` is the last name on the way here: of a property or of a component. */
+  /** `place` is the nearest name on the path: of a property or of a component. */
   hoist(value: unknown, place: string): unknown {
     if (Array.isArray(value)) return value.map((item) => this.hoist(item, place));
     if (!isObject(value)) return value;
@@ -35,7 +35,7 @@ class NamedMembers {
     return Object.fromEntries(entries);
   }
 
-  /** A schema with references in place of what has a name by now. */
+  /** Replaces schemas that have a name by now with references. */
   refer(value: unknown, isTop = false): unknown {
     if (Array.isArray(value)) return value.map((item) => this.refer(item));
     if (!isObject(value)) return value;

@@ -17,7 +17,7 @@ const SIGN_IN = {
   schema: { type: 'object' },
 };
 
-/** What 402 says on a route that wallets may use. */
+/** Examples of a 402 on a route that wallets may use. */
 export const WALLET_EXAMPLES = {
   reply: {
     NO_CREDENTIALS: {

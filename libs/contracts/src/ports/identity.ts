@@ -8,36 +8,36 @@ export type ModelPrivacy = (typeof MODEL_PRIVACIES)[number];
 export const KEY_TYPES = ['INFERENCE', 'ADMIN'] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** What the operator has set for an account in place of its tier's limits. */
+/** An operator's limit for an account, which replaces its tier's. */
 export interface AccountLimit extends MinuteLimits {
-  /** For this model only; without it, for every model that has none of its own. */
+  /** The model it applies to; without one, every model that has no limit of its own. */
   readonly model?: string;
 }
 
-/** Who asks: an account, by one of its keys or as the wallet that it is. */
+/** An authenticated caller: an account, by one of its keys or by its wallet. */
 export interface Caller {
   readonly accountId: string;
-  /** Of a wallet, `wallet:<address>`. */
+  /** For a wallet, `wallet:<address>`. */
   readonly keyId: string;
-  /** The address of the wallet that has signed in, in lower case where that makes no difference; absent for keys. */
+  /** The address of the signed-in wallet, in lower case if case is insignificant; absent for keys. */
   readonly wallet?: string;
   readonly tier: 'standard' | 'partner';
-  /** Whether models for paid accounts may be used. */
+  /** Whether the account may use models for paid accounts. */
   readonly paid: boolean;
   readonly keyType: KeyType;
   readonly modelPrivacy: ModelPrivacy;
-  /** When the key ends, ISO 8601. */
+  /** When the key expires, ISO 8601. */
   readonly expiresAt?: string;
-  /** What the key may spend; without it, there is no limit. */
+  /** What the key may spend; absent for no limit. */
   readonly keyLimit?: SpendingLimit;
   /** The key's own limits, beside those of its account. */
   readonly limits?: MinuteLimits;
   readonly accountLimits?: readonly AccountLimit[];
-  /** Requests that the account may have under way at once, where the operator has set it. */
+  /** The account's concurrent requests, if the operator has set a limit. */
   readonly concurrent?: number;
   /** Whether an operator has suspended the account. */
   readonly isSuspended?: true;
 }
 
-/** What the secret of a key starts with. */
+/** The prefix of a key's secret. */
 export const KEY_PREFIX = { INFERENCE: 'SVC_INFERENCE_KEY_', ADMIN: 'SVC_ADMIN_KEY_' } as const;

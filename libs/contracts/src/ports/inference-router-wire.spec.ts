@@ -21,7 +21,7 @@ const problemOf = (act: () => unknown): unknown => {
 
 describe('a call on the wire', () => {
   it.each([{}, { cacheKey: 'é🙂\r\nx: y %' }, { cacheKey: '', model: 'a/b:c@d' }])(
-    'is what it was, in headers that HTTP takes: %j',
+    'survives a round trip, in valid HTTP headers: %j',
     (more) => {
       for (const stream of [true, false]) {
         const { headers, body } = encodeInferenceCall({ ...CALL, ...more }, stream);
@@ -39,7 +39,7 @@ describe('a call on the wire', () => {
     { 'x-svc-model': ['a', 'b'] },
     { 'x-request-id': '' },
     { 'x-svc-model': 'a'.repeat(10_000) },
-  ])('is refused where it is none: %j', (wrong) => {
+  ])('is rejected if invalid: %j', (wrong) => {
     const { headers } = encodeInferenceCall(CALL, true);
     const given = Object.keys(wrong).length === 0 ? {} : { ...headers, ...wrong };
     const problem = problemOf(() => decodeInferenceCall(given, CALL.body));
@@ -49,7 +49,7 @@ describe('a call on the wire', () => {
 });
 
 describe('an answer on the wire', () => {
-  it('says who answers', () => {
+  it('names the backend that responded', () => {
     const answering = { backend: 'vllm-1:8000', retries: 3 };
     expect(decodeAnswering(encodeAnswering(answering))).toEqual(answering);
   });
@@ -58,11 +58,11 @@ describe('an answer on the wire', () => {
     {},
     { 'x-svc-backend': 'b', 'x-svc-retries': '-1' },
     { 'x-svc-backend': 'b', 'x-svc-retries': '1e3' },
-  ])('is none without that: %j', (headers) => {
+  ])('is rejected without a backend: %j', (headers) => {
     expect(problemOf(() => decodeAnswering(headers))).toMatchObject({ code: 'INFERENCE_FAILED' });
   });
 
-  it('tells in a trailer that it failed', () => {
+  it('reports a failure in a trailer', () => {
     const trailers = encodeProblemTrailer(
       new Problem('REQUEST_TIMEOUT', { message: 'é\r\n', cause: 'secret' }),
     );

@@ -4,13 +4,14 @@ import { Problem } from '../problems/problem.js';
 import { type Answering, CALL_KINDS, type InferenceCall } from './inference-router.js';
 import { Name } from './port-wire.js';
 
-/** Where a process that serves the port `InferenceRouter` is asked, by POST. */
+/** The POST route of processes that serve the port `InferenceRouter`. */
 export const INFERENCE_PATH = '/internal/v1/inference';
 
 /**
- * A call is a head of headers and the JSON text for the backend as the body, byte for byte; what of it comes from
- * clients is percent-encoded. The answer is a head and the backend's bytes. A refusal has the problem's status and
- * the problem as JSON; a stream that fails once it has begun tells its problem in a trailer.
+ * A call is a head of HTTP headers, with the JSON text for the backend as the body, byte for byte; values
+ * from clients are percent-encoded. A response is a head and the backend's bytes. An error response has the
+ * problem's status and the problem as JSON; a stream that fails after it has begun carries its problem in a
+ * trailer.
  */
 const CALL_HEADERS = {
   requestId: 'x-request-id',
@@ -23,7 +24,7 @@ const CALL_HEADERS = {
 
 const ANSWER_HEADERS = { backend: 'x-svc-backend', retries: 'x-svc-retries' } as const;
 
-/** The trailer of a stream that failed. */
+/** The trailer of a failed stream. */
 export const PROBLEM_TRAILER = 'x-svc-problem';
 
 type Headers = Readonly<Record<string, unknown>>;
@@ -44,7 +45,7 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 
 const CallHead = z.object({
   [CALL_HEADERS.requestId]: Name.min(1),
-  // A gateway of an older version does not send it; all its calls share one share.
+  // Older gateways do not send it; all their calls count as one account.
   [CALL_HEADERS.accountId]: Encoded.default(''),
   [CALL_HEADERS.model]: Encoded,
   [CALL_HEADERS.cacheKey]: Encoded.optional(),
@@ -52,7 +53,7 @@ const CallHead = z.object({
   [CALL_HEADERS.kind]: z.enum(CALL_KINDS).optional(),
 });
 
-/** How often a call was tried again, as it is written. */
+/** The number of retries, in decimal. */
 const RETRIES = /^\d{1,4}$/;
 
 interface InferenceCallOnWire {
@@ -72,7 +73,7 @@ export function encodeInferenceCall(call: InferenceCall, stream: boolean): Infer
   return { headers, body: call.body };
 }
 
-/** Throws INVALID_REQUEST on what is no call. */
+/** Throws INVALID_REQUEST on an invalid call. */
 export function decodeInferenceCall(
   headers: Headers,
   body: readonly Uint8Array[],
@@ -99,7 +100,10 @@ export function encodeAnswering({ backend, retries }: Answering): Readonly<Recor
   return { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: String(retries) };
 }
 
-/** Throws INFERENCE_FAILED on what is no answer's head. By hand, since every answer comes through here. */
+/**
+ * Throws INFERENCE_FAILED on an invalid response head. Parsed by hand, since every response passes through
+ * here.
+ */
 export function decodeAnswering(headers: Headers): Answering {
   const { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: retries } = headers;
   if (typeof backend === 'string' && typeof retries === 'string' && RETRIES.test(retries))
@@ -112,7 +116,7 @@ export function encodeProblemTrailer(error: unknown): Readonly<Record<string, st
   return { [PROBLEM_TRAILER]: encodeURIComponent(JSON.stringify(encodeProblem(error))) };
 }
 
-/** The failure that a stream's trailers tell; `undefined` where they tell none. */
+/** The failure in a stream's trailers; `undefined` if there is none. */
 export function decodeProblemTrailer(trailers: Headers): Problem | undefined {
   const text = trailers[PROBLEM_TRAILER];
   if (typeof text !== 'string') return undefined;

@@ -1,24 +1,27 @@
 import { z } from 'zod';
 
-/** What is asked of a model. */
+/** The kinds of model calls. */
 export const CALL_KINDS = ['chat', 'embeddings'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
-/** The body of a call for embeddings. */
+/** The body of an embeddings call. */
 export const EmbeddingTexts = z.object({
   inputs: z.array(z.string()).min(1),
   /** The length of the vectors. */
   dimensions: z.int().positive(),
-  /** Whether the backend has to be told that length: it is not the model's own. */
+  /** Whether that length must be sent to the backend because it is not the model's default. */
   isCustom: z.boolean(),
 });
 export type EmbeddingTexts = z.infer<typeof EmbeddingTexts>;
 
-/** The body of a completion of such a call. */
+/** The body of an embeddings completion. */
 export const EmbeddingVectors = z.object({
-  /** For each text, in order: 32-bit floats, little-endian, in base64. All are finite and of the length asked for. */
+  /**
+   * For each text, in order: 32-bit floats, little-endian, in base64. All are finite and of the requested
+   * length.
+   */
   vectors: z.array(z.string()),
-  /** Tokens of all texts as the backend counted them, where it did. */
+  /** The tokens of all texts, if the backend counted them. */
   promptTokens: z.int().nonnegative().optional(),
 });
 export type EmbeddingVectors = z.infer<typeof EmbeddingVectors>;
@@ -27,51 +30,54 @@ export interface InferenceCall {
   /** Default: chat. */
   readonly kind?: CallKind;
   readonly requestId: string;
-  /** Whose share of a full backend it takes. */
+  /** The account whose share of a full backend is used. */
   readonly accountId: string;
   /** The catalogue's id. */
   readonly model: string;
   /**
-   * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member. It has no
-   * `model`: the router puts the backend's own name there. For embeddings it is the JSON of `EmbeddingTexts`, which the router
-   * translates.
+   * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
+   * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
+   * `EmbeddingTexts`, which the router translates.
    */
   readonly body: readonly Uint8Array[];
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
 }
 
-/** Who answers, and how many backends were asked in vain before it. */
+/** The backend that responded, and the number of failed calls before. */
 export interface Answering {
   readonly backend: string;
   readonly retries: number;
 }
 
-/** A whole response: of chat as the backend wrote it, of embeddings the JSON of `EmbeddingVectors`. */
+/** A complete response: for chat as the backend wrote it, for embeddings the JSON of `EmbeddingVectors`. */
 export interface Completion extends Answering {
   readonly body: string;
 }
 
-/** A streamed answer, as the backend writes it. */
+/** A streamed response, as the backend writes it. */
 export interface ChunkStream extends Answering {
   /**
-   * The bytes of its server-sent events, those that arrived together in one array, never an empty one; cut anywhere.
-   * They end where the backend ends them, with its `[DONE]` or without. Throws INFERENCE_FAILED when the connection
-   * breaks, REQUEST_TIMEOUT when the backend stalls. Whoever stops iterating closes the call to the backend. Reading
-   * slowly slows the backend.
+   * The bytes of its server-sent events, cut anywhere; bytes that arrived together are in one array, which is
+   * never empty. They end where the backend ends them, with or without `[DONE]`. Throws INFERENCE_FAILED when
+   * the connection breaks, REQUEST_TIMEOUT when the backend stalls. Ending the iteration closes the call to
+   * the backend. Reading slowly slows the backend.
    */
   readonly bytes: AsyncIterable<readonly Uint8Array[]>;
 }
 
 /**
- * Chooses a backend and asks it. Refuses: MODEL_OFFLINE when none can be reached, MODEL_AT_CAPACITY when all are
- * full, INVALID_REQUEST when the backend says so, INFERENCE_FAILED, REQUEST_TIMEOUT. An abort of the signal
- * closes the call to the backend at once.
+ * Chooses a backend and calls it. Rejects with MODEL_OFFLINE if none can be reached, MODEL_AT_CAPACITY if all
+ * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT. An abort
+ * of the signal closes the call to the backend at once.
  */
 export abstract class InferenceRouter {
-  /** Resolves with the whole answer. */
+  /** Resolves with the complete response. */
   abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
 
-  /** Resolves when the first event is there and is no error, so that a refusal still has its HTTP status. */
+  /**
+   * Resolves when the first event has arrived and is not an error, so that an error still has its HTTP
+   * status.
+   */
   abstract stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream>;
 }

@@ -63,19 +63,19 @@ const HOLDING: Omit<PortWire<Ledger>, 'settle'> = {
   release: { isPlain: true, arguments: z.tuple([HoldOnWire]), result: Nothing },
 };
 
-/** How the port `Ledger` crosses a wire. */
+/** The wire format of the port `Ledger`. */
 export const LEDGER_WIRE: PortWire<Ledger> = {
   ...HOLDING,
   settle: { arguments: z.tuple([HoldOnWire, ChargeOnWire]), result: Nothing },
 };
 
-/** How the port `Holds` crosses a wire. */
+/** The wire format of the port `Holds`. */
 export const HOLDS_WIRE: PortWire<Holds> = {
   ...HOLDING,
   settle: { isPlain: true, arguments: z.tuple([HoldOnWire, BalancesOnWire]), result: Nothing },
 };
 
-/** How the port `Charges` crosses a wire. */
+/** The wire format of the port `Charges`. */
 export const CHARGES_WIRE: PortWire<Charges> = {
   post: { arguments: z.tuple([z.array(ChargeOnWire).max(CHARGES_PER_POSTING)]), result: Nothing },
   giveBack: { arguments: z.tuple([ChargeOnWire]), result: Nothing },
@@ -144,7 +144,7 @@ const AuditReportOnWire = z.object({
   mismatches: z.array(z.string()),
 });
 
-/** How the port `Books` crosses a wire. */
+/** The wire format of the port `Books`. */
 export const BOOKS_WIRE: PortWire<Books> = {
   balances: { arguments: z.tuple([Name]), result: BalancesOnWire },
   credit: {

@@ -1,11 +1,11 @@
 import type { Balances, Currency } from '../money/money.js';
 import type { Charge } from '../messages/usage.js';
 
-/** EPOCH is a UTC day, MONTH a UTC month, LIFETIME never starts anew. */
+/** EPOCH is a UTC day, MONTH a UTC month, LIFETIME never resets. */
 export const LIMIT_PERIODS = ['EPOCH', 'MONTH', 'LIFETIME'] as const;
 export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
 
-/** What a key may spend in a period, currency by currency. A currency that is left out has no limit. */
+/** What a key may spend in a period, by currency. An absent currency has no limit. */
 export interface SpendingLimit {
   readonly period: LimitPeriod;
   readonly usdNano?: bigint;
@@ -18,9 +18,12 @@ export interface HoldRequest {
   readonly accountId: string;
   readonly keyId: string;
   readonly amountNano: bigint;
-  /** An account that has less than the amount has all of it held, if that is this much. Default: the amount. */
+  /**
+   * If the account has less than the amount, all of it is held, provided it is at least this much. Default:
+   * the amount.
+   */
   readonly atLeastNano?: bigint;
-  /** Held in place of the amount, where it is at most a tenth of what can be spent. */
+  /** Held instead of the amount, if it is at most a tenth of what can be spent. */
   readonly preferredNano?: bigint;
   /** What the key may spend; what it has spent and holds counts against it. */
   readonly keyLimit?: SpendingLimit;
@@ -33,7 +36,10 @@ export interface Extension {
   readonly atLeastNano?: bigint;
 }
 
-/** Money set aside for a request: DIEM first, then USD. The split is fixed, so a cost within it needs no question. */
+/**
+ * Money set aside for a request: DIEM first, then USD. The split is fixed, so a cost within it needs no
+ * further check.
+ */
 export interface Hold {
   readonly requestId: string;
   readonly accountId: string;
@@ -44,69 +50,75 @@ export interface Hold {
   readonly keyLimit?: SpendingLimit;
 }
 
-/** The most holds that `renew` takes at once. */
+/** The most holds in one call of `renew`. */
 export const HOLDS_PER_RENEWAL = 1_000;
 
 /**
- * Sets money aside before a request and charges it after. A hold has a lease: its caller renews it while the request
- * lives, so that the holds of a caller that died lapse.
+ * Sets money aside before a request and charges it afterwards. A hold has a lease: its caller renews it while
+ * the request is in progress, so that the holds of a crashed caller expire.
  */
 export abstract class Ledger {
   /**
-   * Sets money aside, or none. Refuses: INSUFFICIENT_BALANCE; API_KEY_USD_SPEND_LIMIT_EXCEEDED or
-   * API_KEY_DIEM_SPEND_LIMIT_EXCEEDED when the account could pay but the key may not; UNAVAILABLE when it can't know.
+   * Sets money aside, or none. Rejects with INSUFFICIENT_BALANCE; API_KEY_USD_SPEND_LIMIT_EXCEEDED or
+   * API_KEY_DIEM_SPEND_LIMIT_EXCEEDED if the account could pay but the key may not; UNAVAILABLE if neither
+   * can be determined.
    */
   abstract hold(request: HoldRequest): Promise<Hold>;
 
-  /** What the account can spend at this moment: its balances less its holds. Refuses: UNAVAILABLE. */
+  /** What the account can spend now: its balances minus its holds. Rejects with UNAVAILABLE. */
   abstract available(accountId: string): Promise<Balances>;
 
-  /** Sets more aside and returns the grown hold. When money is short (as for a hold) the hold stands as it was. */
+  /**
+   * Sets more aside and returns the larger hold. If money is short (as for a hold), the hold stays unchanged.
+   */
   abstract extend(hold: Hold, extension: Extension): Promise<Hold>;
 
   /**
-   * Starts the leases of holds anew, at most `HOLDS_PER_RENEWAL` of them. One that has lapsed is taken again where the
-   * money is still there; one that is settled, released or unknown is passed over.
+   * Restarts the leases of holds, at most `HOLDS_PER_RENEWAL` of them. An expired one is placed again if the
+   * money is still there; one that is settled, released or unknown is skipped.
    */
   abstract renew(holds: readonly Hold[]): Promise<void>;
 
   /**
    * Turns a hold into a charge. Once resolved the charge is durable: it will be posted exactly once, whatever
-   * dies, and what the hold had beyond the cost can soon be spent again. Idempotent by request id.
-   * The cost is within the hold, currency by currency.
+   * crashes, and the rest of the hold can soon be spent again. Idempotent by request id. The cost must be
+   * within the hold, currency by currency.
    */
   abstract settle(hold: Hold, charge: Charge): Promise<void>;
 
-  /** Gives a hold back. Nothing is charged. A hold that is gone is no error. */
+  /** Releases a hold. Nothing is charged. A missing hold is not an error. */
   abstract release(hold: Hold): Promise<void>;
 }
 
-/** What is set aside, as it is kept for the processes that settle: a ledger but for its charges. */
+/** The store of holds, for processes that settle: a ledger without its charges. */
 export abstract class Holds {
-  /** As of `Ledger`. */
+  /** See `Ledger`. */
   abstract hold(request: HoldRequest): Promise<Hold>;
-  /** As of `Ledger`. */
+  /** See `Ledger`. */
   abstract available(accountId: string): Promise<Balances>;
-  /** As of `Ledger`. */
+  /** See `Ledger`. */
   abstract extend(hold: Hold, extension: Extension): Promise<Hold>;
-  /** As of `Ledger`. */
+  /** See `Ledger`. */
   abstract renew(holds: readonly Hold[]): Promise<void>;
-  /** As of `Ledger`. */
+  /** See `Ledger`. */
   abstract release(hold: Hold): Promise<void>;
 
-  /** Shrinks a hold to what its charge costs, which is durable. It ends when that is posted. */
+  /** Shrinks a hold to the cost of its charge, which is durable. The hold ends when the charge is posted. */
   abstract settle(hold: Hold, cost: Balances): Promise<void>;
 }
 
-/** The most charges that `Charges.post` takes at once. */
+/** The most charges in one call of `Charges.post`. */
 export const CHARGES_PER_POSTING = 200;
 
-/** The books, as processes that settle write to them where the event log does not take a charge. */
+/** The books, for processes that settle while the event log accepts no charges. */
 export abstract class Charges {
-  /** Resolves once each is posted, at most `CHARGES_PER_POSTING` of them. One that was posted before is not again. */
+  /**
+   * Resolves once each charge is posted; at most `CHARGES_PER_POSTING` of them. Charges posted before are
+   * skipped.
+   */
   abstract post(charges: readonly Charge[]): Promise<void>;
 
-  /** Gives back all that is left of a posted charge, once. Refuses as a refund does. */
+  /** Refunds all that is left of a posted charge, once. Rejects like a refund. */
   abstract giveBack(charge: Charge): Promise<void>;
 }
 
@@ -132,24 +144,24 @@ export interface Transfer {
   readonly creditAccount: string;
   readonly currency: Currency;
   readonly amountNano: bigint;
-  /** What caused it: a request id or an operator's reference. Unique with the kind and currency. */
+  /** Its cause: a request id or an operator's reference. Unique with the kind and currency. */
   readonly reference: string;
   readonly at: Date;
 }
 
 export interface AuditReport {
   readonly ok: boolean;
-  /** What was looked at: the whole book as well when no audit has proved it before. */
+  /** The audited part: the whole book also if no audit has passed before. */
   readonly scope: AuditScope;
-  /** When the audit was made that this one goes on from. */
+  /** The time of the previous audit that this one continues. */
   readonly since?: Date;
-  /** How many of each were looked at. */
+  /** The number of audited rows. */
   readonly accounts: number;
   readonly transfers: number;
   readonly charges: number;
   readonly imbalanceUsdNano: bigint;
   readonly imbalanceDiemNano: bigint;
-  /** A sentence for each thing that does not add up. */
+  /** A sentence for each mismatch. */
   readonly mismatches: readonly string[];
 }
 
@@ -158,40 +170,40 @@ export interface Credit {
   readonly usdNano: bigint;
   /** Chosen by the operator, or the id of a payment; the same reference credits once. */
   readonly reference: string;
-  /** The way by which a wallet's payment came: it is a deposit then. Default: the operator's credit. */
+  /** The rail of a wallet's payment, which makes it a deposit. Default: an operator's credit. */
   readonly rail?: PaymentRailName;
 }
 
-/** Where deposits come from, as the books name it. */
+/** The rails of deposits, by their names in the books. */
 export const PAYMENT_RAILS = ['base', 'solana'] as const;
 export type PaymentRailName = (typeof PAYMENT_RAILS)[number];
 
-/** Takes a deposit back whose payment is gone from its chain. */
+/** Reverses a deposit whose payment vanished from its chain. */
 export interface Reversal {
   readonly accountId: string;
   readonly rail: PaymentRailName;
-  /** That of the deposit, which is taken back once. */
+  /** The deposit's reference; it is reversed once. */
   readonly reference: string;
 }
 
-/** The most deposits that are read at once. */
+/** The most deposits read at once. */
 export const DEPOSITS_AT_ONCE = 500;
 
-/** Which deposits and reversals: those of these references, or a page of all, the oldest first. */
+/** Which deposits and reversals to read: those with these references, or a page of all, oldest first. */
 export type DepositsWanted =
   { readonly references: readonly string[] } | { readonly after: bigint; readonly limit: number };
 
-/** Gives back what a request cost, or a part of it. */
+/** Refunds the cost of a request, or a part of it. */
 export interface Refund {
   readonly accountId: string;
   readonly requestId: string;
   /** Chosen by the operator; the same reference refunds once. */
   readonly reference: string;
-  /** By currency; without it, all that is left of the charge. */
+  /** By currency; default: all that is left of the charge. */
   readonly amount?: Balances;
 }
 
-/** A line of a posted charge, and what was paid of its amount; the rest was written off. */
+/** A line of a posted charge, with the paid part of its amount; the rest was written off. */
 interface PostedLine {
   readonly sku: string;
   readonly units: number;
@@ -200,7 +212,7 @@ interface PostedLine {
   readonly paid: Balances;
 }
 
-/** What was given back of a charge: by an operator, or by itself since its request ended with an error. */
+/** A refund of a charge: by an operator, or automatic because its request ended with an error. */
 interface PostedRefund {
   readonly reference: string;
   readonly amount: Balances;
@@ -208,15 +220,15 @@ interface PostedRefund {
   readonly at: Date;
 }
 
-/** A charge as it is in the books. */
+/** A charge in the books. */
 export interface PostedCharge extends Omit<Charge, 'at' | 'lines'> {
   readonly at: Date;
   readonly lines: readonly PostedLine[];
-  /** The first one first. */
+  /** Oldest first. */
   readonly refunds: readonly PostedRefund[];
 }
 
-/** What an account has staked: 1 token is worth 1 DIEM a day. */
+/** An account's stake: 1 token is worth 1 DIEM a day. */
 export interface Stake {
   readonly accountId: string;
   readonly tokensNano: bigint;
@@ -224,7 +236,7 @@ export interface Stake {
   readonly grantedOn?: string;
 }
 
-/** What an audit looks at: the whole book, or what has come since the last audit that found nothing. */
+/** What an audit covers: the whole book, or what was added since the last audit without mismatches. */
 export type AuditScope = 'whole' | 'new';
 
 export interface Page {
@@ -234,20 +246,20 @@ export interface Page {
   readonly before?: bigint;
 }
 
-/** The books: what was credited, what was charged, and whether it adds up. Reads include every settled charge. */
+/** The books: credits, charges, and audits. Reads include every settled charge. */
 export abstract class Books {
-  /** What the account has, less what it was charged. Zero for an account that has no transfers yet. */
+  /** The account's credits minus its charges. Zero for an account without transfers. */
   abstract balances(accountId: string): Promise<Balances>;
 
   /**
-   * Adds USD, once for each account and reference, of which a debt is paid first. Refuses: REFERENCE_REUSED when the
+   * Adds USD, once for each account and reference; a debt is paid first. Rejects with REFERENCE_REUSED if the
    * amount differs.
    */
   abstract credit(credit: Credit): Promise<Transfer>;
 
   /**
-   * Takes a deposit back, once. What the account has not got any more becomes its debt. Refuses: INVALID_REQUEST where
-   * there is no such deposit; UNAVAILABLE.
+   * Reverses a deposit, once. If the account has spent some of it, that becomes a debt. Rejects with
+   * INVALID_REQUEST if there is no such deposit; UNAVAILABLE.
    */
   abstract reverse(reversal: Reversal): Promise<Transfer>;
 
@@ -255,25 +267,28 @@ export abstract class Books {
   abstract deposits(wanted: DepositsWanted): Promise<readonly Transfer[]>;
 
   /**
-   * Gives back at most what a request cost, in the currencies it was paid in, once for each account and reference.
-   * Refuses: CHARGE_NOT_FOUND; REFUND_TOO_LARGE; REFERENCE_REUSED when request or amount differ.
+   * Refunds at most the cost of a request, in the currencies it was paid in, once for each account and
+   * reference. Rejects with CHARGE_NOT_FOUND; REFUND_TOO_LARGE; REFERENCE_REUSED if request or amount differ.
    */
   abstract refund(refund: Refund): Promise<readonly Transfer[]>;
 
-  /** A charge by its request. Refuses: CHARGE_NOT_FOUND, saying why where its charge could not be posted. */
+  /**
+   * A charge by its request. Rejects with CHARGE_NOT_FOUND, with the reason if its charge could not be
+   * posted.
+   */
   abstract charge(requestId: string): Promise<PostedCharge>;
 
-  /** What the account has staked; nothing for one that never did. */
+  /** The account's stake; zero for an account that never staked. */
   abstract stake(accountId: string): Promise<Stake>;
 
   /**
-   * Sets what an account has staked. Its DIEM is set to it at once where that was not done today, and at the
-   * beginning of every UTC day.
+   * Sets an account's stake. Its DIEM is set at once unless that was done today, and at the beginning of
+   * every UTC day.
    */
   abstract setStake(accountId: string, tokensNano: bigint): Promise<Stake>;
 
   abstract transfers(accountId: string, page: Page): Promise<readonly Transfer[]>;
 
-  /** Proves the book, or what is new in it since it was last proved. */
+  /** Audits the book, or what was added since the last audit. */
   abstract audit(scope: AuditScope): Promise<AuditReport>;
 }

@@ -64,20 +64,20 @@ export const LIMITS_WIRE: PortWire<Limits> = {
   failed: { isPlain: true, arguments: z.tuple([name]), result: FailureBlockOnWire },
 };
 
-/** Whether a process takes part in the shared count, and what it decided alone. */
+/** Whether a process uses the shared count, and what it decided alone. */
 export const LimitsState = z.object({
-  /** `local` while the shared count is out of reach. */
+  /** `local` while the shared count is unreachable. */
   mode: z.enum(['shared', 'local']),
   /** When the mode began; ISO 8601 in UTC. */
   since: z.iso.datetime(),
   /** Why it is local. */
   reason: z.string().optional(),
-  /** Requests admitted and refused from the local share since the start. */
+  /** Requests admitted and rejected from the local share since the start. */
   localAdmits: count,
   localRefusals: count,
-  /** Calls that the shared count answered late, with an error, or not at all. */
+  /** Calls to the shared count that were late, failed or had no response. */
   faults: count,
-  /** Calls that were begun and have no answer yet, late ones included. */
+  /** Calls without a response yet, including late ones. */
   waiting: count,
 });
 export type LimitsState = z.infer<typeof LimitsState>;

@@ -3,7 +3,7 @@ import { PAYMENT_RAILS } from './ledger.js';
 import { PAYMENT_STATES, type Payments } from './payments.js';
 import { Count, Name, type PortWire, Time, Whole } from './port-wire.js';
 
-/** Characters of a payment header. Source: what heads of HTTP have room for. */
+/** Characters of a payment header. Source: the size limit of HTTP headers. */
 const HEADER_MOST = 16_384;
 
 const Rail = z.object({
@@ -80,7 +80,7 @@ const AuditOnWire = z.object({
   unclaimed: z.array(z.string()),
 });
 
-/** How the port `Payments` crosses a wire. */
+/** The wire format of the port `Payments`. */
 export const PAYMENTS_WIRE: PortWire<Payments> = {
   rails: { arguments: z.tuple([]), result: z.array(Rail) },
   topUp: {

@@ -1,11 +1,13 @@
 import type { AuditScope, PaymentRailName } from './ledger.js';
 
 /**
- * - RECEIVED: good, and nothing is done yet; SETTLING: somebody is to submit it
- * - BROADCAST: its transaction is known, and may be on its way
- * - CONFIRMED: the money has arrived; CREDITED: the wallet has it
- * - REVERSING: the chain no longer has it, and its credit is to be taken back; REVERSED: that is done, and it goes on
- * - FAILED: it is certain that it never will; UNKNOWN: spent, the chain does not show by what, and is asked again
+ * - RECEIVED: valid, and not processed yet; SETTLING: to be submitted
+ * - BROADCAST: its transaction is known, and may be in flight
+ * - CONFIRMED: the money has arrived; CREDITED: the wallet has been credited
+ * - REVERSING: the payment vanished from the chain, and its credit is to be reversed; REVERSED: that is done,
+ *   and processing continues
+ * - FAILED: it will certainly never succeed; UNKNOWN: spent, but the chain does not show by what; checked
+ *   again later
  */
 export const PAYMENT_STATES = [
   'RECEIVED',
@@ -20,9 +22,9 @@ export const PAYMENT_STATES = [
 ] as const;
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 
-/** A payment as an operator sees it. */
+/** A payment for operators. */
 export interface PaymentRecord {
-  /** Grows from payment to payment. */
+  /** Increases from payment to payment. */
   readonly number: bigint;
   readonly id: string;
   readonly state: PaymentState;
@@ -30,13 +32,13 @@ export interface PaymentRecord {
   readonly wallet: string;
   readonly accountId: string;
   readonly payTo: string;
-  /** What was signed for. */
+  /** The signed amount. */
   readonly usdNano: bigint;
-  /** Where it is on the chain, or may be. */
+  /** The transaction on the chain, or the one submitted. */
   readonly transaction?: string;
-  /** Steps that were begun. */
+  /** The number of attempted steps. */
   readonly attempts: number;
-  /** How often its credit was taken back. */
+  /** How often its credit was reversed. */
   readonly reversals: number;
   readonly reason?: string;
   readonly lastError?: string;
@@ -62,34 +64,37 @@ export interface PaymentTotals {
   readonly state: PaymentState;
   readonly payments: number;
   readonly usdNano: bigint;
-  /** When the one came that has waited longest. */
+  /** When the oldest one was received. */
   readonly oldest: Date;
 }
 
-/** What an operator says of a payment that can't go on by itself. */
+/** An operator's decision about a payment that can't continue by itself. */
 export type PaymentDecision = { readonly reason: string } & (
   | {
       readonly decision: 'credit';
-      /** Where on the chain it was paid. */
+      /** The transaction that paid it. */
       readonly transaction: string;
     }
   | { readonly decision: 'fail' }
 );
 
-/** What an audit found of a rail. */
+/** The audit result of a rail. */
 export interface RailAudit {
   readonly rail: PaymentRailName;
-  /** The blocks that were looked at. */
+  /** The audited range of blocks. */
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** Payments that are credited, and deposits and reversals of the books. */
+  /** Credited payments, and deposits and reversals in the books. */
   readonly payments: number;
   readonly transfers: number;
-  /** What is credited, what has arrived for it on the chain, and what the books have of it. */
+  /** The amounts credited, received for those on the chain, and posted in the books. */
   readonly creditedNano: bigint;
   readonly onChainNano: bigint;
   readonly booksNano: bigint;
-  /** What has arrived and belongs to no payment. It is nobody's credit, and no fault of the books. */
+  /**
+   * Transfers that arrived and belong to no payment. They credit no account, and are not a fault of the
+   * books.
+   */
   readonly unclaimed: number;
   readonly unclaimedNano: bigint;
 }
@@ -98,13 +103,15 @@ export interface PaymentsAuditReport {
   readonly ok: boolean;
   readonly scope: AuditScope;
   readonly rails: readonly RailAudit[];
-  /** A sentence for each thing that does not add up. */
+  /** A sentence for each mismatch. */
   readonly mismatches: readonly string[];
-  /** Transfers on the chain that belong to no payment: some of them. */
+  /** Some of the transfers on the chain that belong to no payment. */
   readonly unclaimed: readonly string[];
 }
 
-/** How money reaches the platform from a chain: where to, in what, and what clients are told beside. */
+/**
+ * A way for money to reach the platform from a chain: the receiver, the asset, and further data for clients.
+ */
 export interface PaymentRail {
   /** CAIP-2. */
   readonly network: string;
@@ -121,13 +128,16 @@ export interface CreditedPayment {
   readonly accountId: string;
   readonly usdNano: bigint;
   readonly network: string;
-  /** Where it is on the chain. */
+  /** Its transaction on the chain. */
   readonly transaction: string;
-  /** Whether this call brought the payment before the chain had it. Later anybody can read its header from the chain. */
+  /**
+   * Whether this call brought the payment before it was on the chain. Later anyone can copy its header from
+   * there.
+   */
   readonly isFromPayer?: boolean;
 }
 
-/** A payment of which it is not known yet what becomes of it. The same header is to be sent again. */
+/** A payment whose outcome is not known yet. The client should send the same header again. */
 export interface OpenPayment {
   readonly state: 'open';
   readonly paymentId: string;
@@ -136,7 +146,7 @@ export interface OpenPayment {
 
 export type PaymentOutcome = CreditedPayment | OpenPayment;
 
-/** A text and what a wallet is said to have made of it. */
+/** A text and its alleged signature by a wallet. */
 export interface SignedText {
   /** An address on Base. */
   readonly wallet: string;
@@ -144,42 +154,51 @@ export interface SignedText {
   readonly signature: string;
 }
 
-/** Sells credit for USDC. What is credited is what has arrived on the chain, once, whatever dies or is asked twice. */
+/**
+ * Sells credit for USDC. Exactly what arrived on the chain is credited, once, despite crashes and retries.
+ */
 export abstract class Payments {
-  /** The ways to pay. Refuses: X402_NOT_CONFIGURED, naming what is to be set. */
+  /** The ways to pay. Rejects with X402_NOT_CONFIGURED, naming the missing settings. */
   abstract rails(): Promise<readonly PaymentRail[]>;
 
   /**
-   * Settles a payment header of x402 and credits the wallet that signed it. A payment that was seen before goes on from
-   * where it is. Refuses: X402_NOT_CONFIGURED; INVALID_PAYMENT_FORMAT and the other codes of a faulty payment, none of
-   * which has moved money; SETTLEMENT_FAILED when it is certain that it never will; UNAVAILABLE.
+   * Settles an x402 payment header and credits the wallet that signed it. A known payment continues from its
+   * state. Rejects with X402_NOT_CONFIGURED; INVALID_PAYMENT_FORMAT and the other codes of an invalid
+   * payment, none of which has moved money; SETTLEMENT_FAILED if it will certainly never succeed;
+   * UNAVAILABLE.
    */
   abstract topUp(header: string): Promise<PaymentOutcome>;
 
   /**
-   * Whether a wallet that is a contract, on the chain or not deployed yet, says that it signed a text: EIP-1271, EIP-6492.
-   * Refuses: X402_NOT_CONFIGURED; UNAVAILABLE where the chain can't be asked.
+   * Whether a contract wallet, deployed or not, confirms that it signed a text: EIP-1271, EIP-6492. Rejects
+   * with X402_NOT_CONFIGURED; UNAVAILABLE if the chain can't be reached.
    */
   abstract hasSigned(signed: SignedText): Promise<boolean>;
 
-  /** Payments, newest first. This and what follows is the operator's. */
+  /** Payments, newest first. This and all following methods are for operators. */
   abstract list(wanted: PaymentsWanted): Promise<readonly PaymentRecord[]>;
 
-  /** Refuses: PAYMENT_NOT_FOUND. */
+  /** Rejects with PAYMENT_NOT_FOUND. */
   abstract get(id: string): Promise<PaymentRecord>;
 
-  /** How many there are of each rail in each state, and how much. */
+  /** The number and amount of payments, by rail and state. */
   abstract totals(): Promise<readonly PaymentTotals[]>;
 
-  /** Goes on with a payment at once, one that is FAILED or UNKNOWN too: the chain is asked anew. Refuses: PAYMENT_NOT_FOUND; UNAVAILABLE. */
+  /**
+   * Continues a payment at once, even one that is FAILED or UNKNOWN: the chain is checked again. Rejects with
+   * PAYMENT_NOT_FOUND; UNAVAILABLE.
+   */
   abstract retry(id: string): Promise<PaymentRecord>;
 
   /**
-   * Ends a payment as the operator decides, where the chain does not say otherwise, and keeps why. Refuses:
-   * PAYMENT_NOT_FOUND; PAYMENT_DECISION_REFUSED, saying what the chain says; UNAVAILABLE.
+   * Ends a payment as the operator decides, unless the chain contradicts, and records the reason. Rejects
+   * with PAYMENT_NOT_FOUND; PAYMENT_DECISION_REFUSED, with what the chain shows; UNAVAILABLE.
    */
   abstract resolve(id: string, decision: PaymentDecision): Promise<PaymentRecord>;
 
-  /** Proves that what is credited, what has arrived on the chains and what the books have are the same, row by row. Refuses: UNAVAILABLE. */
+  /**
+   * Proves row by row that the credited payments, the transfers on the chains and the books agree. Rejects
+   * with UNAVAILABLE.
+   */
   abstract audit(scope: AuditScope): Promise<PaymentsAuditReport>;
 }

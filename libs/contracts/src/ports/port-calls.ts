@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { ProblemOnWire, decodeProblem } from '../problems/problem-wire.js';
 import { type MethodWire } from './port-wire.js';
 
-/** The most calls of a port that go to its process at once. */
+/** The most calls of a port in one batch. */
 export const CALLS_AT_ONCE = 256;
 
-/** Calls of a port's methods that were made together. */
+/** A batch of calls of a port's methods. */
 export const PortCalls = z.object({
   calls: z
     .array(
       z.object({
         method: z.string().max(50),
         arguments: z.array(z.unknown()).max(10),
-        /** The step that asks, as W3C Trace Context writes it: calls of many traces go together. */
+        /** The calling step in W3C Trace Context format, since calls of many traces share a batch. */
         traceparent: z.string().max(512).optional(),
       }),
     )
@@ -22,15 +22,15 @@ export const PortCalls = z.object({
 export type PortCalls = z.infer<typeof PortCalls>;
 
 /**
- * What became of the call at a place, counted from 0. An answer to `PortCalls` is a line of this for each call, in the
- * order in which they end, so that none waits for another.
+ * The result of the call at an index of the batch. The response to `PortCalls` has a line like this for each
+ * call, in the order in which they end, so that none waits for another.
  */
 export const PortResult = z.union([
   z.object({ at: z.int().nonnegative(), value: z.unknown() }),
   z.object({ at: z.int().nonnegative(), problem: ProblemOnWire }),
 ]);
 
-/** The result of a call as it was told. Throws the problem that its process met. */
+/** Reads the result of a call. Throws the problem that the other process reported. */
 export function readPortResult(told: unknown, { result }: MethodWire<never, unknown>): unknown {
   const { value, problem } = told as { value?: unknown; problem?: unknown };
   if (problem !== undefined) throw decodeProblem(problem);

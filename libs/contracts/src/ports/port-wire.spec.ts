@@ -33,12 +33,15 @@ it.each<[string, Case]>([
   ['renew', { wire: LIMITS_WIRE.renew, given: [[{ requestId: 'r', accountId: 'a' }]], result: undefined }],
   ['blocked', { wire: LIMITS_WIRE.blocked, given: ['ip:1'], result: {} }],
   ['failed', { wire: LIMITS_WIRE.failed, given: ['ip:1'], result: { forMs: 4 } }],
-])('what %s is given and gives is written as its codec would', (_name, { wire, given, result }) => {
-  expect(wire.isPlain).toBe(true);
-  const schemas: [z.ZodType, unknown][] = [
-    [wire.arguments, given],
-    [wire.result, result],
-  ];
-  for (const [schema, value] of schemas)
-    expect(JSON.parse(plainText(value))).toEqual(z.encode(schema, value) ?? null);
-});
+])(
+  'the arguments and result of %s are written exactly as by their codec',
+  (_name, { wire, given, result }) => {
+    expect(wire.isPlain).toBe(true);
+    const schemas: [z.ZodType, unknown][] = [
+      [wire.arguments, given],
+      [wire.result, result],
+    ];
+    for (const [schema, value] of schemas)
+      expect(JSON.parse(plainText(value))).toEqual(z.encode(schema, value) ?? null);
+  },
+);

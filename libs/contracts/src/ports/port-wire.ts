@@ -4,13 +4,14 @@ import { z } from 'zod';
 export interface MethodWire<Arguments, Result> {
   readonly arguments: z.ZodType<Arguments>;
   readonly result: z.ZodType<Result>;
-  /** Both are written as `plainText` does, which is what `z.encode` would make of them, many times quicker. */
+  /** Both are written by `plainText`, which gives the same result as `z.encode`, many times faster. */
   readonly isPlain?: true;
 }
 
 /**
- * How a port crosses a wire: a codec for each method's arguments and result. `z.encode` makes JSON of a value and
- * `z.decode` checks JSON and makes the value of it. What a method throws crosses by `encodeProblem` and `decodeProblem`.
+ * How a port crosses a wire: a codec for each method's arguments and result. `z.encode` turns a value into
+ * JSON and `z.decode` checks JSON and turns it into the value. Errors cross by `encodeProblem` and
+ * `decodeProblem`.
  */
 export type PortWire<Port> = {
   readonly [Name in keyof Port]: Port[Name] extends (...values: infer Arguments) => Promise<infer Result>
@@ -18,10 +19,10 @@ export type PortWire<Port> = {
     : never;
 };
 
-/** The most digits an amount has: all that a `bigint` of 64 bits holds, and room for sums of them. */
+/** The most digits of an amount: enough for a 64-bit integer, and for sums of them. */
 const DIGITS = 24;
 
-/** A whole number as a decimal string, since JSON has no `bigint`. */
+/** An integer as a decimal string, since JSON has no `bigint`. */
 const wholeNumber = (pattern: RegExp): z.ZodType<bigint, string> =>
   z.codec(z.string().regex(pattern), z.bigint(), { decode: BigInt, encode: String });
 
@@ -37,12 +38,14 @@ export const Time: z.ZodType<Date, string> = z.codec(z.iso.datetime(), z.date(),
   encode: (date) => date.toISOString(),
 });
 
-/** The JSON of a value that has nothing but what JSON has, and whole numbers, which are strings there. Nothing is null. */
+/**
+ * The JSON of a value made of plain JSON values and bigints, which become strings. `undefined` becomes null.
+ */
 export function plainText(value: unknown): string {
   return JSON.stringify(plain(value) ?? null);
 }
 
-/** A copy with strings for whole numbers: JSON is written much slower where it asks for each part how it is written. */
+/** A copy with strings for bigints: JSON.stringify is much slower with a replacer or `toJSON`. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
@@ -61,7 +64,7 @@ export function wireText(
   return isPlain ? plainText(value) : JSON.stringify(z.encode(schema, value) ?? null);
 }
 
-/** What a method returns that returns nothing. */
+/** The result of a method that returns nothing. */
 export const Nothing: z.ZodType<void, null> = z.codec(z.null(), z.void(), {
   decode: () => undefined,
   encode: () => null,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ExtractedText, ExtractionFailed, type SourceFile } from './retrieval.js';
 
-/** Where a process that serves the ports of retrieval is asked, by POST. */
+/** The POST routes of processes that serve the ports of retrieval. */
 export const RETRIEVAL_PATHS = {
   extractText: '/internal/v1/retrieval/text',
   searchWeb: '/internal/v1/retrieval/search',
@@ -9,8 +9,8 @@ export const RETRIEVAL_PATHS = {
 } as const;
 
 /**
- * A file on the wire: its bytes are the body as they are, and all else is in this header, JSON in percent-encoding,
- * since names have any letters.
+ * A file on the wire: its bytes are the body, and everything else is in this header, as percent-encoded JSON,
+ * since names may have any characters.
  */
 export const FILE_HEADER = 'x-svc-file';
 
@@ -20,25 +20,25 @@ const FileHead = z.object({
   mediaType: z.string().max(1_000).optional(),
 });
 
-/** What is in the header; names that no header has room for lose their beginning, and keep the ending that tells a kind. */
+/** The header's value. A long name loses its beginning, and keeps the extension that shows its kind. */
 export function encodeFileHead({ accountId, name, mediaType }: SourceFile): string {
   const head = { accountId, name: name?.slice(-1_000), mediaType: mediaType?.slice(0, 1_000) };
   return encodeURIComponent(JSON.stringify(head));
 }
 
-/** Throws on a header that is none. */
+/** Throws on an invalid header. */
 export function decodeFile(head: string, bytes: Uint8Array): SourceFile {
   return { ...FileHead.parse(JSON.parse(decodeURIComponent(head))), bytes };
 }
 
-/** An answer of `extractText` on the wire, in JSON: the text, or why there is none. */
+/** The response of `extractText` in JSON: the text, or why there is none. */
 export const ExtractionReply = z.union([
   z.object({ text: z.string(), kind: z.string() }),
   z.object({ failed: z.object({ reason: z.string(), retryable: z.boolean() }) }),
 ]);
 export type ExtractionReply = z.infer<typeof ExtractionReply>;
 
-/** Any error but ExtractionFailed is thrown on. */
+/** Rethrows any error but ExtractionFailed. */
 export async function encodeExtraction(extraction: Promise<ExtractedText>): Promise<ExtractionReply> {
   try {
     const { text, kind } = await extraction;
@@ -49,7 +49,7 @@ export async function encodeExtraction(extraction: Promise<ExtractedText>): Prom
   }
 }
 
-/** What the port answers. Throws ExtractionFailed where that was the answer. */
+/** The result of the port. Throws ExtractionFailed if the response contains one. */
 export function decodeExtraction(reply: ExtractionReply): ExtractedText {
   if ('failed' in reply) throw new ExtractionFailed(reply.failed.reason, reply.failed.retryable);
   return reply;

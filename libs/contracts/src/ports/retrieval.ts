@@ -1,6 +1,9 @@
-/** A file that a caller sent, decoded. What it is shows in its bytes first, then in its media type, then in its name. */
+/**
+ * A file sent by a caller, decoded. Its kind is determined by its bytes first, then its media type, then its
+ * name.
+ */
 export interface SourceFile {
-  /** On whose behalf it is read: accounts take turns. */
+  /** The account it is read for: accounts take turns. */
   readonly accountId: string;
   readonly name?: string;
   /** As in a data URL, such as `text/csv;charset=utf-8`. */
@@ -9,17 +12,20 @@ export interface SourceFile {
 }
 
 export interface ExtractedText {
-  /** Plain text, or Markdown for DOCX, PPTX, XLSX, XLS and EPUB. Ends with a note when it was cut. */
+  /** Plain text, or Markdown for DOCX, PPTX, XLSX, XLS and EPUB. Ends with a note if it was cut. */
   readonly text: string;
-  /** What the file was: `pdf`, `epub`, `docx`, `pptx`, `xlsx`, `xls`, `csv`, `json`, `markdown`, `text` or `code`. */
+  /**
+   * The kind of the file: `pdf`, `epub`, `docx`, `pptx`, `xlsx`, `xls`, `csv`, `json`, `markdown`, `text` or
+   * `code`.
+   */
   readonly kind: string;
 }
 
-/** Why a file gave no text. */
+/** Why no text could be extracted from a file. */
 export class ExtractionFailed extends Error {
   /**
    * @param reason Plain words for the client, a clause without a full stop: `the file is password-protected`.
-   * @param retryable True when the file is not at fault: too many others are being read.
+   * @param retryable True if the file is not at fault: too many others are being read.
    */
   constructor(
     readonly reason: string,
@@ -30,8 +36,11 @@ export class ExtractionFailed extends Error {
   }
 }
 
-/** Reads the files that callers attach. A call has a deadline of its own, and an abort of the signal ends it at once. */
+/**
+ * Reads the files that callers attach. Each call has its own deadline, and an abort of the signal ends it at
+ * once.
+ */
 export abstract class Retrieval {
-  /** Throws ExtractionFailed. The bytes stay the caller's. */
+  /** Throws ExtractionFailed. The bytes remain the caller's. */
   abstract extractText(file: SourceFile, signal?: AbortSignal): Promise<ExtractedText>;
 }

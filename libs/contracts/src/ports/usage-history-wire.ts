@@ -28,7 +28,7 @@ const FilterOnWire = z.object({
 
 const PlaceOnWire = z.object({ at: Time, requestId: Name, line: z.int(), currency });
 
-/** How the port `UsageHistory` crosses a wire. */
+/** The wire format of the port `UsageHistory`. */
 export const USAGE_HISTORY_WIRE: PortWire<UsageHistory> = {
   page: {
     arguments: z.tuple([

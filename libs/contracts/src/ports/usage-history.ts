@@ -1,13 +1,16 @@
 import type { Balances, Currency } from '../money/money.js';
 
-/** A position of a charge in one currency. A line that was paid in both is two of them, which share its units. */
+/**
+ * A position of a charge in one currency. A line paid in both currencies becomes two entries, which share its
+ * units.
+ */
 export interface UsageEntry {
   readonly at: Date;
   readonly requestId: string;
   readonly keyId: string;
   readonly model: string;
   readonly sku: string;
-  /** A whole number; the price is for a million of them. */
+  /** An integer; the price is per million units. */
   readonly units: bigint;
   readonly priceNanoPerMillion: bigint;
   readonly amountNano: bigint;
@@ -26,7 +29,7 @@ export interface UsageFilter {
   readonly currency?: Currency;
 }
 
-/** Where a walk through the history has got: behind this entry. */
+/** A position in the history: just after this entry. */
 export interface UsagePlace {
   readonly at: Date;
   readonly requestId: string;
@@ -36,11 +39,11 @@ export interface UsagePlace {
 
 export interface UsagePage {
   readonly entries: readonly UsageEntry[];
-  /** Entries in all, for a numbered page. */
+  /** The total number of entries, for a numbered page. */
   readonly total: number;
 }
 
-/** The sums of a day's entries (UTC) of one key, model and sku. */
+/** The totals of a day (UTC) for one key, model and sku. */
 export interface UsageDay {
   /** Such as `2026-11-21`. */
   readonly day: string;
@@ -65,8 +68,8 @@ export interface KeySpend {
 }
 
 /**
- * What was used, by whom and when. Reads include every settled charge. Each may refuse with UNAVAILABLE, or with
- * REQUEST_TIMEOUT when there is too much to read.
+ * The usage of accounts. Reads include every settled charge. Each may reject with UNAVAILABLE, or with
+ * REQUEST_TIMEOUT if there is too much to read.
  */
 export abstract class UsageHistory {
   /** A numbered page, from 1 on, ordered by time. */
@@ -76,18 +79,21 @@ export abstract class UsageHistory {
   ): Promise<UsagePage>;
 
   /**
-   * The next entries behind a place, oldest first, and the place behind the last of them; none at the end. There may
-   * be fewer than the limit, or none, before the end. A walk finds every entry that was settled before it began once,
-   * whatever is settled meanwhile; of those, it finds the ones that are behind its place.
+   * The next entries after a position, oldest first, and the position after the last of them; none at the
+   * end. There may be fewer than the limit, or none, before the end. A walk finds every entry settled before
+   * it began exactly once, and those settled meanwhile if they are after its position.
    */
   abstract walk(
     filter: UsageFilter,
     step: { readonly limit: number; readonly after?: UsagePlace },
   ): Promise<{ readonly entries: readonly UsageEntry[]; readonly next?: UsagePlace }>;
 
-  /** The days from `from` to `until`, both included, such as `2026-11-21`. Refuses: INVALID_REQUEST past 100,000 sums. */
+  /**
+   * The days from `from` to `until`, both included, such as `2026-11-21`. Rejects with INVALID_REQUEST beyond
+   * 100,000 totals.
+   */
   abstract days(accountId: string, from: string, until: string): Promise<readonly UsageDay[]>;
 
-  /** What each of these keys has spent. A key that spent nothing has zeros. */
+  /** What each of these keys has spent; zeros for a key that spent nothing. */
   abstract keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]>;
 }

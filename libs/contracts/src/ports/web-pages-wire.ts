@@ -7,14 +7,14 @@ export const PageRequestOnWire: z.ZodType<PageRequest> = z.object({
   url: z.string().min(1).max(8_192),
 });
 
-/** An answer of `read` on the wire: what the page says, or why it was not read. */
+/** The response of `read`: the page's content, or why it was not read. */
 export const WebPageReply = z.union([
   z.object({ url: z.string(), title: z.string(), text: z.string(), publishedAt: z.string().optional() }),
   z.object({ failed: z.string() }),
 ]);
 export type WebPageReply = z.infer<typeof WebPageReply>;
 
-/** Any error but PageUnread is thrown on. */
+/** Rethrows any error but PageUnread. */
 export async function encodePage(reading: Promise<WebPage>): Promise<WebPageReply> {
   try {
     return { ...(await reading) };
@@ -24,7 +24,7 @@ export async function encodePage(reading: Promise<WebPage>): Promise<WebPageRepl
   }
 }
 
-/** What the port answers. Throws PageUnread where that was the answer. */
+/** The result of the port. Throws PageUnread if the response contains one. */
 export function decodePage(reply: WebPageReply): WebPage {
   if ('failed' in reply) throw new PageUnread(reply.failed);
   const { publishedAt, ...page } = reply;

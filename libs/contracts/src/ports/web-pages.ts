@@ -1,22 +1,22 @@
-/** A page that somebody wants to be read. */
+/** A page to read. */
 export interface PageRequest {
-  /** On whose behalf: accounts take turns. */
+  /** The account it is read for: accounts take turns. */
   readonly accountId: string;
   readonly url: string;
 }
 
-/** What a page says: text of strangers. */
+/** The content of a page, which is untrusted. */
 export interface WebPage {
-  /** Where it was found, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string;
   readonly title: string;
-  /** Markdown, or plain text of what is no page. */
+  /** Markdown, or the plain text of a document that is not HTML. */
   readonly text: string;
   /** ISO 8601 in UTC. */
   readonly publishedAt?: string;
 }
 
-/** A page was not read. */
+/** A page could not be read. */
 export class PageUnread extends Error {
   override readonly name = 'PageUnread';
 
@@ -29,7 +29,7 @@ export class PageUnread extends Error {
   }
 }
 
-/** Reads pages of the web. A call has a deadline of its own, and an abort of the signal ends it at once. */
+/** Reads web pages. Each call has its own deadline, and an abort of the signal ends it at once. */
 export abstract class WebPages {
   /** Throws PageUnread. */
   abstract read(request: PageRequest, signal?: AbortSignal): Promise<WebPage>;

@@ -18,14 +18,14 @@ const FoundPage = z.object({
   publishedAt: z.string().optional(),
 });
 
-/** An answer of `search` on the wire: what was found, or why there is nothing. */
+/** The response of `search`: the results, or why there are none. */
 export const WebResultsReply = z.union([
   z.object({ provider: z.string(), pages: z.array(FoundPage) }),
   z.object({ failed: z.string() }),
 ]);
 export type WebResultsReply = z.infer<typeof WebResultsReply>;
 
-/** Any error but SearchFailed is thrown on. */
+/** Rethrows any error but SearchFailed. */
 export async function encodeResults(search: Promise<WebResults>): Promise<WebResultsReply> {
   try {
     const { provider, pages } = await search;
@@ -36,7 +36,7 @@ export async function encodeResults(search: Promise<WebResults>): Promise<WebRes
   }
 }
 
-/** What the port answers. Throws SearchFailed where that was the answer. */
+/** The result of the port. Throws SearchFailed if the response contains one. */
 export function decodeResults(reply: WebResultsReply): WebResults {
   if ('failed' in reply) throw new SearchFailed(reply.failed);
   const pages = reply.pages.map(({ publishedAt, ...page }) =>

@@ -1,31 +1,31 @@
-/** What is looked for on the web. */
+/** A web search. */
 export interface WebQuery {
-  /** On whose behalf. */
+  /** The account that searches. */
   readonly accountId: string;
-  /** Words for a search engine, 400 characters at most. */
+  /** Words for a search engine, at most 400 characters. */
   readonly text: string;
-  /** The most pages to find, 20 at most. */
+  /** The most pages to find, at most 20. */
   readonly count: number;
 }
 
-/** A page as a search engine tells of it: plain text of strangers, without markup. */
+/** A search result: untrusted plain text, without markup. */
 export interface FoundPage {
   readonly title: string;
   readonly url: string;
-  /** What it says about the query; may be empty. */
+  /** Its text about the query; may be empty. */
   readonly content: string;
   /** ISO 8601 in UTC. */
   readonly publishedAt?: string;
 }
 
 export interface WebResults {
-  /** The provider's name in the catalogue, by which the search is priced. */
+  /** The provider's name in the catalogue, which determines the price. */
   readonly provider: string;
-  /** The best first, each page once; empty where nothing was found. */
+  /** The best first, each page once; empty if nothing was found. */
   readonly pages: readonly FoundPage[];
 }
 
-/** No provider gave an answer. */
+/** No provider responded. */
 export class SearchFailed extends Error {
   override readonly name = 'SearchFailed';
 
@@ -38,7 +38,7 @@ export class SearchFailed extends Error {
   }
 }
 
-/** Searches the web. A call has a deadline of its own, and an abort of the signal ends it at once. */
+/** Searches the web. Each call has its own deadline, and an abort of the signal ends it at once. */
 export abstract class WebSearch {
   /** Throws SearchFailed. */
   abstract search(query: WebQuery, signal?: AbortSignal): Promise<WebResults>;

@@ -13,7 +13,7 @@ describe('a problem that crosses a wire', () => {
     expect(crossed(problem).message).toBe(problem.message);
   });
 
-  it('keeps its words, field, issues and time to retry', () => {
+  it('keeps its message, field, issues and time to retry', () => {
     const problem = new Problem('INVALID_REQUEST', {
       message: 'no',
       param: 'a.0',
@@ -23,14 +23,14 @@ describe('a problem that crosses a wire', () => {
     expect({ ...crossed(problem), message: crossed(problem).message }).toEqual({ ...problem, message: 'no' });
   });
 
-  it('leaves what led to it behind, and says nothing of what is no problem', () => {
+  it('leaves its cause behind, and reveals nothing of other errors', () => {
     expect(crossed(new Problem('UNAVAILABLE', { cause: new Error('secret') })).cause).toBeUndefined();
     expect(JSON.stringify(encodeProblem(new Error('secret')))).not.toContain('secret');
     expect(crossed(new Error('secret')).code).toBe('UNKNOWN_ERROR');
   });
 
   it.each([undefined, null, 'text', {}, { code: 'NO_SUCH_CODE', message: '', param: null }])(
-    'is UNAVAILABLE where it can not be read: %j',
+    "is UNAVAILABLE if it can't be read: %j",
     (value) => {
       expect(decodeProblem(value)).toMatchObject({ code: 'UNAVAILABLE', status: 503 });
     },

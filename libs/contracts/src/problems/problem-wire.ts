@@ -4,7 +4,7 @@ import { PROBLEMS, type ProblemCode } from './problems.js';
 
 const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 
-/** A problem as it crosses a wire between two processes. What led to it stays behind: its cause is for logs there. */
+/** A problem on the wire between two processes. Its cause stays behind: it is for the logs there. */
 export const ProblemOnWire = z.object({
   code: z.enum(codes),
   message: z.string(),
@@ -22,7 +22,9 @@ export const ProblemOnWire = z.object({
 });
 export type ProblemOnWire = z.infer<typeof ProblemOnWire>;
 
-/** Anything thrown, ready for JSON. What is no problem becomes UNKNOWN_ERROR, of which nothing else is told. */
+/**
+ * Any thrown error, ready for JSON. Anything but a problem becomes UNKNOWN_ERROR, without further details.
+ */
 export function encodeProblem(error: unknown): ProblemOnWire {
   const { code, message, param, issues, retryAfterSeconds } = Problem.from(error);
   return {
@@ -34,7 +36,9 @@ export function encodeProblem(error: unknown): ProblemOnWire {
   };
 }
 
-/** The problem that another process met. What can't be read is UNAVAILABLE: nobody knows what happened there. */
+/**
+ * The problem that another process reported. An unreadable one is UNAVAILABLE: its outcome there is unknown.
+ */
 export function decodeProblem(value: unknown): Problem {
   const read = ProblemOnWire.safeParse(value);
   if (!read.success) return new Problem('UNAVAILABLE', { cause: read.error });

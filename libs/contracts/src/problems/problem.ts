@@ -10,18 +10,18 @@ export interface Issue {
 export interface ProblemDetails {
   /** Replaces the catalogue's message. */
   readonly message?: string;
-  /** The request field that is at fault. */
+  /** The faulty field of the request. */
   readonly param?: string;
   readonly issues?: readonly Issue[];
   /** Seconds after which a retry makes sense; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** Replaces the envelope, where a protocol has a body of its own. */
+  /** Replaces the envelope, if a protocol has its own body. */
   readonly body?: object;
-  /** What led here. For logs only, never for the client. */
+  /** The cause. For logs only, never for the client. */
   readonly cause?: unknown;
 }
 
-/** A refusal or failure that a client is told about. Its code is a row of the catalogue `PROBLEMS`. */
+/** An error that is reported to a client. Its code is a row of the catalogue `PROBLEMS`. */
 export class Problem extends Error {
   readonly status: number;
   readonly kind: ProblemKind;
@@ -47,13 +47,15 @@ export class Problem extends Error {
     this.body = details.body;
   }
 
-  /** Anything thrown, as a problem: what is none already is an unknown error with the original as its cause. */
+  /** Any thrown error as a problem: anything else becomes an unknown error with the original as its cause. */
   static from(error: unknown): Problem {
     return error instanceof Problem ? error : new Problem('UNKNOWN_ERROR', { cause: error });
   }
 }
 
-/** The one error envelope: OpenAI's shape with the codes that its clients know, and the catalogue's code on top. */
+/**
+ * The error envelope: OpenAI's shape with the codes that its clients know, and the catalogue's code on top.
+ */
 export interface ErrorBody {
   error: { message: string; type: ProblemKind; param: string | null; code: string; retry_after?: number };
   code: string;
@@ -67,7 +69,7 @@ export interface IssueTree {
   [field: string]: IssueTree | string[];
 }
 
-/** A problem as the body of an HTTP answer. */
+/** A problem as the body of an HTTP response. */
 export function errorBody(problem: Problem): ErrorBody {
   const { message, kind, param, code, issues } = problem;
   const { openaiCode = code }: ProblemRow = PROBLEMS[code];

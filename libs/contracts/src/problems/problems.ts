@@ -14,20 +14,20 @@ export interface ProblemRow {
   readonly status: number;
   readonly kind: ProblemKind;
   readonly message: string;
-  /** Seconds, sent as `Retry-After` where the problem says no better. */
+  /** Seconds, sent as `Retry-After` unless the problem has a better value. */
   readonly retryAfterSeconds?: number;
-  /** The client is asked to send the same request again, so abuse protection does not count it as a failure. */
+  /** The client should send the same request again, so abuse protection does not count it as a failure. */
   readonly isRepeatWanted?: boolean;
-  /** What OpenAI's API calls it, where clients act on that name: their `error.code`. */
+  /** OpenAI's `error.code` for it, if clients act on that. */
   readonly openaiCode?: string;
 }
 
 const row = (status: number, kind: ProblemKind, message: string): ProblemRow => ({ status, kind, message });
 
-/** Of wallets. Source of the codes: the public interface. */
+/** Errors of wallet sign-ins. Source of the codes: the public interface. */
 const signIn = (message: string): ProblemRow => row(401, 'authentication_error', message);
 
-/** Of payments. Source of the codes: the public interface. */
+/** Errors of payments. Source of the codes: the public interface. */
 const payment = (message: string): ProblemRow => row(400, 'invalid_request_error', message);
 
 /** The catalogue of errors: every code that a client can see, with its status, type and default message. */
@@ -39,7 +39,7 @@ export const PROBLEMS = {
     ...row(
       400,
       'invalid_request_error',
-      // Clients that read nothing but the message know an overflow by the last sentence.
+      // Clients that read only the message recognize an overflow by the last sentence.
       "Your request exceeds the model's maximum context. Please reduce your prompt or completion length. Input tokens exceed the configured limit.",
     ),
     openaiCode: 'context_length_exceeded',

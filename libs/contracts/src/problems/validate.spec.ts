@@ -28,7 +28,7 @@ async function problemOf(act: () => unknown): Promise<unknown> {
   }
 }
 
-describe('a value that is checked in slices', () => {
+describe('a value checked in slices', () => {
   it.each([
     { items: [{ a: 'b', more: 1 }], names: { a: 1 }, word: 'y', other: [1] },
     {},
@@ -43,19 +43,19 @@ describe('a value that is checked in slices', () => {
     [],
     null,
     7,
-  ])('is read, or refused, as one that is checked at once: %j', async (value) => {
+  ])('is accepted or rejected like one checked at once: %j', async (value) => {
     const atOnce = await problemOf(() => validate(Schema, value));
     expect(await problemOf(() => validateInSlices(Schema, value))).toEqual(atOnce);
   });
 
-  it('is not looked at any more once enough of it is wrong', async () => {
+  it('is not checked further once enough faults are found', async () => {
     looked = 0;
     const items = Array.from({ length: 2_000 }, () => ({ a: 1 }));
     await expect(validateInSlices(Schema, { items })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     expect(looked).toBeLessThanOrEqual(100);
   });
 
-  it('is not looked into where it has too many elements', async () => {
+  it('is not checked inside if it has too many elements', async () => {
     looked = 0;
     const items = Array.from({ length: 2_001 }, () => ({ a: 'b' }));
     const names = Object.fromEntries(items.map((_, at) => [`n${at}`, 'x']));
@@ -66,7 +66,7 @@ describe('a value that is checked in slices', () => {
     expect(looked).toBe(0);
   });
 
-  it('lets others have their turns', async () => {
+  it('yields to the event loop', async () => {
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 0);
     const slow = z.object({ items: z.array(z.unknown().refine(() => work())) });

@@ -2,19 +2,20 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Issue, Problem } from './problem.js';
 
-/** The value as its schema reads it; refuses with the detailed INVALID_REQUEST that names every faulty field. */
+/** The value as parsed by its schema; throws the detailed INVALID_REQUEST that names every faulty field. */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalidRequest(result.error.issues);
 }
 
-/** A check of one part of a value goes on for so long before others get their turn. */
+/** How long one part may be checked before yielding to the event loop. */
 const TURN_MS = 4;
 
 /**
- * The same for a large object, without holding the event loop: its members, and the elements of its lists, are checked
- * one by one until enough is found to be wrong. What has no fault takes little time and is read as a whole at the end.
+ * The same for a large object, without blocking the event loop: its members, and the elements of its lists,
+ * are checked one by one until enough faults are found. A value without faults is parsed quickly as a whole
+ * at the end.
  */
 export async function validateInSlices<Schema extends z.ZodObject>(
   schema: Schema,
@@ -42,7 +43,10 @@ interface Part {
   readonly path: readonly (string | number)[];
 }
 
-/** The members of a value that its schema knows; in place of a list its size, and then, where that is right, what is in it. */
+/**
+ * The members of a value that its schema knows; for a list first its size and then, if that is valid, its
+ * elements.
+ */
 function* partsOf(schema: z.ZodObject, value: unknown): Generator<Part> {
   if (!isObject(value)) return;
   for (const [name, member] of Object.entries<z.ZodType>(schema.shape)) {
@@ -60,7 +64,7 @@ function* partsOf(schema: z.ZodObject, value: unknown): Generator<Part> {
   }
 }
 
-/** The schema, where it is one of elements and there may be some. */
+/** The schema, if it has elements and the value may have some. */
 function elementsIn(schema: unknown, given: unknown): z.ZodArray | z.ZodRecord | undefined {
   if (schema instanceof z.ZodArray) return Array.isArray(given) ? schema : undefined;
   return schema instanceof z.ZodRecord && isObject(given) ? schema : undefined;
@@ -81,7 +85,7 @@ function* elementsOf(schema: z.ZodArray | z.ZodRecord, given: object): Generator
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a schema asks of a value beside what is in it. */
+/** The checks of a schema other than those of its elements. */
 const sizeOf = ({ def: { checks = [] } }: z.ZodArray | z.ZodRecord): z.ZodType =>
   z.unknown().check(...(checks as z.core.$ZodCheck<unknown>[]));
 
@@ -96,16 +100,16 @@ interface RawIssue {
   readonly path?: readonly PropertyKey[];
   readonly message: string;
   readonly expected?: unknown;
-  /** Of literals and enums. */
+  /** For literals and enums. */
   readonly values?: readonly unknown[];
-  /** Of a union: what each of its options found. */
+  /** For a union: the issues of each option. */
   readonly errors?: readonly (readonly RawIssue[])[];
 }
 
 /** More would help nobody, and each is sent twice. */
 const ISSUES_AT_MOST = 100;
 
-/** The detailed error for the issues of a validator, the first hundred of them. */
+/** The detailed error for the issues of a validator, at most the first hundred. */
 export function invalidRequest(raw: readonly RawIssue[]): Problem {
   const issues = raw
     .slice(0, ISSUES_AT_MOST)
@@ -118,12 +122,12 @@ export function invalidRequest(raw: readonly RawIssue[]): Problem {
     }));
   const [first] = issues;
   const param = first?.path.join('.') || undefined;
-  // Most clients print the message and nothing else, so it holds the first issue.
+  // Most clients print only the message, so it contains the first issue.
   const message = first && (param === undefined ? first.message : `${param}: ${first.message}`);
   return new Problem('INVALID_REQUEST', { issues, param, message });
 }
 
-/** An issue of a union becomes those of the option that was meant, so that paths are the innermost ones. */
+/** Replaces an issue of a union by those of the intended option, so that paths are the innermost ones. */
 function innermost(issue: RawIssue): RawIssue[] {
   const { errors = [], path = [] } = issue;
   if (issue.code !== 'invalid_union' || errors.length === 0) return [issue];
@@ -134,14 +138,14 @@ function innermost(issue: RawIssue): RawIssue[] {
   }));
 }
 
-/** The option whose type and whose tag fit: that lacks the fewest members, and whose fault is the deepest. */
+/** The intended option: type and tag fit, it lacks the fewest members, and its fault is the deepest. */
 function meant(options: readonly RawIssue[][]): RawIssue[] | undefined {
   const fitting = options.filter((option) => !option.some(isMismatch));
   const [best] = fitting.toSorted((a, b) => missing(a) - missing(b) || depth(b) - depth(a));
   return best;
 }
 
-/** Whether an option is another kind of thing: another type, another word, or another `type`. */
+/** Whether an option is for another kind of value: another type, another word, or another `type`. */
 function isMismatch({ code, path = [], values }: RawIssue): boolean {
   if (path.length === 0) return code === 'invalid_type' || code === 'invalid_value';
   return path.length === 1 && path[0] === 'type' && code === 'invalid_value' && values !== undefined;
@@ -153,7 +157,7 @@ const missing = (option: readonly RawIssue[]): number =>
 const depth = (option: readonly RawIssue[]): number =>
   Math.max(0, ...option.map(({ path = [] }) => path.length));
 
-/** What is said where no option fits: all the tags or all the types that would. */
+/** The issue if no option fits: all tags or all types that would. */
 function mismatch(options: readonly RawIssue[][]): RawIssue {
   const found = options.flat().filter(isMismatch);
   const tags = found.filter(({ path = [] }) => path.length === 1);

@@ -28,7 +28,7 @@ const terms = {
   ],
 } as const;
 
-/** What conversations get from the web, for those who bring it before a model themselves. */
+/** Web search, page and file reading as routes, for clients that build their own prompts. */
 export const augmentRoutes = {
   augmentSearch: {
     ...terms,
@@ -56,7 +56,7 @@ export const augmentRoutes = {
     description: 'Charged where the file holds text. Office files and books come as Markdown.',
     body: AugmentFile,
     bodyType: 'multipart/form-data',
-    // A file of the largest size, and what a form is beside it.
+    // The largest file, plus the rest of the form.
     bodyLimitBytes: 25_065_536,
     reply: AugmentFileReply,
     plainText: true,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FormFile } from '../route/form-file.js';
 
-/** Words for a search engine. */
+/** A web search. */
 export const AugmentSearch = z.object({
   query: z.string().trim().min(1).max(400),
   limit: z.int().min(1).max(20).default(10).describe('The most pages to find.'),

@@ -12,7 +12,7 @@ import type { RouteDefinition } from '../route/route-definition.js';
 const CSV_COLUMNS =
   'The columns of the CSV are `timestamp`, `sku`, `pricePerUnitUsd`, `units`, `amount`, `currency`, `notes` and the `inferenceDetails.*`.';
 
-/** What an account has and what it used, for the holder of one of its ADMIN keys. */
+/** An account's balances and usage, for holders of its ADMIN keys. */
 export const billingRoutes = {
   billingBalance: {
     method: 'GET',

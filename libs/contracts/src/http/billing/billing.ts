@@ -4,7 +4,7 @@ const CURRENCIES = ['USD', 'DIEM'] as const;
 
 /** The most days that one analysis covers. */
 export const ANALYTICS_DAYS = 90;
-/** Models and keys that have a series of their own. */
+/** The most models and keys with their own series. */
 export const ANALYTICS_TOP = 8;
 
 const Currency = z.enum(CURRENCIES);
@@ -93,7 +93,7 @@ export const BillingUsageHistoryQuery = z.object({
   endTimestamp: UtcTime.optional().describe('Before this time.'),
   currency: Currency.optional(),
   pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('Default: 1000.'),
-  /** Checked where it is opened, so that every bad one is told the same. */
+  /** Validated when decoded, so that every invalid cursor gets the same error. */
   cursor: z
     .string()
     .optional()
@@ -112,10 +112,10 @@ export const BillingAnalyticsQuery = z.object({
   endDate: RecentDay.optional().describe('The last day (UTC). Goes with `startDate`.'),
 });
 
-/** What was used, summed up. */
+/** Totals of usage. */
 const totals = { totalUsd: Usd, totalDiem: Usd, totalUnits: Mtokens };
 
-/** A day, and for each name what was spent on it. */
+/** A day, with the amount spent by name. */
 const DaySeries = z
   .object({ date: z.int().describe('Unix milliseconds of its beginning in UTC.') })
   .catchall(z.number())

@@ -6,12 +6,12 @@ const Labels = z.array(Label).max(20).default([]);
 const Count = z.int().nonnegative();
 const WebUrl = z.url({ protocol: /^https?$/ }).max(2_000);
 
-/** How a character was received elsewhere; a new one has nothing. */
+/** A character's ratings and imports elsewhere; a new one has none. */
 const Reception = z
   .strictObject({
     imports: Count.default(0),
     ratingCount: Count.default(0),
-    /** Of ratings from 1 to 5. */
+    /** The sum of ratings from 1 to 5. */
     ratingSum: Count.default(0),
   })
   .refine(({ ratingCount, ratingSum }) => ratingSum >= ratingCount && ratingSum <= 5 * ratingCount, {
@@ -19,20 +19,20 @@ const Reception = z
     message: 'must be the sum of ratingCount ratings from 1 to 5',
   });
 
-/** A character as the file has it. */
+/** A character in the operator's file. */
 export const Character = z.strictObject({
-  /** Its public id, for `character_slug`. */
+  /** The public id, for `character_slug`. */
   slug: z
     .string()
     .max(100)
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lower-case letters and digits, with single hyphens between them'),
   name: Name,
   description: z.string().trim().min(1).max(2_000).optional(),
-  /** What the model is told to be. Never published. */
+  /** The system prompt. Never published. */
   systemPrompt: z.string().trim().min(1).max(100_000),
-  /** The model that suits it best: an id, an alias or a trait. A request's own model is used in any case. */
+  /** The recommended model: an id, an alias or a trait. A request's own model always takes precedence. */
   modelId: Name.default('default'),
-  /** Who wrote it. Published as five characters that do not tell the name. */
+  /** The author. Published as five characters that do not reveal the name. */
   author: Name.default('operator'),
   categories: Labels,
   tags: Labels,
@@ -45,7 +45,7 @@ export const Character = z.strictObject({
   shareUrl: WebUrl.optional(),
   stats: Reception.prefault({}),
   createdAt: z.iso.date().default('2026-01-01'),
-  /** The day of its making, unless it says another. */
+  /** The day of the last change; default: the day of creation. */
   updatedAt: z.iso.date().optional(),
 });
 
@@ -66,7 +66,7 @@ export const CharactersFile = z
     }
   });
 
-/** A character as clients see it. */
+/** A character for clients. */
 export const CharacterView = z.object({
   id: z.string(),
   slug: z.string().describe('What `character_slug` takes.'),
@@ -95,7 +95,7 @@ export const CharacterList = z.object({ object: z.literal('list'), data: z.array
 
 export const CharacterReply = z.object({ object: z.literal('character'), data: CharacterView });
 
-/** A parameter that may be repeated or have commas. */
+/** A parameter that may be repeated or comma-separated. */
 const listOf = (length: number) =>
   z.preprocess(
     (value) => {

@@ -1,33 +1,33 @@
 import { z } from 'zod';
 
 /**
- * The most characters of the strings of a chat completion, by what they are. All together are bounded by the body
- * (35 MB), in which base64 of 25 MB has room.
+ * The most characters of each kind of string in a chat completion. The body limit (35 MB) bounds all of them
+ * together, and leaves room for base64 of 25 MB.
  */
 export const CHARS = {
-  /** Words that one of a few is expected of, and the like. */
+  /** Enumerated words and the like. */
   word: 64,
-  /** The name of whoever speaks, as OpenAI bounds it. */
+  /** The name of a speaker. Source: OpenAI's limit. */
   name: 64,
-  /** The name of a tool. OpenAI has 64; tools of the Model Context Protocol have up to 128. */
+  /** The name of a tool. OpenAI allows 64 characters; tools of the Model Context Protocol have up to 128. */
   toolName: 128,
-  /** A model with its suffix, or any other id that a person wrote. */
+  /** A model with its suffix, or another id written by a person. */
   id: 256,
-  /** An id that a program made. Some providers put signatures of a thought into those of tool calls. */
+  /** A generated id. Some providers put the signature of reasoning into the ids of tool calls. */
   longId: 16_384,
-  /** As file systems have it, with room for a path. */
+  /** A file name with room for a path. */
   filename: 1_000,
   /** A URL to be fetched, long enough for signed links to object storage. */
   url: 8_192,
-  /** A description of a tool or a field. */
+  /** The description of a tool or a field. */
   description: 65_536,
-  /** What is said: more than fits into any model's context. */
+  /** A message text: more than fits into any model's context. */
   text: 10_000_000,
-  /** A data URL of 25 MB, and base64 of as much. */
+  /** A data URL of 25 MB, or base64 of that size. */
   data: 33_400_000,
 } as const;
 
-/** The most members of lists. */
+/** The most elements of lists. */
 export const ITEMS = {
   messages: 10_000,
   parts: 2_000,
@@ -40,5 +40,5 @@ export const ITEMS = {
 
 export const chars = (most: number): z.ZodString => z.string().max(most);
 
-/** A string that may also be null or left out. */
+/** A string that may also be null or absent. */
 export const maybe = (most: number) => chars(most).nullish();

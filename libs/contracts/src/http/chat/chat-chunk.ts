@@ -26,8 +26,8 @@ const Delta = z.looseObject({
 });
 
 /**
- * The data of one event of a streamed answer. The last one has no choices and carries `usage`, `cost` and the options
- * in effect.
+ * The data of one event of a streamed completion. The last one has no choices and carries `usage`, `cost` and
+ * the options in effect.
  */
 export const ChatCompletionChunk = z.looseObject({
   id: z.string(),

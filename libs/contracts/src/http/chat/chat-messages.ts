@@ -15,7 +15,7 @@ const AUDIO_FORMATS = ['wav', 'mp3', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'pcm16
 
 const isDataUrl = (text: string): boolean => /^data:/i.test(text);
 
-/** A data URL may be long, and parsing one as a URL would copy it several times. */
+/** A data URL may be long, and parsing it as a URL would copy it several times. */
 const isUrl = (text: string): boolean => isDataUrl(text) || (text.length <= CHARS.url && URL.canParse(text));
 
 const Url = chars(CHARS.data)
@@ -54,7 +54,7 @@ const FilePart = z.object({
   ...cacheable,
 });
 
-/** What a user message may be made of. */
+/** The parts of a user message. */
 export const ContentPart = z.discriminatedUnion('type', [
   TextPart,
   ImageUrlPart,
@@ -73,7 +73,7 @@ const UserMessage = z.object({
   name,
 });
 
-/** Providers put what they like into these, and want it back as it was. */
+/** Each provider has its own fields here, and requires them back unchanged. */
 const ReasoningDetail = z.looseObject({ type: chars(CHARS.id) });
 
 const AssistantMessage = z.object({
@@ -86,7 +86,7 @@ const AssistantMessage = z.object({
   reasoning_details: z.array(ReasoningDetail).max(ITEMS.details).nullish(),
   thought_signature: maybe(CHARS.text),
   tool_calls: z.array(ToolCall).max(ITEMS.toolCalls).nullish(),
-  /** The answer goes on where this message ends, with backends that can. */
+  /** The completion continues this message, with backends that support that. */
   prefix: z.boolean().nullish(),
   partial: z.boolean().nullish(),
 });

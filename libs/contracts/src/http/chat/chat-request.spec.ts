@@ -8,18 +8,18 @@ const decent = { model: 'm', messages: [hi] };
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
 const fn = { type: 'function', function: { name: 'f' } };
 
-/** The request with other members. */
+/** The request with these members replaced. */
 const withFields = (fields: object): object => ({ ...decent, ...fields });
-/** The request with one message. */
+/** A request with one message. */
 const message = (fields: object): object => ({ model: 'm', messages: [{ ...hi, ...fields }] });
-/** The request with a second part. */
+/** A request with a second content part. */
 const part = (value: unknown): object => message({ content: [{ type: 'text', text: 'a' }, value] });
 const tool = (value: unknown): object => withFields({ tools: [fn, value] });
 const choice = (value: unknown): object => withFields({ tools: [fn], tool_choice: value });
 const assistant = (fields: object): object =>
   withFields({ messages: [hi, { role: 'assistant', content: null, ...fields }] });
 
-/** What is wrong, where the first issue is, and words that the message has. */
+/** An invalid request, the path of its first issue, and words of the message. */
 const wrong: readonly (readonly [request: unknown, path: string, ...words: string[]])[] = [
   [null, '', 'expected object'],
   [[], '', 'expected object'],
@@ -171,9 +171,9 @@ function refusal(request: unknown): Problem {
   throw new Error('it was not refused');
 }
 
-describe('a wrong request', () => {
+describe('an invalid request', () => {
   it.each(wrong.map(([request, path, ...words]) => [path, words, request] as const))(
-    'is told where it is wrong and what was expected: %s, %j',
+    'is rejected with the path and the expected value: %s, %j',
     (path, words, request) => {
       const problem = refusal(request);
       expect([problem.issues?.[0]?.path.join('.'), problem.param ?? '']).toEqual([path, path]);
@@ -184,7 +184,7 @@ describe('a wrong request', () => {
   );
 });
 
-describe('a request that clients really send', () => {
+describe('a request that real clients send', () => {
   it.each([
     { seed: 0 },
     { seed: -1 },
@@ -236,11 +236,11 @@ describe('a request that clients really send', () => {
       ],
     },
     { svc_parameters: { character_slug: null, enable_web_search: null } },
-  ])('is taken: %j', (fields) => {
+  ])('is accepted: %j', (fields) => {
     expect(() => validate(ChatRequest, withFields(fields))).not.toThrow();
   });
 
-  it.each(['text/plain', 'image/png'])('is taken with a data URL of megabytes (%s)', (type) => {
+  it.each(['text/plain', 'image/png'])('is accepted with a data URL of megabytes (%s)', (type) => {
     const url = `data:${type};base64,${'A'.repeat(20_000_000)}`;
     expect(() => validate(ChatRequest, part({ type: 'image_url', image_url: { url } }))).not.toThrow();
   });

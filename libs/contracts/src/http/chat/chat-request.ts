@@ -24,7 +24,7 @@ export const SvcParameters = z.object({
 
 const ResponseFormat = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('json_schema'), json_schema: z.looseObject({}) }),
-  // llama.cpp, Together and others take a schema here.
+  // llama.cpp, Together and others accept a schema here.
   z.strictObject({ type: z.literal('json_object'), schema: z.looseObject({}).nullish() }),
   z.strictObject({ type: z.literal('text') }),
 ]);
@@ -34,7 +34,7 @@ const between = (least: number, most: number) => z.number().min(least).max(most)
 export const NOT_INT64 = 'Invalid input: expected an integer from -2^63 to 2^63 - 1';
 
 /**
- * A signed integer of 64 bits, which is passed on as it is written. Its value here is a double, in which the largest one equals
+ * A signed 64-bit integer, which is passed on as written. Here it is a double, and the largest one equals
  * 2^63, so the gateway checks the written form as well.
  */
 const Int64 = z
@@ -42,22 +42,24 @@ const Int64 = z
   .refine((value) => Number.isInteger(value) && value >= -(2 ** 63) && value <= 2 ** 63, { error: NOT_INT64 })
   .meta({ type: 'integer', format: 'int64' });
 
-/** For what older or other services know and this one does not: silence would look like consent. */
+/**
+ * Rejects options of other services that this one does not support: ignoring them would look like consent.
+ */
 const unknownHere = (message: string) => z.null({ error: message }).optional();
 
-/** A bound of the members of an object with any names. */
+/** Limits the number of an object's members. */
 const atMost = (most: number): [(value: object) => boolean, string] => [
   (value) => Object.keys(value).length <= most,
   `Too big: expected object to have <=${most} members`,
 ];
 
-/** `auto` and `none` are what happens without tools, too. */
+/** `auto` and `none` demand no tool, so they are fine without tools. */
 const isDemand = (choice: ToolChoice | null | undefined): boolean =>
   !!choice && !['auto', 'none'].includes(typeof choice === 'string' ? choice : choice.type);
 
 /**
- * The body of a chat completion. Known fields are checked to type, range and length; unknown ones travel to the backend
- * as they came, unknown members of known objects don't.
+ * The body of a chat completion. Known fields are checked for type, range and length; unknown ones are passed
+ * to the backend unchanged, but unknown members of known objects are dropped.
  */
 export const ChatRequest = z
   .looseObject({
@@ -74,7 +76,7 @@ export const ChatRequest = z
       .nullish(),
     temperature: between(0, 2),
     top_p: between(0, 1),
-    /** -1 is all of them, as local servers have it. */
+    /** -1 means all tokens, as with local servers. */
     top_k: z.int().min(-1).nullish(),
     min_p: between(0, 1),
     min_temp: between(0, 2),

@@ -19,7 +19,7 @@ export const UsageView = z.looseObject({
     .optional(),
 });
 
-/** What a request cost: `usd` and `diem` as numbers of at most nine decimals, exactly what is posted. */
+/** The cost of a request: `usd` and `diem` as numbers of at most nine decimals, exactly as posted. */
 export const Cost = z.object({ usd: z.number().nonnegative(), diem: z.number().nonnegative() });
 
 /** The options in effect. */
@@ -78,7 +78,7 @@ const ToolCall = z.looseObject({
 
 const TextParts = z.array(z.looseObject({ type: z.literal('text'), text: z.string() }));
 
-/** Clients send it back as it came, so that a model can go on where it stopped thinking. */
+/** Clients send it back unchanged, so that a model can resume its reasoning. */
 const ReasoningDetail = z.looseObject({ type: z.string() });
 
 export const ChatCompletion = z.looseObject({

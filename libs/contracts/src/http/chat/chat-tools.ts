@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from './chat-bounds.js';
 
 const toolName = chars(CHARS.toolName).min(1);
-/** A JSON Schema, which nobody here reads; its size is bounded by the members of the whole body. */
+/** A JSON Schema, which is not interpreted here; the member limit of the body bounds its size. */
 const JsonSchema = z.looseObject({});
 
 const definition = {
@@ -18,10 +18,10 @@ const FunctionTool = z.object({
   function: z.object(definition),
 });
 
-/** A function as the Responses API of OpenAI has it. */
+/** A function in the form of OpenAI's Responses API. */
 const FlatTool = z.object({ type: z.literal('function'), ...definition });
 
-/** A function as the Messages API of Anthropic has it. */
+/** A function in the form of Anthropic's Messages API. */
 const SchemaTool = z.object({
   type: z.literal('custom').nullish(),
   name: toolName,
@@ -37,13 +37,13 @@ const Format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** A tool that is called with any text. */
+/** A tool that is called with free text. */
 const CustomTool = z.object({
   type: z.literal('custom'),
   custom: z.object({ name: toolName, description: maybe(CHARS.description), format: Format.nullish() }),
 });
 
-/** Switched on by parameters of this service, and not by this. */
+/** Has no effect here: parameters of this service enable these tools. */
 const ServerTool = z.object({ type: z.enum(['web_search', 'x_search']) });
 
 export const Tool = z.union([FunctionTool, FlatTool, SchemaTool, CustomTool, ServerTool]);
@@ -58,7 +58,7 @@ export const ToolChoice = z.union([
   z.enum(CHOICES),
   z.object({ type: z.enum(CHOICES) }),
   FunctionChoice,
-  /** As the Responses API has it. */
+  /** The form of the Responses API. */
   z.object({ type: z.literal('function'), name: toolName }),
   CustomChoice,
   z.object({
@@ -80,7 +80,7 @@ const FunctionCall = z.object({
   ...call,
   type: z.literal('function').nullish(),
   function: z.object({ name: chars(CHARS.toolName), arguments: maybe(CHARS.text) }),
-  /** Providers put the signature of a thought here, and want it back. */
+  /** Providers put the signature of reasoning here, and require it back. */
   extra_content: JsonSchema.nullish(),
 });
 
@@ -90,5 +90,5 @@ const CustomCall = z.object({
   custom: z.object({ name: chars(CHARS.toolName), input: chars(CHARS.text) }),
 });
 
-/** What an assistant has called, as it was answered. */
+/** A tool call of the assistant, as the completion contained it. */
 export const ToolCall = z.union([FunctionCall, CustomCall]);

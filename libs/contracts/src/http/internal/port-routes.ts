@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PortCalls } from '../../ports/port-calls.js';
 import type { RouteDefinition, TAGS } from '../route/route-definition.js';
 
-/** Calls of a port that were gathered, or one that carries a thousand holds. */
+/** A batch of calls, or one call with a thousand holds. */
 const CALLS_BYTES = 4_194_304;
 
 interface PortRoute<Id extends string> {
@@ -12,7 +12,10 @@ interface PortRoute<Id extends string> {
   readonly summary: string;
 }
 
-/** Where a process serves a port to others of its deployment: calls by method, a line for each as it ends. */
+/**
+ * The route of a port for other processes of the deployment: a batch of calls, and a line for each as it
+ * ends.
+ */
 function portRoute<Id extends string>(route: PortRoute<Id>) {
   return {
     method: 'POST',

@@ -13,7 +13,7 @@ const ModelLimits = z.strictObject({
   tokensPerMinute: PerMinute.optional(),
 });
 
-/** What holds for an account in place of the limits of its tier. What is left out is as the tier has it. */
+/** Limits of an account that replace those of its tier. Absent ones are the tier's. */
 export const AccountLimits = z.strictObject({
   concurrentRequests: z
     .int()

@@ -20,7 +20,7 @@ describe('a new key', () => {
     [{ consumptionLimit: { usd: 0, diem: null, vcu: 12.5 } }],
     [{ consumptionLimit: { usd: 9_999_999_999 }, limitPeriod: 'LIFETIME', modelPrivacy: 'PRIVATE_TEXT' }],
     [{ description: '', requestsPerMinute: 1, tokensPerMinute: 1_000 }],
-  ])('may have %j', (more) => expect(faults(NewApiKey, { ...KEY, ...more })).toEqual([]));
+  ])('accepts %j', (more) => expect(faults(NewApiKey, { ...KEY, ...more })).toEqual([]));
 
   it.each([
     [{ apiKeyType: 'ROOT' }, 'apiKeyType'],
@@ -42,11 +42,11 @@ describe('a new key', () => {
     [{ requestsPerMinute: 0 }, 'requestsPerMinute'],
     [{ tokensPerMinute: 1.5 }, 'tokensPerMinute'],
     [{ consumptionLimits: {} }, ''],
-  ])('may not have %j', (more, path) => expect(faults(NewApiKey, { ...KEY, ...more })).toEqual([path]));
+  ])('rejects %j', (more, path) => expect(faults(NewApiKey, { ...KEY, ...more })).toEqual([path]));
 });
 
 describe('a change of a key', () => {
-  it('may take an end away, and may not turn a key into an ADMIN key', () => {
+  it('may remove the expiry, and may not turn a key into an ADMIN key', () => {
     expect(faults(ApiKeyChange, { id: 'k', expiresAt: null })).toEqual([]);
     expect(faults(ApiKeyChange, { id: 'k', apiKeyType: 'ADMIN' })).toEqual(['']);
     expect(faults(ApiKeyChange, { description: 'd' })).toEqual(['id']);

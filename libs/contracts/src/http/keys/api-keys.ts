@@ -16,7 +16,7 @@ const Limit = z
 
 const VCU = 'Deprecated: accepted, not used, and always null in answers.';
 
-/** What is left out is as it was, or without a limit where the key is new. */
+/** An absent currency keeps its limit; on a new key it has none. */
 const ConsumptionLimit = z.strictObject({
   usd: Limit.optional().describe('US dollars; null is no limit.'),
   diem: Limit.optional().describe('DIEM; null is no limit.'),
@@ -25,7 +25,7 @@ const ConsumptionLimit = z.strictObject({
 
 const error = 'must be "", a day such as "2027-01-31" or a time such as "2027-01-31T12:00:00Z"';
 
-/** A day means its beginning in UTC; nothing means never. */
+/** A day means its beginning in UTC; an empty value means no expiry. */
 const ExpiresAt = z
   .union([
     z.literal('', { error }),
@@ -46,7 +46,7 @@ const ModelPrivacy = z
 
 const PerMinute = z.int().min(1).max(2_000_000_000);
 
-/** What the key may use of its account's minute. */
+/** Limits of this key within its account's. */
 const ownLimits = {
   requestsPerMinute: PerMinute.optional().describe("The key's own limit, beside its account's."),
   tokensPerMinute: PerMinute.optional().describe("The key's own limit, beside its account's."),
@@ -64,7 +64,7 @@ export const NewApiKey = z.strictObject({
 
 const KeyId = z.string().min(1).max(64);
 
-/** What is left out stays as it is. */
+/** Absent fields stay unchanged. */
 export const ApiKeyChange = z.strictObject({
   id: KeyId,
   description: Description.optional(),
@@ -78,7 +78,7 @@ export const ApiKeyChange = z.strictObject({
 
 export const ApiKeyParams = z.object({ id: KeyId });
 
-/** Which key to revoke, in the query or in a body. */
+/** The key to revoke, in the query or in a body. */
 export const ApiKeyQuery = z.strictObject({ id: KeyId.optional() });
 
 const Amount = z.number().nullable();
@@ -92,7 +92,7 @@ const view = {
   expiresAt: z.iso.datetime().nullable(),
 };
 
-/** A key, but for what it has spent. */
+/** A key without its usage. */
 export const PlainApiKeyView = z.object({
   ...view,
   createdAt: z.iso.datetime().nullable(),

@@ -15,7 +15,7 @@ import type { RouteDefinition } from '../route/route-definition.js';
 
 const accountParams = z.object({ id: z.uuid() });
 
-/** The keys of an account, for the holder of one of its ADMIN keys, and what the operator sets for all of them. */
+/** An account's keys, for holders of its ADMIN keys, and the account limits that the operator sets. */
 export const keyRoutes = {
   listApiKeys: {
     method: 'GET',

@@ -1,7 +1,7 @@
 import { LimitsState } from '../../ports/limiter-wire.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
-/** Where a process that counts limits is looked at. */
+/** The state of a process that counts limits. */
 export const limiterRoutes = {
   limitsState: {
     method: 'GET',

@@ -11,7 +11,7 @@ const log = {
   refusals: ['UNAVAILABLE'],
 } as const;
 
-/** Routes that tell of limits. */
+/** Routes about limits. */
 export const rateLimitRoutes = {
   rateLimits: {
     method: 'GET',

@@ -17,7 +17,7 @@ export const RateLimits = z.object({
     /** What this key can spend: the account's balances within the key's limits. */
     balances: z.object({ USD: z.number(), DIEM: z.number() }),
     keyExpiration: Moment.nullable(),
-    /** When daily credit and daily limits begin anew. */
+    /** When daily credit and daily limits reset. */
     nextEpochBegins: Moment,
     rateLimits: z.array(z.object({ apiModelId: z.string(), rateLimits: z.array(RateLimit) })),
   }),

@@ -15,7 +15,7 @@ export const PricingView = z.object({
 
 const Default = z.object({ default: z.number() });
 
-/** What a model samples with where a request does not say. */
+/** The default sampling parameters of a model. */
 export const ConstraintsView = z.object({
   temperature: Default,
   top_p: Default,
@@ -59,7 +59,7 @@ export const ModelSpec = z.object({
 
 const Free = z.record(z.string(), z.unknown());
 
-/** A model of another type: what is special to its type has the shape that its catalogue entry gives it. */
+/** A model of another type: the fields of its type have the shape of its catalogue entry. */
 export const OtherModelSpec = z.object({
   ...spec,
   availableContextTokens: z.int().optional(),
@@ -107,7 +107,7 @@ const ListType = z.enum([...MODEL_TYPES, 'all', 'code']);
 
 export const ModelList = z.object({ object: z.literal('list'), type: ListType, data: z.array(ModelView) });
 
-/** Names, each with the id of the model that it means. */
+/** Names, each with the id of its model. */
 export const ModelNames = z.object({
   object: z.literal('list'),
   type: ListType,

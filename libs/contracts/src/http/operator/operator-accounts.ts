@@ -18,14 +18,14 @@ export const AccountList = z.object({
   nextBefore: z.uuid().nullable().describe('Pass it as `before` for the next page.'),
 });
 
-/** Why an account is suspended. Operators see it; its caller does not. */
+/** Why an account is suspended. Visible to operators, not to its caller. */
 export const NewSuspension = z.strictObject({ reason: Label.meta({ example: 'Chargeback of invoice 17' }) });
 
 export type AccountQuery = z.infer<typeof AccountQuery>;
 export type AccountList = z.infer<typeof AccountList>;
 export type NewSuspension = z.infer<typeof NewSuspension>;
 
-/** A wallet has its account whether or not anybody has opened it, so its address names one. */
+/** A wallet has its account even if none was ever opened, so its address identifies one. */
 const params = z.object({
   id: z
     .union([z.uuid(), WalletAddress], { error: 'must be the id of an account or the address of a wallet' })

@@ -9,7 +9,7 @@ const Money = z.string().meta({ example: '25.00' });
 const rail = z.enum(PAYMENT_RAILS);
 const state = z.enum(PAYMENT_STATES);
 
-/** What a payment may be on its chain: a hash on Base, a signature on Solana. */
+/** The id of a payment on its chain: a hash on Base, a signature on Solana. */
 const Transaction = z
   .string()
   .regex(/^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/, 'must be the hash of a transaction')
@@ -34,20 +34,20 @@ export const PaymentView = z.object({
   wallet: z.string(),
   accountId: z.uuid(),
   payTo: z.string(),
-  /** What was signed for. */
+  /** The signed amount. */
   usd: Money,
-  /** Where it is on the chain, or may be. */
+  /** The transaction on the chain, or the one submitted. */
   transaction: z.string().nullable(),
-  /** Steps that were begun. */
+  /** The number of attempted steps. */
   attempts: z.int(),
-  /** How often its credit was taken back, since the chain no longer had it. */
+  /** How often its credit was reversed because the payment vanished from the chain. */
   reversals: z.int(),
   ageSeconds: z.int(),
-  /** Why it is in its state, where that says something. */
+  /** Why it is in its state, if there is a reason to report. */
   reason: z.string().nullable(),
-  /** Why its last step could not be taken. */
+  /** Why its last step failed. */
   lastError: z.string().nullable(),
-  /** What the operator decided, and why. */
+  /** The operator's decision, and its reason. */
   resolution: z.object({ decision: z.enum(['credit', 'fail']), reason: z.string() }).nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
@@ -68,7 +68,7 @@ export const PaymentTotalsView = z.object({
       state,
       payments: z.int(),
       usd: Money,
-      /** How long the one has waited that came first. */
+      /** The age of the oldest one. */
       oldestSeconds: z.int(),
     }),
   ),
@@ -85,16 +85,16 @@ export const PaymentsAuditView = z.object({
   rails: z.array(
     z.object({
       rail,
-      /** The blocks that were looked at. */
+      /** The audited range of blocks. */
       fromBlock: z.string(),
       toBlock: z.string(),
-      /** How many were looked at: payments that are credited; deposits and reversals of the books. */
+      /** The number of audited rows: credited payments; deposits and reversals in the books. */
       payments: z.int(),
       transfers: z.int(),
       creditedUsd: Money,
       onChainUsd: Money,
       booksUsd: Money,
-      /** What has arrived and belongs to no payment. */
+      /** Transfers that arrived and belong to no payment. */
       unclaimed: z.int(),
       unclaimedUsd: Money,
     }),

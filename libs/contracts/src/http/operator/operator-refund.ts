@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { Label, PositiveUsd, TransferView } from './operator.js';
 
-/** Gives back what a request cost: all that is left of it, or a part. */
+/** Refunds the cost of a request: all that is left of it, or a part. */
 export const NewRefund = z.strictObject({
-  /** As in the header `x-request-id` of its answer. */
+  /** As in the header `x-request-id` of its response. */
   requestId: Label.meta({ example: 'chatcmpl-0199f3a1c2d37b8e' }),
   /** The operator's own name for this refund. The same reference refunds an account once. */
   reference: Label.meta({ example: 'complaint-3' }),
-  /** What to give back in USD. With neither currency all that is left of both; with one, that one only. */
+  /** The refund in USD. Without either currency, all that is left of both; with one, only that one. */
   usd: PositiveUsd.optional(),
   diem: PositiveUsd.optional(),
 });
 
-/** A transfer for each currency that was given back. */
+/** A transfer for each refunded currency. */
 export const RefundTransfers = z.object({
   object: z.literal('list'),
   data: z.array(TransferView),
 });
 
-/** What to prove: `new` is what came since the last audit that found nothing. */
+/** What to audit: `new` is everything since the last audit without mismatches. */
 export const AuditQuery = z.strictObject({
   scope: z.enum(['whole', 'new']).default('whole'),
 });

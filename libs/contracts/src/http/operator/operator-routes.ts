@@ -17,7 +17,7 @@ import type { RouteDefinition } from '../route/route-definition.js';
 const accountParams = z.object({ id: z.uuid() });
 const Health = z.object({ status: z.string() });
 
-/** Routes of the operator's port. Those of health answer on both. */
+/** Routes of the operator's port. The health routes are on both ports. */
 export const operatorRoutes = {
   metrics: {
     method: 'GET',

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { numberToNano, parseUsd } from '../../money/money.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
-/** No sum of stakes comes near the largest balance. */
+/** Keeps any sum of stakes far below the largest balance. */
 const MAX_TOKENS = 1_000_000_000;
 const MAX_NANO = BigInt(MAX_TOKENS) * 1_000_000_000n;
 
 const INVALID = `must be a number of tokens from 0 to ${MAX_TOKENS} of at most 9 decimals, such as "12.5"`;
 
-/** Nano-tokens; `undefined` for what is no number of tokens. */
+/** Nano-tokens; `undefined` for an invalid number of tokens. */
 export function parseTokens(tokens: string | number): bigint | undefined {
   const nano = typeof tokens === 'number' ? numberToNano(tokens) : parseUsd(tokens);
   return nano !== undefined && nano >= 0n && nano <= MAX_NANO ? nano : undefined;
 }
 
-/** What an account stakes from now on. */
+/** The new stake of an account. */
 export const NewStake = z.strictObject({
   /** A decimal string or a number, of at most nine decimals. */
   tokens: z
@@ -35,9 +35,9 @@ const Tokens = z.string().meta({ example: '12.50' });
 
 export const StakeView = z.object({
   accountId: z.uuid(),
-  /** What is staked now. */
+  /** The current stake. */
   tokens: Tokens,
-  /** The DIEM that the account begins a day with: one for each token. */
+  /** The account's DIEM at the beginning of each day: one for each token. */
   diemEpochAllocation: Tokens,
   /** The last UTC day for which its DIEM was set. */
   grantedOn: z.iso.date().nullable(),

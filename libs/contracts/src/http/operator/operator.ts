@@ -8,7 +8,7 @@ export const PositiveUsd = z
   .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be a decimal string above zero, such as "10.00"')
   .meta({ example: '10.00', pattern: String.raw`^(?=.*[1-9])\d{1,12}(\.\d{1,9})?$` });
 
-/** Text with at least one character that is not a space. */
+/** Text with at least one non-space. */
 export const Label = storableText()
   .trim()
   .min(1)
@@ -23,13 +23,13 @@ export const WalletAddress = z
 export const NewAccount = z.strictObject({
   name: Label,
   tier: z.enum(['standard', 'partner']).default('standard'),
-  /** Whether models for paid accounts may be used. */
+  /** Whether the account may use models for paid accounts. */
   paid: z.boolean().default(false),
-  /** The address of the wallet whose account it is. Opened again, it is as it was. */
+  /** The address of the wallet that owns the account. Opening it again changes nothing. */
   wallet: WalletAddress.optional(),
 });
 
-/** Requests of a suspended account are refused. */
+/** Requests of a suspended account are rejected. */
 export const ACCOUNT_STATES = ['active', 'suspended'] as const;
 
 export const NewCredit = z.strictObject({
@@ -101,11 +101,11 @@ export const TransferQuery = z.strictObject({
 
 export const AuditView = z.object({
   ok: z.boolean(),
-  /** What was looked at. An audit of what is new looks at the whole book where none has proved it before. */
+  /** The audited part. An audit of `new` covers the whole book if no audit has passed before. */
   scope: z.enum(['whole', 'new']),
-  /** When the audit that this one goes on from was made; null for one of the whole book. */
+  /** The time of the previous audit that this one continues; null for an audit of the whole book. */
   since: z.iso.datetime().nullable(),
-  /** How many of each were looked at. */
+  /** The number of audited rows. */
   accounts: z.int(),
   transfers: z.int(),
   charges: z.int(),

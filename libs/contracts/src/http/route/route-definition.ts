@@ -3,22 +3,22 @@ import type { ProblemCode } from '../../problems/problems.js';
 
 /**
  * Who may use a route:
- * - `probe`: anybody on any port, without being asked who they are;
- * - `public`: anybody, but credentials that are shown must be right;
+ * - `probe`: anyone on any port, without authentication;
+ * - `public`: anyone, but any credentials must be valid;
  * - `key`: the holder of an API key; `admin`: of an ADMIN key; `key-or-wallet`: of an API key or a wallet;
- * - `operator`: the operator, on a port of its own;
- * - `internal`: the processes of the same deployment;
- * - `process`: the operator, or whoever knows the secret of the deployment where a process has no port for operators;
- * - `metrics`: who reads metrics, on the operator's port or, in a process without one, on its only port.
+ * - `operator`: the operator, on a separate port;
+ * - `internal`: processes of the same deployment;
+ * - `process`: the operator or, in a process without an operator's port, any holder of the internal token;
+ * - `metrics`: metrics readers, on the operator's port or, in a process without one, on its only port.
  */
 export type Access =
   'probe' | 'public' | 'key' | 'admin' | 'key-or-wallet' | 'operator' | 'internal' | 'process' | 'metrics';
 
-/** What a token of an operator may do: look, move money, or manage accounts and their keys. */
+/** The scopes of an operator's token: read, move money, or manage accounts and their keys. */
 export const OPERATOR_SCOPES = ['read', 'money', 'keys'] as const;
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 
-/** The groups that the published description is divided into, in its order. */
+/** The sections of the published description, in order. */
 export const TAGS = {
   Chat: 'Conversations, answered whole or as a stream.',
   Embeddings: 'Texts as vectors.',
@@ -39,12 +39,12 @@ export const TAGS = {
   Retrieval: 'What is in files and on the web, between processes.',
 } as const;
 
-/** Headers that an answer may have beside those of every answer. */
+/** Headers that a response may have beside those of every response. */
 export type HeaderGroup = 'model' | 'limits' | 'balances' | 'encoding' | 'pagination' | 'cursor';
 
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `:name` for each parameter, or `*` for one that is all of the path that is left. */
+  /** With `:name` for each parameter, or `*` for one that is the rest of the path. */
   readonly path: `/${string}`;
   readonly operationId: string;
   readonly tag: keyof typeof TAGS;
@@ -52,33 +52,38 @@ export interface RouteDefinition {
   /** Markdown. */
   readonly description?: string;
   readonly access: Access;
-  /** What an operator's token needs for it; default: `read`, which suits only what changes nothing. */
+  /**
+   * The scope that an operator's token needs; default: `read`, which suits only routes that change nothing.
+   */
   readonly scope?: OperatorScope;
   readonly status: number;
-  /** Whether its requests ask the limits, which tell then whether their caller is blocked. */
+  /** Whether its requests are rate limited; the limiter then also reports whether their caller is blocked. */
   readonly admitted?: true;
-  /** What the ids of its requests begin with; default: `req-`. */
+  /** The prefix of its request ids; default: `req-`. */
   readonly idPrefix?: `${string}-`;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   /** A route without one reads no body. */
   readonly body?: z.ZodType;
-  /** The content type of a body that is not JSON: a form's members are given, of all others the bytes as they came. */
+  /**
+   * The content type of a body that is not JSON: the handler gets the members of a form, or else the raw
+   * bytes.
+   */
   readonly bodyType?: string;
   /** The most bytes of a body, as sent and as decoded; default: 64 KiB. */
   readonly bodyLimitBytes?: number;
   readonly reply: z.ZodType;
   /** The content type of a reply that is not JSON. */
   readonly replyType?: string;
-  /** Whether the reply is plain text instead where the body asks for it. */
+  /** Whether the reply is plain text if the body requests that. */
   readonly plainText?: true;
-  /** Whether the reply is CSV instead where `Accept` prefers it. */
+  /** Whether the reply is CSV if `Accept` prefers that. */
   readonly csv?: true;
-  /** The data of each event, where the reply may be a stream of them. */
+  /** The data of each event, if the reply may be a stream. */
   readonly event?: z.ZodType;
   readonly headers?: readonly HeaderGroup[];
-  /** Whether it takes payments by x402: what it refuses has a body of its own, and 402 says how to pay. */
+  /** Whether it accepts x402 payments: its errors have their own body, and a 402 describes how to pay. */
   readonly payment?: true;
-  /** What it may refuse with, beside what every route of its kind of access may. */
+  /** Its error codes, beside those of every route with its access. */
   readonly refusals: readonly ProblemCode[];
 }

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 
-/** A NUL, which PostgreSQL takes in no text, or half of a surrogate pair, which UTF-8 can only replace by another character. */
+/**
+ * A NUL, which PostgreSQL rejects, or half of a surrogate pair, which UTF-8 can only replace by another
+ * character.
+ */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
-/** Text that PostgreSQL stores as it is, so that two different texts stay different. */
+/** Text that PostgreSQL stores unchanged, so that two different texts stay different. */
 export function storableText(): z.ZodString {
   return z
     .string()

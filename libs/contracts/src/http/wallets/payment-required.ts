@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One way to pay, as x402 version 2 has it. */
+/** One way to pay, as in x402 version 2. */
 export const PaymentOption = z.object({
   scheme: z.literal('exact'),
   network: z.string().describe('CAIP-2, such as `eip155:8453`.'),
@@ -24,7 +24,7 @@ const SignInInfo = z.object({
 
 const SignInChain = z.object({ chainId: z.string(), type: z.enum(['eip191', 'eip1271', 'ed25519']) });
 
-/** What a wallet may sign to be let in, made anew each time. */
+/** What a wallet may sign to authenticate; new for each response. */
 export const SignInChallenge = z.object({ info: SignInInfo, supportedChains: z.array(SignInChain) });
 export type SignInChallenge = z.infer<typeof SignInChallenge>;
 
@@ -33,7 +33,10 @@ const SignInExtension = SignInChallenge.extend({
   schema: z.record(z.string(), z.unknown()).describe('Of the payload of `SIGN-IN-WITH-X`, as JSON Schema.'),
 });
 
-/** The body of a 402 for a request without any credentials: where and how to pay. Also base64 in `PAYMENT-REQUIRED`. */
+/**
+ * The body of a 402 for a request without any credentials: where and how to pay. Also base64 in
+ * `PAYMENT-REQUIRED`.
+ */
 export const PaymentRequired = z.object({
   x402Version: z.literal(2),
   error: z.string(),
@@ -51,7 +54,7 @@ export const PaymentRequired = z.object({
 });
 export type PaymentRequired = z.infer<typeof PaymentRequired>;
 
-/** The body of a 402 for a wallet that has signed in and has too little credit. */
+/** The body of a 402 for a wallet that has signed in but has too little credit. */
 export const WalletPaymentRequired = z.object({
   error: z.literal('Payment required'),
   code: z.literal('PAYMENT_REQUIRED'),

@@ -42,7 +42,7 @@ export const TopUpReply = z.object({
 });
 export type TopUpReply = z.infer<typeof TopUpReply>;
 
-/** A payment that was not taken. */
+/** A rejected payment. */
 export const TopUpRefused = z.object({ error: z.string().describe('A code.'), message: z.string() });
 
 const WalletParams = z.object({
