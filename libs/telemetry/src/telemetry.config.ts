@@ -4,13 +4,13 @@ const endpoint = z.url({ protocol: /^https?$/ }).optional();
 
 const ms = (most: number) => z.coerce.number().int().min(1).max(most);
 
-/** `name=value` pairs by commas, as OpenTelemetry writes headers and attributes. */
+/** Comma-separated `name=value` pairs, in OpenTelemetry's format for headers and attributes. */
 const pairs = z
   .string()
   .regex(/^([^=,]+=[^,]*)(,[^=,]+=[^,]*)*$/, 'is not name=value, by commas')
   .optional();
 
-/** Settings of what a process tells about itself: those of OpenTelemetry, by their own names, and ours. */
+/** The telemetry settings: OpenTelemetry's under their own names, and ours. */
 export const telemetryConfig = (service: string) => ({
   OTEL_SERVICE_NAME: z.string().default(service).describe('What telemetry calls this process'),
   OTEL_RESOURCE_ATTRIBUTES: pairs.describe('What else telemetry says of this process'),

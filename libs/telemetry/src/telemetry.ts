@@ -9,13 +9,13 @@ interface TelemetryOptions {
   readonly version: string;
 }
 
-/** What runs until the process ends. */
+/** Telemetry that runs until the process ends. */
 export interface RunningTelemetry {
   /** Sends what has not been sent yet, for at most `STOP_MS`. */
   stop(): Promise<void>;
 }
 
-/** Starts to tell about this process: its own state at once, and by OTLP where there is an endpoint. */
+/** Starts the telemetry of this process: its own readings, and OTLP if an endpoint is set. */
 export async function startTelemetry(options: TelemetryOptions): Promise<RunningTelemetry> {
   const { config, version } = options;
   const endReadings = readProcess(config.OTEL_SERVICE_NAME, version);
@@ -28,7 +28,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Running
   };
 }
 
-/** OpenTelemetry's libraries are loaded only where something is sent. */
+/** OpenTelemetry's libraries are loaded only if something is sent. */
 async function startPushes(options: TelemetryOptions): Promise<readonly Push[]> {
   const { config, version } = options;
   const [metrics, traces] = [targetOf(config, 'METRICS'), targetOf(config, 'TRACES')];
@@ -51,5 +51,5 @@ async function startPushes(options: TelemetryOptions): Promise<readonly Push[]> 
   return pushes;
 }
 
-/** Every metric in the format that a scraper's `Accept` prefers; by default as Prometheus reads them. */
+/** Every metric in the format that a scraper's `Accept` prefers; default: Prometheus's own. */
 export const scrapedMetrics = (accept?: string): MetricsText => metricsText(CATALOGUE, accept);

@@ -13,12 +13,15 @@ const pages = readdirSync(join(root, 'deploy/runbooks')).map(
   (name) => [name, read(`deploy/runbooks/${name}`)] as const,
 );
 
-/** What a pattern's first group finds, each once. */
+/** The distinct matches of a pattern's first group. */
 const all = (text: string, pattern: RegExp): string[] => [
   ...new Set(Array.from(text.matchAll(pattern), ([, found = '']) => found)),
 ];
 
-/** By the names of their series in Prometheus, with the labels that it, its configuration and histograms add. */
+/**
+ * The labels of each series by its Prometheus name, including those that Prometheus, its configuration and
+ * histograms add.
+ */
 const LABELS = new Map<string, readonly string[]>([['up', ['job', 'instance', 'release']]]);
 for (const metric of CATALOGUE) {
   const name = prometheusName(metric);
@@ -27,7 +30,7 @@ for (const metric of CATALOGUE) {
   else for (const series of ['_bucket', '_count', '_sum']) LABELS.set(name + series, [...labels, 'le']);
 }
 
-/** What a query asks for that there is not. */
+/** The series and labels of a query that do not exist. */
 function unknownIn(query: string): string[] {
   const grouped = all(query, /\bby \(([^)]*)\)/g).flatMap((labels) => labels.split(/,\s*/));
   const bare = query.replaceAll(/"[^"]*"|\bby \([^)]*\)|\[\w+\]/g, '');
@@ -42,13 +45,13 @@ function unknownIn(query: string): string[] {
   ];
 }
 
-/** A path, whatever the names of its parameters are, or the words in capitals that stand for them. */
+/** A path with its parameters, or the placeholders in capitals for them, replaced by `*`. */
 const shape = (path: string): string => path.replaceAll(/:\w+|\b[A-Z]{2,}\b/g, '*');
 const PATHS = new Set(Object.values(routes).map(({ path }) => shape(path)));
 
 const SCRIPTS = new Set(Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts));
 
-/** All that the processes are made of, in which the words of their logs are. */
+/** The sources of all processes, which contain the texts of their log lines. */
 const SOURCES = ['apps', 'libs']
   .flatMap((dir) =>
     readdirSync(join(root, dir), { recursive: true, encoding: 'utf8' })
@@ -60,18 +63,18 @@ const SOURCES = ['apps', 'libs']
 const SETTINGS = read('docs/settings.md') + read('deploy/runbooks/README.md');
 
 describe.each(pages)('the runbook %s', (_name, text) => {
-  it('asks for series that the catalogue has, by labels that they have', () => {
+  it('queries only existing series, by existing labels', () => {
     for (const query of all(text, /\bask '([^']+)'/g)) expect([query, unknownIn(query)]).toEqual([query, []]);
     for (const name of all(text, /`((?:svc|http|gen_ai|db)_\w+)`/g))
       expect([name, [...LABELS.keys()].some((series) => series.startsWith(name))]).toEqual([name, true]);
   });
 
-  it('asks for routes that there are', () => {
+  it('requests only existing routes', () => {
     const paths = all(text, /(?:OPERATOR"?|operator |\b(?:GET|PUT|POST) )['"]?(\/[\w/:-]+)/g);
     expect(paths.filter((path) => !PATHS.has(shape(path)))).toEqual([]);
   });
 
-  it('calls scripts and settings that there are', () => {
+  it('uses only existing scripts and settings', () => {
     expect(all(text, /npm run ([\w:-]+)/g).filter((script) => !SCRIPTS.has(script))).toEqual([]);
     const settings = all(
       text,
@@ -80,7 +83,7 @@ describe.each(pages)('the runbook %s', (_name, text) => {
     expect(settings.filter((name) => !SETTINGS.includes(name))).toEqual([]);
   });
 
-  it('looks in the logs for what is logged', () => {
+  it('searches the logs only for texts that are logged', () => {
     const words = all(text, /grep -h '([^']+)'/g).flatMap((pattern) => pattern.split(String.raw`\|`));
     const logged = (word: string): boolean => {
       const [, member, value] = /^"(\w+)":"?(\w+)/.exec(word) ?? [];
@@ -91,18 +94,18 @@ describe.each(pages)('the runbook %s', (_name, text) => {
     expect(words.filter((word) => !logged(word))).toEqual([]);
   });
 
-  it('leads to pages that there are', () => {
+  it('links only to existing pages', () => {
     const names = new Set(pages.map(([name]) => name));
     const links = all(text, /\]\((?!https?:)([\w-]+\.md)\)/g);
     expect(links.filter((link) => !names.has(link))).toEqual([]);
   });
 });
 
-describe('the commands of Kafka', () => {
+describe('the Kafka commands', () => {
   const [, functions = ''] =
     /^## Commands of Kafka$[^]*?```sh\n([^]*?)```/m.exec(read('deploy/runbooks/README.md')) ?? [];
 
-  /** What `kafka topics --describe` would run, and with which properties. */
+  /** The command that `kafka topics --describe` would run, with its properties. */
   function commandWith(env: Readonly<Record<string, string>>): string[] {
     const folder = mkdtempSync(join(tmpdir(), 'svc-kafka-'));
     try {
@@ -124,7 +127,7 @@ describe('the commands of Kafka', () => {
     expect(commandWith({ KAFKA_BROKERS })).toEqual([args, 'security.protocol=PLAINTEXT']);
   });
 
-  it('have the user and the TLS of the deployment, and no password among their arguments', () => {
+  it('use the user and the TLS of the deployment, and keep the password out of their arguments', () => {
     const user = { KAFKA_USERNAME: 'svc', KAFKA_PASSWORD: 'secret' };
     const tls = { KAFKA_TLS: 'true', KAFKA_CA_FILE: '/etc/svc/kafka/ca.crt' };
     const login = (module: string): string =>

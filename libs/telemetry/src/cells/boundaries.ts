@@ -1,10 +1,13 @@
-/** Boundaries of histograms, in seconds where nothing else is said. Those of HTTP and databases are OpenTelemetry's. */
+/**
+ * Boundaries of histograms, in seconds unless noted otherwise. Those of HTTP and databases are
+ * OpenTelemetry's.
+ */
 export const SECONDS = {
   /** Calls inside a deployment. */
   call: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-  /** Answers, which may be streams of minutes. */
+  /** Responses, which may be streams of minutes. */
   http: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300],
-  /** Whole answers of models; the longest think for many minutes. */
+  /** Complete model responses; the longest reason for many minutes. */
   inference: [
     0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 655.36,
   ],
@@ -15,5 +18,5 @@ export const SECONDS = {
   database: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
 } as const;
 
-/** How many are in a batch. */
+/** Batch sizes. */
 export const BATCH = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000] as const;

@@ -2,13 +2,13 @@
 export class CounterCell {
   value = 0;
 
-  /** What is not above zero is nothing, so that no fault in a sum makes the counter useless for good. */
+  /** Ignores values that are not above zero, so that a faulty sum cannot break the counter permanently. */
   add(by = 1): void {
     if (by > 0) this.value += by;
   }
 }
 
-/** A number that is what it was set to last. */
+/** A number that keeps its last value. */
 export class GaugeCell {
   value = 0;
 
@@ -17,7 +17,7 @@ export class GaugeCell {
   }
 }
 
-/** The exported span that a value was measured for. */
+/** The exported span that a value was measured in. */
 export interface MeasuredSpan {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -25,18 +25,18 @@ export interface MeasuredSpan {
   readonly spanId: string;
 }
 
-/** A value with the span that it was measured for, so that a chart can link to its trace. */
+/** A value with the span it was measured in, so that a chart can link to its trace. */
 export interface Exemplar extends MeasuredSpan {
   readonly value: number;
   /** Unix time. */
   readonly atMs: number;
 }
 
-/** The number of values up to each boundary, how many there were, and their sum. */
+/** The number of values in each bucket, their total number, and their sum. */
 export class HistogramCell {
   sum = 0;
   count = 0;
-  /** One for each boundary, and one for what is beyond the last; not added up. */
+  /** One for each boundary, and one for values above the last; not cumulative. */
   readonly counts: number[];
   /** The latest of each bucket, by the bucket's index. */
   readonly exemplars = new Map<number, Exemplar>();
@@ -45,7 +45,7 @@ export class HistogramCell {
     this.counts = Array<number>(boundaries.length + 1).fill(0);
   }
 
-  /** `span` only where it is exported: an exemplar must not lead to a trace that does not exist. */
+  /** Pass `span` only if it is exported: an exemplar must not link to a missing trace. */
   record(value: number, span?: MeasuredSpan): void {
     if (!(value >= 0)) return;
     const { boundaries } = this;

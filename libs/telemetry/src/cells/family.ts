@@ -1,14 +1,14 @@
-/** What stands in place of a label's value that nobody vouches for, and of those beyond a family's bound. */
+/** Replaces label values from untrusted sources, and those beyond a metric's series limit. */
 export const OTHER = '_OTHER';
 
-/** No family has more series. */
+/** The most series of a metric. */
 const MOST_SERIES = 1_000;
 
-/** What a metric is called and means. Its name and its labels are those of OpenTelemetry, its unit is of UCUM. */
+/** The name and meaning of a metric. Name and labels follow OpenTelemetry, the unit UCUM. */
 export interface Descriptor<Labels extends readonly string[] = readonly string[]> {
   readonly name: string;
   readonly unit: string;
-  /** What it tells. */
+  /** Its description. */
   readonly help: string;
   readonly labels: Labels;
   /** Labels with the same value on every series. */
@@ -18,7 +18,7 @@ export interface Descriptor<Labels extends readonly string[] = readonly string[]
 /** A value for each label. */
 export type LabelValues<Labels extends readonly string[]> = { readonly [Index in keyof Labels]: string };
 
-/** A cell and the values of its labels. */
+/** An instrument and the values of its labels. */
 export interface Series<Cell> {
   readonly values: readonly string[];
   readonly cell: Cell;
@@ -32,8 +32,8 @@ interface Branch<Cell> {
 const branch = <Cell>(): Branch<Cell> => ({ below: new Map() });
 
 /**
- * The series of one metric. A cell is found by its labels' values without a string or an object being made, so that
- * it costs little on the way of a request.
+ * The series of one metric. An instrument is found by its label values without allocating a string or an
+ * object, so that it is cheap within a request.
  */
 export class Family<Cell, Labels extends readonly string[]> {
   private readonly root: Branch<Cell> = branch();
@@ -44,7 +44,7 @@ export class Family<Cell, Labels extends readonly string[]> {
     private readonly make: () => Cell,
   ) {}
 
-  /** The cell of these values; beyond the bound of series, the one that all others share. */
+  /** The instrument for these values; beyond the series limit, the one that all others share. */
   with(...values: LabelValues<Labels>): Cell {
     let at = this.root;
     for (const value of values) {

@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram } from './metrics.js';
 const descriptor = { name: 'svc.things', unit: '{thing}', help: 'Things.', labels: ['a', 'b'] } as const;
 
 describe('a counter', () => {
-  it('counts by labels, and is the same cell for the same values', () => {
+  it('counts by labels, and returns the same instrument for the same values', () => {
     const counter = new Counter(descriptor);
     counter.add(1, 'x', 'y');
     counter.with('x', 'y').add(2);
@@ -17,19 +17,19 @@ describe('a counter', () => {
     ]);
   });
 
-  it('takes no harm from what is no growth', () => {
+  it('ignores values that are not positive', () => {
     const counter = new Counter({ ...descriptor, labels: [] });
     for (const by of [1, Number.NaN, -5, 0]) counter.add(by);
     expect(counter.points()).toEqual([{ values: [], value: 1 }]);
   });
 
-  it('stands at zero from the start where it is told to', () => {
+  it('starts at zero for the given series', () => {
     const counter = new Counter(descriptor, [['x', 'y']]);
     expect(counter.points()).toEqual([{ values: ['x', 'y'], value: 0 }]);
     expect(new Counter({ ...descriptor, labels: [] }).points()).toEqual([{ values: [], value: 0 }]);
   });
 
-  it('has no more series than its bound, and counts the others together', () => {
+  it('limits its series, and counts all others together', () => {
     const counter = new Counter(descriptor);
     for (let i = 0; i < 5_000; i += 1) counter.add(1, 'x', `chosen by a client ${i}`);
     const points = counter.points();
@@ -40,7 +40,7 @@ describe('a counter', () => {
 });
 
 describe('a gauge', () => {
-  it('adds up what several of a process tell, until they end, and passes over what is no number', () => {
+  it('sums the values of several observers until they end, and ignores NaN', () => {
     const gauge = new Gauge({ ...descriptor, labels: ['a'] });
     gauge.set(1, 'x');
     const end = gauge.observe(() => [
@@ -58,7 +58,7 @@ describe('a gauge', () => {
 });
 
 describe('a histogram', () => {
-  it('counts a value at a boundary below it', () => {
+  it('counts a value at a boundary in the bucket below it', () => {
     const histogram = new Histogram({ ...descriptor, labels: [] }, [1, 2]);
     for (const value of [0, 1, 1.5, 2, 3, Number.NaN, -1]) histogram.record(value);
     const [point] = histogram.points();
@@ -66,8 +66,8 @@ describe('a histogram', () => {
   });
 });
 
-describe('the text for Prometheus', () => {
-  it('has names with units, escaped labels, and buckets that add up', () => {
+describe('the Prometheus text', () => {
+  it('has names with units, escaped labels, and cumulative buckets', () => {
     const counter = new Counter({ ...descriptor, labels: ['svc.a'] });
     counter.add(2, 'quote " and \\ and\nline');
     const histogram = new Histogram({ name: 'x.wait', unit: 's', help: 'Wait.', labels: [] }, [0.5, 1]);
@@ -94,7 +94,7 @@ x_share_ratio 0.25
     );
   });
 
-  it('has exemplars and its end in OpenMetrics, where a scraper prefers that', () => {
+  it('has exemplars and an end marker in OpenMetrics, if a scraper prefers that', () => {
     const histogram = new Histogram({ name: 'x.wait', unit: 's', help: 'Wait.', labels: ['a'] }, [0.5]);
     const counter = new Counter({ ...descriptor, labels: [], constants: { 'svc.kind': 'k' } });
     const span = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
@@ -120,7 +120,7 @@ x_wait_seconds_count{a="v"} 3
 `);
   });
 
-  it('is in the format of Prometheus for everybody else', () => {
+  it("is in Prometheus's own format for everyone else", () => {
     const prefersText = 'text/plain;version=0.0.4,application/openmetrics-text;version=1.0.0;q=0.4';
     for (const accept of [undefined, '*/*', 'text/html', prefersText]) {
       const { contentType, text } = metricsText([new Counter({ ...descriptor, labels: [] })], accept);

@@ -1,7 +1,7 @@
 import { CounterCell, GaugeCell, HistogramCell } from './cells.js';
 import { type Descriptor, Family, type LabelValues } from './family.js';
 
-/** A value that is read when somebody collects, with those of its labels. */
+/** A value that is read at collection, with its label values. */
 type Reading<Labels extends readonly string[]> = readonly [number, ...LabelValues<Labels>];
 
 type Read<Labels extends readonly string[]> = () => Iterable<Reading<Labels>>;
@@ -18,7 +18,7 @@ export interface HistogramPoint {
   readonly cell: HistogramCell;
 }
 
-/** What is the same for counters and gauges: values that are kept, and values that are read when they are asked for. */
+/** Common to counters and gauges: stored values, and values that are read at collection. */
 abstract class NumberMetric<Cell extends CounterCell | GaugeCell, const Labels extends readonly string[]> {
   private readonly readers = new Set<Read<Labels>>();
   protected readonly family: Family<Cell, Labels>;
@@ -30,18 +30,18 @@ abstract class NumberMetric<Cell extends CounterCell | GaugeCell, const Labels e
     this.family = new Family(descriptor, make);
   }
 
-  /** The cell of these labels, to be kept by whoever uses it often. */
+  /** The instrument for these labels; frequent callers should keep it. */
   with(...values: LabelValues<Labels>): Cell {
     return this.family.with(...values);
   }
 
-  /** From now on reads these values when somebody collects. Gives what ends that. */
+  /** Reads these values at every collection. Returns a function that ends that. */
   observe(read: Read<Labels>): () => void {
     this.readers.add(read);
     return () => this.readers.delete(read);
   }
 
-  /** What there is; values with the same labels are added up. */
+  /** All current values; those with equal labels are summed. */
   points(): readonly NumberPoint[] {
     const kept = this.family.series().map(({ values, cell }) => ({ values, value: cell.value }));
     if (this.readers.size === 0) return kept;
@@ -62,7 +62,7 @@ abstract class NumberMetric<Cell extends CounterCell | GaugeCell, const Labels e
   }
 }
 
-/** Counts what happens. */
+/** Counts events. */
 export class Counter<const Labels extends readonly string[] = readonly string[]> extends NumberMetric<
   CounterCell,
   Labels
@@ -70,8 +70,8 @@ export class Counter<const Labels extends readonly string[] = readonly string[]>
   readonly kind = 'counter';
 
   /**
-   * `starts` are series that stand at zero from the start, so that their first event is seen as an increase; so does the one
-   * of a counter without labels.
+   * `starts` are series that begin at zero, so that their first event shows as an increase; so does the
+   * series of a counter without labels.
    */
   constructor(descriptor: Descriptor<Labels>, starts: readonly LabelValues<Labels>[] = []) {
     super(descriptor, () => new CounterCell());
@@ -84,7 +84,7 @@ export class Counter<const Labels extends readonly string[] = readonly string[]>
   }
 }
 
-/** Tells how something stands. */
+/** Reports a current value. */
 export class Gauge<const Labels extends readonly string[] = readonly string[]> extends NumberMetric<
   GaugeCell,
   Labels
@@ -100,7 +100,7 @@ export class Gauge<const Labels extends readonly string[] = readonly string[]> e
   }
 }
 
-/** Tells how values are distributed. */
+/** Reports how values are distributed. */
 export class Histogram<const Labels extends readonly string[] = readonly string[]> {
   readonly kind = 'histogram';
   private readonly family: Family<HistogramCell, Labels>;
@@ -112,7 +112,7 @@ export class Histogram<const Labels extends readonly string[] = readonly string[
     this.family = new Family(descriptor, () => new HistogramCell(boundaries));
   }
 
-  /** The cell of these labels, to be kept by whoever uses it often. */
+  /** The instrument for these labels; frequent callers should keep it. */
   with(...values: LabelValues<Labels>): HistogramCell {
     return this.family.with(...values);
   }

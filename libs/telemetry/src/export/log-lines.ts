@@ -1,13 +1,13 @@
 type Take = (line: string) => void;
 
-/** The lines of the process's log on their way to whoever else takes them. */
+/** Passes the lines of the process's log to a further receiver. */
 class LogLines {
   private taker: Take | undefined;
 
   /** Called with each line as it is written. */
   readonly tell: Take = (line) => this.taker?.(line);
 
-  /** From now on gives the lines to `take`. Gives what ends that. */
+  /** Passes all further lines to `take`. Returns a function that ends that. */
   takenBy(take: Take): () => void {
     this.taker = take;
     return () => {

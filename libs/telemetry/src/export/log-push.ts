@@ -5,10 +5,10 @@ import { logLines } from './log-lines.js';
 import { type OtlpTarget, type Push, type PushOptions, stopWithin } from './otlp-target.js';
 import { hrTime } from './spans.js';
 
-/** Lines that wait to be sent; further ones are lost here, and are on stdout all the same. */
+/** Lines waiting to be sent; further ones are dropped here, but are still on stdout. */
 const QUEUE = 4_096;
 
-/** The numbers of OpenTelemetry's severities. */
+/** OpenTelemetry's severity numbers. */
 const SEVERITY: Readonly<Record<string, number>> = {
   trace: 1,
   debug: 5,
@@ -20,7 +20,7 @@ const SEVERITY: Readonly<Record<string, number>> = {
 
 type Common = Pick<ReadableLogRecord, 'resource' | 'instrumentationScope'>;
 
-/** Sends what the process logs by OTLP as well, some lines together. */
+/** Sends the log by OTLP as well, in batches. */
 export function pushLogs(target: OtlpTarget, { version, resource }: PushOptions): Push {
   const { url, headers, timeoutMs } = target;
   const exporter = new OTLPLogExporter({ url, headers, timeoutMillis: timeoutMs });
@@ -41,7 +41,7 @@ export function pushLogs(target: OtlpTarget, { version, resource }: PushOptions)
   };
 }
 
-/** A line of the log as OpenTelemetry's libraries take records. */
+/** A log line as a record of OpenTelemetry's libraries. */
 function recordOf(line: string, common: Common): ReadableLogRecord {
   const { level, time, msg, trace_id: traceId, ...members } = JSON.parse(line) as Record<string, unknown>;
   const at = hrTime(Date.parse(String(time)));
@@ -58,7 +58,7 @@ function recordOf(line: string, common: Common): ReadableLogRecord {
   };
 }
 
-/** What is no simple value is told as JSON. */
+/** Anything but a primitive value is sent as JSON. */
 const flat = (value: unknown): string | number | boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? value

@@ -10,7 +10,7 @@ import { serializerWithExemplars } from './otlp-exemplars.js';
 import { CellProducer } from './otlp-metrics.js';
 import { type OtlpTarget, type Push, type PushOptions, stopWithin } from './otlp-target.js';
 
-/** Sends every metric by OTLP, at the interval of the settings. */
+/** Sends every metric by OTLP, at the configured interval. */
 export function pushMetrics(target: OtlpTarget, { config, version, resource }: PushOptions): Push {
   const reader = new PeriodicExportingMetricReader({
     exporter: exporterTo(target),
@@ -22,7 +22,7 @@ export function pushMetrics(target: OtlpTarget, { config, version, resource }: P
   return { stop: () => stopWithin(provider.shutdown()) };
 }
 
-/** OpenTelemetry's exporter of metrics as protobuf, with our serializer in place of its own. */
+/** OpenTelemetry's protobuf exporter of metrics, with our own serializer. */
 function exporterTo({ url, headers, timeoutMs }: OtlpTarget): OTLPMetricExporterBase {
   const delegate = createOtlpHttpExportDelegate(
     {

@@ -4,8 +4,8 @@ import type { Exemplar } from '../cells/cells.js';
 import type { PointWithExemplars } from './otlp-metrics.js';
 
 /**
- * The numbers of the fields that lead from a request to the points of histograms: `resource_metrics`, `scope_metrics`,
- * `metrics`, `histogram`, `data_points`.
+ * The field numbers on the path from a request to the points of histograms: `resource_metrics`,
+ * `scope_metrics`, `metrics`, `histogram`, `data_points`.
  * https://github.com/open-telemetry/opentelemetry-proto/blob/v1.9.0/opentelemetry/proto/metrics/v1/metrics.proto
  */
 const TO_POINTS: readonly number[] = [1, 2, 2, 9, 1];
@@ -15,8 +15,8 @@ const EXEMPLARS = 8;
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 /**
- * Metrics as OTLP with their exemplars. OpenTelemetry's serializer for JavaScript leaves these out, so they are added to
- * the message that it has made.
+ * Metrics as OTLP with their exemplars. OpenTelemetry's JavaScript serializer omits them, so they are added
+ * to its output.
  */
 export const serializerWithExemplars: typeof ProtobufMetricsSerializer = {
   serializeRequest(metrics) {
@@ -40,7 +40,7 @@ const exemplarsOf = ({ scopeMetrics }: ResourceMetrics): (readonly Exemplar[])[]
     ),
   );
 
-/** A message with more fields at the end of each message that the path leads to. */
+/** Appends fields to each message at the end of the path. */
 function withExtra(message: Buffer, [number, ...path]: readonly number[], next: () => Buffer): Buffer {
   if (number === undefined) return Buffer.concat([message, next()]);
   const parts: Buffer[] = [];

@@ -7,7 +7,7 @@ type Time = [seconds: number, nanos: number];
 
 const time = (ms: number): Time => [Math.trunc(ms / 1_000), Math.round((ms % 1_000) * 1_000_000)];
 
-/** The labels that have a value; Prometheus too treats an empty label as none. */
+/** The labels that have a value; Prometheus, too, treats an empty label as absent. */
 const attributesOf = ({ descriptor: { labels, constants } }: Metric, values: readonly string[]) => ({
   ...constants,
   ...Object.fromEntries(
@@ -15,12 +15,12 @@ const attributesOf = ({ descriptor: { labels, constants } }: Metric, values: rea
   ),
 });
 
-/** A point with the exemplars of its buckets, which OpenTelemetry's libraries have no member for. */
+/** A point with the exemplars of its buckets, for which OpenTelemetry's types have no member. */
 export interface PointWithExemplars {
   readonly exemplars?: readonly Exemplar[];
 }
 
-/** Gives the metrics to OpenTelemetry's reader, which sends them. */
+/** Provides the metrics to OpenTelemetry's reader, which sends them. */
 export class CellProducer implements MetricProducer {
   private readonly startTime = time(Date.now());
 
@@ -34,7 +34,7 @@ export class CellProducer implements MetricProducer {
     const metrics = this.metrics
       .map((metric) => this.dataOf(metric, endTime))
       .filter(({ dataPoints }) => dataPoints.length > 0);
-    // The reader knows what sends them.
+    // The reader adds the resource.
     const resource = undefined as never;
     return Promise.resolve({
       errors: [],

@@ -2,30 +2,33 @@ import type { Resource } from '@opentelemetry/resources';
 import type { TelemetryConfig } from '../telemetry.config.js';
 import { pairsOf } from './pairs.js';
 
-/** The end of a process waits no longer for what could not be sent. */
+/** How long the end of a process waits for unsent data. */
 const STOP_MS = 2_000;
 
-/** Where a signal is sent by OTLP. */
+/** The OTLP endpoint of a signal. */
 export interface OtlpTarget {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly timeoutMs: number;
 }
 
-/** What is sent, and by whom: the same for every signal. */
+/** The data's source, the same for every signal. */
 export interface PushOptions {
   readonly config: TelemetryConfig;
   readonly version: string;
   readonly resource: Resource;
 }
 
-/** What sends a signal until it is stopped. */
+/** Sends a signal until it is stopped. */
 export interface Push {
   /** Sends what has not been sent yet, for at most 2 s. */
   stop(): Promise<void>;
 }
 
-/** Where a signal is sent; nothing where no endpoint is set. One of its own stands as it is, that of all gets its path. */
+/**
+ * The endpoint of a signal; `undefined` if none is set. A signal's own endpoint is used as is, the common one
+ * gets the signal's path.
+ */
 export function targetOf(
   config: TelemetryConfig,
   signal: 'LOGS' | 'METRICS' | 'TRACES',
@@ -42,7 +45,7 @@ export function targetOf(
   };
 }
 
-/** What nobody receives is lost, and no reason to stay. */
+/** Data that can't be delivered is dropped, and does not delay the exit. */
 export async function stopWithin(stopping: Promise<void>): Promise<void> {
   const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
   await Promise.race([stopping.catch(() => undefined), late]);

@@ -1,4 +1,4 @@
-/** `name=value` pairs by commas, percent-encoded, as OpenTelemetry's variables have them. */
+/** Comma-separated `name=value` pairs, percent-encoded, as in OpenTelemetry's variables. */
 export function pairsOf(text = ''): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair !== '');
   return Object.fromEntries(

@@ -2,7 +2,7 @@ import type { Exemplar } from '../cells/cells.js';
 import type { Counter, Gauge, Histogram, Metric } from '../cells/metrics.js';
 import { prometheusLabel, prometheusName } from './prometheus-names.js';
 
-/** Metrics as a scraper reads them. */
+/** Metrics for a scraper. */
 export interface MetricsText {
   readonly contentType: string;
   readonly text: string;
@@ -16,8 +16,9 @@ const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\
 const escape = (text: string): string => text.replaceAll(/[\\"\n]/g, (char) => ESCAPES[char] ?? char);
 
 /**
- * The metrics in the format that a scraper's `Accept` prefers: Prometheus's own, or OpenMetrics, which is the one with
- * exemplars (https://prometheus.io/docs/specs/om/open_metrics_spec/). Names and labels are the same in both.
+ * The metrics in the format that a scraper's `Accept` prefers: Prometheus's own, or OpenMetrics, which
+ * includes exemplars (https://prometheus.io/docs/specs/om/open_metrics_spec/). Names and labels are the same
+ * in both.
  */
 export function metricsText(metrics: readonly Metric[], accept = ''): MetricsText {
   if (quality(accept, OPEN_METRICS) > quality(accept, PROMETHEUS))
@@ -28,7 +29,7 @@ export function metricsText(metrics: readonly Metric[], accept = ''): MetricsTex
   return { contentType: `${PROMETHEUS}; version=0.0.4; charset=utf-8`, text: textOf(metrics, false) };
 }
 
-/** The weight that an `Accept` header gives a media type by its name; 0 where it does not name it. */
+/** The weight of a media type in an `Accept` header; 0 if it is not listed. */
 function quality(accept: string, type: string): number {
   const weights = accept.split(',').flatMap((range) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

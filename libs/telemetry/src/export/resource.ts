@@ -2,7 +2,7 @@ import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { TelemetryConfig } from '../telemetry.config.js';
 import { pairsOf } from './pairs.js';
 
-/** What sends: this run of this process. Nothing is looked up on the machine, whose names and arguments stay there. */
+/** The source: this run of this process. Host names and arguments are deliberately not included. */
 export const resourceOf = (config: TelemetryConfig, version: string): Resource =>
   resourceFromAttributes({
     'service.name': config.OTEL_SERVICE_NAME,

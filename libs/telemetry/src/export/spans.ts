@@ -4,13 +4,13 @@ import type { SpanAttributes } from '../traces/attributes.js';
 import type { RemoteSpan } from '../traces/trace-context.js';
 import type { Step } from '../traces/trace.js';
 
-/** The clock of steps may be off that of the system by so much, which is set now and then. */
+/** The allowed drift between the clock of steps and the system clock, which may be adjusted. */
 const CLOCK_DRIFT_MS = 5;
 
 const SAMPLED = 1;
 const STATUS_UNSET = { code: 0 };
 
-/** A step as OpenTelemetry's libraries take spans. */
+/** A step as a span of OpenTelemetry's libraries. */
 export function spanOf(
   step: Step,
   common: Pick<ReadableSpan, 'resource' | 'instrumentationScope'>,
@@ -40,7 +40,7 @@ export function spanOf(
   };
 }
 
-/** Attributes that have a value: OTLP would export the others with an empty one. */
+/** Attributes that have a value: OTLP would export the others as empty. */
 const present = (attributes: SpanAttributes = {}): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''));
 

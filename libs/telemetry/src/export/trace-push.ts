@@ -5,11 +5,11 @@ import { tracing } from '../traces/tracing.js';
 import { type OtlpTarget, type Push, type PushOptions, stopWithin } from './otlp-target.js';
 import { spanOf } from './spans.js';
 
-/** Spans that wait to be sent; further ones are lost. */
+/** Spans waiting to be sent; further ones are dropped. */
 const QUEUE = 4_096;
 const BATCH = 512;
 
-/** Records traces from now on and sends what is kept of them by OTLP, some together. */
+/** Records traces from now on and sends those that are kept by OTLP, in batches. */
 export function pushTraces(target: OtlpTarget, { config, version, resource }: PushOptions): Push {
   const { url, headers, timeoutMs } = target;
   const processor = new BatchSpanProcessor({
@@ -27,7 +27,7 @@ export function pushTraces(target: OtlpTarget, { config, version, resource }: Pu
     continuesClients: config.SVC_TRACES_OF_CLIENTS === 'continue',
     tellsBackends: config.SVC_TRACES_TO_BACKENDS === 'true',
   };
-  // The timer of the first span of a batch sends those of all.
+  // The timer is started by the first span of a batch, and must not belong to its trace.
   const tell = (step: Parameters<typeof spanOf>[0]): void =>
     untraced(() => processor.onEnd(spanOf(step, common)));
   const end = tracing.record(settings, { tell });

@@ -9,7 +9,7 @@ import { requests } from './requests.js';
 import { router } from './router.js';
 import { runtime } from './runtime.js';
 
-/** Every metric there is, by room. Exporters, dashboards, alerts and their checks are made from it. */
+/** Every metric, by area. Exporters, dashboards, alerts and their checks are derived from it. */
 export const ROOMS = { requests, inference, money, payments, limits, router, events, neighbours, runtime };
 
 export const CATALOGUE: readonly Metric[] = Object.values<Readonly<Record<string, Metric>>>(ROOMS).flatMap(

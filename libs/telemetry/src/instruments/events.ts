@@ -1,7 +1,7 @@
 import { BATCH, SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
 
-/** The event log and the queues of jobs. */
+/** The event log and the job queues. */
 export const events = {
   stored: new Histogram(
     {

@@ -2,7 +2,7 @@ import { SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
 import { genAi } from './gen-ai.js';
 
-/** Answers of models, as clients see them. */
+/** Model responses, as clients see them. */
 export const inference = {
   duration: new Histogram(
     {

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from '../cells/metrics.js';
 
-/** Limits. */
+/** Rate limits. */
 export const limits = {
   refusals: new Counter(
     {

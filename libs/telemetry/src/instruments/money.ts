@@ -1,7 +1,7 @@
 import { SECONDS, BATCH } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
 
-/** Money, for a look only: the books tell what is true. */
+/** Money, for monitoring only: the books are authoritative. */
 export const money = {
   held: new Gauge({
     name: 'svc.money.held',

@@ -1,7 +1,7 @@
 import { SECONDS } from '../cells/boundaries.js';
 import { Gauge, Histogram } from '../cells/metrics.js';
 
-/** What a process asks: databases, and other processes of the deployment. */
+/** The dependencies of a process: databases, and other processes of the deployment. */
 export const neighbours = {
   database: new Histogram(
     {

@@ -1,7 +1,7 @@
 import { SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
 
-/** What wallets pay, and the chains that say so. */
+/** Payments of wallets, and the chains that confirm them. */
 export const payments = {
   open: new Gauge({
     name: 'svc.payments.open',

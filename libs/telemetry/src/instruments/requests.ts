@@ -1,7 +1,7 @@
 import { SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
 
-/** What is asked of a process over HTTP, and how it answers. */
+/** HTTP requests to a process, and its responses. */
 export const requests = {
   duration: new Histogram(
     {

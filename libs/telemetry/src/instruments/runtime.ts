@@ -1,6 +1,6 @@
 import { Counter, Gauge } from '../cells/metrics.js';
 
-/** How the process itself is. */
+/** The state of the process itself. */
 export const runtime = {
   build: new Gauge({
     name: 'svc.build.info',

@@ -3,13 +3,13 @@ import { type EventLoopUtilization, monitorEventLoopDelay, performance } from 'n
 import { getHeapStatistics } from 'node:v8';
 import { runtime } from '../instruments/runtime.js';
 
-/** How often the event loop is asked how late it is. */
+/** How often the delay of the event loop is sampled. */
 const RESOLUTION_MS = 20;
 
 const NANOS = 1_000_000_000;
 const QUANTILES = [50, 99, 100] as const;
 
-/** From now on the process tells how it is, when it is asked. Gives what ends that. */
+/** Reports the state of the process at every collection. Returns a function that ends that. */
 export function readProcess(service: string, version: string): () => void {
   runtime.build.set(1, service, version, process.versions.node);
   runtime.startTime.set((Date.now() - performance.now()) / 1_000);
@@ -40,7 +40,7 @@ export function readProcess(service: string, version: string): () => void {
   };
 }
 
-/** What the histogram holds is the time between two askings. */
+/** The histogram holds the time between two samples. */
 const lateness = (nanos: number, percent: number): [number, string] => [
   Math.max(0, nanos / NANOS - RESOLUTION_MS / 1_000),
   String(percent / 100),
@@ -67,7 +67,7 @@ function memory(): [number, string][] {
   ];
 }
 
-/** Nothing where the system does not tell. */
+/** Empty if the system does not provide it. */
 function openDescriptors(): [number][] {
   try {
     return [[readdirSync('/proc/self/fd').length]];

@@ -1,10 +1,11 @@
 /**
- * Every attribute of a span. What is not among them is not exported: never a prompt, an answer, a key, a query, or the
+ * Every attribute of a span. Nothing else is exported: never a prompt, a completion, a key, a query, or the
  * address of a client.
  *
- * `gen_ai.*` are OpenTelemetry's conventions for generative AI, which are in development and have no release yet, at commit
- * ac48b1f9df15 of https://github.com/open-telemetry/semantic-conventions-genai. `http.*`, `error.*` and `messaging.*` are
- * those of https://opentelemetry.io/docs/specs/semconv/, version 1.44.0. `svc.*` are our own.
+ * `gen_ai.*` are OpenTelemetry's conventions for generative AI, which are in development and have no release
+ * yet, at commit ac48b1f9df15 of https://github.com/open-telemetry/semantic-conventions-genai. `http.*`,
+ * `error.*` and `messaging.*` are those of https://opentelemetry.io/docs/specs/semconv/, version 1.44.0.
+ * `svc.*` are our own.
  */
 export interface SpanAttributes {
   'error.type'?: string | undefined;
@@ -27,23 +28,23 @@ export interface SpanAttributes {
   'messaging.consumer.group.name'?: string | undefined;
   'messaging.batch.message_count'?: number | undefined;
 
-  /** The id of the request, as `CF-RAY` and the ledger have it. */
+  /** The id of the request, as in `CF-RAY` and the ledger. */
   'svc.request.id'?: string | undefined;
   'svc.account.id'?: string | undefined;
   'svc.key.id'?: string | undefined;
   /** A backend's name in the catalogue. */
   'svc.backend'?: string | undefined;
   'svc.job'?: string | undefined;
-  /** Which of the backends that were asked, or which try of a job, from 1. */
+  /** The number of the backend called, or of a job's attempt, from 1. */
   'svc.attempt'?: number | undefined;
   'svc.cost.usd'?: string | undefined;
   'svc.cost.diem'?: string | undefined;
-  /** How an answer ended, where its status does not tell. */
+  /** How a response ended, if its status does not show it. */
   'svc.ended'?: string | undefined;
-  /** The code of the problem that a client was told. */
+  /** The code of the problem that the client received. */
   'svc.problem'?: string | undefined;
-  /** Why a trace is kept that was not sampled. */
+  /** Why a trace that was not sampled is kept. */
   'svc.kept'?: 'failed' | 'slow' | undefined;
-  /** Steps that a trace had no room for. */
+  /** The number of steps beyond a trace's limit. */
   'svc.steps.left_out'?: number | undefined;
 }

@@ -1,6 +1,6 @@
 import { Problem } from '@svc/contracts';
 
-/** What went wrong, as a span and a metric may say it: a code, and never a message, which may quote what a client sent. */
+/** The type of an error for spans and metrics: a code, never a message, which may quote a client's text. */
 export function errorType(error: unknown): string {
   if (error instanceof Problem) return error.code;
   if (!(error instanceof Error)) return '_OTHER';
@@ -8,7 +8,7 @@ export function errorType(error: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : error.name;
 }
 
-/** Whether it is ours, or a neighbour's: neither what a client is refused for nor that it went away. */
+/** Whether an error is ours or a neighbour's: neither a client's fault nor a disconnect. */
 export function isFailure(error: unknown): boolean {
   if (error instanceof Problem) return error.status >= 500;
   return !(error instanceof Error && /abort/i.test(error.name));

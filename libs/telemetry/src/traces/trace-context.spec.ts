@@ -5,7 +5,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 
 describe('traceparent', () => {
-  it('is read and written the same', () => {
+  it('survives a round trip', () => {
     const text = `00-${TRACE}-${SPAN}-01`;
     const span = readTraceparent(text);
     expect(span).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true });
@@ -29,7 +29,7 @@ describe('traceparent', () => {
     `00-${TRACE}-${SPAN}-1`,
     ` 00-${TRACE}-${SPAN}-01`,
     `01-${TRACE}-${SPAN}-01-${'a'.repeat(10_000)}`,
-  ])('that is none counts for nothing: %s', (text) => {
+  ])('is ignored if invalid: %s', (text) => {
     expect(readTraceparent(text)).toBeUndefined();
   });
 });
@@ -37,7 +37,7 @@ describe('traceparent', () => {
 describe('sampling', () => {
   const ids = Array.from({ length: 20_000 }, () => `${'0'.repeat(16)}${newSpanId()}`);
 
-  it('takes its share, and of a larger share all that a smaller one takes', () => {
+  it('takes its share, and a larger share includes every trace of a smaller one', () => {
     const [few, many] = [samplerOf(0.1), samplerOf(0.5)];
     const taken = ids.filter(few);
     expect(taken.length / ids.length).toBeCloseTo(0.1, 1);
@@ -46,7 +46,7 @@ describe('sampling', () => {
     expect(ids.filter(samplerOf(0))).toHaveLength(0);
   });
 
-  it('draws no id twice', () => {
+  it('never draws an id twice', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 });

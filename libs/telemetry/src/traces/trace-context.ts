@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A span of another process, as `traceparent` names it: https://www.w3.org/TR/trace-context-2/ */
+/** A span of another process, as identified by `traceparent`: https://www.w3.org/TR/trace-context-2/ */
 export interface RemoteSpan {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -10,13 +10,13 @@ export interface RemoteSpan {
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** A later version may say more behind what the first one says. */
+/** A later version may append further fields to those of the first. */
 const LONGEST = 512;
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
 const SAMPLED = 1;
 
-/** What a `traceparent` header names; nothing where it is missing, malformed or forbidden. */
+/** The span that a `traceparent` header identifies; `undefined` if it is missing, malformed or forbidden. */
 export function readTraceparent(text: string | string[] | undefined): RemoteSpan | undefined {
   if (typeof text !== 'string' || text.length < 55 || text.length > LONGEST) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(text) ?? [];
@@ -25,17 +25,18 @@ export function readTraceparent(text: string | string[] | undefined): RemoteSpan
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-/** A span as other processes are told of it. */
+/** The `traceparent` of a span, for other processes. */
 export function traceparentOf({ traceId, spanId, isSampled }: RemoteSpan): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** Of a trace id, what the sampling decision reads: 56 random bits. */
+/** The start of the part of a trace id that decides sampling: 56 random bits. */
 const RANDOM_DIGITS_FROM = 18;
 
 /**
- * Tells which of all traces are recorded: a share of them, decided by the random end of their id, so that all processes
- * with one ratio decide alike. https://opentelemetry.io/docs/specs/otel/trace/tracestate-probability-sampling/
+ * Decides which traces are recorded: a share of them, by the random end of their id, so that all processes
+ * with the same ratio decide alike.
+ * https://opentelemetry.io/docs/specs/otel/trace/tracestate-probability-sampling/
  */
 export function samplerOf(ratio: number): (traceId: string) => boolean {
   if (ratio <= 0) return () => false;
@@ -48,7 +49,7 @@ const IDS_AT_ONCE = 512;
 let digits = '';
 let at = 0;
 
-/** 16 random hex digits. Drawn many at a time, which costs a tenth of one draw for each. */
+/** 16 random hex digits. Drawn in bulk, which costs a tenth of separate draws. */
 export function newSpanId(): string {
   if (at >= digits.length) {
     digits = randomBytes(8 * IDS_AT_ONCE).toString('hex');

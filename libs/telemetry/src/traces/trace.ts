@@ -3,20 +3,22 @@ import type { SpanAttributes } from './attributes.js';
 import { errorType, isFailure } from './failures.js';
 import { type RemoteSpan, newSpanId, traceparentOf } from './trace-context.js';
 
-/** A trace has no more steps than this; those of a long answer that holds money again and again are left out. */
+/**
+ * The most steps of a trace; the later steps of a long response that keeps extending its hold are dropped.
+ */
 const MOST_STEPS = 128;
 
 /**
- * What goes on behind an answer is a part of its trace for so long. Later work has only been begun there, as a loop that
- * serves all requests is by the first of them.
+ * How long work after the response still counts as part of its trace. Later work was merely started there,
+ * like a loop that serves all requests and was started by the first one.
  */
 const GOES_ON_MS = 5_000;
 
-/** By the numbers of OpenTelemetry's API. */
+/** The numbers of OpenTelemetry's API. */
 export const SPAN_KIND = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const;
 type SpanKind = (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
 
-/** Takes the spans of traces that are kept. */
+/** Receives the spans of traces that are kept. */
 export interface SpanSink {
   tell(step: Step): void;
 }
@@ -24,7 +26,7 @@ export interface SpanSink {
 /** What is known of a trace when it begins in this process. */
 export interface TraceOrigin {
   readonly traceId: string;
-  /** The span of another process that this part of the trace belongs to. */
+  /** The span of another process that is the parent of this part of the trace. */
   readonly parent?: RemoteSpan | undefined;
   /** Spans of other traces that led to this one. */
   readonly links?: readonly RemoteSpan[] | undefined;
@@ -39,13 +41,16 @@ export interface FirstStep {
   readonly startMs: number;
 }
 
-/** What happened at a moment of a step. */
+/** An event within a step. */
 export interface Moment {
   readonly name: string;
   readonly atMs: number;
 }
 
-/** What this process does for one request, message or job: its steps, which become spans only if it is kept. */
+/**
+ * The work of this process on one request, message or job: its steps, which become spans only if the trace is
+ * kept.
+ */
 export class Trace {
   readonly root: Step;
   private steps: Step[] = [];
@@ -57,7 +62,7 @@ export class Trace {
   constructor(
     readonly origin: TraceOrigin,
     first: FirstStep,
-    /** Without one nothing is recorded, and the trace is an id. */
+    /** Without a sink nothing is recorded, and the trace is just an id. */
     private readonly sink: SpanSink | undefined,
   ) {
     this.root = new Step(this, undefined, first);
@@ -71,17 +76,17 @@ export class Trace {
     return this.sink !== undefined && this.state !== 'dropped';
   }
 
-  /** Whether what is done is still done for it. */
+  /** Whether current work still belongs to the trace. */
   get isLive(): boolean {
     return this.state === 'open' || performance.now() < this.endedMs + GOES_ON_MS;
   }
 
-  /** Whether a step of it failed, be it that the request did not. */
+  /** Whether any of its steps failed, even if the request succeeded. */
   get isFailed(): boolean {
     return this.hasFailed;
   }
 
-  /** The first span as the exemplar of a measurement, where it is certain that the span is exported. */
+  /** The first span as the exemplar of a measurement, if it is certain to be exported. */
   get measured(): RemoteSpan | undefined {
     if (this.sink === undefined || this.state === 'dropped') return undefined;
     return this.state === 'kept' || this.origin.isSampled ? this.root.remote() : undefined;
@@ -102,12 +107,12 @@ export class Trace {
     this.hasFailed = true;
   }
 
-  /** What ends after its trace was kept is told by itself. */
+  /** A step that ends after its trace was kept is exported on its own. */
   ended(step: Step): void {
     if (this.state === 'kept') this.sink?.tell(step);
   }
 
-  /** Tells what there is, and from now on what ends later. */
+  /** Exports all steps so far, and from now on each step as it ends. */
   keep(): void {
     if (this.state !== 'open') return;
     this.state = 'kept';
@@ -117,7 +122,7 @@ export class Trace {
     this.steps = [];
   }
 
-  /** Forgets what there is. */
+  /** Drops all steps so far. */
   drop(): void {
     if (this.state !== 'open') return;
     this.state = 'dropped';
@@ -126,7 +131,7 @@ export class Trace {
   }
 }
 
-/** A part of what is done, with its time. Cheap to make: ids and spans are made when they are asked for. */
+/** A part of the work, with its times. Cheap to create: ids and spans are created on demand. */
 export class Step {
   kind: SpanKind;
   readonly name: string;
@@ -152,7 +157,7 @@ export class Step {
     return this.id;
   }
 
-  /** Whether its trace is recorded whatever comes of it. */
+  /** Whether its trace is recorded whatever the outcome. */
   get isSampled(): boolean {
     return this.trace.origin.isSampled;
   }
@@ -166,11 +171,11 @@ export class Step {
   }
 
   set(attributes: SpanAttributes): void {
-    // What is given may be shared by all steps of its kind, and is not changed.
+    // The given object may be shared by all steps of its kind, so it is not modified.
     this.attributes = this.attributes ? { ...this.attributes, ...attributes } : attributes;
   }
 
-  /** Notes that something happened. */
+  /** Records an event. */
   note(name: string): void {
     (this.moments ??= []).push({ name, atMs: performance.now() });
   }
@@ -181,7 +186,7 @@ export class Step {
     this.trace.ended(this);
   }
 
-  /** What a client did or is refused is no failure of ours, but it is told. */
+  /** A client's fault or a rejection does not count as a failure, but is recorded. */
   fail(error: unknown): void {
     if (this.hasEnded) return;
     const type = errorType(error);
@@ -193,38 +198,38 @@ export class Step {
     this.end();
   }
 
-  /** The step as another process is told of it. */
+  /** The step as an identifier for another process. */
   remote(): RemoteSpan {
     const { id: traceId, origin } = this.trace;
     return { traceId, spanId: this.spanId, isSampled: origin.isSampled };
   }
 
-  /** The header that makes what another process does a part of this step. */
+  /** The `traceparent` header that makes another process's work part of this step. */
   get traceparent(): string {
     if (this.kind === SPAN_KIND.internal) this.kind = SPAN_KIND.client;
     return traceparentOf(this.remote());
   }
 }
 
-/** Which step the code at hand is a part of, over all waits. */
+/** The current step, across awaits. */
 const current = new AsyncLocalStorage<Step | undefined>();
 
-/** The step that the code at hand is a part of. */
+/** The step that the running code belongs to. */
 export function currentStep(): Step | undefined {
   const step = current.getStore();
   return step?.trace.isLive === true ? step : undefined;
 }
 
-/** Runs work as a part of a step. */
+/** Runs work as part of a step. */
 export const inStep = <T>(step: Step | undefined, work: () => T): T => current.run(step, work);
 
-/** Runs work that serves many requests, such as a flush, and is a part of none. */
+/** Runs work that serves many requests, such as a flush, outside of any step. */
 export const untraced = <T>(work: () => T): T => current.run(undefined, work);
 
-/** Begins a step that has no parts. To be ended by whoever began it. */
+/** Begins a step without children. The caller must end it. */
 export const beginStep = (name: string): Step | undefined => currentStep()?.begin(name);
 
-/** Does work as a step of its own, with what it does as its parts. */
+/** Runs work as a new step, with its own steps as children. */
 export function traced<T>(name: string, work: (step?: Step) => Promise<T>): Promise<T> {
   const step = beginStep(name);
   return step ? tracedIn(step, work) : work();

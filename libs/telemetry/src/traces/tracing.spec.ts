@@ -31,8 +31,8 @@ const begin = (traceparent?: string) =>
   tracing.forClient({ name: 'GET /x', id: ID, startMs: performance.now(), traceparent });
 const names = (): string[] => told.map(({ name }) => name);
 
-describe('what is kept', () => {
-  it('is a request that is sampled, with its steps, each a part of the one that it was begun in', async () => {
+describe('the exported traces', () => {
+  it('include sampled requests, with each step under the one that it was begun in', async () => {
     record({ ratio: 1 });
     const trace = begin();
     await tracing.run(trace, () => traced('outer', () => traced('inner', () => sleep(1))));
@@ -42,13 +42,13 @@ describe('what is kept', () => {
     expect(trace.id).toBe(ID);
   });
 
-  it('is nothing of a request that is not sampled, went well and was quick', async () => {
+  it('leave out a request that is not sampled, succeeded and was fast', async () => {
     record();
     await tracing.run(begin(), () => traced('step', () => sleep(1)));
     expect(told).toEqual([]);
   });
 
-  it('is a request that failed, or of which a step did, or that was slow, sampled or not', async () => {
+  it('include requests that failed, had a failed step or were slow, sampled or not', async () => {
     record({ keptPerSecond: 100 });
     tracing.end(begin(), { failed: true, waitedMs: 0 });
     tracing.end(begin(), { failed: false, waitedMs: 1_001 });
@@ -68,7 +68,7 @@ describe('what is kept', () => {
     ]);
   });
 
-  it('is not what a client is refused for, nor that it went away', async () => {
+  it('leave out client errors and disconnects', async () => {
     record();
     const gone = Object.assign(new Error('gone'), { name: 'AbortError' });
     for (const error of [new Problem('INSUFFICIENT_BALANCE'), gone]) {
@@ -78,7 +78,7 @@ describe('what is kept', () => {
     expect(told).toEqual([]);
   });
 
-  it('is no more in a second than is set, so that an outage does not flood who receives it', () => {
+  it('are limited in number per second, so that an outage does not flood their receiver', () => {
     record({ keptPerSecond: 2 });
     for (let at = 0; at < 50; at += 1) tracing.end(begin(), { failed: false, waitedMs: 2_000 });
     expect(told.length).toBeLessThan(10);
@@ -88,7 +88,7 @@ describe('what is kept', () => {
     expect(told.length - slow).toBeLessThan(10);
   });
 
-  it('is also what ends after the request, once that is kept', () => {
+  it('include steps that end after the request, if the request was exported', () => {
     record({ ratio: 1 });
     const trace = begin();
     const step = trace.root.begin('behind the answer');
@@ -98,7 +98,7 @@ describe('what is kept', () => {
     expect(names()).toEqual(['GET /x', 'behind the answer']);
   });
 
-  it('is bounded: of a trace with too many steps the later ones are counted', () => {
+  it('are limited in steps, and count those left out', () => {
     record({ ratio: 1 });
     const trace = begin();
     for (let at = 0; at < 200; at += 1) trace.root.begin('extend hold')?.end();
@@ -109,7 +109,7 @@ describe('what is kept', () => {
 });
 
 describe('the span that a measurement names', () => {
-  it('is there once it is certain that it is exported, and not before', () => {
+  it('is present once it is certain to be exported, and not before', () => {
     record({ keptPerSecond: 100 });
     const [quick, failed] = [begin(), begin()];
     expect([quick.measured, failed.measured]).toEqual([undefined, undefined]);
@@ -123,27 +123,27 @@ describe('the span that a measurement names', () => {
     expect(sampled.measured).toMatchObject({ traceId: ID, spanId: sampled.root.spanId });
   });
 
-  it('is none where nothing is exported', () => {
+  it('is absent if nothing is exported', () => {
     expect(begin().measured).toBeUndefined();
   });
 });
 
 describe('the trace of a client', () => {
-  it('is named and does not decide, be it sampled there', () => {
+  it('is linked, and does not decide the sampling', () => {
     record();
     const trace = begin(REMOTE);
     expect(trace.origin).toMatchObject({ traceId: ID, isSampled: false });
     expect(trace.origin.links).toMatchObject([{ traceId: TRACE }]);
   });
 
-  it('is continued, and decides, where that is set', () => {
+  it('is continued, and decides the sampling, if that is configured', () => {
     record({ continuesClients: true });
     expect(begin(REMOTE).origin).toMatchObject({ traceId: TRACE, isSampled: true });
   });
 });
 
-describe('the step at hand', () => {
-  it('is the same over waits, and none in work that serves many', async () => {
+describe('the current step', () => {
+  it('stays the same across awaits, and is absent in work that serves many requests', async () => {
     record({ ratio: 1 });
     const { root } = begin();
     await inStep(root, async () => {
@@ -154,7 +154,7 @@ describe('the step at hand', () => {
     expect(currentStep()).toBeUndefined();
   });
 
-  it('is none of a request that ended long ago, in a loop that it began', () => {
+  it('is absent long after its request ended, in a loop that the request started', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       for (const ratio of [0, 1]) {
@@ -173,7 +173,7 @@ describe('the step at hand', () => {
     }
   });
 
-  it('is told to other processes with its trace also where nothing is recorded, so that logs have one id', () => {
+  it('is passed to other processes even if nothing is recorded, so that logs share one trace id', () => {
     expect(begin().root.traceparent).toMatch(new RegExp(`^00-${ID}-[0-9a-f]{16}-00$`));
     expect(begin().root.begin('step')).toBeUndefined();
   });

@@ -5,17 +5,20 @@ import { type FirstStep, SPAN_KIND, type SpanSink, Trace, inStep } from './trace
 export interface TracingSettings {
   /** The share of traces that are recorded, from 0 to 1. */
   readonly ratio: number;
-  /** What takes longer is kept. */
+  /** Requests that take longer are kept. */
   readonly slowMs: number;
-  /** Of those that are kept because they failed, and of those that were slow, the most in a second. */
+  /** The most kept per second, separately for failed and for slow requests. */
   readonly keptPerSecond: number;
-  /** Whether the trace of a client is continued as its flag says; without it, a trace of our own is linked to it. */
+  /**
+   * Whether a client's trace is continued with its sampled flag; otherwise a trace of our own is linked to
+   * it.
+   */
   readonly continuesClients: boolean;
-  /** Whether backends are told of the trace. */
+  /** Whether backends get a `traceparent`. */
   readonly tellsBackends: boolean;
 }
 
-/** A request that came in. */
+/** An incoming request. */
 interface Arrival {
   readonly name: string;
   /** 32 hex digits, of which the last 14 are random. */
@@ -27,9 +30,9 @@ interface Arrival {
 /** How a trace ended. */
 interface TraceEnd {
   readonly failed: boolean;
-  /** How long somebody waited, as against `slowMs`. */
+  /** The waiting time that is compared with `slowMs`. */
   readonly waitedMs: number;
-  /** What its first span says, asked only where it is kept. */
+  /** The attributes of its first span, requested only if the trace is kept. */
   readonly describe?: () => SpanAttributes;
 }
 
@@ -41,7 +44,7 @@ const OFF: TracingSettings = {
   tellsBackends: false,
 };
 
-/** So many in a second: an outage fails every request, and so many say no more than a few. */
+/** A limit per second: an outage fails every request, and a few of them tell as much as all. */
 class Budget {
   private left: number;
   private filledMs = performance.now();
@@ -62,17 +65,20 @@ class Budget {
 }
 
 /**
- * The traces of this process. What is not sampled is a list of times until it ends, and is told all the same if it
- * failed or was slow. Without a sink a trace is only an id, which logs have and neighbours are told.
+ * The traces of this process. An unsampled trace is a list of times until it ends, and is exported anyway if
+ * it failed or was slow. Without a sink a trace is just an id, for logs and neighbours.
  */
 class Tracing {
   private settings = OFF;
   private sink: SpanSink | undefined;
   private isSampled = samplerOf(0);
-  /** Slow ones leave room for those that failed: whole answers of large models are slow by nature. */
+  /**
+   * Separate, so that slow requests leave room for failed ones: long completions of large models are normally
+   * slow.
+   */
   private budgets = { failed: new Budget(0), slow: new Budget(0) };
 
-  /** Records from now on. Gives what ends that. */
+  /** Records from now on. Returns a function that ends that. */
   record(settings: TracingSettings, sink: SpanSink): () => void {
     this.settings = settings;
     this.sink = sink;
@@ -91,7 +97,7 @@ class Tracing {
     return this.settings.tellsBackends;
   }
 
-  /** The trace of a client's request. What the client says of sampling counts only where it is continued. */
+  /** The trace of a client's request. The client's sampled flag counts only if its trace is continued. */
   forClient({ name, id, startMs, traceparent }: Arrival): Trace {
     const told = traceparent === undefined ? undefined : readTraceparent(traceparent);
     const first: FirstStep = { name, kind: SPAN_KIND.server, startMs };
@@ -100,20 +106,20 @@ class Tracing {
     return new Trace(origin, first, this.sink);
   }
 
-  /** What a process of the deployment asks for, as a part of its trace; nothing where it has none. */
+  /** The work on a neighbour's call as part of its trace; `undefined` if it has none. */
   forNeighbour({ name, startMs, traceparent }: Omit<Arrival, 'id'>): Trace | undefined {
     const parent = readTraceparent(traceparent);
     return parent && this.continued(parent, { name, kind: SPAN_KIND.server, startMs });
   }
 
-  /** Work on messages of other traces, recorded if one of them is. */
+  /** Work on messages of several traces, recorded if one of them is. */
   forMessages(name: string, links: readonly RemoteSpan[], id: string): Trace {
     const isSampled = links.some((link) => link.isSampled);
     const first: FirstStep = { name, kind: SPAN_KIND.consumer, startMs: performance.now() };
     return new Trace({ traceId: id, isSampled, links }, first, this.sink);
   }
 
-  /** Work on one message, as a part of the trace that it came from, if any. */
+  /** Work on one message, as part of the trace of its sender, if any. */
   forMessage({ name, id, startMs, traceparent }: Arrival): Trace {
     const parent = readTraceparent(traceparent);
     const first: FirstStep = { name, kind: SPAN_KIND.consumer, startMs };
@@ -121,7 +127,7 @@ class Tracing {
     return new Trace({ traceId: id, isSampled: this.isSampled(id) }, first, this.sink);
   }
 
-  /** Ends a trace and decides whether it is kept. */
+  /** Ends a trace and decides whether to keep it. */
   end(trace: Trace, { failed, waitedMs, describe }: TraceEnd): void {
     if (!trace.isRecorded) return trace.drop();
     trace.root.end();
@@ -134,7 +140,7 @@ class Tracing {
     trace.keep();
   }
 
-  /** Does work as the whole of a trace. */
+  /** Runs work as a complete trace. */
   async run<T>(trace: Trace, work: () => Promise<T>): Promise<T> {
     const { root } = trace;
     try {
@@ -153,5 +159,5 @@ class Tracing {
   }
 }
 
-/** A process has one telemetry, as it has one log. */
+/** A process has one tracing, as it has one log. */
 export const tracing = new Tracing();
