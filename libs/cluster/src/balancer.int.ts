@@ -11,7 +11,7 @@ import { Balancer } from './balancer.js';
 class Process {
   isReady = true;
   asked = 0;
-  /** Answers whose client went away. */
+  /** Responses whose client disconnected. */
   cut = 0;
   private readonly server: Server;
 
@@ -51,7 +51,7 @@ let balancer: Balancer;
 
 async function given(...made: readonly Process[]): Promise<void> {
   for (const each of made) processes.push(await each.listen());
-  // Ports stay known though a process is gone.
+  // The ports stay known after a process has gone.
   const targets = processes.map((each) => {
     const { port } = each;
     return {
@@ -64,7 +64,7 @@ async function given(...made: readonly Process[]): Promise<void> {
   balancer = await Balancer.listen(targets, { host: '127.0.0.1', port: 0 });
 }
 
-/** One answer over a connection of its own. */
+/** One response over a separate connection. */
 async function ask(body = ''): Promise<string> {
   const response = await fetch(balancer.url, {
     method: 'POST',
@@ -85,7 +85,7 @@ describe('Balancer', () => {
     for (const each of processes) await each.stop();
   });
 
-  it('divides connections that are open evenly', async () => {
+  it('distributes open connections evenly', async () => {
     await given(new Process(() => undefined), new Process(() => undefined), new Process(() => undefined));
     const sockets = Array.from({ length: 9 }, () =>
       connect(Number(new URL(balancer.url).port), '127.0.0.1').on('error', () => undefined),
@@ -96,7 +96,7 @@ describe('Balancer', () => {
     await expect.poll(() => processes.map(({ cut }) => cut)).toEqual([3, 3, 3]);
   });
 
-  it('cuts the connection to a Unix socket of a client that has gone', async () => {
+  it('closes the connection to a Unix socket when its client disconnects', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-balancer-'));
     const path = join(folder, 'a.sock');
     const left = new Promise<void>((resolve) => {
@@ -118,13 +118,13 @@ describe('Balancer', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('passes on bodies and answers of any size', async () => {
+  it('forwards bodies and responses of any size', async () => {
     await given(new Process((response, request) => void request.pipe(response)));
     const body = 'é🙂'.repeat(2_000_000);
     expect((await ask(body)) === body).toBe(true);
   });
 
-  it('gives nothing to a process that is not ready, as long as another is', async () => {
+  it('sends nothing to a process that is not ready, as long as another one is', async () => {
     const [resting, ready] = [new Process(saying('resting')), new Process(saying('ready'))];
     resting.isReady = false;
     await given(resting, ready);
@@ -133,14 +133,14 @@ describe('Balancer', () => {
     expect(await ask20()).toHaveLength(20);
   });
 
-  it('loses no connection to a process that is gone', async () => {
+  it('loses no connection when a process is gone', async () => {
     const [gone, there] = [new Process(saying('gone')), new Process(saying('there'))];
     await given(gone, there);
     await gone.stop();
     expect(new Set(await ask20())).toEqual(new Set(['there']));
   });
 
-  it('asks another process again what may be asked twice, where one dies before it answers', async () => {
+  it('retries an idempotent request at another process when one dies before its response', async () => {
     const dying = new Process((response) => void response.socket?.destroy());
     await given(dying, new Process(saying('there')));
     for (let round = 0; round < 10; round += 1) {
@@ -153,7 +153,7 @@ describe('Balancer', () => {
     expect(lost).toBe(dying.asked - asked);
   });
 
-  it('names the client of each connection in a PROXY header if it is set to', async () => {
+  it('names the client of each connection in a PROXY header, if configured', async () => {
     const received: string[] = [];
     const server = createTcpServer((socket) =>
       socket.on('error', () => undefined).on('data', (bytes) => received.push(bytes.toString())),
@@ -172,7 +172,7 @@ describe('Balancer', () => {
     server.close();
   });
 
-  it('closes the connection of a client whose process has died', async () => {
+  it("closes a client's connection when its process dies", async () => {
     const dying = new Process((response) => void response.write('begun'));
     await given(dying);
     const response = await fetch(balancer.url);

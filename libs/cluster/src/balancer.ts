@@ -7,16 +7,16 @@ import {
   createServer,
 } from 'node:net';
 
-/** A connection to a process of this machine is there at once, or never. */
+/** A connection to a process of this machine succeeds at once or never. */
 const CONNECT_MS = 1_000;
 
-/** The beginning of a connection that is kept, to be sent again to another process. */
+/** The bytes of a connection that are kept for a retry at another process. */
 const KEPT_BYTES = 65_536;
 
-/** Requests that may be made twice. */
+/** Requests that may be retried. */
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS) /;
 
-/** Where a connection can go: a port of this machine, or a Unix socket. */
+/** The target of a connection: a port of this machine, or a Unix socket. */
 export interface Target {
   readonly place: { readonly port: number } | IpcSocketConnectOpts;
   readonly isReady: boolean;
@@ -25,14 +25,15 @@ export interface Target {
 export interface BalancerOptions {
   readonly host: string;
   readonly port: number;
-  /** Whether each connection begins with a header of the PROXY protocol that names its client; default: no. */
+  /** Whether each connection begins with a PROXY protocol header that names its client; default: no. */
   readonly namesClients?: boolean;
 }
 
 /**
- * Divides connections among processes, to the one with the fewest. One that is not ready gets none as long as another
- * is. Where one does not take a connection, or ends it before it has answered anything, the next is tried, if nothing
- * was sent or it may be sent twice. What flows is passed on byte for byte, each side as fast as the other reads.
+ * Distributes connections among processes, to the one with the fewest. A process that is not ready gets none
+ * as long as another one is. If one does not accept a connection, or closes it before any response, the next
+ * one is tried, provided nothing was sent or the request is idempotent. All bytes are forwarded unchanged,
+ * each side as fast as the other reads.
  */
 export class Balancer {
   private readonly open = new Map<Target, Set<Socket>>();
@@ -61,7 +62,7 @@ export class Balancer {
     return `http://${address}:${port}`;
   }
 
-  /** Takes no connection from now on; those that are open go on. */
+  /** Accepts no more connections; open ones continue. */
   stopListening(): void {
     this.server.close();
   }
@@ -101,7 +102,7 @@ export class Balancer {
   }
 }
 
-/** The connection of a client, and what it has sent before it got any answer. */
+/** The connection of a client, and what it sent before any response. */
 class Client {
   private kept: Buffer[] = [];
   private keptBytes = 0;
@@ -117,7 +118,7 @@ class Client {
     socket.on('error', () => undefined);
   }
 
-  /** Passes on what each side says, its end and its failure. `again` is called where another process may be asked. */
+  /** Forwards the data, end and failure of each side. Calls `again` if another process may be tried. */
   join(upstream: Socket, again: () => void): void {
     const { socket } = this;
     const keep = (bytes: Buffer): void => this.keep(bytes);

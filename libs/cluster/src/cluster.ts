@@ -19,15 +19,15 @@ export interface ClusterOptions {
   readonly replicas?: Replicas;
   /** Holds logs and journals. */
   readonly folder: string;
-  /** Where the balancer listens; default: free ports. */
+  /** The balancer's address; default: free ports. */
   readonly host?: string;
   readonly port?: number;
   readonly operatorPort?: number;
-  /** Hears what happens to processes. */
+  /** Called with the events of processes. */
   readonly tell?: (name: string, what: string) => void;
 }
 
-/** A process that tells metrics: the name of its service, and where. */
+/** A process with metrics: the name of its service, and its address. */
 interface ScrapedProcess {
   readonly job: string;
   readonly address: string;
@@ -39,10 +39,15 @@ interface Planned {
   readonly ports: readonly number[];
 }
 
-/** The settings of a process, from those of the cluster, and `instead` of what all share. */
+/**
+ * Builds the environment of a process from the cluster's settings and `instead`, which replaces shared ones.
+ */
 type EnvironmentOf = (process: Planned, env: Environment, instead?: Environment) => Promise<Environment>;
 
-/** All services as processes of this machine, any number of each, with a balancer before the gateways. */
+/**
+ * All services as processes of this machine, with any number of replicas, and a balancer in front of the
+ * gateways.
+ */
 export class Cluster {
   private arrangedFor = '';
 
@@ -57,18 +62,20 @@ export class Cluster {
     },
   ) {}
 
-  /** Brings the database and the topics up to date and starts everything; resolves when all of it is ready. */
+  /**
+   * Migrates the database, creates the topics and starts everything; resolves when all processes are ready.
+   */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { shared, env = {}, folder, host = '127.0.0.1' } = options;
     await mkdir(folder, { recursive: true });
-    // Journals have balances, and logs what a fault may let slip.
+    // Journals contain balances, and logs may contain secrets by mistake.
     await chmod(folder, 0o700);
     await migrate(shared.DATABASE_URL, MIGRATIONS_DIR);
     const topics = loadConfig(topicsConfig, { ...env, ...shared });
     await createTopics(kafkaConnection(topics), EVENTS, topicTerms(topics));
     const planned = await plan(options);
     const told = addresses(planned);
-    // Only this user can enter it, and its path is short enough for a socket.
+    // Only this user may enter it, and its path is short enough for a socket.
     const sockets = await mkdtemp(join(tmpdir(), 'svc-gateways-'));
     const socketOf = (name: string): string => join(sockets, `${name}.sock`);
     const ownOf = await environments();
@@ -104,7 +111,7 @@ export class Cluster {
     }
   }
 
-  /** Where each process tells its metrics. */
+  /** The metrics address of each process. */
   get metrics(): readonly ScrapedProcess[] {
     return this.told.metrics;
   }
@@ -126,8 +133,8 @@ export class Cluster {
   }
 
   /**
-   * Restarts every process of a kind, one after the other; with `env` in place of its settings, what all share included
-   * where `env` names it.
+   * Restarts every process of a kind, one after the other; if given, `env` replaces its settings, including
+   * shared ones.
    */
   async rollingRestart(kind: Kind, env?: Environment): Promise<void> {
     for (const service of this.replicas(kind)) {
@@ -137,8 +144,8 @@ export class Cluster {
   }
 
   /**
-   * Starts processes anew, all at once, with these settings beside those that the cluster gives: gateways and routers, and
-   * the others where a setting is not for those alone and has changed.
+   * Restarts processes, all at once, with these settings in addition to the cluster's: gateways and routers,
+   * and all others too if a setting that is not only for those two has changed.
    */
   async rearrange(env: Environment): Promise<void> {
     const shared = JSON.stringify(Object.entries(env).filter(([name]) => !/^(GATEWAY|ROUTER)_/.test(name)));
@@ -158,7 +165,10 @@ export class Cluster {
     await Promise.all(this.all.map((service) => service.ready()));
   }
 
-  /** Lets answers under way end, then stops everything, the gateways first. Gives the names of those that had to be killed. */
+  /**
+   * Lets open responses finish, then stops everything, the gateways first. Returns the names of processes
+   * that had to be killed.
+   */
   async stop(): Promise<string[]> {
     this.balancers.api.stopListening();
     this.balancers.operator.stopListening();
@@ -177,7 +187,7 @@ export class Cluster {
   }
 }
 
-/** A place where a gateway listens, as ready as the gateway. */
+/** A listener of a gateway, as ready as the gateway. */
 class GatewaySide implements Target {
   constructor(
     readonly place: Target['place'],
@@ -201,13 +211,13 @@ async function plan({ replicas = {}, env = {} }: ClusterOptions): Promise<Planne
   return wanted.map((one) => ({ ...one, ports: ports.splice(0, KINDS[one.kind].ports) }));
 }
 
-/** The simulator tells none; who has an operator's port tells them there. */
+/** The simulator has no metrics; processes with an operator's port serve them there. */
 const metricsOf = (planned: readonly Planned[]): readonly ScrapedProcess[] =>
   planned
     .filter(({ kind }) => kind !== 'simulator')
     .map(({ kind, ports }) => ({ job: KINDS[kind].app, address: `127.0.0.1:${ports.at(-1)}` }));
 
-/** Where everything listens, in the variables in which the others are told. */
+/** The addresses of all processes, in the variables that other processes read. */
 function addresses(planned: readonly Planned[]): Record<string, string> {
   const told: Record<string, string> = {};
   for (const { kind, ports } of planned) {

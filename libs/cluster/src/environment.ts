@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { type Environment, readCatalog } from '@svc/runtime';
 import { KINDS, type Kind } from './kinds.js';
 
-/** The settings of each process, as the chart has them: generated from the schemas that read them. */
+/** The settings of each process, as in the chart: generated from the schemas that read them. */
 const SETTINGS = new URL('../../../deploy/charts/platform/files/settings.json', import.meta.url);
 
-/** What any program may need of its surroundings. */
+/** Variables that any program may need. */
 const SYSTEM = ['PATH', 'HOME', 'TZ', 'LANG', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
 
 interface KnownSettings {
@@ -14,8 +14,8 @@ interface KnownSettings {
 }
 
 /**
- * What of these variables a process of each kind gets: the settings that it reads, and the keys that the catalogue names
- * for it. So each has its own secrets and no others, as in the chart and in compose.yaml.
+ * Selects the variables for a process of each kind: the settings that it reads, and the keys that the
+ * catalogue names for it. So each has its own secrets and no others, as in the chart and in compose.yaml.
  */
 export async function environments(): Promise<(kind: Kind, env: Environment) => Promise<Environment>> {
   const settings = JSON.parse(await readFile(SETTINGS, 'utf8')) as Readonly<Record<string, KnownSettings>>;
@@ -26,7 +26,7 @@ export async function environments(): Promise<(kind: Kind, env: Environment) => 
   };
 }
 
-/** The variables that the catalogue names for the kind. One that can't be read is reported by the processes. */
+/** The variables that the catalogue names for the kind. The processes report an unreadable catalogue. */
 async function keysOf(kind: Kind, { SVC_CATALOG: path = 'catalog.yaml' }: Environment): Promise<string[]> {
   if (kind !== 'router' && kind !== 'retrieval') return [];
   const catalog = await readCatalog(path).catch(() => undefined);

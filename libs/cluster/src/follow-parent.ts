@@ -1,3 +1,3 @@
-// Loaded before the main of every process of a cluster: one whose cluster has died, however that came, stops as if told to.
+// Preloaded by every process of a cluster: if the cluster dies in any way, its processes stop as on SIGTERM.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();

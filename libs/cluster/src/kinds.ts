@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** What the processes of the cluster share. Each gets those of them that it reads. */
+/** Settings shared by the processes of the cluster. Each gets those that it reads. */
 export interface SharedSettings {
   readonly DATABASE_URL: string;
   readonly REDIS_URL: string;
@@ -12,14 +12,14 @@ export interface SharedSettings {
 interface KindOptions {
   /** The folder in `apps`. */
   readonly app: string;
-  /** The variable in which the others are told where it listens. */
+  /** The variable from which other processes read its address. */
   readonly urlVariable?: 'LEDGER_URL' | 'LIMITER_URL' | 'ROUTER_URL' | 'RETRIEVAL_URL' | 'PAYMENTS_URL';
   readonly replicas: number;
   readonly ports: 1 | 2;
   readonly readyPath?: string;
 }
 
-/** The kinds of processes, in the order in which they are started; they are stopped in the other. */
+/** The kinds of processes, in start order; they are stopped in reverse. */
 export const KINDS = {
   simulator: { app: 'model-simulator', replicas: 1, ports: 1, readyPath: '/v1/models' },
   limiter: { app: 'rate-limiter', urlVariable: 'LIMITER_URL', replicas: 1, ports: 1 },
@@ -40,7 +40,7 @@ export function mainOf(kind: Kind): string {
   return fileURLToPath(new URL(`../../../apps/${KINDS[kind].app}/dist/main.js`, import.meta.url));
 }
 
-/** `gateway=3,router=2` as numbers of replicas. Refuses what it does not know: RangeError. */
+/** `gateway=3,router=2` as numbers of replicas. Throws RangeError on anything unknown. */
 export function parseReplicas(text: string): Replicas {
   const replicas: Partial<Record<Kind, number>> = {};
   for (const part of text.split(',').filter((each) => each.trim() !== '')) {

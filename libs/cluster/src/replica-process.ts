@@ -3,42 +3,45 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@svc/runtime';
 
-/** The compiled module, also when this file runs from its TypeScript source: a child process loads plain JavaScript. */
+/**
+ * The compiled module, even if this file runs from its TypeScript source: a child process loads plain
+ * JavaScript.
+ */
 const FOLLOW_PARENT = new URL('../dist/follow-parent.js', import.meta.url).href;
 
-/** How often a process is asked whether it is ready. */
+/** How often a process is polled for its readiness. */
 const ASK_EVERY_MS = 200;
 const ANSWER_MS = 1_000;
 
-/** A process that ended by itself is started again after so long, and after twice as long each time. */
+/** The pause before a process that exited is restarted; doubled each time. */
 const AGAIN_MS = 200;
 const AGAIN_MS_MOST = 10_000;
-/** One that has lived for so long begins with the short pause again. */
+/** After running for this long, the next restart begins with the short pause again. */
 const LIVED_MS = 30_000;
 
-/** Beyond the time that it gives answers under way, how long a process may take to stop. */
+/** How long a process may take to stop, beyond the time for open responses. */
 const STOP_MS = 60_000;
 
 export interface ServiceOptions {
-  /** What it is called in logs: `gateway-1`. */
+  /** Its name in logs: `gateway-1`. */
   readonly name: string;
   readonly main: string;
   readonly args?: readonly string[];
   readonly env: Environment;
-  /** Where it listens, also when it is started again. */
+  /** Its port, also after a restart. */
   readonly port: number;
-  /** Where it is asked whether it is ready; default: `/readyz`. */
+  /** The path of the readiness probe; default: `/readyz`. */
   readonly readyPath?: string;
   readonly logPath: string;
-  /** What happened to it, in a few words. */
+  /** Called with a short text about each event. */
   readonly tell: (what: string) => void;
 }
 
-/** A process of the cluster, which is started again when it ends by itself. */
+/** A process of the cluster, which is restarted when it exits by itself. */
 export class ReplicaProcess {
   readonly name: string;
   readonly port: number;
-  /** How often it was started. */
+  /** The number of starts. */
   starts = 0;
   private child: ChildProcess | undefined;
   private answers = false;
@@ -56,7 +59,7 @@ export class ReplicaProcess {
     this.start();
   }
 
-  /** Whether it says that it can serve, and is not about to stop. */
+  /** Whether it is ready, and not about to stop. */
   get isReady(): boolean {
     return this.answers && !this.isLeaving;
   }
@@ -75,13 +78,13 @@ export class ReplicaProcess {
     }
   }
 
-  /** Sends it a signal, such as SIGKILL, SIGSTOP, SIGCONT. One that ends by it is started again. */
+  /** Sends a signal, such as SIGKILL, SIGSTOP, SIGCONT. If the process exits, it is restarted. */
   signal(signal: NodeJS.Signals): void {
     if (signal === 'SIGKILL') this.answers = false;
     this.child?.kill(signal);
   }
 
-  /** Lets it finish and starts it anew, with other settings where they are given; resolves when it is ready. */
+  /** Lets it finish and starts it again, with other settings if given; resolves when it is ready. */
   async restart(env = this.env): Promise<void> {
     await this.inTurn(async () => {
       await this.end();
@@ -92,7 +95,7 @@ export class ReplicaProcess {
     await this.ready();
   }
 
-  /** Lets it finish, for good. Gives its exit code; `null` where it had to be killed. */
+  /** Lets it finish, without a restart. Returns its exit code; `null` if it had to be killed. */
   async stop(): Promise<number | null> {
     clearInterval(this.asking);
     await this.inTurn(async () => {
@@ -102,7 +105,7 @@ export class ReplicaProcess {
     return this.child?.exitCode ?? null;
   }
 
-  /** Two that restart it at once would lose sight of one process. */
+  /** Two concurrent restarts would lose track of one process. */
   private inTurn(work: () => Promise<void>): Promise<void> {
     this.turns = this.turns.then(work);
     return this.turns;
@@ -128,7 +131,7 @@ export class ReplicaProcess {
     const startedMs = performance.now();
     this.starts += 1;
     this.answers = false;
-    // In a session of its own: Ctrl-C reaches the cluster alone, which stops its processes in their order.
+    // In its own session: Ctrl-C reaches only the cluster, which stops its processes in order.
     const child = spawn(process.execPath, ['--import', FOLLOW_PARENT, main, ...args], {
       env: { ...this.env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
