@@ -12,42 +12,45 @@ const KILL_MS = 10_000;
 const ATTEMPTS = 4;
 const TAIL_CHARS = 3_000;
 
-/** What is written down of a server that was started, for whoever comes later. */
+/** The record of a started server, for later callers. */
 interface Written {
   readonly pid: number;
   readonly birth: string;
   readonly ports: readonly number[];
 }
 
-/** How to run a server of one kind. */
+/** The command line of a server. */
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** A server in a session of its own, so that it outlives who started it. Its folder holds its data, log and number. */
+/**
+ * A server in its own session, so that it outlives the process that started it. Its folder holds its data,
+ * log and record.
+ */
 export abstract class DetachedServer implements Server {
   abstract readonly variable: Server['variable'];
-  /** How many ports it listens on. */
+  /** The number of ports it listens on. */
   protected abstract readonly portCount: number;
 
-  /** @param env Says where programs are. */
+  /** @param env Locates the programs. */
   constructor(
     protected readonly folder: string,
     protected readonly env: Environment,
   ) {}
 
-  /** Writes what it needs and says how it is run. */
+  /** Writes the configuration and returns the command line. */
   protected abstract program(ports: readonly number[]): Promise<Program>;
   protected abstract addressOf(ports: readonly number[]): string | Promise<string>;
-  /** Whether it does its work. `log` is what this process of it has written. */
+  /** Whether it is operational. `log` is the output of this process. */
   protected abstract isReady(ports: readonly number[], log: string): Promise<boolean>;
 
   credentials(): Promise<Readonly<Record<string, string>>> {
     return Promise.resolve({});
   }
 
-  /** Without it, it listens where it did before, or where there is room. */
+  /** Its fixed ports; by default it reuses its previous ports if free, or else picks new ones. */
   protected get fixedPorts(): readonly number[] | undefined {
     return undefined;
   }
@@ -114,7 +117,10 @@ export abstract class DetachedServer implements Server {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Starts a process. False when it ended before it was ready, as when another one was quicker at the port. */
+  /**
+   * Starts a process. False if it ended before it was ready, for example because another process took the
+   * port.
+   */
   async #launch(ports: readonly number[]): Promise<boolean> {
     const { command, args } = await this.program(ports);
     await rm(this.#logPath, { force: true });
@@ -138,12 +144,12 @@ export abstract class DetachedServer implements Server {
     try {
       const child = spawn(command, args, {
         cwd: this.folder,
-        // Nothing else of this process's environment, which may hold secrets.
+        // Nothing else from this environment, which may hold secrets.
         env: { PATH: this.env['PATH'], HOME: this.env['HOME'] },
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
       });
-      // Who reads the log, or misses the process, learns of it.
+      // The failure shows in the log, or in the missing process.
       child.once('error', () => undefined);
       child.unref();
       return child;
@@ -171,7 +177,7 @@ export abstract class DetachedServer implements Server {
     return ports;
   }
 
-  /** The process that was started last, when it still runs. */
+  /** The latest process, if it still runs. */
   async #running(): Promise<Written | undefined> {
     const written = await this.#read();
     return written && (await birthOf(written.pid)) === written.birth ? written : undefined;

@@ -15,7 +15,7 @@ const hostOf = (address: string): { host: string; port: number } => {
   return { host: hostname, port: Number(port) };
 };
 
-/** Whether something takes connections at the address. */
+/** Whether the address accepts connections. */
 const isOpen = (address: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(hostOf(address), () => {
@@ -32,7 +32,7 @@ describe.each([
 ] as [string, () => Server][])('%s', (_name, serverOf) => {
   let address: string;
 
-  it('starts where it listens, and once only', async () => {
+  it('starts once, at the reported address', async () => {
     const server = serverOf();
     expect(await server.address()).toBeUndefined();
     address = await server.start();
@@ -41,7 +41,7 @@ describe.each([
     expect(await server.address()).toBe(address);
   });
 
-  it('is back at its address after kill -9', async () => {
+  it('comes back at its address after kill -9', async () => {
     const server = serverOf();
     await server.kill();
     expect(await server.address()).toBeUndefined();
@@ -50,7 +50,7 @@ describe.each([
     expect(await isOpen(address)).toBe(true);
   });
 
-  it('stands still and goes on', async () => {
+  it('pauses and resumes', async () => {
     const server = serverOf();
     await server.pause();
     expect(await isOpen(address)).toBe(true);
@@ -58,7 +58,7 @@ describe.each([
     expect(await server.start()).toBe(address);
   });
 
-  it('can be stopped while it stands still, and then is gone', async () => {
+  it('can be stopped while it is paused', async () => {
     const server = serverOf();
     await server.pause();
     await server.stop();
@@ -68,7 +68,7 @@ describe.each([
   });
 });
 
-it('leaves a server alone whose address is given', async () => {
+it('leaves a server alone if its address is given', async () => {
   const given = new Infra('nowhere', {
     KAFKA_BROKERS: 'broker:9092',
     REDIS_URL: 'redis://cache:6379',

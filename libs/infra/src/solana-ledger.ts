@@ -20,16 +20,16 @@ const ACCOUNT_PROGRAM = address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 
 const DECIMALS = 6;
 
-/** A transaction can be executed for so many blocks after the one that it names. */
+/** The number of blocks for which a transaction's blockhash is valid. */
 const VALID_BLOCKS = 150;
 
 const MUCH_SOL = 10_000_000_000n;
 
-/** The sizes of a mint and of a token account, and where things are in them. Source: the SPL token program. */
+/** The sizes and field offsets of a mint and of a token account. Source: the SPL token program. */
 const MINT = { bytes: 82, supply: 36, decimals: 44, isInitialized: 45 };
 const ACCOUNT = { bytes: 165, owner: 32, amount: 64, state: 108 };
 
-/** The faults that LiteSVM numbers, as nodes name them. */
+/** LiteSVM's numbered errors, by the names that nodes use. */
 const FAULTS =
   `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee
 AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee InvalidAccountIndex SignatureFailure
@@ -41,23 +41,23 @@ InsufficientFunds IncorrectProgramId MissingRequiredSignature AccountAlreadyInit
     /\s/,
   );
 
-/** What a validator drops without a trace. */
+/** Errors on which a validator drops a transaction without a trace. */
 const DROPPED = new Set(['BlockhashNotFound', 'SignatureFailure', 'SanitizeFailure', 'AccountNotFound']);
 
 type Executed = TransactionMetadata | FailedTransactionMetadata;
 
-/** A transaction that was executed, whether it succeeded or not. */
+/** An executed transaction, successful or not. */
 export interface Landed {
   readonly signature: string;
   readonly wire: string;
   readonly accounts: readonly Address[];
   readonly slot: number;
   readonly error: unknown;
-  /** What each account with USDC had before and after. */
+  /** The USDC balance of each account before and after. */
   readonly tokens: readonly { index: number; owner: Address; before: bigint; after: bigint }[];
 }
 
-/** Accounts and transactions of a Solana on this machine. */
+/** Accounts and transactions of the local Solana. */
 export class SolanaLedger {
   slot = 1_000;
   private hashedAt = this.slot;
@@ -99,7 +99,7 @@ export class SolanaLedger {
     return this.unitsOf(await tokenAccount(owner)) ?? 0n;
   }
 
-  /** Takes the account for USDC of an address away. */
+  /** Removes the USDC account of an address. */
   async close(owner: string): Promise<void> {
     this.put(await tokenAccount(owner), new Uint8Array());
   }
@@ -108,7 +108,7 @@ export class SolanaLedger {
     return Number(this.svm.getBalance(of) ?? 0n);
   }
 
-  /** An account as nodes show it. */
+  /** An account as nodes return it. */
   account(of: Address): unknown {
     const account = this.svm.getAccount(of);
     if (!account.exists) return null;
@@ -148,7 +148,7 @@ export class SolanaLedger {
     }
   }
 
-  /** Executes a transaction once, and tells its signature. */
+  /** Executes a transaction once, and returns its signature. */
   execute(wire: string): string {
     const transaction = decoded(wire);
     const signature = getSignatureFromTransaction(transaction);
@@ -186,7 +186,7 @@ export class SolanaLedger {
       .toReversed();
   }
 
-  /** Takes back what a transaction has moved, as where its block was not built upon. */
+  /** Reverts a transaction, as when its block is abandoned. */
   forget(signature: string): void {
     const landed = this.landed.get(signature);
     if (!landed) return;
@@ -195,7 +195,10 @@ export class SolanaLedger {
     this.move(landed, -1n);
   }
 
-  /** What was taken back is done again in another block, if it is not too late for that. LiteSVM executes nothing twice. */
+  /**
+   * Executes a reverted transaction again in another block, unless it has expired. LiteSVM executes nothing
+   * twice.
+   */
   private landAgain(signature: string, { messageBytes }: Transaction): string {
     const { lifetimeToken } = getCompiledTransactionMessageDecoder().decode(messageBytes);
     const before = this.forgotten.get(signature);
@@ -207,7 +210,7 @@ export class SolanaLedger {
     return signature;
   }
 
-  /** Moves what a transaction has moved, forth or back. */
+  /** Applies the transfers of a transaction, or reverts them. */
   private move({ tokens, accounts }: Landed, sign: 1n | -1n): void {
     for (const { index, before, after } of tokens) {
       const of = accounts[index];
@@ -238,7 +241,7 @@ export class SolanaLedger {
     });
   }
 
-  /** What an account for USDC has; nothing of any other. */
+  /** The balance of a USDC account; `undefined` for any other account. */
   private unitsOf(of: Address): bigint | undefined {
     const data = this.tokenData(of);
     return data?.readBigUInt64LE(ACCOUNT.amount);
@@ -257,14 +260,14 @@ export class SolanaLedger {
   }
 }
 
-/** The account in which an address keeps its USDC. */
+/** The address of an owner's USDC account. */
 async function tokenAccount(owner: string): Promise<Address> {
   const seeds = [owner, TOKEN_PROGRAM, USDC].map((seed) => getAddressEncoder().encode(address(seed)));
   const [found] = await getProgramDerivedAddress({ programAddress: ACCOUNT_PROGRAM, seeds });
   return found;
 }
 
-/** A transaction as nodes show it. */
+/** A transaction as nodes return it. */
 export function landedAs({ wire, slot, error, tokens }: Landed): object {
   const shown = (which: 'before' | 'after') =>
     tokens.map(({ index, owner, ...units }) => ({
@@ -290,7 +293,7 @@ function accountsOf({ messageBytes }: Transaction): readonly Address[] {
   return 'staticAccounts' in message ? message.staticAccounts : [];
 }
 
-/** Why a transaction failed, as nodes write it; `null` where it did not. */
+/** Why a transaction failed, in the format of nodes; `null` if it succeeded. */
 function faultOf(result: Executed): unknown {
   if (!('err' in result)) return null;
   const error: unknown = result.err();

@@ -6,19 +6,19 @@ import { type KafkaIdentity, KafkaServer, kafkaBrokers } from './kafka-server.js
 import { birthOf } from './processes.js';
 import type { Server } from './server.js';
 
-/** Followed by the number of the process that it is for. */
+/** Followed by the id of the process that created it. */
 const PREFIX = 'svc-test-infra-';
 
 /**
- * Servers of a test's own, none of them started yet, in a folder that `wipe` removes. What processes left behind that
- * were killed before they could is removed first. The environment says where programs are; no server in it is used.
+ * Servers for one test, not started yet, in a folder that `wipe` removes. Leftovers of killed processes are
+ * removed first. The environment locates programs; servers named in it are not used.
  */
 export async function temporaryInfra(): Promise<Infra> {
   const { KAFKA_BROKERS: _brokers, REDIS_URL: _redis, DATABASE_URL: _database, ...programs } = process.env;
   return new Infra(await temporaryFolder(), programs);
 }
 
-/** Brokers of a test's own that keep copies of each other's events, not started yet. Most have to run for any to work. */
+/** Replicated brokers for one test, not started yet. They need a majority to work. */
 export interface TemporaryBrokers {
   readonly brokers: readonly Server[];
   wipe(): Promise<void>;
@@ -29,7 +29,7 @@ export async function temporaryBrokers(count: number): Promise<TemporaryBrokers>
   return ended(folder, await kafkaBrokers(folder, count, process.env));
 }
 
-/** A broker of a test's own that speaks TLS alone, not started yet. */
+/** A broker for one test that accepts only TLS, not started yet. */
 export async function temporaryTlsBroker(identity: KafkaIdentity): Promise<TemporaryBrokers> {
   const folder = await temporaryFolder();
   return ended(folder, [new KafkaServer(join(folder, 'kafka-1'), process.env, { identity })]);
@@ -38,7 +38,7 @@ export async function temporaryTlsBroker(identity: KafkaIdentity): Promise<Tempo
 const ended = (folder: string, brokers: readonly Server[]): TemporaryBrokers => ({
   brokers,
   wipe: async () => {
-    // The last ones would wait for the others before they stop.
+    // In a graceful stop, the last ones would wait for the others.
     await Promise.all(brokers.map((broker) => broker.kill()));
     await rm(folder, { recursive: true, force: true });
   },
@@ -47,7 +47,7 @@ const ended = (folder: string, brokers: readonly Server[]): TemporaryBrokers => 
 async function temporaryFolder(): Promise<string> {
   await removeLeftBehind();
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  // Root's PostgreSQL runs as another user, who has to get in.
+  // As root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o711);
   return folder;
 }
@@ -57,7 +57,7 @@ async function removeLeftBehind(): Promise<void> {
     const owner = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
     if (!owner || (await birthOf(owner)) !== undefined) continue;
     const folder = join(tmpdir(), name);
-    // Another test process may be at it too.
+    // Another test process may be removing it too.
     await new Infra(folder).wipe().catch(() => undefined);
     for (const server of await readdir(folder).catch(() => [])) {
       if (server.startsWith('kafka-'))

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const INSTALL_MS = 300_000;
 
-/** Fetches what PyPI has as a wheel into a folder, by pip. `more` are further arguments of pip. */
+/** Downloads a wheel from PyPI into a folder, by pip. `more` are further arguments of pip. */
 export async function fetchWheel(
   folder: string,
   requirement: string,
