@@ -2,24 +2,24 @@ import type { JobDefinition } from '@svc/contracts';
 import { z } from 'zod';
 import type { JobRun, JobWorker } from './job-workers.js';
 
-/** A job that no further try can help. */
+/** A failed job that no retry can help. */
 class PayloadRefused extends Error {
-  // The name by which BullMQ knows that there is no use in another try.
+  // BullMQ recognizes this name and does not retry.
   override readonly name = 'UnrecoverableError';
 }
 
-/** What is registered for a job. */
+/** A registered job and its worker. */
 export interface Work {
   readonly job: JobDefinition;
   readonly worker: JobWorker<unknown>;
 }
 
-/** A worker that was told to end may take so long for it. */
+/** How long an aborted worker may take to end. */
 const GRACE_MS = 2_000;
 
 /**
- * Tries a job once. Rejects when its payload has not the agreed shape, when the worker rejects, and when it goes on
- * after its deadline or after `stopping` was aborted.
+ * Runs a job once. Rejects if its payload is invalid, if the worker rejects, or if it continues after its
+ * deadline or after `stopping` was aborted.
  */
 export async function attempt(
   { job, worker }: Work,
@@ -36,7 +36,7 @@ export async function attempt(
   try {
     await endedAfter(signal, worker(parsed.data, { ...run, signal }));
   } catch (error) {
-    // A worker that heeds its signal says only that it was aborted.
+    // A worker that heeds its signal only reports that it was aborted.
     if (deadline.signal.aborted) throw new Error(tooLong, { cause: error });
     throw error;
   } finally {
@@ -44,7 +44,7 @@ export async function attempt(
   }
 }
 
-/** The end of the work, which has a moment for it once the signal is aborted. */
+/** Resolves with the work, which gets a grace period once the signal is aborted. */
 async function endedAfter(signal: AbortSignal, work: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;

@@ -3,13 +3,13 @@ import { within } from '@svc/runtime';
 import { SteadyClient, connectBlockingCluster, isCluster } from '@svc/storage';
 import type { BackendFactory, IQueueBackend, Job, JobProgress, Queue, Worker } from 'bullmq';
 
-/** Where jobs are kept. */
+/** The server that stores jobs. */
 export type JobsBackend =
   { readonly kind: 'postgres'; readonly url: string } | { readonly kind: 'redis'; readonly url: string };
 
-/** The schema of BullMQ's tables, which it makes and migrates itself. */
+/** The schema of BullMQ's tables, which it creates and migrates itself. */
 const SCHEMA = 'jobs';
-/** Braces keep the keys of a queue on one node of a Redis cluster. */
+/** The braces keep the keys of a queue on one node of a Redis cluster. */
 const PREFIX = '{jobs}';
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
@@ -17,11 +17,11 @@ const OPEN_MS = 10_000;
 const FAILED_CLOSE_MS = 1_000;
 const DISCONNECT_MS = 500;
 
-/** A job that has a lock is done by somebody. After this time without a renewal it is another's. */
+/** A locked job is being worked on. Without a renewal for this long, another worker takes it. */
 const LOCK_MS = 60_000;
-/** A worker is told of new jobs; it asks nevertheless this often. */
+/** Workers are notified of new jobs; they also poll at this interval. */
 const ASK_S = 60;
-/** Crashes of its process that a job may outlive. */
+/** How many crashes of its process a job survives. */
 const STALLS = 5;
 const RETRY_MS = 1_000;
 
@@ -30,7 +30,7 @@ export type AnyQueue = Queue<unknown, void, string, unknown, void, string, IQueu
 export type AnyWorker = Worker<unknown, void, string, IQueueBackend, JobProgress, unknown>;
 export type Process = (job: Job<unknown, void>, token: string | undefined) => Promise<void>;
 
-/** Takes a tenth of a second, so that it waits until somebody needs it. */
+/** Loading takes a tenth of a second, so it is deferred until needed. */
 const loadBull = (): Promise<typeof import('bullmq')> => import('bullmq');
 
 async function optionsOf(backend: JobsBackend) {
@@ -68,7 +68,7 @@ function redisConnection(url: string) {
     : { url, maxRetriesPerRequest: null, connectTimeout: CONNECT_MS };
 }
 
-/** Connections that a part does not end by itself, since they were made for it. */
+/** Connections that were created for a part, which does not close them itself. */
 const lent = new WeakMap<Part, { disconnect(): void }>();
 
 function lend<Lent extends Part>(part: Lent, connection: object): Lent {
@@ -79,8 +79,8 @@ function lend<Lent extends Part>(part: Lent, connection: object): Lent {
 type PostgresFactory = typeof import('bullmq').createPostgresBackend;
 
 /**
- * BullMQ makes the connection on which it is told of jobs by itself, and nobody listens to its errors before it is there
- * and while it is closed: one that the server ends then would end the process.
+ * BullMQ creates its notification connection itself, without an error listener before it is open and while it
+ * closes: if the server ended the connection then, the process would crash.
  */
 function steady(create: PostgresFactory): PostgresFactory {
   return (...args) => {
@@ -92,14 +92,14 @@ function steady(create: PostgresFactory): PostgresFactory {
   };
 }
 
-/** A queue that can be added to. Rejects when the backend does not answer. */
+/** A queue for adding jobs. Rejects if the backend does not respond. */
 export async function openQueue(backend: JobsBackend, name: string): Promise<AnyQueue> {
   const { bull, factory, connection } = await optionsOf(backend);
   const queue: AnyQueue = new bull.Queue(name, { connection, prefix: PREFIX }, factory);
   return opened(lend(queue, connection));
 }
 
-/** A worker that is ready and does not run yet. Rejects when the backend does not answer. */
+/** A worker that is ready but not running yet. Rejects if the backend does not respond. */
 export async function openWorker(backend: JobsBackend, name: string, process: Process): Promise<AnyWorker> {
   const { bull, factory, connection } = await optionsOf(backend);
   const options = {
@@ -123,7 +123,7 @@ interface Part {
   disconnect(): Promise<void>;
 }
 
-/** What has failed to open keeps its failure for ever, so it is thrown away. */
+/** A part that failed to open never recovers, so it is discarded. */
 async function opened<Opening extends Part>(part: Opening): Promise<Opening> {
   // Without a listener an error would go to the console.
   part.on('error', () => undefined);
@@ -136,7 +136,9 @@ async function opened<Opening extends Part>(part: Opening): Promise<Opening> {
   }
 }
 
-/** Lets it end what it does, for so long; then its connections end, which try for ever to be there again. */
+/**
+ * Gives it a limited time to finish; then closes its connections, which would otherwise reconnect forever.
+ */
 export async function closePart(part: Part, deadlineMs: number): Promise<void> {
   await within(deadlineMs, part.close()).catch(() => undefined);
   await within(DISCONNECT_MS, part.disconnect()).catch(() => undefined);

@@ -5,20 +5,20 @@ import { SPAN_KIND, type Step, events, traced } from '@svc/telemetry';
 import { type AnyQueue, closePart, openQueue } from './backend.js';
 import { JobsSettings } from './jobs.config.js';
 
-/** A job could not be stored. After a timeout it may have been stored nevertheless. */
+/** A job could not be stored. After a timeout it may have been stored anyway. */
 export class JobNotStored extends Error {
   override readonly name = 'JobNotStored';
 }
 
 const STORE_MS = 5_000;
 const CLOSE_MS = 1_000;
-/** How often the jobs of the queues that are in use are counted. */
+/** How often the jobs of the used queues are counted. */
 const COUNT_EVERY_MS = 15_000;
 const DAY_S = 86_400;
-/** Finished jobs are kept for a look, and so that an id is not used twice: so many, for so long. */
+/** Finished jobs are kept for inspection, and so that an id is not reused: up to this number and age. */
 const KEEP_DONE = { age: DAY_S, count: 1_000 };
 const KEEP_FAILED = { age: 7 * DAY_S, count: 1_000 };
-/** A time that nobody has taken up for so long belongs to a chain that is broken. */
+/** A scheduled time that no worker has taken up for this long belongs to a broken chain. */
 const OVERDUE_MS = 3_600_000;
 
 type JobHandling = Omit<JobDefinition, 'payload'>;
@@ -46,7 +46,7 @@ export class BullJobs extends Jobs implements OnApplicationShutdown {
     payload: Payload,
     { id }: JobOptions = {},
   ): Promise<void> {
-    // BullMQ takes no colons and no numbers.
+    // BullMQ rejects ids that contain colons or are numbers.
     const jobId = id === undefined ? {} : { jobId: `${job.name}-${encodeURIComponent(id)}` };
     const data = job.payload.parse(payload);
     await traced(`send ${job.queue}`, (step) => {
@@ -79,7 +79,7 @@ export class BullJobs extends Jobs implements OnApplicationShutdown {
     await within(2 * CLOSE_MS, Promise.all(closing)).catch(() => undefined);
   }
 
-  /** Never rejects: what can't be counted is not told. */
+  /** Never rejects: what can't be counted is not reported. */
   private async count(): Promise<void> {
     if (this.isCounting) return;
     this.isCounting = true;
@@ -125,7 +125,7 @@ function optionsOf(job: JobHandling) {
   };
 }
 
-/** What makes the work on a job a part of the trace that added it, where that is recorded. */
+/** Makes the work on a job part of the trace that added it, if that is recorded. */
 function sentBy(step: Step | undefined, queue: string): { telemetry?: { metadata: string } } {
   if (!step) return {};
   step.kind = SPAN_KIND.producer;

@@ -8,14 +8,14 @@ import { JobsSettings } from './jobs.config.js';
 import { QueueWorker } from './queue-worker.js';
 
 const START_AFTER_MS = 500;
-/** How often it is made sure that schedules are still there: Redis may have lost them. */
+/** How often schedules are verified, since Redis may have lost them. */
 const SCHEDULE_AGAIN_MS = 10 * 60_000;
 
 interface Registration extends Work {
   readonly times: JobTimes<unknown> | undefined;
 }
 
-/** Workers of BullMQ, one for each queue that this process has jobs of. */
+/** Workers of BullMQ, one for each queue of which this process has jobs. */
 @Injectable()
 export class BullWorkers extends JobWorkers implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly registered: Registration[] = [];
@@ -77,7 +77,7 @@ export class BullWorkers extends JobWorkers implements OnApplicationBootstrap, O
     }
   }
 
-  /** Never rejects: what fails is done at the next time. */
+  /** Never rejects: failures are retried the next time. */
   private async scheduleAgain(): Promise<void> {
     for (const { job, times } of this.registered) {
       if (!times) continue;

@@ -3,6 +3,6 @@ import type { JobsBackend } from './backend.js';
 /** The injected settings. */
 export abstract class JobsSettings {
   abstract readonly backend: JobsBackend;
-  /** Workers begin so long after the start, which they would slow down; default: 500 ms. */
+  /** How long after the start workers begin, so as not to slow it down; default: 500 ms. */
   abstract readonly startAfterMs?: number;
 }

@@ -20,7 +20,7 @@ function openJobs(): BullJobs {
   return jobs;
 }
 
-/** A process that works on a job. */
+/** A process with a worker for a job. */
 function startWorker<Payload>(
   job: JobDefinition<Payload>,
   worker: JobWorker<Payload>,
@@ -36,7 +36,7 @@ function startWorker<Payload>(
   return { ...told, stop };
 }
 
-/** A job of a queue that no other test has. */
+/** A job of a queue that no other test uses. */
 const own = (queue: string, more: Partial<typeof count> = {}): typeof count => ({ ...count, ...more, queue });
 
 afterEach(async () => {
@@ -57,7 +57,7 @@ for (const { name, skip, start } of servers)
 
     afterAll(() => server.stop());
 
-    it('brings each job with its payload to one of the workers, in the order of a queue', async () => {
+    it('delivers each job with its payload to one of the workers, in the order of its queue', async () => {
       const job = own('order');
       const seen: number[] = [];
       startWorker(job, async ({ n }) => void seen.push(n));
@@ -67,7 +67,7 @@ for (const { name, skip, start } of servers)
       expect(seen).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
     });
 
-    it('adds a job of the same name and id once', async () => {
+    it('adds a job with the same name and id once', async () => {
       const job = own('once');
       const seen: number[] = [];
       const jobs = openJobs();
@@ -79,7 +79,7 @@ for (const { name, skip, start } of servers)
       expect(seen).toHaveLength(2);
     });
 
-    it('tries a job again as often as its definition says, and tells of every failure', async () => {
+    it('retries a job as often as its definition allows, and logs every failure', async () => {
       const job = own('again');
       const attempts: number[] = [];
       const { warn, error } = startWorker(job, async (_, run) => {
@@ -97,7 +97,7 @@ for (const { name, skip, start } of servers)
       });
     });
 
-    it('refuses a faulty payload where it is added, and fails one that got stored without another try', async () => {
+    it('rejects an invalid payload on adding, and fails a stored one without a retry', async () => {
       const job = own('faulty');
       const seen: unknown[] = [];
       const { error } = startWorker(job, async (payload) => void seen.push(payload));
@@ -110,7 +110,7 @@ for (const { name, skip, start } of servers)
       expect(seen).toEqual([]);
     });
 
-    it('fails a try that goes on after its deadline, and goes on with the next job', async () => {
+    it('fails an attempt that exceeds its deadline, and continues with the next job', async () => {
       const job = own('deadline', { deadlineMs: 100, attempts: 1 });
       const seen: number[] = [];
       const { error } = startWorker(job, async ({ n }, { signal }) => {
@@ -124,7 +124,7 @@ for (const { name, skip, start } of servers)
       expect(JSON.stringify(error.mock.calls)).toContain('count took longer than 100 ms');
     });
 
-    it('does a scheduled job once at each of its times, over several processes', async () => {
+    it('runs a scheduled job once at each of its times, over several processes', async () => {
       const job = own('schedule');
       const dueMs: number[] = [];
       const worker = async (_: unknown, { dueAt }: JobRun) => void dueMs.push(dueAt.getTime());
@@ -137,7 +137,7 @@ for (const { name, skip, start } of servers)
       expect(dueMs.map((ms) => ms % 1_000)).toEqual(dueMs.map(() => 0));
     });
 
-    it('does a job at each start, where that is wanted', async () => {
+    it('runs a job at each start, if configured', async () => {
       const job = own('at-start');
       let done = 0;
       const times = { payload: { n: 0 }, cron: '0 0 1 1 *', atStart: true };
@@ -153,7 +153,7 @@ for (const { name, skip, start } of servers)
       }
     });
 
-    it('stops within seconds with a job in hand, which another process begins anew with all its tries', async () => {
+    it('stops within seconds with a job in progress, which another process restarts with all its attempts', async () => {
       const job = own('handover');
       const attempts: number[] = [];
       const stubborn = startWorker(job, async (_, run) => {
@@ -169,7 +169,7 @@ for (const { name, skip, start } of servers)
       await vi.waitFor(() => expect(attempts).toEqual([1, 1]), PATIENCE);
     });
 
-    it('lives through an outage of the server, and begins during one', async () => {
+    it('survives an outage of the server, and starts during one', async () => {
       const job = own('outage');
       const seen: number[] = [];
       const worker = async ({ n }: { n: number }): Promise<void> => void seen.push(n);
@@ -186,11 +186,11 @@ for (const { name, skip, start } of servers)
       await server.comeBack();
       await vi.waitFor(() => jobs.add(job, { n: 2 }), PATIENCE);
       await vi.waitFor(() => jobs.add(own('outage-2'), { n: 3 }), PATIENCE);
-      // The one that was refused may have been stored nevertheless.
+      // The rejected job may have been stored anyway.
       await vi.waitFor(() => expect(seen).toEqual(expect.arrayContaining([1, 2, 3])), PATIENCE);
     });
 
-    it('takes the end of a connection at any moment, while it opens, works and closes', async () => {
+    it('survives the end of a connection at any moment, while opening, working and closing', async () => {
       const thrown: Error[] = [];
       process.on('uncaughtExceptionMonitor', (error) => thrown.push(error));
       for (let time = 0; time < 10; time += 1) {
@@ -226,7 +226,7 @@ describe.skipIf(skipped)(`jobs on a Redis Cluster of three${note}`, () => {
 
   afterAll(() => server?.stop());
 
-  it('are each done once by one of the workers, tried again where they fail, and scheduled once', async () => {
+  it('run once on one of the workers, are retried if they fail, and are scheduled once', async () => {
     const job = own('cluster');
     const seen: number[] = [];
     let failures = 0;

@@ -7,14 +7,14 @@ import { JobsSettings } from './jobs.config.js';
 
 export interface JobsConfig {
   readonly url: string;
-  /** Workers begin so long after the start, which they would slow down; default: 500 ms. */
+  /** How long after the start workers begin, so as not to slow it down; default: 500 ms. */
   readonly startAfterMs?: number;
 }
 
-/** Gives the whole application one queue system. Needs the global module of logging. */
+/** Provides the queue system of the application. Requires the global logging module. */
 @Module({})
 export class JobsModule {
-  /** In tables of BullMQ's own, in the schema `jobs`. */
+  /** In BullMQ's own tables, in the schema `jobs`. */
   static postgres(config: JobsConfig): DynamicModule {
     return moduleOf(config, 'postgres');
   }

@@ -7,9 +7,9 @@ import { type AnyWorker, type JobsBackend, closePart, openWorker } from './backe
 
 const OPEN_RETRY_MS_MIN = 1_000;
 const OPEN_RETRY_MS_MAX = 30_000;
-/** A worker that fails rests for this long: some faults of its backend would have it try again at once. */
+/** A failed worker rests for this long: some backend faults would make it retry at once. */
 const REST_MS = 1_000;
-/** While a backend is away there is a fault every moment; one line in so long tells it. */
+/** A backend that is down fails constantly; log one line per this interval. */
 const QUIET_MS = 30_000;
 const STOP_MS = 3_000;
 
@@ -18,11 +18,11 @@ export interface QueueWorkerOptions {
   readonly queue: string;
   readonly works: ReadonlyMap<string, Work>;
   readonly logger: Logger;
-  /** Runs once the worker is open, again until it succeeds. */
+  /** Runs once the worker is open, and is retried until it succeeds. */
   readonly onOpen: () => Promise<void>;
 }
 
-/** Works on one queue, whatever becomes of its backend, until it is stopped. */
+/** Works on one queue until it is stopped, despite failures of its backend. */
 export class QueueWorker {
   readonly #options: QueueWorkerOptions;
   readonly #stopping = new AbortController();
@@ -35,17 +35,17 @@ export class QueueWorker {
   }
 
   start(): void {
-    // So that the first failure of one is seen as an increase.
+    // So that the first failure shows as an increase.
     for (const name of this.#options.works.keys()) events.jobsFailed.with(name);
-    // It tries on until it is open or stopped, and never rejects.
+    // It retries until it is open or stopped, and never rejects.
     this.#opening = this.#open();
   }
 
-  /** Gives jobs in hand a moment to end; others take them up again. */
+  /** Gives running jobs a moment to end; other processes take over the rest. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the process stops'));
     if (this.#worker) await closePart(this.#worker, STOP_MS);
-    // One that was not open yet closes as soon as it is.
+    // A worker that is still opening closes as soon as it is open.
     await within(STOP_MS, this.#opening).catch(() => undefined);
   }
 
@@ -112,7 +112,7 @@ export class QueueWorker {
     } catch (error) {
       outcome = stopping.aborted ? 'left' : 'failed';
       if (!stopping.aborted) throw error;
-      // Whoever goes on with it has as many tries as there were.
+      // The next process has the same number of attempts left.
       await job.moveToWait(token);
       throw Object.assign(new Error('the process stops'), { name: 'WaitingError' });
     } finally {
@@ -132,7 +132,7 @@ function dueAt({ opts, timestamp }: Job<unknown, void>): Date {
   return new Date(opts.prevMillis ?? timestamp + (opts.delay ?? 0));
 }
 
-/** Does a job as a part of the trace that added it, or as one of its own. */
+/** Does a job as part of the trace that added it, or as its own trace. */
 function tracedJob(job: Job<unknown, void>, queue: string, work: () => Promise<void>): Promise<void> {
   const name = `process ${queue}`;
   const traceparent = job.opts.telemetry?.metadata;

@@ -14,7 +14,7 @@ export const count = defineJob({
   deadlineMs: 10_000,
 });
 
-/** A real server that keeps jobs, and can be made to go away for a while. */
+/** A real server for jobs that can be suspended. */
 export interface JobsServer {
   readonly backend: JobsBackend;
   leave(): Promise<void>;
@@ -56,7 +56,7 @@ export async function startRedis(): Promise<JobsServer> {
   };
 }
 
-/** Three servers as a cluster. They do not go away. */
+/** A cluster of three servers, which can't be suspended. */
 export async function startRedisCluster(): Promise<JobsServer> {
   const { url, stop } = await startTestRedisCluster();
   const stays = (): Promise<void> => Promise.resolve();
