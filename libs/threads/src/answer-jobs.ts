@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { reasonOf } from './job-failed.js';
 
-/** What a thread posts for each job: exactly one of these. */
+/** The reply of a thread to a job: exactly one of these. */
 export type Answer<Value> = { readonly value: Value } | { readonly refused: string };
 
-/** Makes this thread one of a pool: each job that arrives is answered by `work`, one at a time. */
+/** Makes this thread part of a pool: `work` handles each job that arrives, one at a time. */
 export function answerJobs<Job, Value>(work: (job: Job) => Value | Promise<Value>): void {
   const answer = async (job: Job): Promise<Answer<Value>> => {
     try {

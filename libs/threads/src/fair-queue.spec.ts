@@ -12,7 +12,7 @@ function queueOf(...tasks: { account: string; name: number }[]) {
 }
 
 describe('FairQueue', () => {
-  it('keeps the order of one account', () => {
+  it('keeps the order of each account', () => {
     const queue = queueOf(...many('a', 3));
     expect([queue.shift()?.name, queue.shift()?.name, queue.shift()?.name, queue.shift()]).toEqual([
       0,
@@ -22,7 +22,7 @@ describe('FairQueue', () => {
     ]);
   });
 
-  it('gives the next turn to the account with the fewest under way, however many another has waiting', () => {
+  it('prefers the account with the fewest running tasks, however many another one has waiting', () => {
     const queue = queueOf(...many('a', 50));
     queue.shift();
     queue.shift();
@@ -30,7 +30,7 @@ describe('FairQueue', () => {
     expect(queue.shift()).toEqual(task('b', 0));
   });
 
-  it('lets accounts take turns', () => {
+  it('alternates between accounts', () => {
     const queue = queueOf(...many('a', 3), ...many('b', 3));
     const order: string[] = [];
     for (let next = queue.shift(); next; next = queue.shift()) {
@@ -40,14 +40,14 @@ describe('FairQueue', () => {
     expect(order.join('')).toBe('ababab');
   });
 
-  it('makes room in a full queue by the newest of the account with the most', () => {
+  it('drops the newest task of the account with the most when it is full', () => {
     const queue = queueOf(...many('a', 3));
     expect(queue.push(task('b', 0), 3)).toEqual(task('a', 2));
     expect(queue.push(task('a', 9), 3)).toEqual(task('a', 9));
     expect(queue.size).toBe(3);
   });
 
-  it('forgets what leaves', () => {
+  it('forgets removed tasks', () => {
     const [first, second] = many('a', 2);
     const queue = queueOf(...(first && second ? [first, second] : []));
     expect(first && queue.remove(first)).toBe(true);

@@ -1,11 +1,12 @@
-/** What waits on behalf of an account. */
+/** A task that waits on behalf of an account. */
 export interface Waiting {
   readonly account: string;
 }
 
 /**
- * A bounded queue in which accounts take turns, so that none waits behind another's hundred. The next is the oldest of
- * the account that has the fewest under way; of several such, of the one whose turn is longest ago.
+ * A bounded queue in which accounts take turns, so that none waits behind a hundred tasks of another. The
+ * next task is the oldest of the account with the fewest running; among equals, of the account served least
+ * recently.
  */
 export class FairQueue<Task extends Waiting> {
   readonly #waiting = new Map<string, Task[]>();
@@ -17,8 +18,8 @@ export class FairQueue<Task extends Waiting> {
   }
 
   /**
-   * Adds a task. Returns the one that has to leave where there is no room: the newest of the account with the most
-   * waiting, which is the added one itself when that account is its own.
+   * Adds a task. If the queue is full, returns the one that has to leave: the newest of the account with the
+   * most waiting, which may be the added one.
    */
   push(task: Task, limit: number): Task | undefined {
     this.#listOf(task.account).push(task);
@@ -29,7 +30,7 @@ export class FairQueue<Task extends Waiting> {
     return newest;
   }
 
-  /** Takes the next task; it counts as under way until `done`. */
+  /** Takes the next task, which counts as running until `done`. */
   shift(): Task | undefined {
     let chosen: string | undefined;
     for (const account of this.#waiting.keys())
@@ -51,7 +52,7 @@ export class FairQueue<Task extends Waiting> {
     else this.#running.delete(account);
   }
 
-  /** False when the task does not wait. */
+  /** False if the task is not waiting. */
   remove(task: Task): boolean {
     const list = this.#waiting.get(task.account);
     const position = list?.indexOf(task) ?? -1;
@@ -80,7 +81,7 @@ export class FairQueue<Task extends Waiting> {
     return list;
   }
 
-  /** The longest list; of several, that of `account`. */
+  /** The longest list; among equals, that of `account`. */
   #longest(account: string): Task[] {
     let longest = this.#listOf(account);
     for (const list of this.#waiting.values()) if (list.length > longest.length) longest = list;

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Growth that is worth a call. */
+/** The growth from which a call is worthwhile. */
 const WORTH_BYTES = 32 * 1_048_576;
 
 /**
- * Only glibc has `malloc_trim`, and only Node's FFI can call it. Elsewhere this thread fails and nothing happens. The
- * flag holds for this thread alone: those that read hostile files can't load FFI.
+ * Only glibc has `malloc_trim`, and only Node's FFI can call it. Elsewhere this thread fails without effect.
+ * The flag applies to this thread alone: those that read hostile files can't load FFI.
  */
 const TRIM = `
   const { dlopen } = require('node:ffi');
@@ -15,15 +15,16 @@ const TRIM = `
 `;
 const EXEC_ARGV = ['--experimental-ffi', '--disable-warning=ExperimentalWarning'];
 
-/** No call takes nearly as long. */
+/** Far longer than any call takes. */
 const DEADLINE_MS = 10_000;
 
-/** Of the process, after the last call. */
+/** The process's resident memory after the last call. */
 let residentBytes = 0;
 
 /**
- * Returns freed memory to the system, where the process has grown. By itself glibc returns only what is free at the end
- * of a heap, and a few small blocks of other threads keep hundreds of megabytes in the heaps of threads that have ended.
+ * Returns freed memory to the system, if the process has grown. By itself glibc returns only what is free at
+ * the end of a heap, and a few small blocks of other threads keep hundreds of megabytes in the heaps of
+ * threads that have ended.
  */
 export async function returnFreedMemory(): Promise<void> {
   if (process.memoryUsage.rss() - residentBytes < WORTH_BYTES) return;
@@ -32,7 +33,7 @@ export async function returnFreedMemory(): Promise<void> {
     worker.unref();
     await once(worker, 'exit', { signal: AbortSignal.timeout(DEADLINE_MS) });
   } catch {
-    // There is no FFI or no glibc: the allocator keeps what it keeps.
+    // There is no FFI or no glibc: the allocator keeps the memory.
   }
   residentBytes = process.memoryUsage.rss();
 }

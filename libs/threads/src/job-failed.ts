@@ -1,4 +1,4 @@
-/** Why a job has no answer. `busy` and `closed`: it never began. `refused`: what it was given is at fault. */
+/** Why a job has no result. `busy` and `closed`: it never began. `refused`: its input is at fault. */
 export type JobFailure = 'refused' | 'busy' | 'closed' | 'timeout' | 'memory' | 'crash';
 
 const REASONS: Readonly<Record<Exclude<JobFailure, 'refused'>, string>> = {
@@ -9,11 +9,11 @@ const REASONS: Readonly<Record<Exclude<JobFailure, 'refused'>, string>> = {
   crash: 'it could not be read',
 };
 
-/** A job of a thread pool that came to nothing. */
+/** A failed job of a thread pool. */
 export class JobFailed extends Error {
   /** Plain words for the client, a clause without a full stop. */
   readonly reason: string;
-  /** True when what was to be read is not at fault. */
+  /** True if the input is not at fault. */
   readonly retryable: boolean;
 
   constructor(
@@ -28,7 +28,7 @@ export class JobFailed extends Error {
   }
 }
 
-/** Inside a thread: what a job was given can't be read, for a reason that the client may hear. */
+/** Thrown inside a thread: the input can't be read, for a reason that the client may see. */
 export class Unreadable extends Error {
   constructor(readonly reason: string) {
     super(reason);
@@ -39,7 +39,7 @@ export class Unreadable extends Error {
 export const DAMAGED = 'the file is damaged';
 export const TOO_COMPLEX = 'the file is too large or too complex';
 
-/** What libraries throw says nothing to a client; running out of stack or buffers does. */
+/** Errors of libraries mean nothing to a client; running out of stack or buffers does. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Unreadable) return error.reason;
   return error instanceof RangeError ? TOO_COMPLEX : DAMAGED;

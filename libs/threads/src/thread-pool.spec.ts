@@ -7,7 +7,7 @@ interface Command {
   readonly bytes: Uint8Array;
 }
 
-/** Does what its job tells, good or bad. */
+/** Does what its job says, good or bad. */
 const entry = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, threadId } from 'node:worker_threads';
@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 describe('ThreadPool', () => {
-  it('gives a thread the bytes of the view alone and leaves the caller its own', async () => {
+  it('gives a thread only the bytes of the view, and leaves the caller its own', async () => {
     const whole = Uint8Array.from([1, 2, 3, 4]);
     const answer = await poolOf().run({ what: 'echo', bytes: whole.subarray(1, 3) }, me);
     expect(answer).toMatchObject({ bytes: [2, 3], shared: 2 });
@@ -65,7 +65,7 @@ describe('ThreadPool', () => {
     expect(pooled.toString()).toBe('ab');
   });
 
-  it('hands over bytes that the caller gives away, and of those that lie among others a copy', async () => {
+  it('transfers bytes that the caller gives up, and copies those that share a buffer', async () => {
     const giving = { ...me, givesBytes: true };
     const whole = Uint8Array.of(1, 2, 3);
     const part = Uint8Array.of(4, 5, 6).subarray(1);
@@ -77,7 +77,7 @@ describe('ThreadPool', () => {
     expect([whole.length, part.length]).toEqual([0, 2]);
   });
 
-  it('ends a job that never ends at its deadline; the next job gets a new thread', async () => {
+  it('ends an endless job at its deadline, and gives the next job a new thread', async () => {
     const pool = poolOf({ timeoutMs: 1_000 });
     const first = await pool.run(command('echo'), me);
     await expect(pool.run(command('spin'), me)).rejects.toMatchObject({ kind: 'timeout' });
@@ -86,14 +86,14 @@ describe('ThreadPool', () => {
     expect(next).not.toMatchObject({ threadId: (first as { threadId: number }).threadId });
   });
 
-  it('keeps the event loop turning while threads spin', async () => {
+  it('keeps the event loop running while threads spin', async () => {
     const pool = poolOf({ threads: 2, timeoutMs: 1_500 });
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 5);
     const stuck = await Promise.allSettled([pool.run(command('spin'), me), pool.run(command('spin'), me)]);
     clearInterval(turning);
     expect(stuck.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    // Blocked for as long as a thread spins, it would turn once or twice.
+    // If threads blocked it, it would turn once or twice.
     expect(turns).toBeGreaterThan(20);
   });
 
@@ -114,7 +114,7 @@ describe('ThreadPool', () => {
     expect(await pool.run(command('echo', 2), me)).toMatchObject({ bytes: [2] });
   });
 
-  it('tells why a job was refused, and goes on with the same thread', async () => {
+  it('reports why a job was rejected, and keeps using the thread', async () => {
     const pool = poolOf();
     await expect(pool.run(command('refuse'), me)).rejects.toMatchObject({
       kind: 'refused',
@@ -123,7 +123,7 @@ describe('ThreadPool', () => {
     expect(await pool.run(command('echo', 2), me)).toMatchObject({ bytes: [2] });
   });
 
-  it('does the one job of an account before the many that another has waiting', async () => {
+  it('runs the only job of an account before the many that another one has waiting', async () => {
     const pool = poolOf({ queueLimit: 100 });
     const order: string[] = [];
     const run = async (account: string): Promise<void> => {
@@ -134,7 +134,7 @@ describe('ThreadPool', () => {
     expect(order.indexOf('one')).toBeLessThan(3);
   });
 
-  it('refuses at once what neither a thread nor the queue has room for', async () => {
+  it('rejects a job at once if all threads are busy and the queue is full', async () => {
     const pool = poolOf({ queueLimit: 1 });
     const leaving = new AbortController();
     const taken = Promise.allSettled([
@@ -146,7 +146,7 @@ describe('ThreadPool', () => {
     expect((await taken).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  it('refuses a job that has waited for as long as a job may run', async () => {
+  it('rejects a job that has waited for as long as a job may run', async () => {
     const pool = poolOf({ timeoutMs: 500 });
     const jobs = Promise.allSettled([
       pool.run(command('spin'), me),
@@ -160,7 +160,7 @@ describe('ThreadPool', () => {
     ]);
   });
 
-  it('ends a waiting and a running job when its caller leaves', async () => {
+  it('ends a waiting and a running job when its caller aborts', async () => {
     const pool = poolOf();
     const [running, waiting] = [new AbortController(), new AbortController()];
     const jobs = Promise.allSettled([
@@ -180,7 +180,7 @@ describe('ThreadPool', () => {
     ).rejects.toThrow('gone');
   });
 
-  it('ends an idle thread that keeps much memory, and keeps one that does not', async () => {
+  it('ends an idle thread that holds much memory, and keeps one that does not', async () => {
     const pool = poolOf({ buffersLimitMb: 512 });
     const threadOf = async (what: Command['what']): Promise<number> =>
       ((await pool.run(command(what), me)) as { threadId: number }).threadId;
@@ -191,11 +191,11 @@ describe('ThreadPool', () => {
     expect(await threadOf('echo')).toBe(second);
   });
 
-  it('shows a thread none of the process environment', async () => {
+  it('hides the process environment from threads', async () => {
     expect(await poolOf().run(command('env'), me)).toEqual([]);
   });
 
-  it('ends all threads on close; jobs that run, wait or come later fail', async () => {
+  it('ends all threads on close; running, waiting and later jobs fail', async () => {
     const pool = poolOf();
     const jobs = Promise.allSettled([pool.run(command('spin'), me), pool.run(command('echo'), me)]);
     await pool.close();

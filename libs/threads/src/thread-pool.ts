@@ -6,20 +6,20 @@ import { JobFailed } from './job-failed.js';
 
 export interface ThreadBounds {
   readonly threads: number;
-  /** How many jobs may wait; 0 refuses what can't start at once. */
+  /** How many jobs may wait; 0 rejects those that can't start at once. */
   readonly queueLimit: number;
-  /** For waiting, and then again for running. */
+  /** For waiting, and again for running. */
   readonly timeoutMs: number;
   readonly heapLimitMb: number;
-  /** For what lies outside the heap: array buffers, which V8's own limit leaves out. */
+  /** For memory outside the heap: array buffers, which V8's own limit does not cover. */
   readonly buffersLimitMb: number;
 }
 
-/** For whom a job is done, and until when it is wanted. */
+/** The caller of a job, and how long it wants the result. */
 export interface JobCaller {
   /** Accounts take turns. */
   readonly account: string;
-  /** Whether the caller needs the job's `bytes` no more: then they are handed over, which costs no copy. */
+  /** Whether the caller gives up the job's `bytes`: they are then transferred without a copy. */
   readonly givesBytes?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,22 +30,22 @@ interface Task<Job, Value> {
   readonly givesBytes: boolean;
   readonly resolve: (value: Value) => void;
   readonly reject: (error: unknown) => void;
-  /** Set while a thread runs it: ends that thread. */
+  /** Set while a thread runs the task: ends that thread. */
   stop?: (error: unknown) => void;
 }
 
 const megabyte = 1_048_576;
 const memoryCheckMs = 50;
 
-/** After a job, garbage is left to the next one for this long. */
+/** How long after a job garbage is left for the next one. */
 const settleMs = 2_000;
 
-/** An idle thread that keeps more than this is ended: its heap is only collected while it works. */
+/** An idle thread that holds more than this is ended: its heap is only collected while it works. */
 const idleLimitBytes = 96 * megabyte;
 
 /**
- * Runs each job alone in a thread, those of several accounts in turns. A thread that misses the deadline, takes too much
- * memory or breaks is ended and replaced; only its job fails. The thread's module calls `answerJobs`.
+ * Runs each job alone in a thread; accounts take turns. A thread that misses the deadline, exceeds its memory
+ * or breaks is ended and replaced, and only its job fails. The thread's module calls `answerJobs`.
  */
 export class ThreadPool<Job extends object, Value> {
   readonly #idle: Worker[] = [];
@@ -61,8 +61,8 @@ export class ThreadPool<Job extends object, Value> {
   ) {}
 
   /**
-   * Resolves with what the thread made of the job. Bytes under `bytes` are copied and stay the caller's, unless it gives
-   * them away. Throws JobFailed, or the signal's reason.
+   * Resolves with the thread's result. The bytes under `bytes` are copied and stay the caller's, unless it
+   * gives them up. Throws JobFailed, or the signal's reason.
    */
   async run(job: Job, { account, signal, givesBytes = false }: JobCaller): Promise<Value> {
     signal?.throwIfAborted();
@@ -83,7 +83,7 @@ export class ThreadPool<Job extends object, Value> {
     }
   }
 
-  /** Ends every thread; jobs that wait or run fail. */
+  /** Ends every thread; waiting and running jobs fail. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#settling);
@@ -93,10 +93,10 @@ export class ThreadPool<Job extends object, Value> {
     await Promise.all(this.#threads.values());
   }
 
-  /** Gives memory back in a while, to which jobs until then belong too. */
+  /** Returns memory after a while, which also covers the jobs until then. */
   #settleLater(): void {
     if (this.#closed) return;
-    // It never rejects, and nobody waits for it.
+    // It never rejects, and is not awaited.
     this.#settling ??= setTimeout(() => void this.#settle(), settleMs).unref();
   }
 
@@ -117,7 +117,7 @@ export class ThreadPool<Job extends object, Value> {
     else this.#leave(task, reason);
   }
 
-  /** Takes a task that waits out of the queue. */
+  /** Removes a waiting task from the queue. */
   #leave(task: Task<Job, Value>, reason: unknown): void {
     if (this.#queue.remove(task)) task.reject(reason);
   }
@@ -135,7 +135,8 @@ export class ThreadPool<Job extends object, Value> {
   #spawn(): Worker | undefined {
     if (this.#threads.size >= this.bounds.threads) return undefined;
     const worker = new Worker(this.entry, {
-      // A thread that reads hostile files gets no secrets, and what libraries print is not for the log.
+      // A thread that reads hostile files gets no secrets, and output of libraries does not belong in the
+      // log.
       env: {},
       execArgv: [],
       stdout: true,
@@ -174,7 +175,7 @@ export class ThreadPool<Job extends object, Value> {
       else task.reject(new JobFailed('refused', { reason: answer.refused }));
       this.#startNext();
     };
-    // The thread counts as taken until it has really exited, so that the bound on threads holds.
+    // The thread counts as in use until it has really exited, so that the thread limit holds.
     const stop = (error: unknown): void => {
       done();
       void worker.terminate(); // its exit makes room for the next
@@ -185,7 +186,7 @@ export class ThreadPool<Job extends object, Value> {
     const onExit = (): void => stop(new JobFailed('crash'));
     const deadline = setTimeout(() => stop(new JobFailed('timeout')), this.bounds.timeoutMs);
     const memoryWatch = setInterval(() => {
-      // A thread in a busy loop answers too; one that has just ended does not, and needs no watch.
+      // A thread in a busy loop responds too; one that has just ended does not, and needs no watch.
       worker.getHeapStatistics().then(
         ({ external_memory: bytes }) => {
           const isOver = bytes > this.bounds.buffersLimitMb * megabyte;
@@ -202,7 +203,7 @@ export class ThreadPool<Job extends object, Value> {
   }
 }
 
-/** The heap and the buffers of a thread, garbage included; 0 for one that has ended. */
+/** The heap and buffers of a thread, including garbage; 0 if it has ended. */
 async function keptBytes(worker: Worker): Promise<number> {
   try {
     const { total_heap_size: heapBytes, external_memory: buffersBytes } = await worker.getHeapStatistics();
@@ -217,12 +218,12 @@ function post(worker: Worker, { job, givesBytes }: { job: object; givesBytes: bo
     worker.postMessage(job);
     return;
   }
-  // A copy leaves the caller its bytes, and hands the thread no more than them. `slice` of a Buffer is none.
+  // A copy leaves the caller its bytes, and gives the thread no others. `slice` of a Buffer does not copy.
   const bytes = givesBytes && isWhole(job.bytes) ? job.bytes : new Uint8Array(job.bytes);
   worker.postMessage({ ...job, bytes }, [bytes.buffer]);
 }
 
-/** Whether nothing else lies in the memory of these bytes. */
+/** Whether the bytes are the whole of their buffer. */
 const isWhole = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> =>
   bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
 
