@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AddressBlock, isLocalName, isPublicAddress } from './blocked-addresses.js';
 
-/** First and last address of each network that must be refused. */
+/** First and last address of each network that must be rejected. */
 const refused = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],
@@ -72,7 +72,7 @@ const neighbours = [
   '3fff:1000::',
 ];
 
-/** The forms of IPv6 that carry an IPv4 address. */
+/** The forms of IPv6 that contain an IPv4 address. */
 function wrapped(ipv4: string): Record<string, string> {
   const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
   const hex = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
@@ -87,38 +87,38 @@ function wrapped(ipv4: string): Record<string, string> {
 const isIpv4 = (address: string): boolean => !address.includes(':');
 
 describe('isPublicAddress', () => {
-  it.each(refused.flat())('refuses %s, an end of a special network', (address) => {
+  it.each(refused.flat())('rejects %s, the first or last address of a special network', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
   it.each(refused.flat().filter(isIpv4))(
-    'refuses %s inside every form of IPv6 that carries it',
+    'rejects %s inside every form of IPv6 that contains it',
     (address) => {
       expect(Object.values(wrapped(address)).filter(isPublicAddress)).toEqual([]);
     },
   );
 
-  it.each(metadata)('refuses the metadata address %s', (address) => {
+  it.each(metadata)('rejects the metadata address %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  it.each(neighbours)('takes %s, the neighbour of a special network', (address) => {
+  it.each(neighbours)('accepts %s, the neighbour of a special network', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  it.each(neighbours.filter(isIpv4))('takes %s inside mapped, NAT64 and 6to4 addresses', (address) => {
+  it.each(neighbours.filter(isIpv4))('accepts %s inside mapped, NAT64 and 6to4 addresses', (address) => {
     expect(Object.values(wrapped(address)).filter((form) => !isPublicAddress(form))).toEqual([]);
   });
 
   it.each(['::8.8.8.8', '::ffff:0:8.8.8.8', '64:ff9b:1::8.8.8.8'])(
-    'refuses %s: this form reaches no public server',
+    'rejects %s: this form reaches no public server',
     (address) => {
       expect(isPublicAddress(address)).toBe(false);
     },
   );
 
   it.each(['', 'example.com', '1.2.3', '1.2.3.4.5', '2606:4700::1%eth0', '[::1]', '8.8.8.8 '])(
-    'refuses "%s", which is no plain address',
+    'rejects "%s", which is not a plain address',
     (text) => {
       expect(isPublicAddress(text)).toBe(false);
     },
@@ -126,14 +126,14 @@ describe('isPublicAddress', () => {
 });
 
 describe('AddressBlock', () => {
-  it('holds an IPv4 address in all its forms, and no other', () => {
+  it('contains an IPv4 address in all its forms, and no other', () => {
     const block = new AddressBlock().addAddress('93.184.216.34');
     const formsOf = (ipv4: string): string[] => [ipv4, ...Object.values(wrapped(ipv4))];
     expect(formsOf('93.184.216.34').filter((form) => !block.has(form))).toEqual([]);
     expect(formsOf('93.184.216.35').filter((form) => block.has(form))).toEqual([]);
   });
 
-  it('takes interface addresses with their zone', () => {
+  it('accepts interface addresses with their zone', () => {
     expect(new AddressBlock().addAddress('2606:4700::1%eth0').has('2606:4700::1')).toBe(true);
   });
 });
@@ -151,12 +151,12 @@ describe('isLocalName', () => {
     'router.home.arpa',
     'redis.default.svc',
     'redis.default.svc.cluster.local',
-  ])('knows %s for local', (name) => {
+  ])('is true for %s', (name) => {
     expect(isLocalName(name)).toBe(true);
   });
 
   it.each(['example.com', 'internal.example.com', 'local.example.com', 'mylocal.net', 'localhost.com'])(
-    'leaves %s alone',
+    'is false for %s',
     (name) => {
       expect(isLocalName(name)).toBe(false);
     },

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks of IPv4 that are nobody's on the public internet, from the IANA special-purpose registry. */
+/** IPv4 networks that are not public, from the IANA special-purpose registry. */
 const BLOCKED_IPV4 = [
   ['0.0.0.0', 8], // This network; many systems take it for loopback.
   ['10.0.0.0', 8], // Private.
@@ -21,8 +21,9 @@ const BLOCKED_IPV4 = [
 ] as const;
 
 /**
- * All of IPv6 that may be reached: global unicast, and the two forms that only wrap an IPv4 address. So loopback,
- * unique local, link-local, site-local, multicast, compatible, discard, 64:ff9b:1::/48 and 5f00::/16 are out.
+ * All of IPv6 that may be reached: global unicast, and the two forms that only wrap an IPv4 address. So
+ * loopback, unique local, link-local, site-local, multicast, compatible, discard, 64:ff9b:1::/48 and
+ * 5f00::/16 are excluded.
  */
 const REACHABLE_IPV6 = [
   ['2000::', 3],
@@ -30,21 +31,24 @@ const REACHABLE_IPV6 = [
   ['::ffff:0:0', 96], // Mapped; the wrapped address is checked.
 ] as const;
 
-/** Exceptions inside of it. */
+/** Exceptions within it. */
 const BLOCKED_IPV6 = [
   ['2001::', 23], // Protocol assignments: Teredo, benchmarks, ORCHID.
   ['2001:db8::', 32], // Documentation.
   ['3fff::', 20], // Documentation.
 ] as const;
 
-/** Names that stand for this machine, its network or its cloud. */
+/** Suffixes of names for this machine, its network or its cloud. */
 const LOCAL_SUFFIXES = ['localhost', 'local', 'localdomain', 'internal', 'home.arpa', 'svc'];
 
-/** Addresses that are refused, in every form that reaches them. */
+/** A set of rejected addresses, in every form that reaches them. */
 export class AddressBlock {
   private readonly list = new BlockList();
 
-  /** Adds an IPv4 network, and the IPv6 networks that NAT64 and 6to4 carry to it. Mapped ones match by themselves. */
+  /**
+   * Adds an IPv4 network, and the IPv6 networks of NAT64 and 6to4 that lead to it. Mapped addresses match by
+   * themselves.
+   */
   addIpv4(network: string, prefix: number): this {
     const [a = 0, b = 0, c = 0, d = 0] = network.split('.').map(Number);
     const groups = [a * 256 + b, c * 256 + d].map((group) => group.toString(16)).join(':');
@@ -76,7 +80,7 @@ for (const [network, prefix] of BLOCKED_IPV6) blocked.addIpv6(network, prefix);
 const reachable = new AddressBlock();
 for (const [network, prefix] of REACHABLE_IPV6) reachable.addIpv6(network, prefix);
 
-/** True for an IP address that belongs to the public internet. False for anything that is no address. */
+/** True for an IP address of the public internet; false for anything else. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 0 || address.includes('%')) return false;
@@ -84,8 +88,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * True for a host name that only a local network knows, in lower case. Names without a dot are such: a resolver's
- * search list would complete them.
+ * True for a lower-case host name that only exists in a local network. Names without a dot are local: a
+ * resolver's search list would complete them.
  */
 export function isLocalName(name: string): boolean {
   return !name.includes('.') || LOCAL_SUFFIXES.some((suffix) => name.endsWith(`.${suffix}`));

@@ -4,20 +4,20 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { FetchRefused } from './fetch-refused.js';
 
 const FIRST_BYTES = 64 * 1024;
-/** Each piece costs time whatever its size; 100 MB in plain network packets stay below. */
+/** Each chunk costs time whatever its size; 100 MB in normal network packets stay below this. */
 const MAX_PIECES = 100_000;
 
 export interface BodyOptions {
   /** `Content-Encoding` in lower case, empty for none. */
   readonly encoding: string;
-  /** Most bytes, compressed and not. */
+  /** The most bytes, compressed and decompressed. */
   readonly limitBytes: number;
-  /** What the server says that it sends, at most the limit; NaN where it says no number. It may say what it likes. */
+  /** The announced length, at most the limit; NaN if the server sends none. It may be false. */
   readonly announcedBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** The whole body, decompressed. Throws FetchRefused `too-large` or `encoding`, or what the stream threw. */
+/** The whole body, decompressed. Throws FetchRefused `too-large` or `encoding`, or the stream's error. */
 export async function readBody(
   body: Readable,
   { encoding, limitBytes, announcedBytes, signal }: BodyOptions,
@@ -39,7 +39,7 @@ export async function readBody(
   return received.bytes();
 }
 
-/** We ask for identity; some servers compress all the same. */
+/** The request accepts only identity; some servers compress anyway. */
 function decoderOf(encoding: string): Transform {
   switch (encoding) {
     case 'gzip':
@@ -54,7 +54,7 @@ function decoderOf(encoding: string): Transform {
   }
 }
 
-/** Counts bytes, and gathers them into one growing buffer: a million small pieces would each cost an object. */
+/** Counts bytes and collects them in one growing buffer: a million small chunks would each cost an object. */
 class BoundedBytes {
   private buffer = Buffer.alloc(0);
   private size = 0;
@@ -92,7 +92,7 @@ class BoundedBytes {
 
   private grow(): void {
     if (this.size <= this.buffer.length) return;
-    // What is announced gets its room once some of it is there: buffers outgrown are work for the collector.
+    // Room for the announced length is allocated once data arrives: outgrown buffers are garbage to collect.
     const announced = this.buffer.length === 0 ? 0 : this.announcedBytes;
     const wanted =
       announced >= this.size ? announced : Math.max(FIRST_BYTES, this.size, this.buffer.length * 2);

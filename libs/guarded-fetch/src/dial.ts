@@ -6,18 +6,18 @@ import { FetchRefused } from './fetch-refused.js';
 import type { Network } from './network.js';
 import type { Target } from './target.js';
 
-/** More addresses than this are checked, but not tried. */
+/** Further addresses are checked, but not tried. */
 const MAX_TRIED = 8;
 
 /**
- * Connects to a target: its name is resolved once, every address is checked, the connection is made to what was
- * checked, and the far end is checked again. Throws FetchRefused, or what the network threw.
+ * Connects to a target: its name is resolved once, every address is checked, the connection goes to a checked
+ * address, and the remote address is checked again. Throws FetchRefused, or the network's error.
  */
 export async function dial(target: Target, network: Network, signal: AbortSignal): Promise<Socket> {
   const addresses = await addressesOf(target, network, signal);
   const own = new AddressBlock();
   for (const address of network.ownAddresses()) own.addAddress(address);
-  // A firewall often lets a machine reach itself, so its own public addresses are no public ones from here.
+  // Firewalls often let a machine reach itself, so its own public addresses do not count as public.
   const isAllowed = (address: string): boolean =>
     target.exempt || (isPublicAddress(address) && !own.has(address));
 
@@ -42,7 +42,7 @@ async function addressesOf(
   return addresses;
 }
 
-/** TLS with the name from the URL, never with that of an address. */
+/** TLS with the host name of the URL, never with an address's name. */
 async function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Socket> {
   const secured = connectTls({
     socket,
@@ -62,7 +62,7 @@ async function secure(socket: Socket, host: string, signal: AbortSignal): Promis
   }
 }
 
-/** A lookup of the system can't be cancelled; nobody has to wait for it, though. */
+/** A system lookup can't be cancelled, but need not be awaited. */
 function orAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(new FetchRefused('timeout')), { once: true });

@@ -9,7 +9,7 @@ import { TestNetwork } from './testing.js';
 
 const limitBytes = 1_000_000;
 const long = { limitBytes, timeoutMs: 20_000 };
-/** For what never ends by itself. */
+/** For servers that never finish. */
 const short = { limitBytes, timeoutMs: 200 };
 
 let server: Server;
@@ -35,7 +35,7 @@ afterEach(() => {
   server.close();
 });
 
-/** The reason of a refusal, or how many bytes came. */
+/** The reason of a rejection, or the number of bytes. */
 async function outcome(options: GuardedFetchOptions, url = 'http://1.1.1.1/'): Promise<string | number> {
   try {
     return (await fetcher.fetch(url, options)).bytes.length;
@@ -50,7 +50,7 @@ function send(headers: string[], body: Buffer): void {
   answer = (socket) => socket.end(Buffer.concat([Buffer.from(head(...headers)), body]));
 }
 
-/** Writes the same bytes for as long as somebody reads them. */
+/** Writes the same bytes for as long as the client reads. */
 function flood(socket: Socket, bytes: Buffer): void {
   const more = (): void => {
     while (!socket.destroyed && socket.write(bytes));
@@ -62,7 +62,7 @@ function flood(socket: Socket, bytes: Buffer): void {
 const chunked = (bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 
-/** Resolves when the server has lost all its clients. */
+/** Resolves when all clients have disconnected from the server. */
 const hungUp = (): Promise<unknown> =>
   Promise.all(
     sockets.map(async (socket) => {
@@ -71,26 +71,26 @@ const hungUp = (): Promise<unknown> =>
   );
 
 describe('size', () => {
-  it('that is announced takes no more memory than that', async () => {
+  it('that is announced determines the memory used', async () => {
     const body = Buffer.alloc(300_000, 'x');
     send([`content-length: ${body.length}`], body);
     const { bytes } = await fetcher.fetch('http://1.1.1.1/', long);
     expect([bytes.equals(body), bytes.buffer.byteLength]).toEqual([true, body.length]);
   });
 
-  it('of exactly the limit is taken, one byte more is not', async () => {
+  it('of exactly the limit is accepted, one byte more is not', async () => {
     answer = (socket) => socket.end(Buffer.concat([Buffer.from(head()), Buffer.alloc(limitBytes)]));
     expect(await outcome(long)).toBe(limitBytes);
     expect(await outcome({ ...long, limitBytes: limitBytes - 1 })).toBe('too-large');
   });
 
-  it('is refused by its length before any content is read', async () => {
+  it('is rejected by its announced length before any content is read', async () => {
     answer = (socket) => socket.write(head(`content-length: ${limitBytes + 1}`));
     expect(await outcome(long)).toBe('too-large');
     await hungUp();
   });
 
-  it('without end is refused at the limit, and the server is left', async () => {
+  it('without end is rejected at the limit, and the connection is closed', async () => {
     answer = (socket) => {
       socket.write(head('transfer-encoding: chunked'));
       flood(socket, chunked(Buffer.alloc(10_000)));
@@ -99,7 +99,7 @@ describe('size', () => {
     await hungUp();
   });
 
-  it('in very many tiny pieces is refused', async () => {
+  it('in very many tiny chunks is rejected', async () => {
     const tiny = Buffer.concat(Array.from({ length: 1_000 }, () => chunked(Buffer.from('x'))));
     answer = (socket) => {
       socket.write(head('transfer-encoding: chunked'));
@@ -113,7 +113,7 @@ describe('size', () => {
     ['early hints', 'HTTP/1.1 103 Early Hints\r\n\r\n', ''],
     ['headers', 'x-header: 1\r\n', 'HTTP/1.1 200 OK\r\n'],
     ['trailers', 'x-header: 1\r\n', `${head('transfer-encoding: chunked')}0\r\n`],
-  ])('of %s without end is bounded', async (_name, line, start) => {
+  ])('of endless %s is limited', async (_name, line, start) => {
     answer = (socket) => {
       socket.write(start);
       flood(socket, Buffer.from(line.repeat(1_000)));
@@ -122,7 +122,7 @@ describe('size', () => {
     await hungUp();
   });
 
-  it('of one header is bounded', async () => {
+  it('of one header is limited', async () => {
     answer = (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-header: ');
       flood(socket, Buffer.from('a'.repeat(1_000)));
@@ -143,7 +143,7 @@ describe('compression', () => {
     ['br', brotliCompressSync(text)],
     ['identity', text],
     [' ', text],
-  ])('with "%s" is undone although it was not asked for', async (encoding, body) => {
+  ])('with "%s" is decoded although it was not requested', async (encoding, body) => {
     send([`content-encoding: ${encoding}`], body);
     expect((await fetcher.fetch('http://1.1.1.1/', long)).bytes).toEqual(text);
   });
@@ -153,13 +153,13 @@ describe('compression', () => {
     ['gzip', gzipSync(zeros)],
     ['deflate', deflateSync(zeros)],
     ['br', brotliCompressSync(zeros)],
-  ])('with %s of a body that grows beyond the limit is refused', async (encoding, bomb) => {
+  ])('with %s of a body that grows beyond the limit is rejected', async (encoding, bomb) => {
     expect(bomb.length).toBeLessThan(limitBytes);
     send([`content-encoding: ${encoding}`, `content-length: ${bomb.length}`], bomb);
     expect(await outcome(long)).toBe('too-large');
   });
 
-  it('counts what is sent as well: a compressed stream that yields nothing has an end', async () => {
+  it('counts compressed bytes as well, so a compressed stream without content ends', async () => {
     const empty = gzipSync('');
     answer = (socket) => {
       socket.write(head('content-encoding: gzip', 'transfer-encoding: chunked'));
@@ -177,25 +177,25 @@ describe('compression', () => {
     ['br', text],
     ['br', brotliCompressSync(text).subarray(0, 8)],
     ['deflate', text],
-  ])('with "%s" that cannot be undone is refused', async (encoding, body) => {
+  ])("with "%s" that can't be decoded is rejected", async (encoding, body) => {
     send([`content-encoding: ${encoding}`], body);
     expect(await outcome(long)).toBe('encoding');
   });
 });
 
-describe('time', () => {
+describe('the timeout', () => {
   it.each<[string, (socket: Socket) => void]>([
     ['says nothing', () => undefined],
     ['stops amid the headers', (socket) => socket.write('HTTP/1.1 200 OK\r\nx-a: b\r\n')],
     ['stops amid the content', (socket) => socket.write(`${head('content-length: 9')}1234`)],
     ['stops amid compressed content', (socket) => socket.write(head('content-encoding: gzip'))],
-  ])('is up for a server that %s, and its connection is closed', async (_name, behaviour) => {
+  ])('ends a request to a server that %s, and closes its connection', async (_name, behaviour) => {
     answer = behaviour;
     expect(await outcome(short)).toBe('timeout');
     await hungUp();
   });
 
-  it('is up for a server that drips content, however often', async () => {
+  it('ends a request to a server that keeps dripping content', async () => {
     answer = (socket) => {
       socket.write(head('content-length: 100000'));
       const timer = setInterval(() => socket.write('x'), 10);
@@ -205,12 +205,12 @@ describe('time', () => {
     await hungUp();
   });
 
-  it('is up for a server that never finishes TLS', async () => {
+  it('ends a request to a server that never finishes TLS', async () => {
     expect(await outcome(short, 'https://1.1.1.1/')).toBe('timeout');
     await hungUp();
   });
 
-  it('is one for all hops together', async () => {
+  it('covers all hops together', async () => {
     let hops = 0;
     answer = (socket) => {
       hops += 1;
@@ -237,7 +237,7 @@ describe('time', () => {
   }
 
   it.each(['http://example.com/', 'http://1.1.1.1/'])(
-    'is up for a network that is silent at %s',
+    'ends a request while the network is silent at %s',
     async (url) => {
       fetcher = new GuardedFetcher({}, new SilentNetwork());
       expect(await outcome(short, url)).toBe('timeout');
@@ -258,7 +258,7 @@ describe('an abort', () => {
     await hungUp();
   });
 
-  it('before the start connects to nobody', async () => {
+  it('before the start makes no connection', async () => {
     const signal = AbortSignal.abort(new Error('the client left'));
     await expect(fetcher.fetch('http://1.1.1.1/', { ...long, signal })).rejects.toThrow('the client left');
     expect(sockets).toEqual([]);

@@ -1,8 +1,8 @@
 const unreachable = 'The URL could not be reached.';
 
 /**
- * What a client may read. A forbidden address and one that does not answer read the same, so that nobody can
- * map an internal network by asking.
+ * Messages for clients. A forbidden address and an unresponsive one get the same message, so that clients
+ * can't map an internal network.
  */
 const MESSAGES = {
   url: 'The URL is not valid.',
@@ -21,8 +21,8 @@ const MESSAGES = {
 export type RefusalReason = keyof typeof MESSAGES;
 
 /**
- * A URL was not fetched. `message` is fit for a client; `cause` is for logs only, since it may tell internal
- * addresses. `reason` parts `address` from `unreachable`: it is not for clients either.
+ * A URL was not fetched. `message` is safe for clients; `cause` is for logs only, since it may contain
+ * internal addresses. `reason` distinguishes `address` from `unreachable`, so it is not for clients either.
  */
 export class FetchRefused extends Error {
   override readonly name = 'FetchRefused';
@@ -30,13 +30,13 @@ export class FetchRefused extends Error {
   constructor(
     readonly reason: RefusalReason,
     cause?: unknown,
-    /** The answer's, where it was no success. */
+    /** The response's status, if it was not a success. */
     readonly status?: number,
   ) {
     super(MESSAGES[reason], cause === undefined ? undefined : { cause });
   }
 
-  /** Whatever broke on the way. What is no refusal yet is the network's fault. */
+  /** Any error of a fetch. Unless it is a rejection already, the network is at fault. */
   static from(error: unknown): FetchRefused {
     if (error instanceof FetchRefused) return error;
     const code = codeOf(error);

@@ -31,7 +31,7 @@ let web: Server;
 let requests: IncomingMessage[];
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A fetcher on a network where every public address is the server of the test. */
+/** A fetcher on a network where every public address is the test's server. */
 function fetcherOn(more: Partial<TestNetworkOptions> = {}): {
   fetcher: GuardedFetcher;
   network: TestNetwork;
@@ -46,7 +46,7 @@ const outcome = (fetched: Promise<Fetched>): Promise<string> =>
     (error: unknown) => (error instanceof FetchRefused ? error.reason : String(error)),
   );
 
-/** Answers each path with a redirect to where the table says, all others with `done`. */
+/** Redirects each path of the table, and responds to all others with `done`. */
 function redirecting(table: Record<string, string>, status = 302): void {
   answer = (request, response) => {
     const location = table[request.url ?? ''];
@@ -120,7 +120,7 @@ describe('ordinary URLs', () => {
     expect(requests[0]?.headers.host).toBe(new URL(url).host);
   });
 
-  it('come with their final URL, status, type and exact bytes', async () => {
+  it('return their final URL, status, type and exact bytes', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     answer = (request, response) => {
       if (request.url === '/a') response.writeHead(301, { location: '/b?c#d' }).end();
@@ -135,7 +135,7 @@ describe('ordinary URLs', () => {
     });
   });
 
-  it('are asked for with our own headers only, on a new connection each', async () => {
+  it('are requested with only our own headers, each on a new connection', async () => {
     const connections = new Set<unknown>();
     answer = (request, response) => {
       connections.add(request.socket);
@@ -157,13 +157,13 @@ describe('ordinary URLs', () => {
     expect(connections.size).toBe(2);
   });
 
-  it('are fetched past every proxy of the environment', async () => {
+  it('bypass every proxy of the environment', async () => {
     for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:9/');
     vi.stubEnv('NODE_USE_ENV_PROXY', '1');
     expect(await outcome(fetcherOn().fetcher.fetch('http://example.com/', options))).toBe('hello');
   });
 
-  it('are fetched from an exempt host on any port, through the module, over the real network', async () => {
+  it('of an exempt host are fetched on any port, through the module, over the real network', async () => {
     const { port } = web.address() as AddressInfo;
     const settings = { allowPrivateHosts: [`127.0.0.1:${port}`, `LOCALHOST:${port}`] };
     const app = await NestFactory.createApplicationContext(GuardedFetchModule.with(settings), {
@@ -179,7 +179,7 @@ describe('ordinary URLs', () => {
   });
 
   it.each(['127.0.0.1', 'http://a:80', 'a/b:80', 'a@b:80', ':80', 'a:', 'a?b:80', ''])(
-    'cannot be exempted by "%s", which is no host:port',
+    "can't be exempted by "%s", which is not host:port",
     (entry) => {
       expect(() => new GuardedFetcher({ allowPrivateHosts: [entry] })).toThrow('is not host:port');
     },
@@ -187,21 +187,21 @@ describe('ordinary URLs', () => {
 });
 
 describe('names', () => {
-  it('are resolved once, and only what was checked is connected to', async () => {
+  it('are resolved once, and only checked addresses are connected to', async () => {
     const { fetcher, network } = fetcherOn();
     expect(await outcome(fetcher.fetch('http://rebind.example.com/', options))).toBe('hello');
     expect(network.lookups).toEqual(['rebind.example.com']);
     expect(network.connections).toEqual(['93.184.216.34:80']);
   });
 
-  it('that rebind between two fetches are refused the second time', async () => {
+  it('that rebind between two fetches are rejected the second time', async () => {
     const { fetcher, network } = fetcherOn();
     await fetcher.fetch('http://rebind.example.com/', options);
     expect(await outcome(fetcher.fetch('http://rebind.example.com/', options))).toBe('address');
     expect(network.connections).toEqual(['93.184.216.34:80']);
   });
 
-  it('that rebind between two hops are refused at the second', async () => {
+  it('that rebind between two hops are rejected at the second', async () => {
     redirecting({ '/': '/again' });
     const { fetcher, network } = fetcherOn();
     expect(await outcome(fetcher.fetch('http://rebind.example.com/', options))).toBe('address');
@@ -209,7 +209,7 @@ describe('names', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('are not resolved again when a server hangs up at once', async () => {
+  it('are not resolved again when a server disconnects at once', async () => {
     web.on('connection', (socket) => socket.destroy());
     const { fetcher, network } = fetcherOn();
     expect(await outcome(fetcher.fetch('http://example.com/', options))).toBe('unreachable');
@@ -260,14 +260,14 @@ describe('redirects', () => {
     ['/', 'redirect'],
     ['', 'redirect'],
     ['#fragment', 'redirect'],
-  ])('to "%s" are refused with %s', async (location, reason) => {
+  ])('to "%s" are rejected with %s', async (location, reason) => {
     redirecting({ '/': location });
     const { fetcher, network } = fetcherOn();
     expect(await outcome(fetcher.fetch('http://example.com/', options))).toBe(reason);
     expect(network.connections).toEqual(['93.184.216.34:80']);
   });
 
-  it('are followed five times and not six', async () => {
+  it('are followed five times but not six', async () => {
     const chain = Object.fromEntries(Array.from({ length: 6 }, (_, hop) => [`/${hop}`, `/${hop + 1}`]));
     redirecting(chain);
     const { fetcher } = fetcherOn();
@@ -277,20 +277,20 @@ describe('redirects', () => {
     expect(requests).toHaveLength(6);
   });
 
-  it('through good hosts to a private one at the end of the chain are refused there', async () => {
+  it('through good hosts to a private one at the end of the chain are rejected there', async () => {
     redirecting({ '/': '/b', '/b': 'http://six.example.com/c', '/c': 'http://private.example.com/d' });
     const { fetcher, network } = fetcherOn();
     expect(await outcome(fetcher.fetch('http://example.com/', options))).toBe('address');
     expect(network.connections).toEqual(['93.184.216.34:80', '93.184.216.34:80', '2606:4700::1111:80']);
   });
 
-  it('that go round in a ring are refused when the ring closes', async () => {
+  it('in a loop are rejected when the loop closes', async () => {
     redirecting({ '/': '/b', '/b': '/#again' });
     expect(await outcome(fetcherOn().fetcher.fetch('http://example.com/', options))).toBe('redirect');
     expect(requests).toHaveLength(2);
   });
 
-  it('without a location, or with two, are refused', async () => {
+  it('without a location, or with two, are rejected', async () => {
     const { fetcher } = fetcherOn();
     answer = (_request, response) => response.writeHead(302).end();
     expect(await outcome(fetcher.fetch('http://example.com/', options))).toBe('redirect');
@@ -298,7 +298,7 @@ describe('redirects', () => {
     expect(await outcome(fetcher.fetch('http://example.com/', options))).toBe('redirect');
   });
 
-  it('carry no cookies on', async () => {
+  it('drop cookies', async () => {
     answer = (request, response) => {
       if (request.url === '/') response.writeHead(302, { location: '/b', 'set-cookie': 'a=b' }).end();
       else response.end(request.headers.cookie ?? 'none');
@@ -307,18 +307,18 @@ describe('redirects', () => {
   });
 });
 
-describe('answers', () => {
-  it.each([300, 304, 400, 401, 404, 429, 500, 503])('of status %i are refused', async (status) => {
+describe('responses', () => {
+  it.each([300, 304, 400, 401, 404, 429, 500, 503])('of status %i are rejected', async (status) => {
     answer = (_request, response) => response.writeHead(status).end();
     expect(await outcome(fetcherOn().fetcher.fetch('http://example.com/', options))).toBe('status');
   });
 
-  it('that are not HTTP are refused', async () => {
+  it('that are not HTTP are rejected', async () => {
     web.on('connection', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
     expect(await outcome(fetcherOn().fetcher.fetch('http://example.com/', options))).toBe('unreachable');
   });
 
-  it('that end before their length are refused', async () => {
+  it('that end before their length are rejected', async () => {
     answer = (_request, response) => {
       response.writeHead(200, { 'content-length': 10 });
       response.write('hello', () => response.destroy());

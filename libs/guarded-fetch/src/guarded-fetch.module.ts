@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { GuardedFetcher, type GuardedFetchSettings } from './guarded-fetch.js';
 
-/** Gives the whole application one guarded fetcher. */
+/** Provides the guarded fetcher of the application. */
 @Module({})
 export class GuardedFetchModule {
   static with(settings: GuardedFetchSettings): DynamicModule {

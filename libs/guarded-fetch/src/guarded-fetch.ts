@@ -9,35 +9,35 @@ import { type Rules, type Target, hostAndPort, targetOf } from './target.js';
 
 const USER_AGENT = 'svc-guarded-fetch/1.0';
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Answers of 1xx before the answer. */
+/** The most 1xx responses before the final one. */
 const MAX_HINTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface GuardedFetchSettings {
   /** Exact `host:port` entries that may be private and on any port. None by default. */
   readonly allowPrivateHosts?: readonly string[];
-  /** Ports that URLs may name. */
+  /** Allowed ports. */
   readonly ports?: readonly number[];
   readonly maxRedirects?: number;
 }
 
 export interface GuardedFetchOptions {
-  /** Most bytes of the content, both as sent and decompressed. */
+  /** The most bytes of the content, both as sent and decompressed. */
   readonly limitBytes: number;
   /** For everything together: names, connections, redirects, content. */
   readonly timeoutMs: number;
-  /** Value of `Accept`. */
+  /** The value of `Accept`. */
   readonly accept?: string;
-  /** Ends the fetch; it then rejects with the signal's reason. */
+  /** Ends the fetch, which rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 export interface Fetched {
-  /** Where the content was found, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string;
   /** 200 to 299. */
   readonly status: number;
-  /** As sent; empty when none was. */
+  /** As sent; empty if absent. */
   readonly contentType: string;
   readonly bytes: Buffer;
 }
@@ -48,7 +48,7 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-/** Fetches URLs of strangers without ever reaching a network that is not theirs to reach. */
+/** Fetches untrusted URLs without ever reaching a network that is not public. */
 @Injectable()
 export class GuardedFetcher {
   private readonly rules: Rules;
@@ -62,7 +62,7 @@ export class GuardedFetcher {
     this.maxRedirects = maxRedirects;
   }
 
-  /** GETs a URL, redirects included. Throws FetchRefused for whatever is not a success within the limits. */
+  /** GETs a URL, following redirects. Throws FetchRefused on anything but a success within the limits. */
   async fetch(url: string, options: GuardedFetchOptions): Promise<Fetched> {
     const { limitBytes, timeoutMs, accept = '*/*', signal } = options;
     assert(limitBytes > 0 && timeoutMs > 0, 'a fetch needs its limits');
@@ -95,13 +95,13 @@ export class GuardedFetcher {
     throw new FetchRefused('redirect');
   }
 
-  /** One request on a connection of its own: a pooled one would skip the check of its address. */
+  /** One request on a new connection: a pooled one would skip the check of its address. */
   private async ask(target: Target, call: Call): Promise<Fetched | { location: string }> {
     let dialled = false;
     let hints = 0;
     const client = new Client(target.url.origin, {
       connect: (_options, connected) => {
-        // The client would connect again to a server that hangs up at once.
+        // The client would reconnect to a server that disconnects at once.
         if (dialled) return connected(new FetchRefused('unreachable'), null);
         dialled = true;
         return void dial(target, this.network, call.signal).then(
@@ -111,7 +111,7 @@ export class GuardedFetcher {
       },
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The caller's deadline is over all of it.
+      // The caller's deadline covers everything.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

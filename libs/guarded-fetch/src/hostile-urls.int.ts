@@ -9,7 +9,7 @@ import { TestNetwork } from './testing.js';
 const options = { limitBytes: 1_000, timeoutMs: 20_000 };
 const ports = [80, 443, 8080, 8443];
 
-/** Hosts that are this machine however they are written. */
+/** Notations of this machine's loopback addresses. */
 const loopbackHosts = [
   '127.0.0.1',
   '127.1',
@@ -67,7 +67,7 @@ const loopbackHosts = [
   'local%68ost',
 ];
 
-/** Addresses of private networks, clouds and nobody. Each is tried in every way to write it. */
+/** Addresses of private networks, clouds and reserved ranges. Each is tried in every notation. */
 const privateIpv4 = [
   [10, 0, 0, 1],
   [100, 64, 0, 1],
@@ -141,7 +141,7 @@ const otherHosts = [
   'router.home.arpa',
 ];
 
-/** Names of strangers that lead home. */
+/** Public names that resolve to local addresses. */
 const names: Record<string, readonly (readonly string[])[]> = {
   '127.0.0.1.nip.io': [['127.0.0.1']],
   'localtest.me': [['127.0.0.1', '::1']],
@@ -161,7 +161,7 @@ const names: Record<string, readonly (readonly string[])[]> = {
 
 const at = (host: string): string => `http://${host}PORT/latest/meta-data`;
 
-/** What is tried, and the reason of its refusal. `PORT` is where a port may stand. */
+/** The URLs to try, by the reason of their rejection. `PORT` marks where a port may stand. */
 const hostile: Partial<Record<RefusalReason, readonly string[]>> = {
   address: [
     ...loopbackHosts.map(at),
@@ -274,7 +274,7 @@ const hostile: Partial<Record<RefusalReason, readonly string[]>> = {
 };
 const table = Object.entries(hostile).flatMap(([reason, urls]) => urls.map((url) => ({ reason, url })));
 
-/** Counts who connects, and answers them as a web server would. */
+/** Counts connections, and responds to them like a web server. */
 async function startCanary(host: string): Promise<{ server: Server; port: number; visits: () => number }> {
   let visits = 0;
   const server = createServer((socket) => {
@@ -307,11 +307,11 @@ describe('hostile URLs', () => {
     canary.server.close();
   });
 
-  it('are at least 200 different ones', () => {
+  it('number at least 200', () => {
     expect(new Set(table.map(({ url }) => url)).size).toBeGreaterThanOrEqual(200);
   });
 
-  it('are all refused for the right reason, on a network where every connection would reach a server', async () => {
+  it('are all rejected for the right reason, on a network where every connection would reach a server', async () => {
     const network = new TestNetwork({ names, elsewhere: canary.port });
     const fetcher = new GuardedFetcher({ ports }, network);
     const got: unknown[] = [];
@@ -326,15 +326,15 @@ describe('hostile URLs', () => {
       ]),
     );
     expect(network.connections).toEqual([]);
-    // The same way to the canary is open for what is public, so silence above means refusal.
+    // The same route to the canary works for a public address, so its silence above means rejection.
     expect(await reasonOf(fetcher, 'http://93.184.216.34/')).toBe('fetched');
     expect(canary.visits()).toBe(1);
   });
 
-  it('never connect to a server on this very machine over the real network, whatever ports are allowed', async () => {
+  it('never connect to a server on this machine over the real network, whatever ports are allowed', async () => {
     const fetcher = new GuardedFetcher({ ports: [...ports, canary.port] });
     const urls = table.map(({ url }) => url).filter((url) => url.includes('PORT'));
-    // Names of strangers would need a name server; literals and local names do not.
+    // Invented names would need a name server; literals and local names do not.
     const invented = [...Object.keys(names), 'straße'];
     const known = urls.filter((url) => !invented.some((name) => url.includes(name)));
     const wrong: string[] = [];
@@ -349,14 +349,14 @@ describe('hostile URLs', () => {
     expect(canary.visits()).toBe(1);
   });
 
-  it('are refused by the second check when a connection ends up elsewhere than it was sent', async () => {
+  it('are rejected by the second check if a connection ends at another address than intended', async () => {
     for (const reached of ['127.0.0.1', '::1', '10.0.0.1', '::ffff:169.254.169.254', '']) {
       const network = new TestNetwork({ elsewhere: canary.port, reached });
       expect(await reasonOf(new GuardedFetcher({}, network), 'http://93.184.216.34/')).toBe('address');
     }
   });
 
-  it('tell nothing about the network behind: forbidden and missing hosts read the same', async () => {
+  it('reveal nothing about the network: forbidden and missing hosts get the same message', async () => {
     const fetcher = new GuardedFetcher({}, new TestNetwork({ names }));
     const message = async (url: string): Promise<string> => {
       const error: unknown = await fetcher.fetch(url, options).catch((cause: unknown) => cause);
@@ -369,7 +369,7 @@ describe('hostile URLs', () => {
     expect(await message('http://93.184.216.34/')).toBe(forbidden);
   });
 
-  it('are refused when they name this machine by its public address', async () => {
+  it('are rejected if they name this machine by its public address', async () => {
     const network = new TestNetwork({
       names: { 'self.example.com': [['93.184.216.34']] },
       elsewhere: canary.port,
@@ -381,7 +381,7 @@ describe('hostile URLs', () => {
     expect(network.connections).toEqual([]);
   });
 
-  it('know this machine by all of its interfaces', () => {
+  it('recognize this machine by all of its interfaces', () => {
     expect(new SystemNetwork().ownAddresses()).toContain('127.0.0.1');
   });
 });

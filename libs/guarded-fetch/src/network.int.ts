@@ -8,7 +8,7 @@ const A = 1;
 const AAAA = 28;
 const NAME_ERROR = 3;
 
-/** Addresses by name and type of record; a name that is missing does not exist, `silent.example` gets no answer. */
+/** Addresses by name and record type; a missing name does not exist, `silent.example` gets no response. */
 const records: Record<string, Record<number, Buffer[]>> = {
   'both.example.com': {
     [A]: [Buffer.from([93, 184, 216, 34]), Buffer.from([127, 0, 0, 1])],
@@ -22,7 +22,7 @@ let nameServer: NameServer;
 let network: SystemNetwork;
 let questions: string[];
 
-/** Reads the name and type of a DNS question, and answers with the records above. */
+/** Parses the name and type of a DNS question, and responds with the records above. */
 function reply(message: Buffer): Buffer | undefined {
   const labels: string[] = [];
   let at = 12;
@@ -69,7 +69,7 @@ describe('SystemNetwork.resolve', () => {
     ['both.example.com', ['93.184.216.34', '127.0.0.1', '2606:4700::1111']],
     ['four.example.com', ['93.184.216.34']],
     ['six.example.com', ['fd00:ec2::254']],
-  ])('gives every address of both families of %s', async (host, addresses) => {
+  ])('returns every address of both families of %s', async (host, addresses) => {
     expect(await network.resolve({ host, local: false }, never)).toEqual(addresses);
   });
 
@@ -78,7 +78,7 @@ describe('SystemNetwork.resolve', () => {
     expect(new Set(questions)).toEqual(new Set(['db.corp']));
   });
 
-  it('stops asking when the signal aborts', async () => {
+  it('stops its queries when the signal aborts', async () => {
     const ended = new AbortController();
     const asked = once(nameServer, 'message');
     const resolved = network.resolve({ host: 'silent.example.com', local: false }, ended.signal);
@@ -88,13 +88,13 @@ describe('SystemNetwork.resolve', () => {
     expect(await failure).toContain('ECANCELLED');
   });
 
-  it('asks the system for exempt names, hosts file included', async () => {
+  it('asks the system for exempt names, including the hosts file', async () => {
     expect(await network.resolve({ host: 'localhost', local: true }, never)).toContain('127.0.0.1');
   });
 });
 
 describe('SystemNetwork.connect', () => {
-  it('tries the addresses until one accepts, and tells which', async () => {
+  it('tries the addresses until one accepts, and reports which', async () => {
     const server = createServer((socket) => socket.end());
     onTestFinished(() => void server.close());
     server.listen(0, '127.0.0.1');

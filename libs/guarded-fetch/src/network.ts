@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** How long one name server is waited for, and one of several addresses. */
+/** Timeouts for one name server, and for one of several addresses. */
 const RESOLVE_TRY_MS = 2_000;
 const CONNECT_TRY_MS = 1_000;
 
-/** A TCP connection and whom it reached. */
+/** A TCP connection and its remote address. */
 export interface Connection {
   readonly socket: Socket;
   readonly remoteAddress: string | undefined;
@@ -15,13 +15,13 @@ export interface Connection {
 
 export interface NameQuestion {
   readonly host: string;
-  /** True when the system's own names count too: hosts file, search list, containers. */
+  /** Whether to use the system's own names too: hosts file, search list, containers. */
   readonly local: boolean;
 }
 
-/** The network under the fetcher. It decides nothing: every check is made above it. */
+/** The network below the fetcher. It makes no decisions: all checks are above it. */
 export abstract class Network {
-  /** All addresses of a name, at least one. Rejects when there is none, or when the signal aborts. */
+  /** All addresses of a name, at least one. Rejects if there is none, or if the signal aborts. */
   abstract resolve(question: NameQuestion, signal: AbortSignal): Promise<readonly string[]>;
 
   /** Connects to one of these addresses, and to no other. */
@@ -33,15 +33,15 @@ export abstract class Network {
 
 /** The real network. */
 export class SystemNetwork extends Network {
-  /** `nameServers` as `address:port`; those of the system by default. */
+  /** `nameServers` as `address:port`; default: those of the system. */
   constructor(private readonly nameServers?: readonly string[]) {
     super();
   }
 
   override async resolve({ host, local }: NameQuestion, signal: AbortSignal): Promise<readonly string[]> {
     if (local) return (await lookup(host, { all: true })).map(({ address }) => address);
-    // Not getaddrinfo: slow name servers of strangers would occupy the thread pool of the whole process, and
-    // the search list would reveal internal names.
+    // Not getaddrinfo: slow name servers of untrusted names would occupy the thread pool of the whole
+    // process, and the search list would reveal internal names.
     const resolver = new Resolver({ timeout: RESOLVE_TRY_MS, tries: 2 });
     if (this.nameServers) resolver.setServers(this.nameServers);
     const cancel = (): void => resolver.cancel();
@@ -63,7 +63,7 @@ export class SystemNetwork extends Network {
   ): Promise<Connection> {
     const checked = addresses.map((address) => ({ address, family: isIP(address) }));
     const socket = connect({
-      // Never looked up: the lookup below answers with what was checked.
+      // Never resolved: the lookup below returns the checked addresses.
       host: 'checked.invalid',
       port,
       lookup: (_host, _options, answer) => answer(null, checked),

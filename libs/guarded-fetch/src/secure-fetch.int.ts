@@ -18,7 +18,7 @@ let server: Server;
 let fetcher: GuardedFetcher;
 let certificate: string;
 
-/** A key and a certificate of its own for `example.com` and one address. */
+/** A self-signed key and certificate for `example.com` and one address. */
 async function createIdentity(): Promise<{ key: string; cert: string }> {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'example.com' }], {
     keyType: 'ec',
@@ -64,24 +64,24 @@ async function outcome(url: string): Promise<string> {
 }
 
 describe('https', () => {
-  it('is refused while nobody vouches for the certificate', async () => {
+  it('is rejected with an untrusted certificate', async () => {
     expect(await outcome('https://example.com/')).toBe('unreachable');
   });
 
-  it('is fetched with the name of the URL in SNI and Host, whatever the address', async () => {
+  it('uses the host name of the URL in SNI and Host, whatever the address', async () => {
     setDefaultCACertificates([...trusted, certificate]);
     expect(await outcome('https://example.com/')).toBe('example.com example.com');
     expect(await outcome('https://example.com:8443/')).toBe('example.com:8443 example.com');
     expect(await outcome('https://1.1.1.1/')).toBe('1.1.1.1 false');
   });
 
-  it('is refused when the certificate is for another name or address', async () => {
+  it('is rejected if the certificate is for another name or address', async () => {
     setDefaultCACertificates([...trusted, certificate]);
     expect(await outcome('https://other.example.com/')).toBe('unreachable');
     expect(await outcome('https://8.8.8.8/')).toBe('unreachable');
   });
 
-  it('may redirect within https and never down to http', async () => {
+  it('may redirect within https but never down to http', async () => {
     setDefaultCACertificates([...trusted, certificate]);
     expect(await outcome('https://example.com/on')).toBe('example.com example.com');
     expect(await outcome('https://example.com/down')).toBe('redirect');

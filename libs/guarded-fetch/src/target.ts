@@ -7,23 +7,23 @@ import { FetchRefused } from './fetch-refused.js';
 const MAX_URL_CHARACTERS = 8_192;
 
 export interface Rules {
-  /** Ports that any host may be asked on. */
+  /** Ports allowed for any host. */
   readonly ports: ReadonlySet<number>;
-  /** `host:port` as `hostAndPort` writes it: what an operator has exempted from the address check. */
+  /** Entries from `hostAndPort`: the hosts that an operator has exempted from the address check. */
   readonly exempt: ReadonlySet<string>;
 }
 
-/** Where a URL leads, as far as the URL itself tells. */
+/** The target of a URL, before any name lookup. */
 export interface Target {
   readonly url: URL;
   /** A name, or an address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** True when an operator has exempted this host and port. */
+  /** Whether an operator has exempted this host and port. */
   readonly exempt: boolean;
 }
 
-/** Reads a URL as WHATWG does, which turns every way to write an IPv4 address into one. Throws FetchRefused. */
+/** Parses a URL as WHATWG does, which normalizes every notation of an IPv4 address. Throws FetchRefused. */
 export function targetOf(text: string, rules: Rules, base?: URL): Target {
   if (text.length > MAX_URL_CHARACTERS || hasControls(text)) throw new FetchRefused('url');
   const url = URL.parse(text, base?.href);
@@ -41,7 +41,7 @@ export function targetOf(text: string, rules: Rules, base?: URL): Target {
   return { url, host, port, exempt };
 }
 
-/** Literals skip every name lookup, so they are judged here. */
+/** IP literals skip the name lookup, so they are checked here. */
 function checkHost(host: string): void {
   if (isIP(host) !== 0) {
     if (!isPublicAddress(host)) throw new FetchRefused('address');
@@ -51,7 +51,7 @@ function checkHost(host: string): void {
   if (host.endsWith('.')) throw new FetchRefused('url');
 }
 
-/** WHATWG drops tabs and line ends silently; no honest URL has them. */
+/** WHATWG silently drops tabs and line ends; no legitimate URL has them. */
 function hasControls(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -60,7 +60,7 @@ function hasControls(text: string): boolean {
   return false;
 }
 
-/** An entry of settings, `name:port`, `1.2.3.4:port` or `[::1]:port`, as targets are compared with it. */
+/** Normalizes a settings entry, `name:port`, `1.2.3.4:port` or `[::1]:port`, for comparison with targets. */
 export function hostAndPort(entry: string): string {
   const match = /^(.+):(\d{1,5})$/.exec(entry);
   const url = match ? URL.parse(`http://${match[1]}/`) : null;

@@ -1,13 +1,13 @@
 import { type Connection, type NameQuestion, Network, SystemNetwork } from './network.js';
 
 export interface TestNetworkOptions {
-  /** Addresses of each name; with several answers each lookup takes the next, and the last one stays. */
+  /** The addresses of each name; with several sets each lookup takes the next, and the last one stays. */
   readonly names?: Readonly<Record<string, readonly (readonly string[])[]>>;
-  /** The port on loopback where the server of an `address:port` really is. */
+  /** The loopback port of the server behind an `address:port`. */
   readonly servers?: Readonly<Record<string, number>>;
-  /** The same for all other addresses; without it nobody is there. */
+  /** The same for all other addresses; without it they are unreachable. */
   readonly elsewhere?: number;
-  /** What the far end says its address is; by default the one that was asked for. */
+  /** The remote address that connections report; default: the requested one. */
   readonly reached?: string;
   readonly own?: readonly string[];
 }
