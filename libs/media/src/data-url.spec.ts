@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base64Bytes, dataUrl, dataUrlBytes, dataUrlHead } from './data-url.js';
 
-/** What a data URL holds; `undefined` when it is none. */
+/** The content of a data URL; `undefined` if it is not one. */
 async function read(
   url: string,
 ): Promise<{ mediaType: string; bytes: Buffer; isPlain: boolean } | undefined> {
@@ -25,7 +25,7 @@ describe('a data URL', () => {
     ['data:text/plain;base64,aA=\r\n=', 'text/plain', 'h'],
     ['data:text/plain;base64,aA', 'text/plain', 'h'],
     ['data:text/plain,é', 'text/plain', 'é'],
-  ])('%j is read', async (url, mediaType, text) => {
+  ])('%j is accepted', async (url, mediaType, text) => {
     const parsed = await read(url);
     expect([parsed?.mediaType, parsed?.bytes.toString()]).toEqual([mediaType, text]);
   });
@@ -39,11 +39,11 @@ describe('a data URL', () => {
     'data:;base64,aaaaa===',
     'data',
     '',
-  ])('%j is refused', async (url) => {
+  ])('%j is rejected', async (url) => {
     expect(await read(url)).toBeUndefined();
   });
 
-  it('gives any bytes back, and is plain', async () => {
+  it('survives a round trip with any bytes, and is plain', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
         const parsed = await read(await dataUrl('image/png', bytes));
@@ -53,7 +53,7 @@ describe('a data URL', () => {
     );
   });
 
-  it.each(['aMOp\n', 'aM Op', 'aA', '_-__'])('%j is no plain base64', async (text) => {
+  it.each(['aMOp\n', 'aM Op', 'aA', '_-__'])('%j is not plain base64', async (text) => {
     expect((await base64Bytes(text))?.isPlain).toBe(false);
   });
 });
@@ -61,7 +61,7 @@ describe('a data URL', () => {
 describe('a long data URL', () => {
   const bytes = Buffer.alloc(3_000_001, 'hé%41 ');
 
-  it('is the same bytes in base64, whatever is between its slices', async () => {
+  it('gives the same bytes in base64, with or without spaces at slice boundaries', async () => {
     const text = bytes.toString('base64');
     const spaced = text.replaceAll(/(.{77})/g, '$1\r\n');
     expect((await base64Bytes(text))?.bytes.equals(bytes)).toBe(true);
@@ -69,13 +69,13 @@ describe('a long data URL', () => {
     expect((await read(await dataUrl('a/b', bytes)))?.bytes.equals(bytes)).toBe(true);
   });
 
-  it.each([0, 1, 2, 3])('is the same bytes in escapes, shifted by %i', async (shift) => {
+  it.each([0, 1, 2, 3])('gives the same bytes in escapes, shifted by %i', async (shift) => {
     const text = `${'x'.repeat(shift)}${'%41é🙂'.repeat(100_000)}`;
     const expected = text.replaceAll('%41', 'A');
     expect((await read(`data:,${text}`))?.bytes.toString()).toBe(expected);
   });
 
-  it('lets others have their turns while it is read', async () => {
+  it('yields to the event loop while it is read', async () => {
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 0);
     await read(`data:,${'%41'.repeat(3_000_000)}`);

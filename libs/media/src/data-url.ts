@@ -1,18 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** What a data URL says before its data. */
+/** The head of a data URL, before its data. */
 export interface DataUrlHead {
-  /** Without parameters, in lower case; empty when none was given. */
+  /** Without parameters, in lower case; empty if absent. */
   readonly mediaType: string;
   readonly isBase64: boolean;
-  /** Where the data begins. */
+  /** The offset of the data. */
   readonly start: number;
 }
 
 const HEAD = /^data:([^;,]*)((?:;[^;,]*)*),/i;
 const HEAD_LIMIT_CHARS = 1_000;
 
-/** The head of a data URL (RFC 2397); `undefined` when it is none. */
+/** The head of a data URL (RFC 2397); `undefined` if it is not one. */
 export function dataUrlHead(url: string): DataUrlHead | undefined {
   const match = HEAD.exec(url.slice(0, HEAD_LIMIT_CHARS));
   if (!match) return undefined;
@@ -24,18 +24,21 @@ export function dataUrlHead(url: string): DataUrlHead | undefined {
   };
 }
 
-/** Characters that are read before others get their turn; a multiple of 4. */
+/** Characters processed before yielding to the event loop; a multiple of 4. */
 const SLICE = 262_144;
 
 export interface DataUrlBytes {
   readonly bytes: Buffer;
-  /** False where the text is not the plain base64 that `dataUrl` writes: other alphabets, spaces, no padding. */
+  /**
+   * False unless the text is plain base64 as `dataUrl` writes it: other alphabets, spaces, or missing
+   * padding.
+   */
   readonly isPlain: boolean;
 }
 
 /**
- * The bytes of a data URL; `undefined` when its base64 is broken. Linear, and in slices, so that 33 MB keep nobody
- * waiting.
+ * The bytes of a data URL; `undefined` if its base64 is invalid. Linear and in slices, so that 33 MB do not
+ * block the event loop.
  */
 export async function dataUrlBytes(url: string, head: DataUrlHead): Promise<DataUrlBytes | undefined> {
   const data = url.slice(head.start);
@@ -61,7 +64,7 @@ const ALPHABET = /^[A-Za-z0-9+/]*$/;
 const ANY_ALPHABET = /^[A-Za-z0-9+/_-]*$/;
 const SPACES = /[\t\n\f\r ]+/g;
 
-/** The bytes of base64 text; `undefined` when it is none. Spaces are skipped, padding may be missing. */
+/** The bytes of base64 text; `undefined` if it is invalid. Spaces are skipped, padding may be missing. */
 export async function base64Bytes(text: string): Promise<DataUrlBytes | undefined> {
   const end = contentEnd(text);
   const bytes = Buffer.allocUnsafeSlow(Math.ceil((end * 3) / 4));
@@ -86,7 +89,7 @@ export async function base64Bytes(text: string): Promise<DataUrlBytes | undefine
   return { bytes: bytes.subarray(0, used), isPlain };
 }
 
-/** Where padding and the spaces around it begin. More than two signs of padding are none. */
+/** Where padding and the spaces around it begin. More than two padding characters are not padding. */
 function contentEnd(text: string): number {
   let end = text.length;
   for (let signs = 0; end > 0; end -= 1) {
@@ -111,7 +114,7 @@ async function percentDecoded(text: string): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** An end near `end` at which neither an escape nor a character of two units is cut. */
+/** An end near `end` that cuts neither an escape nor a surrogate pair. */
 function cutBefore(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const code = text.charCodeAt(end - 1);
@@ -120,7 +123,7 @@ function cutBefore(text: string, end: number): number {
   return text.charCodeAt(end - 2) === PERCENT ? end - 2 : end;
 }
 
-/** Decodes in place: what is decoded is never longer. */
+/** Decodes in place: the result is never longer. */
 function percentDecodedPiece(bytes: Buffer): Buffer {
   let used = 0;
   for (let at = 0; at < bytes.length; at += 1, used += 1) {

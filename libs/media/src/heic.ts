@@ -5,10 +5,10 @@ import { type ImageFacts, type ImageToRead, refuseOversized } from './image-job.
 const pageBytes = 65_536;
 const grow = WebAssembly.Memory.prototype.grow;
 
-/** Decodes HEVC in WebAssembly: sharp's library comes without it. */
+/** Decodes HEVC in WebAssembly, which sharp does not include. */
 export async function heicFacts(job: ImageToRead): Promise<ImageFacts> {
   boundMemory(job.memoryLimitBytes);
-  // A new decoder for each image: WebAssembly never gives memory back.
+  // A new decoder for each image: WebAssembly never returns memory.
   const images = new (createLibheif().HeifDecoder)().decode(job.bytes);
   const image = images.find((each) => Boolean(each.is_primary())) ?? images[0];
   if (!image) throw new Unreadable('the image does not decode');
@@ -20,7 +20,7 @@ export async function heicFacts(job: ImageToRead): Promise<ImageFacts> {
   return { width, height, format: 'heic' };
 }
 
-/** Decoders report that they are out of memory when theirs can't grow. */
+/** Decoders report out of memory when theirs can't grow. */
 function boundMemory(bytes: number): void {
   WebAssembly.Memory.prototype.grow = function boundedGrow(this: WasmMemory, pages): number {
     if (this.buffer.byteLength + pages * pageBytes > bytes) throw new RangeError('over the memory limit');

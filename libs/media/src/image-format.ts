@@ -1,6 +1,6 @@
 import type { ImageFacts } from './image-job.js';
 
-/** What image a file is by its first bytes; `undefined` when it is none of these formats. */
+/** The image format by its first bytes; `undefined` for any other. */
 export function imageFormat(bytes: Uint8Array): ImageFacts['format'] | undefined {
   const start = Buffer.from(bytes.subarray(0, 64)).toString('latin1');
   if (start.startsWith('\u0089PNG\r\n\u001a\n')) return 'png';

@@ -1,17 +1,17 @@
 import { Unreadable } from '@svc/threads';
 
-/** What a thread is given: an image as bytes, or as the data URL that it came in. */
+/** The input of a thread: an image as bytes, or as its original data URL. */
 export interface ImageJob {
   readonly bytes?: Uint8Array;
   readonly url?: string;
   readonly bytesLimit: number;
   readonly pixelLimit: number;
   readonly timeoutMs: number;
-  /** For WebAssembly, whose memory V8's limits leave out. */
+  /** For WebAssembly, whose memory V8's limits do not cover. */
   readonly memoryLimitBytes: number;
 }
 
-/** What a thread looks at. */
+/** An image with its bytes decoded. */
 export interface ImageToRead extends ImageJob {
   readonly bytes: Uint8Array;
 }
@@ -24,11 +24,11 @@ export interface ImageFacts {
 }
 
 export interface ReadImage extends ImageFacts {
-  /** The image as a plain base64 data URL of its true type; without it the one that came in is that already. */
+  /** The image as a plain base64 data URL of its true type; absent if the original already is that. */
   readonly url?: string;
 }
 
-/** Before an image is decoded, by the size that it claims. */
+/** Called before decoding, with the claimed size. */
 export function refuseOversized(width: number, height: number, { pixelLimit }: ImageJob): void {
   if (width * height > pixelLimit)
     throw new Unreadable(`the image has more than ${Math.floor(pixelLimit / 1_000_000)} megapixels`);

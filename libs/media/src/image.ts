@@ -4,7 +4,7 @@ import { Unreadable } from '@svc/threads';
 import { imageFormat } from './image-format.js';
 import { type ImageFacts, type ImageToRead, refuseOversized } from './image-job.js';
 
-// One image takes one core and leaves nothing behind; loaders for anything but the formats below are shut.
+// One image uses one core and leaves no caches; loaders for all other formats are disabled.
 sharp.cache(false);
 sharp.concurrency(1);
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -12,7 +12,7 @@ sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}Buffer`),
 });
 
-/** Decodes the whole image; damage anywhere in it is found. */
+/** Decodes the whole image, so damage anywhere in it is found. */
 export async function inspectImage(job: ImageToRead): Promise<ImageFacts> {
   const format = imageFormat(job.bytes);
   if (!format) throw new Unreadable('it is not an image of a supported format');
@@ -31,7 +31,7 @@ async function sharpFacts(job: ImageToRead, format: ImageFacts['format']): Promi
     failOn: 'error',
     sequentialRead: true,
   });
-  // One pixel of each row: every row is decoded and next to nothing is kept.
+  // One pixel of each row: every row is decoded, and almost nothing is kept.
   await image
     .resize(1, height, { fit: 'fill', kernel: 'nearest', fastShrinkOnLoad: false })
     .timeout({ seconds: Math.ceil(job.timeoutMs / 1_000) })

@@ -1,7 +1,7 @@
 import { whole, durationMs } from '@svc/runtime';
 import { z } from 'zod';
 
-/** Settings of image reading. Defaults suit a process on two cores. */
+/** Settings for reading images. Defaults suit a process on two cores. */
 export const imagesConfig = {
   IMAGES_THREADS: whole(1, 64).default(2).describe('How many images are read at once'),
   IMAGES_QUEUE_LIMIT: whole(0, 10_000)

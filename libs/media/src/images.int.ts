@@ -39,13 +39,13 @@ describe('Images', () => {
     expect(await read(heicImage())).toMatchObject({ width: 80, height: 70, format: 'heic' });
   });
 
-  it.each([...formats, 'heic'] as const)('rejects a %s whose last bytes are missing', async (format) => {
+  it.each([...formats, 'heic'] as const)('rejects a %s without its last bytes', async (format) => {
     const bytes = format === 'heic' ? heicImage() : await noise.clone().toFormat(format).toBuffer();
     const short = bytes.subarray(0, bytes.length - Math.ceil(bytes.length / 50));
     await expect(read(short)).rejects.toBeInstanceOf(ImageRejected);
   });
 
-  it('measures an image that is very tall', async () => {
+  it('measures a very tall image', async () => {
     const { width, height } = { width: 64, height: 200_000 };
     const bytes = await sharp({ create: { width, height, channels: 3, background: 'red' } })
       .png()
@@ -63,7 +63,7 @@ describe('Images', () => {
     await expect(read(short)).rejects.toThrow('the image does not decode');
   });
 
-  it('rejects more pixels than allowed before it decodes them', async () => {
+  it('rejects an image with too many pixels before decoding it', async () => {
     const bytes = await sharp({
       create: { width: 8_000, height: 8_000, channels: 3, background: 'red' },
     })
@@ -72,7 +72,7 @@ describe('Images', () => {
     await expect(read(bytes)).rejects.toThrow('more than 50 megapixels');
   });
 
-  it('rejects what is no image of these formats, pictures in other formats included', async () => {
+  it('rejects anything but images of these formats', async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"/>');
     const tiff = await noise.clone().tiff().toBuffer();
     for (const bytes of [
@@ -85,13 +85,13 @@ describe('Images', () => {
       await expect(read(bytes)).rejects.toBeInstanceOf(ImageRejected);
   });
 
-  it('rejects a HEIC that needs more memory than allowed, and goes on', async () => {
+  it('rejects a HEIC that needs too much memory, and keeps working', async () => {
     const tight = new Images({ ...config, IMAGES_THREADS: 1, IMAGES_THREAD_BUFFERS_MB: 1 });
     await expect(tight.read(heicImage(), me)).rejects.toBeInstanceOf(ImageRejected);
     await tight.close();
   });
 
-  it('says nothing of the URL of an image that needs no change, and writes any other anew', async () => {
+  it('returns no URL for an image that needs no change, and rewrites any other', async () => {
     const bytes = await noise.clone().png().toBuffer();
     const plain = await dataUrl('image/png', bytes);
     const facts = { width: 80, height: 70, format: 'png' };
@@ -105,7 +105,7 @@ describe('Images', () => {
     for (const other of others) expect(await read(other)).toEqual({ ...facts, url: plain });
   });
 
-  it('rejects a URL that holds nothing', async () => {
+  it('rejects an empty data URL', async () => {
     await expect(read('data:image/png;base64,!!')).rejects.toThrow('the data URL is not valid');
   });
 });

@@ -3,7 +3,7 @@ import { closedAtEnd } from '@svc/runtime';
 import type { ImagesConfig } from './images.config.js';
 import { Images } from './images.js';
 
-/** Gives the whole application one reader of images. */
+/** Provides the image reader of the application. */
 @Module({})
 export class ImagesModule {
   static with(config: ImagesConfig): DynamicModule {

@@ -4,14 +4,16 @@ import 'sharp';
 import type { ImageJob, ReadImage } from './image-job.js';
 import type { ImagesConfig } from './images.config.js';
 
-/** The compiled thread, also when this file runs from its TypeScript source: threads load plain JavaScript only. */
+/**
+ * The compiled thread, even if this file runs from its TypeScript source: threads load plain JavaScript only.
+ */
 const entry = new URL('../dist/thread.js', import.meta.url);
 
-/** Why something is not an image that a model can be given. */
+/** Why an image can't be passed to a model. */
 export class ImageRejected extends Error {
   /**
    * @param reason Plain words for the client, a clause without a full stop: `the image does not decode`.
-   * @param retryable True when the image is not at fault: too many others are being read.
+   * @param retryable True if the image is not at fault: too many others are being read.
    */
   constructor(
     readonly reason: string,
@@ -22,7 +24,7 @@ export class ImageRejected extends Error {
   }
 }
 
-/** Checks images, in threads of this process: they are read where they are. */
+/** Checks images, in threads of this process, so that they need not be sent elsewhere. */
 export class Images {
   readonly #pool: ThreadPool<ImageJob, ReadImage>;
 
@@ -37,8 +39,9 @@ export class Images {
   }
 
   /**
-   * Decodes every pixel of an image, of an animation the first frame's, and says what it is. A data URL is decoded in
-   * the thread, never here. Throws ImageRejected. Has a deadline of its own; an abort of the signal ends it at once.
+   * Decodes every pixel of an image, or of an animation's first frame, and describes it. A data URL is
+   * decoded in the thread, never here. Throws ImageRejected. Has its own deadline; an abort of the signal
+   * ends it at once.
    */
   async read(image: string | Uint8Array, caller: JobCaller): Promise<ReadImage> {
     const job: ImageJob = {

@@ -1,4 +1,4 @@
-// What a thread of the pool runs: one image after the other.
+// The thread of the pool: reads one image after the other.
 import { Unreadable, answerJobs } from '@svc/threads';
 import { dataUrl, dataUrlBytes, dataUrlHead } from './data-url.js';
 import type { ImageFacts, ImageJob, ReadImage } from './image-job.js';
