@@ -15,9 +15,9 @@ export interface ClusterOptions {
   readonly shared: SharedSettings;
   /** Further settings. Each process gets those that it reads. */
   readonly env?: Environment;
-  /** Default: one of each. */
+  /** Default: one of each kind. */
   readonly replicas?: Replicas;
-  /** Holds logs and journals. */
+  /** The folder for logs and journals. */
   readonly folder: string;
   /** The balancer's address; default: free ports. */
   readonly host?: string;

@@ -5,7 +5,7 @@ import { generate } from 'selfsigned';
 export interface LocalIdentity {
   readonly key: string;
   readonly cert: string;
-  /** Lets this process believe it, as `NODE_EXTRA_CA_CERTS` does from a start on; what that returns ends it. */
+  /** Makes this process trust it, like `NODE_EXTRA_CA_CERTS` at start-up; the returned function ends that. */
   trust(): () => void;
 }
 

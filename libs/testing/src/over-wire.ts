@@ -2,8 +2,8 @@ import { type MethodWire, type PortWire, decodeProblem, encodeProblem, wireText 
 import { z } from 'zod';
 
 /**
- * A port whose every call and answer goes through JSON text, as between two processes: what comes out shares nothing
- * with what went in, and what is thrown comes out as a problem.
+ * Wraps a port so that every call and result passes through JSON text, as between two processes: outputs
+ * share nothing with inputs, and errors arrive as problems.
  */
 export function overWire<Port extends object>(port: Port, wire: PortWire<Port>): Port {
   const methods = Object.entries<MethodWire<unknown[], unknown>>(wire as never).map(([name, codecs]) => {

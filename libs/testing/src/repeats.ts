@@ -1,4 +1,6 @@
-/** How often tests repeat what chance decides: in `npm test`, which has five minutes, and in `npm run test:long`. */
+/**
+ * How often tests repeat randomized cases: in `npm test`, which has five minutes, and in `npm run test:long`.
+ */
 const REPEATS = {
   /** `kill -9` under load. */
   KILLS: { short: 2, long: 100 },
@@ -10,7 +12,7 @@ const REPEATS = {
   REDIS_HOLD_HISTORIES: { short: 30, long: 1_000 },
   /** Random histories of limits in memory. */
   LIMIT_HISTORIES: { short: 200, long: 5_000 },
-  /** Random histories of calls that wait for a place at a backend. */
+  /** Random histories of calls that wait for a backend's slot. */
   QUEUE_HISTORIES: { short: 300, long: 20_000 },
   /** Random histories of payments, on a database and a simulated chain. */
   PAYMENT_HISTORIES: { short: 20, long: 1_000 },
@@ -18,18 +20,18 @@ const REPEATS = {
   ANVIL_HISTORIES: { short: 5, long: 200 },
   /** The same on a Solana of this machine. */
   SOLANA_HISTORIES: { short: 5, long: 400 },
-  /** Payments to a platform whose node is late at random. */
+  /** Payments to a platform whose node is randomly delayed. */
   LATE_NODE_PAYMENTS: { short: 12, long: 500 },
-  /** Chat completions that no decent client sends. */
+  /** Malformed and unusual chat completions. */
   FUZZ: { short: 500, long: 10_000 },
-  /** Requests with sizes at the bounds of their schemas. */
+  /** Requests with sizes at the limits of their schemas. */
   EXTREMES: { short: 500, long: 5_000 },
 } as const;
 
-/** Which form this run has: `vitest --mode long` makes it the long one. */
+/** Whether this is the long run: `vitest --mode long`. */
 export const isLong = process.env['SVC_TEST_FORM'] === 'long';
 
-/** How often to repeat it; a variable of its name says otherwise. */
+/** The number of repetitions; a variable of the same name overrides it. */
 export function repeats(what: keyof typeof REPEATS): number {
   const { short, long } = REPEATS[what];
   return Number(process.env[what] ?? (isLong ? long : short));

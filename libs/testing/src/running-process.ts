@@ -1,22 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** How long a process may take to say that it is ready, and to stop. */
+/** How long a process may take to become ready, and to stop. */
 const DEADLINE_MS = 60_000;
 
 export interface ProcessOptions {
   /** The compiled main of the process. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The user that it runs as; default: whoever runs the test. */
+  /** The user that it runs as; default: the user of the test. */
   readonly uid?: number;
-  /** Set to run it in a process group of its own, which `kill` then ends whole. */
+  /** Whether it runs in its own process group, which `kill` then ends as a whole. */
   readonly ownGroup?: boolean;
 }
 
-/** A process of the platform, as an operator would start it. */
+/** A process of the platform, started as an operator would start it. */
 export class RunningProcess {
-  /** Everything it wrote so far. */
+  /** Its output so far. */
   output = '';
 
   private constructor(
@@ -30,7 +30,9 @@ export class RunningProcess {
     }
   }
 
-  /** Starts it and resolves when its output matches, with the match; rejects with its output when it ends before. */
+  /**
+   * Starts it and resolves with the match when its output matches; rejects with its output if it ends before.
+   */
   static async start(
     options: ProcessOptions,
     ready: RegExp,
@@ -53,12 +55,12 @@ export class RunningProcess {
     return this.child.pid ?? 0;
   }
 
-  /** `null` while it runs; 128 + 9 and the like when a signal ended it. */
+  /** `null` while it runs; 128 + 9 and the like if a signal ended it. */
   get exitCode(): number | null {
     return this.child.signalCode === null ? this.child.exitCode : 128;
   }
 
-  /** Resolves once its output matches, with the match; rejects with its output when it ends before. */
+  /** Resolves with the match once its output matches; rejects with its output if it ends before. */
   async matching(pattern: RegExp): Promise<RegExpExecArray> {
     const deadline = Date.now() + DEADLINE_MS;
     for (;;) {
@@ -79,7 +81,7 @@ export class RunningProcess {
     else this.child.kill(signal);
   }
 
-  /** Asks it to stop, or ends it with another signal, and gives its exit code. */
+  /** Stops it, or ends it with another signal, and returns its exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
     if (this.exitCode !== null) return this.exitCode;
     const closed = once(this.child, 'close', { signal: AbortSignal.timeout(DEADLINE_MS) });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type RequestListener, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server of a test's own, at a free port of this machine. */
+/** An HTTP server for one test, at a free port of this machine. */
 export class TestServer {
   private constructor(private readonly server: Server) {}
 
@@ -17,7 +17,7 @@ export class TestServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Ends the connections too, whatever is under way on them. */
+  /** Ends the connections too, whatever their state. */
   async close(): Promise<void> {
     this.server.closeAllConnections();
     this.server.close();
