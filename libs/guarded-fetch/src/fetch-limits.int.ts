@@ -177,7 +177,7 @@ describe('compression', () => {
     ['br', text],
     ['br', brotliCompressSync(text).subarray(0, 8)],
     ['deflate', text],
-  ])("with "%s" that can't be decoded is rejected", async (encoding, body) => {
+  ])('with "%s" that cannot be decoded is rejected', async (encoding, body) => {
     send([`content-encoding: ${encoding}`], body);
     expect(await outcome(long)).toBe('encoding');
   });

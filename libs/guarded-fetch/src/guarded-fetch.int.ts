@@ -179,7 +179,7 @@ describe('ordinary URLs', () => {
   });
 
   it.each(['127.0.0.1', 'http://a:80', 'a/b:80', 'a@b:80', ':80', 'a:', 'a?b:80', ''])(
-    "can't be exempted by "%s", which is not host:port",
+    'cannot be exempted by "%s", which is not host:port',
     (entry) => {
       expect(() => new GuardedFetcher({ allowPrivateHosts: [entry] })).toThrow('is not host:port');
     },

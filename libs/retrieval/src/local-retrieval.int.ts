@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 describe('extractText', () => {
-  it('gives the pages of a PDF in order as plain text', async () => {
+  it('returns the pages of a PDF in order as plain text', async () => {
     const answer = await retrieval.extractText({
       ...me,
       bytes: pdfFile(['One', 'Two']),
@@ -53,20 +53,20 @@ describe('extractText', () => {
     expect(answer).toEqual({ text: 'One\nsecond line\n\nTwo\nsecond line', kind: 'pdf' });
   });
 
-  it('gives a DOCX as Markdown with headings and tables', async () => {
+  it('returns a DOCX as Markdown with headings and tables', async () => {
     expect(await textOf(wordFile())).toBe(
       '# Report\n\nGröße & 数\n\n| Name | Age |\n| --- | --- |\n| Ada | 36 |',
     );
   });
 
-  it('gives a PPTX slide by slide as they are shown, with lists, tables and notes', async () => {
+  it('returns a PPTX in slide order, with lists, tables and notes', async () => {
     expect(await textOf(slidesFile())).toBe(
       '## Plan\n\n- First\n  - Inner\n\nNotes:\n\n- Say hello\n\n## Slide 2\n\n| Q1 | Q2 |\n| --- | --- |\n| 10 | 20 |\n\nLoose text',
     );
   });
 
   it.each(['xlsx', 'biff8'] as const)(
-    'gives a workbook (%s) as tables, cells as they are shown',
+    'returns a workbook (%s) as tables, with cells as displayed',
     async (type) => {
       expect(await textOf(workbookFile(type))).toBe(
         '## People\n\n| Name | Born | Share |\n| --- | --- | --- |\n| Ada \\| Lovelace | 1985-12-10 | 0.25 |\n| Größe |  | 12 |',
@@ -74,18 +74,18 @@ describe('extractText', () => {
     },
   );
 
-  it('gives the chapters of an EPUB in reading order as Markdown', async () => {
+  it('returns the chapters of an EPUB in reading order as Markdown', async () => {
     expect(await textOf(bookFile())).toBe('# One\n\nIt **begins**.\n\n- a\n\n# Two\n\n| k |\n| --- |\n| v |');
   });
 
-  it('gives text as it is', async () => {
+  it('returns text unchanged', async () => {
     expect(await retrieval.extractText({ ...me, bytes: Buffer.from('{"a": 1}\n'), name: 'x.json' })).toEqual({
       text: '{"a": 1}\n',
       kind: 'json',
     });
   });
 
-  it('cuts what is over the limit and says so', async () => {
+  it('cuts text at the limit, with a note', async () => {
     const small = open({ RETRIEVAL_TEXT_LIMIT_CHARACTERS: 1_000 });
     const { text } = await small.extractText({ ...me, bytes: Buffer.from('🙂'.repeat(600)) });
     expect(text).toMatch(/^(🙂){500}\n\n\[The file goes on; only its first 1000 characters are here\.\]$/u);
@@ -96,7 +96,7 @@ describe('extractText', () => {
     expect(pages.text.length).toBeLessThan(1_100);
   });
 
-  it('gives chapters that lie about leaving their archive no file of this machine', async () => {
+  it('never reads a file of this machine for chapters with paths outside their archive', async () => {
     const escaping = bookFile({
       'OPS/book.opf':
         '<package><manifest><item id="x" href="/etc/hostname"/><item id="y" href="file:///etc/hostname"/></manifest>' +
@@ -106,7 +106,7 @@ describe('extractText', () => {
   });
 });
 
-describe('extractText, of files that can not be read', () => {
+describe('extractText with unreadable files', () => {
   const word = wordFile();
   const hidden = '<enc><CipherData><CipherReference URI="OPS/text/two.xhtml"/></CipherData></enc>';
   it.each([
@@ -128,13 +128,13 @@ describe('extractText, of files that can not be read', () => {
       'the file is copy-protected',
     ],
     ['an XLS that is cut off', workbookFile('biff8').subarray(0, 2_000), 'the file is damaged'],
-  ])('tells of %s why, in words for the client', async (_, bytes, reason) => {
+  ])('gives a reason for the client: %s', async (_, bytes, reason) => {
     expect(await reasonOf(bytes)).toBe(reason);
   });
 });
 
-describe('extractText, of hostile files', () => {
-  it('refuses a zip bomb', async () => {
+describe('extractText with hostile files', () => {
+  it('rejects a zip bomb', async () => {
     const bomb = wordFile(Buffer.alloc(220 * 1_048_576, ' '));
     expect(bomb.length).toBeLessThan(1_000_000);
     expect(await reasonOf(bomb)).toBe('the file is too large or too complex');
@@ -151,14 +151,14 @@ describe('extractText, of hostile files', () => {
     expect(outcome).not.toContain('hahaha');
   });
 
-  it('ends a PDF whose content unpacks to more memory than allowed, and reads the next file', async () => {
+  it('ends a PDF whose content unpacks to too much memory, and reads the next file', async () => {
     const tight = open({ RETRIEVAL_THREADS: 1, RETRIEVAL_THREAD_BUFFERS_MB: 64 });
     const bomb = { ...me, bytes: pdfBomb(400, ' ') };
     await expect(tight.extractText(bomb)).rejects.toThrow('reading it took too much memory');
     expect((await tight.extractText({ ...me, bytes: pdfFile(['ok']) })).text).toContain('ok');
   });
 
-  it('ends a PDF of millions of operators at the deadline; the event loop turns meanwhile', async () => {
+  it('ends a PDF of millions of operators at the deadline without blocking the event loop', async () => {
     const hasty = open({ RETRIEVAL_TIMEOUT_MS: 1_000 });
     const bytes = pdfBomb(100, 'BT ET ');
     let turns = 0;
@@ -168,18 +168,18 @@ describe('extractText, of hostile files', () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  it('comes to an end with a PDF that loops', async () => {
+  it('finishes a PDF that loops', async () => {
     const outcome = await textOf(loopingPdf()).catch((error: unknown) => error);
     expect(typeof outcome === 'string' || outcome instanceof ExtractionFailed).toBe(true);
   });
 
-  it('reads a sheet whose only cells are its corners, without the cells between', async () => {
+  it('reads a sheet with cells only in its corners, without the cells between', async () => {
     const text = await textOf(cornersFile());
     expect(text).toContain('| first |');
     expect(text).toMatch(/ last \|$/);
   });
 
-  it('answers for every damaged copy of a good file with text or a reason, and goes on', async () => {
+  it('gives a text or a reason for every damaged copy of a good file, and keeps working', async () => {
     const samples = [
       pdfFile(['One']),
       wordFile(),

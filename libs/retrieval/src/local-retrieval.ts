@@ -6,7 +6,9 @@ import type { PageReader } from './pages/local-web-pages.js';
 import type { PageJob, PageMarkdown } from './pages/page-markdown.js';
 import type { RetrievalConfig } from './retrieval.config.js';
 
-/** The compiled thread, also when this file runs from its TypeScript source: threads load plain JavaScript only. */
+/**
+ * The compiled thread, even if this file runs from its TypeScript source: threads load plain JavaScript only.
+ */
 const entry = new URL('../dist/thread.js', import.meta.url);
 
 /** Reads files and pages in threads of this process. */

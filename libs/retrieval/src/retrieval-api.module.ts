@@ -7,7 +7,7 @@ import { RetrievalModule, type RetrievalSettings } from './retrieval.module.js';
 /** Reads files, and searches and reads the web, for other processes. */
 @Module({})
 export class RetrievalApiModule {
-  /** Callers must know `token`. */
+  /** Callers must send `token`. */
   static with(settings: RetrievalSettings, token: InternalToken): DynamicModule {
     return {
       module: RetrievalApiModule,

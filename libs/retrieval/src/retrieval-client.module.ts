@@ -5,7 +5,7 @@ import { HttpRetrieval, type HttpRetrievalSettings } from './api/http-retrieval.
 import { HttpWebPages } from './api/http-web-pages.js';
 import { HttpWebSearch } from './api/http-web-search.js';
 
-/** Files are read and the web is searched and read by another process. */
+/** Another process reads files, and searches and reads the web. */
 @Module({})
 export class RetrievalClientModule {
   static at(settings: HttpRetrievalSettings): DynamicModule {

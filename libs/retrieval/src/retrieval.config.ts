@@ -4,7 +4,7 @@ import { z } from 'zod';
 const timeoutMs = durationMs.default(20_000).describe('How long reading one file may take');
 const pageTimeoutMs = durationMs.default(15_000).describe('How long reading a page may take in all');
 
-/** Settings of file reading, of search and of pages. Defaults suit a process on two cores. */
+/** Settings for files, search and pages. Defaults suit a process on two cores. */
 export const retrievalConfig = {
   RETRIEVAL_THREADS: whole(1, 64).default(2).describe('How many files are read at once'),
   RETRIEVAL_QUEUE_LIMIT: whole(0, 10_000)
@@ -58,7 +58,7 @@ export const retrievalConfig = {
 
 export type RetrievalConfig = z.infer<z.ZodObject<typeof retrievalConfig>>;
 
-/** The settings of a process that has files read and the web searched and read by another. */
+/** The settings of a process that uses retrieval in another process. */
 export const retrievalClientConfig = {
   RETRIEVAL_URL: neighbourUrl.describe(
     'Where files are read and the web is searched: an address, or those of replicas by commas',

@@ -2,7 +2,7 @@ import { ExtractionFailed, type Retrieval } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pdfFile, wordFile } from '../test/sample-files.js';
 
-/** An adapter as the suite uses it. */
+/** The implementation under test. */
 interface RetrievalSubject {
   /** Reads 25 MB at most. */
   readonly retrieval: Retrieval;
@@ -14,7 +14,7 @@ export interface ConformanceOptions {
   readonly start: () => Promise<RetrievalSubject>;
 }
 
-/** What every adapter of the port `Retrieval` keeps. */
+/** The guarantees of every implementation of the port `Retrieval`. */
 export function retrievalConformance({ name, start }: ConformanceOptions): void {
   const accountId = 'an account';
   let subject: RetrievalSubject;
@@ -27,7 +27,7 @@ export function retrievalConformance({ name, start }: ConformanceOptions): void 
     });
     afterAll(() => subject.stop());
 
-    it('gives the text of a file and what it was', async () => {
+    it('returns the text and the kind of a file', async () => {
       const file = { accountId, bytes: wordFile() };
       expect(await retrieval.extractText(file)).toEqual({
         text: '# Report\n\nGröße & 数\n\n| Name | Age |\n| --- | --- |\n| Ada | 36 |',
@@ -35,7 +35,7 @@ export function retrievalConformance({ name, start }: ConformanceOptions): void 
       });
     });
 
-    it('goes by the media type and the name, in any letters', async () => {
+    it('uses the media type and the name, in any script', async () => {
       const bytes = Buffer.from('a,b\n');
       expect(await retrieval.extractText({ accountId, bytes, mediaType: 'text/csv' })).toMatchObject({
         kind: 'csv',
@@ -48,7 +48,7 @@ export function retrievalConformance({ name, start }: ConformanceOptions): void 
       ).toMatchObject({ kind: 'json' });
     });
 
-    it('fails with words for the client, and says whose fault it is', async () => {
+    it('fails with a reason for the client, and shows whether the file is at fault', async () => {
       const failure: unknown = await retrieval
         .extractText({ accountId, bytes: new Uint8Array() })
         .catch((error: unknown) => error);
@@ -56,7 +56,7 @@ export function retrievalConformance({ name, start }: ConformanceOptions): void 
       expect(failure).toMatchObject({ reason: 'the file is empty', retryable: false });
     });
 
-    it('reads a file of 25 MB, and none beyond it', async () => {
+    it('reads a file of 25 MB, and rejects a larger one', async () => {
       const bytes = Buffer.alloc(25_000_000, 'all work and no play\n');
       const { text } = await retrieval.extractText({ accountId, bytes, name: 'a.txt' });
       expect(text.startsWith('all work and no play\nall work')).toBe(true);
@@ -71,7 +71,7 @@ export function retrievalConformance({ name, start }: ConformanceOptions): void 
       expect(before.equals(bytes)).toBe(true);
     });
 
-    it('ends at once when the caller leaves', async () => {
+    it('ends at once when the caller aborts', async () => {
       const leaving = AbortSignal.abort(new Error('left'));
       await expect(retrieval.extractText({ accountId, bytes: pdfFile(['One']) }, leaving)).rejects.toThrow(
         'left',

@@ -59,8 +59,8 @@ retrievalConformance({
   },
 });
 
-describe('a process that reads files and is away', () => {
-  it('is told as a failure that ends, and that is not the file’s', async () => {
+describe('a retrieval process that is unreachable', () => {
+  it('causes a failure that is retryable', async () => {
     const retrieval = clientOf('http://127.0.0.1:9');
     await expect(
       retrieval.extractText({ accountId: 'a', bytes: Buffer.from('text'), name: 'a.txt' }),

@@ -9,7 +9,7 @@ import { catalogWith } from '../test/catalog-with.js';
 import { retrievalConfig } from './retrieval.config.js';
 import { RetrievalModule } from './retrieval.module.js';
 
-it('serves the port with the defaults, and after shutdown refuses as not the fault of the file', async () => {
+it('serves the port with the defaults, and fails as retryable after shutdown', async () => {
   const config = z.object(retrievalConfig).parse({});
   const imports = [
     GuardedFetchModule.with({}),

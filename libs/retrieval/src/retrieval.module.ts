@@ -10,13 +10,15 @@ import { LocalWebPages } from './pages/local-web-pages.js';
 import { LocalWebSearch } from './search/local-web-search.js';
 
 export interface RetrievalSettings extends RetrievalConfig {
-  /** The value of an environment variable that a search provider's `apiKeyEnv` names. */
+  /** Returns the environment variable that a search provider's `apiKeyEnv` names. */
   readonly secret: (name: string) => string | undefined;
-  /** The Redis in which processes remember together what searches have found; without it each does by itself. */
+  /** The Redis in which processes share cached search results; without it each has its own cache. */
   readonly redisUrl?: string | undefined;
 }
 
-/** Reads files in threads of this process, searches the web as its catalogue says, and reads pages of it. */
+/**
+ * Reads files in threads of this process, searches the web with the catalogue's providers, and reads pages.
+ */
 @Module({})
 export class RetrievalModule {
   static with(settings: RetrievalSettings): DynamicModule {

@@ -1,4 +1,4 @@
-// What a thread of the pool runs: one file or page after the other.
+// The thread of the pool: reads one file or page after the other.
 import type { ExtractedText } from '@svc/contracts';
 import { answerJobs } from '@svc/threads';
 import { extractText } from './documents/extract-text.js';

@@ -1,7 +1,7 @@
 import type { Structures } from './corpus.js';
 import { footer, header, page, sidebar } from './parts.js';
 
-/** What site builders and themes make, whose names and orders mislead. */
+/** Output of site builders and themes, with misleading names and order. */
 export const builtPages: Structures = {
   'widgets of a page builder': (w) =>
     page(

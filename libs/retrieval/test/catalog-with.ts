@@ -11,6 +11,6 @@ const model = {
 };
 const tiers = { XS: { standard: { requestsPerMinute: 1, tokensPerMinute: 1 } } };
 
-/** A catalogue that says this of searching. */
+/** A catalogue with these search settings. */
 export const catalogWith = (search: object | undefined): Catalog =>
   new Catalog(CatalogFile.parse({ models: [model], tiers, ...(search && { search }) }));

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const CHROMIUM = 'chromium';
-/** Tests that need it are left out without. */
+/** Without it, tests that need it are skipped. */
 export const hasChromium = spawnSync(CHROMIUM, ['--version']).status === 0;
 if (!hasChromium) process.stderr.write(`SKIPPED: pages with scripts. There is no ${CHROMIUM}.\n`);
 
-/** As an operator starts it. */
+/** Started like an operator's. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -28,7 +28,7 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** A real browser with data of its own. */
+/** A real browser with its own data folder. */
 export async function startChromium(): Promise<TestBrowser> {
   const dir = await mkdtemp(join(tmpdir(), 'svc-chromium-'));
   const child = spawn(

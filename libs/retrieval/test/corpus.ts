@@ -8,7 +8,7 @@ import { tables } from './tables.js';
 import { walls } from './walls.js';
 import { type Language, PageWriter } from './writer.js';
 
-/** Makes the HTML of a page of one structure. */
+/** Generates the HTML of a page with one structure. */
 export type Structure = (w: PageWriter) => string;
 export type Structures = Readonly<Record<string, Structure>>;
 
@@ -33,7 +33,7 @@ function made(name: string, structure: Structure, language: Language): CorpusPag
   return { name, html: structure(writer), writer };
 }
 
-/** Pages of many structures, with what each is about and what stands around it. */
+/** Pages of many structures, each with its main content and boilerplate. */
 export const corpus: readonly CorpusPage[] = [
   ...ALL.flatMap(([kind, structures]) =>
     Object.entries(structures).map(([name, structure]) => made(`${kind}: ${name}`, structure, 'en')),

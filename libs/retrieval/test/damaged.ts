@@ -1,7 +1,7 @@
 import type { Structures } from './corpus.js';
 import { footer, header, page, sidebar } from './parts.js';
 
-/** HTML that is broken, old or strange. */
+/** Malformed, old or strange HTML. */
 export const damaged: Structures = {
   'ends that are missing': (w) =>
     page(

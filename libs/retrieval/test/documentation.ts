@@ -1,7 +1,7 @@
 import type { Structures } from './corpus.js';
 import { footer, header, page } from './parts.js';
 
-/** What explains software, laws and other rules. */
+/** Documentation of software, laws and other rules. */
 export const documentation: Structures = {
   'menu on the left, contents on the right': (w) =>
     page(

@@ -4,14 +4,14 @@ import { pageMarkdown } from '../src/pages/page-markdown.js';
 
 const ADDRESS = 'https://pages.example/one';
 
-/** What the service reads of a page; nothing where it says that there is nothing. */
+/** The text that the service extracts; empty if it reports none. */
 export function ours(html: string): string {
   const job = { bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8', url: ADDRESS };
   const { text, isShell } = pageMarkdown({ ...job, textLimit: 1_000_000 });
   return isShell ? '' : text;
 }
 
-/** What plain Readability reads of it. */
+/** The text that plain Readability extracts. */
 export function plainReadability(html: string): string {
   const { window } = new JSDOM(html, { url: ADDRESS });
   try {

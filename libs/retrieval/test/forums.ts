@@ -1,7 +1,7 @@
 import type { Structures } from './corpus.js';
 import { footer, header, page, sidebar } from './parts.js';
 
-/** What many people say. */
+/** Discussions of many authors. */
 export const forums: Structures = {
   'posts in tables': (w) =>
     page(

@@ -1,4 +1,4 @@
-// What is used of it; its own types bring those of a browser into every file.
+// The used part; its own types would bring those of a browser into every file.
 declare module 'jsdom' {
   export class JSDOM {
     constructor(html: string, options: { readonly url: string });

@@ -1,6 +1,6 @@
 import type { PageWriter } from './writer.js';
 
-/** A whole page around a body. */
+/** A complete page around a body. */
 export const page = (w: PageWriter, body: string, head = ''): string =>
   `<!doctype html><html lang="${w.language}"><head><meta charset="utf-8"><title>${w.x()}</title>${head}</head><body>${body}</body></html>`;
 

@@ -1,5 +1,5 @@
-// What is found of pages, and what is let through: ours beside plain Readability, and beside trafilatura where Python
-// has it. `npm run bench:scrape`.
+// Compares the extracted content and boilerplate: ours, plain Readability, and trafilatura if Python has it.
+// `npm run bench:scrape`.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { meanShares, sharesOf } from './shares.js';
 
 const PYTHON = process.env['SCRAPE_PYTHON'] ?? 'python3';
 
-/** Nothing where it is not there. */
+/** `undefined` if it is not installed. */
 function byTrafilatura(): string[] | undefined {
   const program = fileURLToPath(new URL('read_pages.py', import.meta.url));
   const input = JSON.stringify(corpus.map(({ html }) => html));

@@ -12,7 +12,7 @@ import { stringify } from 'yaml';
 import { LocalWebSearch } from '../src/search/local-web-search.js';
 import { catalogWith } from './catalog-with.js';
 
-/** A Python that has the module `searx`, which is made from SearXNG's source; it is in no package index. */
+/** A Python with the module `searx`, built from SearXNG's source; it is in no package index. */
 const python = process.env['SEARXNG_PYTHON'];
 const note = python === undefined ? ' (SEARXNG_PYTHON names no Python that has it)' : '';
 
@@ -97,7 +97,7 @@ describe.skipIf(python === undefined)(`a real SearXNG${note}`, () => {
     return found;
   }
 
-  it('is asked and read as it is, in any language', async () => {
+  it('is queried and parsed correctly, in any language', async () => {
     const asked: string[] = [];
     engineAnswers = (path) => {
       asked.push(new URL(path, 'http://x').searchParams.get('q') ?? '');
@@ -120,7 +120,7 @@ describe.skipIf(python === undefined)(`a real SearXNG${note}`, () => {
     expect(asked).toEqual(['Wie hoch & warum? 東京']);
   });
 
-  it('finds nothing where its engines do not', async () => {
+  it('finds nothing if its engines do not', async () => {
     engineAnswers = () => ({ results: [] });
     expect(await search('nothing at all')).toEqual({ provider: 'searxng', pages: [] });
   });

@@ -9,7 +9,7 @@ import {
   encodeFileHead,
 } from '@svc/contracts';
 
-/** Passes everything through what a wire would carry: one header, raw bytes, and JSON back. */
+/** Passes everything through its wire format: one header, raw bytes, and JSON back. */
 export class SerialisingRetrieval extends Retrieval {
   constructor(private readonly inner: Retrieval) {
     super();

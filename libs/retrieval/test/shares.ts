@@ -1,14 +1,14 @@
 import type { PageWriter } from './writer.js';
 
-/** What an extractor made of a page. */
+/** The quality of an extractor's result. */
 export interface Shares {
-  /** Of the letters that the page is about; nothing where there are none. */
+  /** The extracted share of the main content's letters; `undefined` if there are none. */
   readonly found: number | undefined;
-  /** Of the letters around it that were let through. */
+  /** The extracted share of the boilerplate's letters. */
   readonly noise: number | undefined;
 }
 
-/** Letters and digits alone, without the targets of links in Markdown. */
+/** Only letters and digits, without the link targets of Markdown. */
 function lettersOf(text: string): string {
   return text
     .replaceAll(/\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)/g, ']')

@@ -1,7 +1,7 @@
 import type { Structures } from './corpus.js';
 import { footer, header, page, sidebar } from './parts.js';
 
-/** What is told by rows and items. */
+/** Content in rows and items. */
 export const tables: Structures = {
   'cards of products': (w) =>
     page(

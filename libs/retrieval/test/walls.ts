@@ -4,7 +4,7 @@ import type { PageWriter } from './writer.js';
 
 const article = (w: PageWriter): string => `${header(w)}<main><h1>${w.x()}</h1>${w.ps(5)}</main>${footer(w)}`;
 
-/** What stands before a page, or in its place. */
+/** Overlays and pages shown instead of the content. */
 export const walls: Structures = {
   'notice of cookies': (w) =>
     page(

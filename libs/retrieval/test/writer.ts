@@ -36,9 +36,9 @@ const SCRIPTS = {
 
 export type Language = keyof typeof SCRIPTS;
 
-/** Writes the texts of one page, the same each time, and remembers which of them the page is about. */
+/** Writes the texts of one page, deterministically, and records which of them are main content. */
 export class PageWriter {
-  /** What the page is about, and what stands around it. */
+  /** The main content and the boilerplate. */
   readonly main: string[] = [];
   readonly noise: string[] = [];
   private readonly script: Script;
@@ -55,17 +55,17 @@ export class PageWriter {
     );
   }
 
-  /** A sentence that the page is about. */
+  /** A sentence of the main content. */
   s(words = this.below(8) + 9): string {
     return this.kept(this.main, this.sentence(words));
   }
 
-  /** Words that the page is about, without a full stop. */
+  /** Words of the main content, without a full stop. */
   w(words = 3): string {
     return this.kept(this.main, this.words(words));
   }
 
-  /** Several sentences that the page is about. */
+  /** Several sentences of the main content. */
   t(sentences = 4): string {
     return Array.from({ length: sentences }, () => this.s()).join('');
   }
@@ -78,17 +78,17 @@ export class PageWriter {
     return Array.from({ length: paragraphs }, () => this.p(sentences)).join('\n');
   }
 
-  /** Words around what the page is about. */
+  /** Words of boilerplate. */
   n(words = 2): string {
     return this.kept(this.noise, this.words(words));
   }
 
-  /** A sentence around what the page is about. */
+  /** A sentence of boilerplate. */
   ns(words = this.below(6) + 7): string {
     return this.kept(this.noise, this.sentence(words));
   }
 
-  /** Links to elsewhere. */
+  /** Links to other pages. */
   links(count: number, tag = 'li'): string {
     return Array.from(
       { length: count },
@@ -96,12 +96,12 @@ export class PageWriter {
     ).join('');
   }
 
-  /** Neither: titles, names and dates, which may be kept and need not be. */
+  /** Neither: titles, names and dates, which may be extracted or not. */
   x(words = 3): string {
     return this.words(words);
   }
 
-  /** The same thing several times. */
+  /** Repeats a part. */
   each(count: number, make: (index: number) => string): string {
     return Array.from({ length: count }, (_, index) => make(index)).join('\n');
   }

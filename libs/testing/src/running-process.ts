@@ -55,7 +55,7 @@ export class RunningProcess {
     return this.child.pid ?? 0;
   }
 
-  /** `null` while it runs; 128 + 9 and the like if a signal ended it. */
+  /** `null` while it runs; 128 if a signal ended it. */
   get exitCode(): number | null {
     return this.child.signalCode === null ? this.child.exitCode : 128;
   }

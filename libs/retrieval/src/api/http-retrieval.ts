@@ -13,14 +13,14 @@ import { InternalClient, type NeighbourAddress } from '@svc/runtime';
 import type { RetrievalClientConfig } from '../retrieval.config.js';
 import { workerReply } from './worker-reply.js';
 
-/** Beyond reading a file, what the way there and back and a wait for a thread may take. */
+/** Time for the transfer and for a free thread, beyond reading the file. */
 const MARGIN_MS = 5_000;
 
 export type HttpRetrievalSettings = Omit<NeighbourAddress, 'url'> & RetrievalClientConfig;
 
-/** Files are read by another process. A process that breaks off is left out, and another one is asked. */
+/** Reads files in another process. If a process breaks off, another one is called. */
 export class HttpRetrieval extends Retrieval {
-  /** Without a client it has one of its own. */
+  /** Without a client it creates its own. */
   constructor(
     private readonly settings: HttpRetrievalSettings,
     private readonly client = new InternalClient({ ...settings, url: settings.RETRIEVAL_URL }),

@@ -11,10 +11,10 @@ import type { InternalClient } from '@svc/runtime';
 import type { RetrievalClientConfig } from '../retrieval.config.js';
 import { workerReply } from './worker-reply.js';
 
-/** Beyond reading a page, what the way there and back may take. */
+/** Time for the transfer, beyond reading the page. */
 const MARGIN_MS = 2_000;
 
-/** Pages are read by another process. */
+/** Reads pages in another process. */
 export class HttpWebPages extends WebPages {
   constructor(
     private readonly client: InternalClient,

@@ -10,13 +10,13 @@ import {
 import type { Catalog, InternalClient } from '@svc/runtime';
 import { workerReply } from './worker-reply.js';
 
-/** Beyond the search, what the way there and back may take. */
+/** Time for the transfer, beyond the search. */
 const MARGIN_MS = 2_000;
 
-/** What all providers together may take where the catalogue here does not say. */
+/** The deadline of all providers together, if the local catalogue sets none. */
 const DEADLINE_MS = 8_000;
 
-/** The web is searched by another process. A search is not asked for twice: the first one may have been paid for. */
+/** Searches the web in another process. A search is not retried: the first one may have been paid for. */
 export class HttpWebSearch extends WebSearch {
   constructor(
     private readonly client: InternalClient,

@@ -12,7 +12,7 @@ import {
 import { Answers, whileAsked } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 
-/** The port `Retrieval` over HTTP: a file's bytes are the body, and what is known of it stands in a header. */
+/** The port `Retrieval` over HTTP: a file's bytes are the body, and its metadata is in a header. */
 @Controller()
 export class RetrievalController {
   constructor(private readonly retrieval: Retrieval) {}

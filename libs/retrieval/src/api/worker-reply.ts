@@ -1,6 +1,6 @@
 import { type InternalCall, type InternalClient, NeighbourAway } from '@svc/runtime';
 
-/** What the worker replies to a call. Throws `away()` where it can't, and the signal's reason where nobody waits. */
+/** The worker's reply to a call. Throws `away()` if there is none, and the signal's reason after an abort. */
 export async function workerReply(
   client: InternalClient,
   call: InternalCall,

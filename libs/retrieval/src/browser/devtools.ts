@@ -2,12 +2,12 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, WebSocket, request } from 'undici';
 
-/** What a browser may say in one message: an answer of ours has a bound below it. */
+/** The largest message of a browser; our own limits keep its replies below this. */
 const MESSAGE_BYTES = 16_777_216;
 
 const DISCOVERY_BYTES = 65_536;
 
-/** The browser could not do it. */
+/** The browser could not carry out a command. */
 export class BrowserFailed extends Error {
   override readonly name = 'BrowserFailed';
 }
@@ -30,7 +30,10 @@ export interface BrowserEvent {
 
 type Pending = PromiseWithResolvers<Record<string, unknown>>;
 
-/** A connection to a browser by the DevTools protocol. It ends with its signal, and whatever waits on it fails then. */
+/**
+ * A connection to a browser by the DevTools protocol. When its signal aborts, it closes, and all pending
+ * calls fail.
+ */
 export class DevTools {
   private readonly pending = new Map<number, Pending>();
   private next = 1;
@@ -46,7 +49,10 @@ export class DevTools {
     socket.addEventListener('error', () => this.fail('the browser has hung up'));
   }
 
-  /** Connects to a browser: its address, as `http://host:9222`. Throws BrowserFailed, or the signal's reason. */
+  /**
+   * Connects to a browser at an address such as `http://host:9222`. Throws BrowserFailed, or the signal's
+   * reason.
+   */
   static async connect(address: string, signal: AbortSignal): Promise<DevTools> {
     const dispatcher = new Agent({ webSocket: { maxPayloadSize: MESSAGE_BYTES } });
     try {
@@ -75,7 +81,7 @@ export class DevTools {
     }
   }
 
-  /** Asks for something. Throws BrowserFailed. */
+  /** Calls a method. Throws BrowserFailed. */
   send(
     method: string,
     params: Record<string, unknown> = {},
@@ -115,7 +121,7 @@ export class DevTools {
   }
 }
 
-/** Browsers answer to addresses only, and not to names. */
+/** Browsers respond only to requests by address, not by name. */
 async function debuggerUrl(address: string, signal: AbortSignal): Promise<string> {
   const url = new URL(address);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');

@@ -10,7 +10,7 @@ import { hasChromium, startChromium } from '../../test/chromium.js';
 import { BrowserFailed } from './devtools.js';
 import { PageBrowser } from './page-browser.js';
 
-/** A real browser on a machine with others takes its time; no test waits for so long where all is well. */
+/** A real browser on a busy machine is slow; a passing test never waits this long. */
 const SCRIPTS_MS = 20_000;
 
 const closing: (() => unknown)[] = [];
@@ -64,7 +64,7 @@ const shell = (script: string): string =>
 const put = (expression: string): string => `document.getElementById('root').textContent = ${expression};`;
 
 describe.runIf(hasChromium)('a page that needs its scripts', () => {
-  it('is what they make of it, with what they fetch by the guarded fetcher', async () => {
+  it('is rendered with the data that they fetch by the guarded fetcher', async () => {
     const { asked, show } = await web(({ url }, response) => {
       if (url === '/app.js')
         response
@@ -82,7 +82,7 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
     expect(asked.toSorted()).toEqual(['a.example/app.js', 'a.example/data.json']);
   });
 
-  it('reaches nothing by any of its ways: not this machine, its network, or its files', async () => {
+  it("can't reach this machine, its network, or its files in any way", async () => {
     let reached = 0;
     const canary = createServer((socket) => {
       reached += 1;
@@ -96,7 +96,7 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
       () => udp.close(),
     );
     const { port } = canary.address() as AddressInfo;
-    // The page is shown as long as it asks for something.
+    // The page stays open while one of its requests is pending.
     let hold = (): unknown => undefined;
     const { asked, show } = await web(({ url }, response) => {
       if (url === '/hold') hold = () => response.end();
@@ -141,7 +141,7 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
     expect(asked).toEqual(['a.example/hold', 'a.example/done']);
   });
 
-  it('is let go when nobody waits for it, with all that it had', async () => {
+  it('is closed with all its requests when its caller aborts', async () => {
     let gone = 0;
     const { asked, show } = await web((_, response) => void response.once('close', () => (gone += 1)));
     const leaving = new AbortController();
@@ -153,7 +153,7 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
     await expect.poll(pagesOpen, { timeout: SCRIPTS_MS }).toBe(1);
   });
 
-  it('fails where there is no browser', async () => {
+  it('fails without a browser', async () => {
     const browser = new PageBrowser(new GuardedFetcher(), {
       url: 'http://127.0.0.1:9',
       scriptsMs: 1_000,
@@ -164,13 +164,13 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
   });
 });
 
-/** Pages that the browser has, its own empty one among them. */
+/** The open pages of the browser, including its own empty one. */
 async function pagesOpen(): Promise<number> {
   const targets = (await (await fetch(`${browserUrl}/json/list`)).json()) as { type: string }[];
   return targets.filter(({ type }) => type === 'page').length;
 }
 
-describe.runIf(hasChromium && isLong)('a page that is hostile', () => {
+describe.runIf(hasChromium && isLong)('a hostile page', () => {
   it.each([
     ['never ends', 'for (;;);'],
     ['asks for ever', `(function go() { fetch('/x').then(go, go); })()`],
@@ -193,7 +193,7 @@ describe.runIf(hasChromium && isLong)('a page that is hostile', () => {
     await expect.poll(pagesOpen, { timeout: SCRIPTS_MS }).toBe(1);
   });
 
-  it('gets no more than its bytes', async () => {
+  it('gets no more than its byte limit', async () => {
     const { show } = await web((_request, response) => response.end('x'.repeat(2_500_000)));
     const html = await show(
       shell(

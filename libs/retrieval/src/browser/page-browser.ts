@@ -8,36 +8,39 @@ import {
   type RequestBounds,
 } from './page-requests.js';
 
-/** How long a browser may take to be connected to, and beside scripts for all else. */
+/** The time to connect to a browser, and the time beyond scripts for everything else. */
 const CONNECT_MS = 3_000;
 const MARGIN_MS = 4_000;
 
-/** A page is made when it has asked for nothing for so long. */
+/** A page is complete when it has made no requests for this long. */
 const QUIET_MS = 400;
 const LOOK_MS = 50;
 
-/** Of what scripts have made of a page. */
+/** Limits of the rendered HTML. */
 const HTML_CHARACTERS = 2_000_000;
 const HTML_MS = 2_000;
 
-/** Where nobody is. What a page asks for without our answer, sockets and beginnings of connections too, ends there. */
+/**
+ * Nothing listens here. All traffic that bypasses request interception ends here, including sockets and
+ * preconnects.
+ */
 const NOWHERE = 'socks5://127.0.0.1:9';
 
-/** Speaks to others beside requests, and past proxies. */
+/** Removes peer connections, which bypass requests and proxies. */
 const WITHOUT_PEERS = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport', 'ServiceWorkerContainer'])
   delete globalThis[name];`;
 
 export interface PageBrowserSettings {
-  /** Of a Chromium that speaks the DevTools protocol, as `http://host:9222`. */
+  /** The DevTools address of a Chromium, such as `http://host:9222`. */
   readonly url: string;
-  /** What a page's scripts may take. */
+  /** How long a page's scripts may run. */
   readonly scriptsMs: number;
   readonly bounds: RequestBounds;
 }
 
 /**
- * Makes pages of what their scripts make of them, in a Chromium of the operator's: each in a context of its own, without
- * a network but the guarded fetcher, without downloads, workers, frames and windows.
+ * Renders pages with their scripts, in a Chromium of the operator: each in its own context, with no network
+ * except the guarded fetcher, and without downloads, workers, frames and windows.
  */
 export class PageBrowser {
   constructor(
@@ -45,13 +48,13 @@ export class PageBrowser {
     private readonly settings: PageBrowserSettings,
   ) {}
 
-  /** The HTML of a page once its scripts have run. Throws BrowserFailed, or the signal's reason. */
+  /** The HTML of a page after its scripts have run. Throws BrowserFailed, or the signal's reason. */
   async html(document: FetchedDocument, signal: AbortSignal): Promise<string> {
     const { url, bounds, scriptsMs } = this.settings;
     const ended = new AbortController();
     const either = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(scriptsMs + MARGIN_MS)]);
     const devtools = await DevTools.connect(url, AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]));
-    // What waits for the browser fails then. The context goes with its connection, whatever its page does.
+    // All pending calls then fail. The context is disposed of with its connection, whatever its page does.
     const leave = (): void => devtools.close();
     either.addEventListener('abort', leave, { once: true });
     try {
@@ -69,11 +72,11 @@ export class PageBrowser {
 
 interface PageIds {
   readonly sessionId: string;
-  /** Of its outermost frame, which is that of the page. */
+  /** The main frame of the page. */
   readonly frameId: string;
 }
 
-/** A page in a context of its own. */
+/** A page in its own context. */
 class OpenPage {
   private isShown = false;
   private isRead = false;
@@ -88,7 +91,7 @@ class OpenPage {
     const { browserContextId } = await devtools.send('Target.createBrowserContext', {
       disposeOnDetach: true,
       proxyServer: NOWHERE,
-      // Without it, this machine would be reached past the proxy.
+      // Without it, this machine would be reached without the proxy.
       proxyBypassList: '<-loopback>',
     });
     await devtools.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId });
@@ -108,13 +111,13 @@ class OpenPage {
       send('Network.setBypassServiceWorker', { bypass: true }),
       send('Page.enable'),
       send('Page.addScriptToEvaluateOnNewDocument', { source: WITHOUT_PEERS }),
-      // Workers and frames of other processes, and windows, wait for ever for what would let them go.
+      // Workers, out-of-process frames and windows stay paused forever.
       send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }),
     ]);
     return page;
   }
 
-  /** Shows the page until it is quiet, and gives what it has become. */
+  /** Shows the page until it is quiet, and returns its HTML. */
   async show(url: string, scriptsMs: number): Promise<string> {
     const endMs = performance.now() + scriptsMs;
     await this.send('Page.navigate', { url });
@@ -126,7 +129,7 @@ class OpenPage {
     return this.html();
   }
 
-  /** In a world that the page's scripts can not change. */
+  /** In an isolated world that the page's scripts can't modify. */
   private async html(): Promise<string> {
     const { executionContextId } = await this.send('Page.createIsolatedWorld', {
       frameId: this.ids.frameId,
@@ -149,7 +152,7 @@ class OpenPage {
       // It never throws.
       void this.requests.reply(paused, signal).then((reply) => this.tell(reply.method, reply.params));
     } else if (method === 'Page.frameNavigated') this.isShown = true;
-    // Where a page's scripts lead on and are not followed, it is not told that its document is complete.
+    // If scripts navigate and the navigation is blocked, there is no event for a complete document.
     else if (method === 'Page.domContentEventFired' || method === 'Page.frameStoppedLoading')
       this.isRead ||= this.isShown && (params['frameId'] ?? this.ids.frameId) === this.ids.frameId;
     else if (method === 'Page.javascriptDialogOpening')
@@ -160,7 +163,7 @@ class OpenPage {
     }
   }
 
-  /** What can't be told any more is nothing that anybody waits for. */
+  /** If the command can't be sent, its result is no longer needed. */
   private tell(method: string, params: Record<string, unknown>): void {
     void this.send(method, params).catch(() => undefined);
   }

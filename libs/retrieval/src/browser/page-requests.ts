@@ -1,6 +1,6 @@
 import type { GuardedFetcher } from '@svc/guarded-fetch';
 
-/** A request of a page that waits for what becomes of it. */
+/** A request of a page, paused until it is answered. */
 export interface PausedRequest {
   readonly requestId: string;
   readonly resourceType: string;
@@ -11,13 +11,13 @@ export interface PausedRequest {
   };
 }
 
-/** What a request is answered with: a method of the DevTools protocol and its parameters. */
+/** The response to a request: a method of the DevTools protocol and its parameters. */
 interface Reply {
   readonly method: 'Fetch.fulfillRequest' | 'Fetch.failRequest';
   readonly params: Record<string, unknown>;
 }
 
-/** The page itself, as it was fetched. */
+/** The page itself, as fetched. */
 export interface FetchedDocument {
   readonly url: string;
   readonly contentType: string;
@@ -25,7 +25,7 @@ export interface FetchedDocument {
 }
 
 export interface RequestBounds {
-  /** Of all that the page's scripts ask for together. */
+  /** The most bytes of everything that the page's scripts request. */
   readonly totalBytes: number;
   readonly timeoutMs: number;
 }
@@ -33,15 +33,15 @@ export interface RequestBounds {
 const REQUESTS_AT_MOST = 80;
 const AT_ONCE = 8;
 
-/** One thing of a page; it crosses to the browser as one message. */
+/** The largest resource of a page; it is sent to the browser as one message. */
 const RESOURCE_BYTES = 3_000_000;
 
-/** What makes text: scripts, and what they ask for. Pictures, fonts, frames and sockets make none. */
+/** Resources that can produce text: scripts, and their requests. Images, fonts, frames and sockets can't. */
 const FETCHED = new Set(['Script', 'XHR', 'Fetch']);
 
 /**
- * Answers what a page asks for: the page itself with what was fetched of it, scripts and data by the guarded fetcher, and
- * all else not at all. The browser itself never reaches a network.
+ * Responds to the requests of a page: the page itself with its fetched content, scripts and data by the
+ * guarded fetcher, everything else with an error. The browser itself never reaches a network.
  */
 export class PageRequests {
   private asked = 0;
@@ -56,7 +56,7 @@ export class PageRequests {
     private readonly bounds: RequestBounds,
   ) {}
 
-  /** Whether nothing is being fetched. */
+  /** Whether no fetch is in progress. */
   get isIdle(): boolean {
     return this.underWay === 0;
   }
@@ -76,7 +76,7 @@ export class PageRequests {
       await this.turn();
       return await this.fetched(requestId, request.url, { headers, signal });
     } catch {
-      // Which of its requests failed, and why, is nothing that a page is told.
+      // A page must not learn why a request failed.
       return refused(requestId);
     } finally {
       this.underWay -= 1;
@@ -84,7 +84,7 @@ export class PageRequests {
     }
   }
 
-  /** What may come is counted before it does, since others come beside it. */
+  /** The limit is reserved before the fetch, since others run at the same time. */
   private async fetched(
     requestId: string,
     url: string,
@@ -104,10 +104,10 @@ export class PageRequests {
     }
   }
 
-  /** A page is shown once; where its scripts lead on, it stays. */
+  /** A page is loaded once; navigations by its scripts are blocked. */
   private documentReply(requestId: string, url: string): Reply {
     const { url: own, contentType, bytes } = this.document;
-    // Aborted, the page that is there stays; blocked, there would be one of the browser's that says so.
+    // `Aborted` keeps the current page; `BlockedByClient` would show the browser's error page.
     if (this.isDocumentGiven || url !== own) return refused(requestId, 'Aborted');
     this.isDocumentGiven = true;
     return fulfilled(requestId, contentType || 'text/html', { bytes });
@@ -126,7 +126,7 @@ interface Content {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A page of strangers in a context of its own has nothing that another origin could be told. */
+/** An untrusted page in its own context has no secrets to protect from other origins. */
 function allowing(headers: Readonly<Record<string, string>>): Record<string, string> {
   const origin = headers['Origin'] ?? headers['origin'] ?? '*';
   return {

@@ -5,7 +5,7 @@ import { zipOf } from '../../test/sample-files.js';
 
 const all = (): boolean => true;
 
-/** Rewrites the unpacked size that the directory of a zip with one entry claims. */
+/** Rewrites the unpacked size in the directory of a zip with one entry. */
 function claim(zip: Uint8Array, bytes: number): Uint8Array {
   const copy = Buffer.from(zip);
   copy.writeUInt32LE(bytes, copy.indexOf('PK\u0001\u0002', 0, 'latin1') + 24);
@@ -13,7 +13,7 @@ function claim(zip: Uint8Array, bytes: number): Uint8Array {
 }
 
 describe('Archive', () => {
-  it('unpacks what is wanted and nothing else', () => {
+  it('unpacks only the selected entries', () => {
     const parts = new Archive(zipOf({ a: 'one', b: 'two' })).read((name) => name === 'b');
     expect([...parts]).toEqual([['b', strToU8('two')]]);
   });
@@ -23,26 +23,26 @@ describe('Archive', () => {
     expect(new Archive(zip).read(all).get('a')?.length).toBe(10);
   });
 
-  it('refuses entries that claim too much, before they are unpacked, over all reads together', () => {
+  it('rejects entries that claim too much before unpacking them, in total over all reads', () => {
     expect(() => new Archive(claim(zipOf({ a: 'x' }), 4_000_000_000)).read(all)).toThrow('too large');
     const archive = new Archive(claim(zipOf({ a: 'x' }), 150 * 1_048_576));
     archive.read(all);
     expect(() => archive.read(all)).toThrow('too large');
   });
 
-  it('refuses an archive of very many entries', () => {
+  it('rejects an archive with too many entries', () => {
     const entries = Array.from({ length: 20_001 }, (_, index) => [`e${index}`, new Uint8Array()] as const);
     const zip = zipSync(Object.fromEntries(entries), { level: 0 });
     expect(() => new Archive(zip).read(() => false)).toThrow('too large');
   });
 
-  it('refuses an archive that is cut off', () => {
+  it('rejects a truncated archive', () => {
     const zip = zipOf({ a: 'one' });
     expect(() => new Archive(zip.subarray(0, zip.length - 10)).read(all)).toThrow('damaged');
     expect(() => new Archive(zip.subarray(0, 4)).read(all)).toThrow('damaged');
   });
 
-  it('packs parts again as they were', () => {
+  it('repacks parts unchanged', () => {
     const parts = new Archive(zipOf({ 'a/b': 'one', c: '' })).read(all);
     expect(new Archive(repack(parts)).read(all)).toEqual(parts);
   });

@@ -2,14 +2,14 @@ import { type UnzipFileInfo, unzipSync, zipSync } from 'fflate';
 import { DAMAGED, TOO_COMPLEX, Unreadable } from '@svc/threads';
 
 const maxEntries = 20_000;
-/** Unpacked, over all reads of one archive. The text of a book of 10,000 pages has a tenth of that. */
+/** Unpacked, over all reads of one archive. The text of a book of 10,000 pages takes a tenth of that. */
 const maxBytes = 200 * 1_048_576;
 
 export type Parts = ReadonlyMap<string, Uint8Array>;
 
 /**
- * A zip file whose entries are unpacked in memory, within bounds that are checked before an entry is unpacked: the
- * size that an entry claims is all it gets. Names are never paths of this machine.
+ * A zip file whose entries are unpacked in memory, within limits that are checked beforehand: an entry gets
+ * only the size that it claims. Names are never used as paths of this machine.
  */
 export class Archive {
   readonly #bytes: Uint8Array;
@@ -38,8 +38,8 @@ export class Archive {
 }
 
 /**
- * Packs parts again, without compression, for libraries that unpack by themselves: they see only sizes that are true
- * and only the parts that have text.
+ * Packs parts again, without compression, for libraries that unpack by themselves: they see only true sizes,
+ * and only the parts that contain text.
  */
 export function repack(parts: Parts): Uint8Array {
   return zipSync(Object.fromEntries(parts), { level: 0 });

@@ -15,7 +15,7 @@ export function bookMarkdown(bytes: Uint8Array, limit: number): string {
   const path = root?.attributes['full-path'] ?? '';
   const chapters = chaptersOf(path, archive.read((name) => name === path).get(path));
 
-  // Fonts are often scrambled and no hindrance; chapters are where a book is protected.
+  // Fonts are often obfuscated, which does no harm; a protected book has encrypted chapters.
   const locks = elementsOf(marks.get(encryption) ?? new Uint8Array(), 'CipherReference');
   const locked = new Set(locks.map(({ attributes }) => resolvePart('', attributes['URI'] ?? '')));
   if (chapters.some((chapter) => locked.has(chapter))) throw new Unreadable('the file is copy-protected');

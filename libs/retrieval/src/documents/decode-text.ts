@@ -7,11 +7,11 @@ const bom = (bytes: Uint8Array): string | undefined => {
   return undefined;
 };
 
-/** Bytes that no text file of a one-byte encoding needs; tab, line ends, form feed and escape are left out. */
+/** Bytes that no text in a one-byte encoding needs; tab, line ends, form feed and escape are allowed. */
 const isControl = (byte: number): boolean =>
   (byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b) || byte === 0x7f;
 
-/** Text has no NUL and next to no control characters: one in 200 is what old printer files have. */
+/** Text has no NUL and almost no control characters: old printer files have one in 200. */
 function isBinary(bytes: Uint8Array): boolean {
   let controls = 0;
   for (const byte of bytes) {
@@ -21,7 +21,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return controls * 200 > bytes.length;
 }
 
-/** UTF-8, UTF-16 with its mark, and for what is neither Windows-1252, in which every byte has a meaning. */
+/** UTF-8, UTF-16 with a byte order mark, or else Windows-1252, in which every byte has a meaning. */
 export function decodeText(bytes: Uint8Array): string {
   const marked = bom(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);

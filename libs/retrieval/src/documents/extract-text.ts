@@ -10,7 +10,7 @@ import { slidesMarkdown } from './slides.js';
 import { oldSheetsMarkdown, sheetsMarkdown } from './spreadsheet.js';
 import { wordMarkdown } from './word.js';
 
-/** The text of a file. Throws Unreadable, or what a library throws on a damaged file. */
+/** The text of a file. Throws Unreadable, or a library's error on a damaged file. */
 export async function extractText(job: TextJob): Promise<ExtractedText> {
   const kind = kindOf(job);
   const text = await textOf(kind, job);
@@ -44,7 +44,7 @@ function textOf(kind: FileKind, { bytes, textLimit }: TextJob): string | Promise
   }
 }
 
-/** Half of a character that takes two units is replaced, so that the text stays valid. */
+/** Replaces half of a surrogate pair at the end, so that the text stays valid. */
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${text.slice(0, limit).toWellFormed()}\n\n[The file goes on; only its first ${limit} characters are here.]`;

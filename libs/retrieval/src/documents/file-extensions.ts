@@ -29,5 +29,5 @@ function* rows(): Generator<[string, FileKind]> {
   for (kind in endings) for (const ending of endings[kind].trim().split(/\s+/)) yield [ending, kind];
 }
 
-/** What a file is by the ending of its name, in lower case. */
+/** The kind of a file by its extension, in lower case. */
 export const kindByEnding: ReadonlyMap<string, FileKind> = new Map(rows());

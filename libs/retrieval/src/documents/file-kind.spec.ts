@@ -16,7 +16,7 @@ const kind = (name?: string, mediaType?: string, bytes: Uint8Array = text): stri
   kindOf({ name, mediaType, bytes });
 
 describe('kindOf', () => {
-  it('believes the bytes before the media type and the name', () => {
+  it('trusts the bytes over the media type and the name', () => {
     const wrong = ['x.txt', 'text/plain'] as const;
     expect(kind(...wrong, pdfFile(['a']))).toBe('pdf');
     expect(kind(...wrong, wordFile())).toBe('docx');
@@ -26,7 +26,7 @@ describe('kindOf', () => {
     expect(kind(...wrong, bookFile())).toBe('epub');
   });
 
-  it('knows text by its media type, then by its name, and takes text without either', () => {
+  it('recognizes text by its media type, then by its name, and accepts text without either', () => {
     expect(kind('x.bin', 'text/csv;charset=utf-8')).toBe('csv');
     expect(kind('x.py', 'text/markdown')).toBe('markdown');
     expect(kind('x.py', 'application/octet-stream')).toBe('code');
@@ -38,7 +38,7 @@ describe('kindOf', () => {
     expect(kind('x.csv', 'application/vnd.ms-excel')).toBe('csv');
   });
 
-  it('knows at least 140 endings of text and code, each once', () => {
+  it('knows at least 140 extensions of text and code, each once', () => {
     const kinds = [...kindByEnding.values()];
     expect(kinds.filter((each) => each === 'code').length).toBeGreaterThanOrEqual(140);
     expect([...kindByEnding.keys()].every((ending) => /^[a-z0-9]+$/.test(ending))).toBe(true);
@@ -61,7 +61,7 @@ describe('kindOf', () => {
     ['an encrypted Office file', 'x.docx', undefined, compoundFile('EncryptedPackage'), 'password-protected'],
     ['an old Word file', 'x.doc', undefined, compoundFile('WordDocument'), 'DOC files are not supported'],
     ['an old PowerPoint file', 'x.ppt', undefined, compoundFile('PowerPoint Document'), 'PPT files'],
-  ])('refuses %s in words for the client', (...row) => {
+  ])('rejects %s with a reason for the client', (...row) => {
     const [, name, mediaType, bytes, reason] = row;
     expect(() => kindOf({ name, mediaType, bytes })).toThrow(reason);
   });

@@ -24,20 +24,20 @@ const byMediaType: ReadonlyMap<string, FileKind> = new Map([
 
 const binaryKinds: ReadonlySet<FileKind> = new Set(['pdf', 'epub', 'docx', 'pptx', 'xlsx', 'xls'] as const);
 
-/** Content types of the main part, those with macros included. */
+/** Content types of the main part, including those with macros. */
 const officeTypes: readonly (readonly [RegExp, FileKind])[] = [
   [/(wordprocessingml|ms-word)\.(document|template)(\.macroenabled(template)?)?\.main/i, 'docx'],
   [/(presentationml|ms-powerpoint)\.(presentation|slideshow|template)(\.macroenabled)?\.main/i, 'pptx'],
   [/(spreadsheetml|ms-excel)\.(sheet|template)(\.macroenabled)?\.main/i, 'xlsx'],
 ];
 
-/** What a file is: its bytes decide where they can, then its media type, then its name. */
+/** The kind of a file: decided by its bytes if possible, then by its media type, then by its name. */
 export function kindOf({ name, mediaType, bytes }: FileClues): FileKind {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const shown = kindByBytes(buffer);
   if (shown) return shown;
   const claimed = claimedKind(mediaType?.split(';')[0]?.trim().toLowerCase() ?? '', endingOf(name));
-  // Readers of PDF allow for junk before the mark.
+  // PDF readers tolerate junk before the header.
   if (claimed === 'pdf' && buffer.toString('latin1', 0, 1_024).includes('%PDF-')) return 'pdf';
   if (binaryKinds.has(claimed)) throw new Unreadable(`it is not a valid ${claimed.toUpperCase()} file`);
   return claimed;
@@ -85,7 +85,7 @@ function kindOfCompound(buffer: Buffer): FileKind {
 function claimedKind(type: string, ending: string | undefined): FileKind {
   const named = kindByEnding.get(ending ?? '');
   const typed = byMediaType.get(type);
-  // Browsers on a machine with a spreadsheet program send CSV as that program's type.
+  // Browsers on a machine with a spreadsheet program send CSV with that program's type.
   if (typed === 'xls' && named === 'csv') return named;
   if (typed) return typed;
   if (/^(image|audio|video)\//.test(type) && type !== 'image/svg+xml')

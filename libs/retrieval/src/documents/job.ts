@@ -1,4 +1,4 @@
-/** What a thread is given. */
+/** The input of a thread. */
 export interface TextJob {
   readonly name: string | undefined;
   readonly mediaType: string | undefined;

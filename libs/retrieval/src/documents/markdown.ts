@@ -1,6 +1,6 @@
 import { htmlToMarkdown } from '@mdream/js';
 
-/** HTML or XHTML to Markdown. Pictures are dropped, and so is everything around the body. */
+/** HTML or XHTML to Markdown. Images and everything outside the body are dropped. */
 export function markdownOf(html: string): string {
   const body = html.search(/<body[\s>]/i);
   const content = body === -1 ? html : html.slice(body);
@@ -10,7 +10,7 @@ export function markdownOf(html: string): string {
 const cell = (text: string): string => text.trim().replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
 const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 
-/** A table whose first row is its head. Rows may be shorter than the widest. */
+/** A table whose first row is its header. Rows may be shorter than the widest. */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   const [head, ...rest] = rows;
   if (!head) return '';

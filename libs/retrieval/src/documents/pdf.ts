@@ -2,14 +2,14 @@ import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { Unreadable } from '@svc/threads';
 
-/** Text of the pages in order, an empty line between them. Stops at a page that ends beyond the limit. */
+/** The text of the pages in order, separated by empty lines. Stops at a page that ends beyond the limit. */
 export async function pdfText(bytes: Uint8Array, limit: number): Promise<string> {
   const { getDocument, VerbosityLevel } = await import('pdfjs-dist/legacy/build/pdf.mjs');
   const home = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
   const loading = getDocument({
     data: bytes,
     verbosity: VerbosityLevel.ERRORS,
-    // Asian fonts that are not embedded name their characters through these tables.
+    // Asian fonts that are not embedded need these tables to map their characters.
     cMapUrl: join(home, 'cmaps') + sep,
     cMapPacked: true,
     disableFontFace: true,

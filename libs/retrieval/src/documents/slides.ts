@@ -58,11 +58,11 @@ interface Slide {
 /** Placeholders that repeat on every slide. */
 const furniture = new Set(['dt', 'ftr', 'hdr', 'sldNum', 'sldImg']);
 
-/** Gathers the text of one slide while its XML goes by. */
+/** Collects the text of one slide while its XML is parsed. */
 class SlideText {
   title = '';
   readonly blocks: string[] = [];
-  /** Undefined in a shape that is no placeholder. */
+  /** Undefined in a shape that is not a placeholder. */
   #placeholder: string | undefined;
   #skipped = 0;
   #lines: string[] = [];

@@ -3,7 +3,7 @@ import { Archive, repack } from './archive.js';
 import { Unreadable } from '@svc/threads';
 import { markdownTable } from './markdown.js';
 
-/** XLSX: a heading and a table for each sheet, cells as the spreadsheet shows them. */
+/** XLSX: a heading and a table for each sheet, with cells as the spreadsheet shows them. */
 export function sheetsMarkdown(bytes: Uint8Array, limit: number): string {
   const parts = new Archive(bytes).read((name) => /\.(xml|rels)$/i.test(name));
   return workbookMarkdown(repack(parts), limit);
@@ -39,7 +39,7 @@ function open(bytes: Uint8Array): WorkBook {
   }
 }
 
-/** Rows that have something in them, without empty cells at their end; no more than make up the limit. */
+/** Rows with content, without trailing empty cells; only as many as the limit allows. */
 function filledRows(
   data: readonly (readonly (CellObject | undefined)[] | undefined)[],
   limit: number,

@@ -5,7 +5,7 @@ import { DAMAGED, Unreadable } from '@svc/threads';
 export interface XmlElement {
   /** Without its namespace prefix. */
   readonly name: string;
-  /** With theirs. */
+  /** With their prefixes. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -17,7 +17,7 @@ export interface XmlHandlers {
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-/** Reads XML in one pass. Declarations are skipped, so entities that a document defines stay as they are written. */
+/** Parses XML in one pass. Declarations are skipped, so entities that a document defines are not expanded. */
 export function readXml(bytes: Uint8Array | undefined, { open, text, close }: XmlHandlers): void {
   if (!bytes) throw new Unreadable(DAMAGED);
   const parser = new Parser(
@@ -31,7 +31,7 @@ export function readXml(bytes: Uint8Array | undefined, { open, text, close }: Xm
   parser.end(decodeText(bytes));
 }
 
-/** The elements of those names, in order. */
+/** The elements with these names, in order. */
 export function elementsOf(bytes: Uint8Array | undefined, ...names: readonly string[]): XmlElement[] {
   const found: XmlElement[] = [];
   readXml(bytes, {
@@ -44,7 +44,7 @@ export function elementsOf(bytes: Uint8Array | undefined, ...names: readonly str
 
 /** The path of a part that another part links to, without its fragment. Stays inside the archive. */
 export function resolvePart(from: string, target: string): string {
-  // A URL drops what leads out of the archive, and only its path is taken.
+  // A URL drops steps that lead out of the archive, and only its path is used.
   const { pathname } = new URL(target, new URL(from, 'part:///'));
   try {
     return decodeURIComponent(pathname.slice(1));

@@ -1,6 +1,8 @@
 import type { PageElement } from './page-tree.js';
 
-/** Elements that stand around what a page is about, however much they hold, and those that may hold most of it. */
+/**
+ * Elements that are boilerplate whatever their size, and elements that are unless they hold most of the page.
+ */
 const ALWAYS_AROUND = new Set(['nav', 'footer', 'menu']);
 const AROUND = new Set(['aside', 'form']);
 const AROUND_ROLES =
@@ -8,31 +10,31 @@ const AROUND_ROLES =
 
 const named = (words: string): RegExp => new RegExp(`(?:^|[\\s_-])(${words})(?=$|[\\s_-])`, 'i');
 
-/** What authors call what stands around: names and classes, word by word. */
+/** Typical ids and classes of boilerplate, by word. */
 const AROUND_NAMES = named(
   'nav(?:bar|igation)?|menu|breadcrumbs?|banner|sidebar|side-?bar|footer|masthead|(?:page|site|global)-?header|share|sharing|social|related|recommend(?:ed|ations?)|newsletter|subscribe|subscription|promo(?:tion)?|advert(?:isement|s)?|ads?|sponsor(?:ed)?|popup|modal|overlay|paywall|skip(?:-?link)?|toolbar|pagination|pager|tags?|widget|comments?-form|reply-form|login|signup|search-?(?:box|form)|author-?(?:bio|box)|editsection|spinner|loading|loader|skeleton|legal|disclaimer|copyright',
 );
 
-/** Nothing else is called so. */
+/** Names that are only used for notices. */
 const NOTICE_NAMES = named('cookies?|consent|gdpr|onetrust|cookiebot');
 
 const BUTTON_NAMES = named('btn|button|cta|read-?more|apply');
 
-/** Asides that belong to what they stand beside. */
+/** Asides that belong to the text beside them. */
 const NOTE_NAMES = named('note|tip|hint|info|warning|caution|danger|important|example|callout|admonition');
 
 const HIDDEN_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
-/** A notice with less than this beside it may be what the page is about. */
+/** A notice with less text than this beside it may be the main content. */
 const BESIDE_LETTERS = 100;
 
-/** A part is the page's own with this share of all its words, whatever it is called. */
+/** A part with this share of all words is content, whatever its name. */
 const MOST_OF_IT = 0.5;
 
-/** A heading and so many letters make a beginning. */
+/** A heading and this number of letters count as the beginning of the text. */
 const BEGINNING_LETTERS = 60;
 
-/** Letters that are read, and those of them in links. */
+/** The number of visible letters, and of those in links. */
 export interface Weight {
   readonly letters: number;
   readonly linked: number;
@@ -50,9 +52,9 @@ export function isHidden({ attributes }: PageElement): boolean {
 const namesOf = ({ attributes: { id = '', class: classes = '' } }: PageElement): string =>
   `${id} ${classes}`.slice(0, 500);
 
-/** Tells the parts of one page that stand around what it is about. */
+/** Recognizes the boilerplate of one page. */
 export class Surroundings {
-  /** Words by which most of the page is called, and which say nothing here. */
+  /** Words in the names of most of the page, which are therefore not significant. */
   private readonly common: ReadonlySet<string>;
   private readonly all: number;
 

@@ -1,13 +1,13 @@
-/** Hosts of which no page is read, each with all below it. */
+/** Hosts whose pages, and those of their subdomains, are not read. */
 export class BlockedHosts {
   private readonly names: ReadonlySet<string>;
 
-  /** @param list Names of hosts, by commas. */
+  /** @param list Host names, separated by commas. */
   constructor(list: string) {
     this.names = new Set(list.split(',').filter((name) => name !== ''));
   }
 
-  /** The name by which a host is blocked, where it is. */
+  /** The list entry that blocks a host, if any. */
   blocking({ hostname }: URL): string | undefined {
     const labels = hostname.replace(/\.$/, '').split('.');
     return labels.map((_, index) => labels.slice(index).join('.')).find((name) => this.names.has(name));

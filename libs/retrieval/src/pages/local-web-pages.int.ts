@@ -12,7 +12,7 @@ import { LocalRetrieval } from '../local-retrieval.js';
 import { retrievalConfig } from '../retrieval.config.js';
 import { LocalWebPages } from './local-web-pages.js';
 
-/** No machine needs so long. */
+/** Longer than any machine needs. */
 const WAIT = { timeout: 20_000 };
 
 const config = z.object(retrievalConfig).parse({ RETRIEVAL_HOST_PAUSE_MS: 0 });
@@ -33,11 +33,11 @@ afterEach(async () => {
 interface Web {
   readonly pages: LocalWebPages;
   readonly asked: string[];
-  /** Connections that the reader gave up. */
+  /** The number of connections that the reader closed. */
   readonly left: () => number;
 }
 
-/** An internet of one server with any host; what it was asked is kept. */
+/** An internet of one server with any host name; records the requests. */
 async function web(
   reply: RequestListener,
   settings: Partial<typeof config> = {},
@@ -86,7 +86,7 @@ const reasonOf = async (reading: Promise<unknown>): Promise<string> => {
 const page = (url: string) => ({ accountId: 'a', url });
 
 describe('reading a page', () => {
-  it('asks the robots.txt of a host once, and then for the page', async () => {
+  it('requests the robots.txt of a host once, and then the page', async () => {
     const { pages, asked } = await web(html);
     const read = await pages.read(page('http://a.example/x?y=1'));
     expect(read).toEqual({ url: 'http://a.example/x?y=1', title: 'T', text: 'It says so, at some length.' });
@@ -94,7 +94,7 @@ describe('reading a page', () => {
     expect(asked).toEqual(['a.example/robots.txt', 'a.example/x?y=1', 'a.example/z']);
   });
 
-  it('reads PDFs and texts too', async () => {
+  it('also reads PDFs and plain text', async () => {
     const { pages } = await web(({ url }, response) => {
       if (url === '/robots.txt') response.writeHead(404).end();
       else if (url === '/a.pdf')
@@ -124,7 +124,7 @@ describe('reading a page', () => {
     expect(rude.asked).toEqual(['a.example/x']);
   });
 
-  it('respects that of the host that it is led to', async () => {
+  it('respects the robots.txt of the host of a redirect', async () => {
     const { pages } = await web(({ url, headers }, response) => {
       if (url === '/robots.txt')
         response.end(headers.host === 'b.example' ? 'User-agent: *\nDisallow: /' : '');
@@ -138,7 +138,7 @@ describe('reading a page', () => {
     ['http://a.example/x', 'a.example'],
     ['http://deep.a.example/', 'a.example'],
     ['http://A.Example.:8080/', 'a.example'],
-  ])('leaves blocked hosts alone: %s', async (url, name) => {
+  ])('does not read blocked hosts: %s', async (url, name) => {
     const blocking = { RETRIEVAL_BLOCKED_HOSTS: 'c.example,a.example', RETRIEVAL_ROBOTS: 'ignore' as const };
     const { pages, asked } = await web(html, blocking);
     expect(await reasonOf(pages.read(page(url)))).toBe(`pages of ${name} are not read`);
@@ -146,7 +146,7 @@ describe('reading a page', () => {
     expect(await pages.read(page('http://b.example/'))).toMatchObject({ title: 'T' });
   });
 
-  it('takes no page of a blocked host that another leads to, and blocks no host for a part of its name', async () => {
+  it('rejects a redirect to a blocked host, and does not block a host whose name merely contains a blocked one', async () => {
     const { pages } = await web(
       ({ headers }, response) => {
         if (headers.host === 'a.example') response.writeHead(302, { location: 'http://b.example/' }).end();
@@ -164,7 +164,7 @@ describe('reading a page', () => {
     'ftp://a.example/',
     'http://u:p@a.example/',
     'x',
-  ])('never reaches what is not public: %s', async (url) => {
+  ])('never reaches an address that is not public: %s', async (url) => {
     const { pages, asked } = await web(html);
     await reasonOf(pages.read(page(url)));
     expect(asked).toEqual([]);
@@ -209,7 +209,7 @@ describe('reading a page', () => {
     expect(await reasonOf(pages.read(page('http://a.example/x')))).toMatch(/^[a-z][^.]+[^.]$/);
   });
 
-  it('ends at once when whoever asked leaves', async () => {
+  it('ends at once when the caller aborts', async () => {
     const { pages, asked, left } = await web((request, response) => {
       if (request.url === '/robots.txt') html(request, response);
     });
@@ -221,7 +221,7 @@ describe('reading a page', () => {
     await expect.poll(left, WAIT).toBe(1);
   });
 
-  it('begins requests to one host one after the other, and to others at once', async () => {
+  it('spaces out requests to one host, and does not delay others', async () => {
     const times = new Map<string, number[]>();
     const { pages } = await web(
       (request, response) => {
@@ -238,7 +238,7 @@ describe('reading a page', () => {
     expect(times.get('b.example')).toHaveLength(1);
   });
 
-  it('passes pages and failures through JSON', async () => {
+  it('preserves pages and failures in JSON', async () => {
     const through = async (reading: Parameters<typeof encodePage>[0]) =>
       decodePage(WebPageReply.parse(JSON.parse(JSON.stringify(await encodePage(reading)))));
     const read = { url: 'u', title: 't', text: 'x', publishedAt: '2025-04-16T16:55:11.000Z' };
@@ -247,7 +247,7 @@ describe('reading a page', () => {
   });
 });
 
-describe('a page whose text comes by its scripts', () => {
+describe('a page whose text is created by its scripts', () => {
   const SAYS = 'The tower is 330 metres tall, and stands by the river.';
   const app: RequestListener = (request, response) => {
     if (request.url === '/app.js')
@@ -261,7 +261,7 @@ describe('a page whose text comes by its scripts', () => {
     else html(request, response);
   };
 
-  it('is not read without a browser, and says so where the browser is away', async () => {
+  it('is not read without a browser, and reports an unavailable browser', async () => {
     const without = await web(app);
     expect(await reasonOf(without.pages.read(page('http://a.example/page')))).toBe(
       'the page holds no text without its scripts',
@@ -272,7 +272,7 @@ describe('a page whose text comes by its scripts', () => {
     );
   });
 
-  it.runIf(hasChromium)('is read by a browser, which no other page goes to', WAIT, async () => {
+  it.runIf(hasChromium)('is rendered by a browser, to which no other page is sent', WAIT, async () => {
     const browser = await startChromium();
     closing.push(() => browser.close());
     const { pages, asked } = await web(app, { RETRIEVAL_ROBOTS: 'ignore' }, browser.url);

@@ -28,7 +28,7 @@ export interface WebPagesSettings {
   readonly RETRIEVAL_BROWSER_PAGES: number;
 }
 
-/** What reads a page in a thread. */
+/** Reads a page in a thread. */
 export interface PageReader {
   readPage(job: PageJob, reading: JobCaller): Promise<PageMarkdown>;
 }
@@ -36,16 +36,16 @@ export interface PageReader {
 interface Neighbours {
   readonly fetcher: GuardedFetcher;
   readonly reader: PageReader;
-  /** Reads what is no page. */
+  /** Reads documents that are not HTML. */
   readonly files: Retrieval;
-  /** Runs the scripts of pages that say nothing without them. */
+  /** Runs the scripts of pages that have no text without them. */
   readonly browser?: PageBrowser | undefined;
 }
 
-/** More than any model is told of a page. */
+/** More than any model gets of a page. */
 const PAGE_CHARACTERS = 400_000;
 
-/** Pages that may wait for a place. */
+/** The most pages that may wait to be read. */
 const WAITING_AT_MOST = 256;
 
 const ROBOTS_BYTES = 524_288;
@@ -56,7 +56,7 @@ const ROBOTS_LIFETIME_MS = 3_600_000;
 
 const ACCEPT = 'text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.5';
 
-/** Reads pages of the web: politely, through the guarded fetcher, and what they say in a thread. */
+/** Reads web pages, respecting robots.txt, through the guarded fetcher; parses them in a thread. */
 export class LocalWebPages extends WebPages {
   private readonly pace: HostPace;
   private readonly places: ReadingPlaces;
@@ -98,7 +98,7 @@ export class LocalWebPages extends WebPages {
   private async fetched(url: string, signal: AbortSignal): Promise<Fetched> {
     if (!URL.canParse(url)) throw new PageUnread('it is no valid URL');
     const asked = new URL(url);
-    // Before its host is asked for anything.
+    // Checked before any request to the host.
     if (asked.username !== '' || asked.password !== '')
       throw new PageUnread('the URL holds a user name or password');
     await this.checkHost(asked, signal);
@@ -111,7 +111,7 @@ export class LocalWebPages extends WebPages {
       accept: ACCEPT,
       signal,
     });
-    // It may have led to another host, which has rules of its own, or to a page that is not to be read.
+    // A redirect may have led to another host with its own rules, or to a page that must not be read.
     const found = new URL(fetched.url);
     if (found.href !== asked.href) await this.checkHost(found, signal);
     return fetched;
@@ -133,7 +133,9 @@ export class LocalWebPages extends WebPages {
     if (!rules.allows(pathname + search)) throw new PageUnread('its robots.txt asks not to');
   }
 
-  /** A host without rules allows everything; one that can't say them nothing (RFC 9309 §2.3.1). */
+  /**
+   * A host without rules allows everything; one whose rules are unavailable allows nothing (RFC 9309 §2.3.1).
+   */
   private async rulesOf(origin: string, signal: AbortSignal): Promise<RobotRules> {
     try {
       const limits = { limitBytes: ROBOTS_BYTES, timeoutMs: ROBOTS_MS, accept: 'text/plain', signal };
@@ -163,19 +165,19 @@ export class LocalWebPages extends WebPages {
     return { url, title: name || url, text: text.slice(0, PAGE_CHARACTERS).toWellFormed() };
   }
 
-  /** As it was sent, or where it says nothing so, as its scripts make it. */
+  /** The text of the page as sent or, if it has none, as rendered by its scripts. */
   private async pageText(fetched: Fetched, account: string, signal: AbortSignal): Promise<PageMarkdown> {
     const { url, contentType, bytes } = fetched;
     const { reader, browser } = this.neighbours;
     const job = { bytes, contentType, url, textLimit: PAGE_CHARACTERS };
-    // A browser is shown the page as it was sent.
+    // The browser gets the page as it was sent.
     const sent = await reader.readPage(job, { account, signal, givesBytes: !browser });
     if (sent.text !== '' && !sent.isShell) return sent;
     if (!browser || !sent.isShell) throw new PageUnread('the page holds no text without its scripts');
     const html = await this.browserPlaces.take(account, signal, () => browser.html(fetched, signal));
     const rendered = { ...job, bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' };
     const made = await reader.readPage(rendered, { account, signal });
-    // What is little of it now is all that there is.
+    // After rendering, even a short text is all there is.
     if (made.text === '') throw new PageUnread('the page holds no text');
     return made;
   }

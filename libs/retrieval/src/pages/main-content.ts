@@ -1,16 +1,19 @@
 import { Surroundings, type Weight, type Weights, isHidden } from './around.js';
 import type { PageElement, PageNode } from './page-tree.js';
 
-/** A part is what the page is about while it has this share of the words around it. */
+/** A part is narrowed down to a child that has at least this share of its words. */
 const NARROWS = 0.75;
 
-/** In a block with a larger share of its letters in links, and no more of them than this, there is nothing but links. */
+/**
+ * A block with a larger share of its letters in links, and no more letters in them than this, is nothing but
+ * links.
+ */
 const LINKS_SHARE = 0.6;
 const LINKS_LETTERS = 600;
 
 /**
- * What a page is about, without what stands around it: its `main` or article, or else the narrowest part that has most of
- * its words. Each node is looked at a few times.
+ * The main content of a page without boilerplate: its `main` or article, or else the narrowest part with most
+ * of its words. Visits each node a few times.
  */
 export function mainContent(body: PageElement): PageElement {
   const all = weigh(body, new Map());
@@ -42,7 +45,7 @@ function weigh(element: PageElement, weights: Weighing, isLinked = false): Weigh
 
 const lettersOf = (element: PageElement, weights: Weights): number => weights.get(element)?.letters ?? 0;
 
-/** A copy without what is hidden and what stands around. */
+/** A copy without hidden elements and boilerplate. */
 function withoutAround(body: PageElement, weights: Weights): PageElement {
   const around = new Surroundings(body, weights);
   const copy = (element: PageElement, inArticle: boolean): PageElement => {
@@ -56,7 +59,7 @@ function withoutAround(body: PageElement, weights: Weights): PageElement {
   return copy(body, false);
 }
 
-/** The part that the page itself calls its main one. Of several articles none is. */
+/** The part that the page itself marks as its main content. Several articles are not such a mark. */
 function marked(body: PageElement, weights: Weights): PageElement | undefined {
   const found: PageElement[] = [];
   const look = (element: PageElement): void => {
@@ -78,7 +81,7 @@ function marked(body: PageElement, weights: Weights): PageElement | undefined {
   return lettersOf(first, weights) >= lettersOf(body, weights) * 0.3 ? first : undefined;
 }
 
-/** Goes down as long as one child has most of what its parent says outside links. */
+/** Descends while one child has most of the words of its parent outside links. */
 function narrowest(from: PageElement, weights: Weights): PageElement {
   let at = from;
   for (;;) {
@@ -88,7 +91,7 @@ function narrowest(from: PageElement, weights: Weights): PageElement {
         typeof child !== 'string' && isContainer(child) && wordsOf(child, weights) >= own * NARROWS,
     );
     if (!next || own === 0) return at;
-    // A heading beside it says what it is about.
+    // A heading beside the child is the title of the text.
     if (at.children.some((child) => typeof child !== 'string' && hasHeading(child, next))) return at;
     at = next;
   }
@@ -113,12 +116,12 @@ function wordsOf(element: PageElement, weights: Weights): number {
 
 const LINK_BLOCKS = new Set(['ul', 'ol', 'div', 'section', 'table', 'p', 'dl']);
 
-/** What holds lines of links by itself; a cell of a table may be a link, and so may two. */
+/** Elements that hold whole lines of links; a table cell may consist of a link or two. */
 const LINE_HOLDERS = new Set(['body', 'div', 'section', 'main', 'article', 'center', 'font', 'td']);
 const INLINE = new Set('a span b i em strong small font u sup sub abbr code img'.split(' '));
 const LINKS_IN_A_CELL = 3;
 
-/** A copy without blocks and lines that are nothing but links, as lists of other articles are. */
+/** A copy without blocks and lines that consist only of links, such as lists of other articles. */
 function withoutLinkBlocks(root: PageElement, weights: Weights): PageElement {
   const whole = lettersOf(root, weights);
   const isLinks = ({ letters, linked }: Weight): boolean =>
@@ -138,12 +141,12 @@ function withoutLinkBlocks(root: PageElement, weights: Weights): PageElement {
 }
 
 interface Line {
-  /** Where its nodes stand in their element. */
+  /** The indexes of its nodes within their element. */
   readonly nodes: readonly number[];
   readonly weight: Weight;
 }
 
-/** What stands in lines between the blocks of an element, where it has several links. */
+/** The lines between the blocks of an element, if it has several links. */
 function linesOfLinks({ name, children }: PageElement, weights: Weights): Line[] {
   const lines: Line[] = [];
   const least = name === 'td' ? LINKS_IN_A_CELL : 2;

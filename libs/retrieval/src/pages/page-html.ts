@@ -5,14 +5,14 @@ const KEPT = new Set(['href', 'colspan', 'rowspan', 'start', 'lang', 'class']);
 
 const TABLE_PARTS = new Set('caption colgroup col thead tbody tfoot tr td th'.split(' '));
 
-/** Nothing of it stands in a cell of a table that tells something by its rows. */
+/** Elements that do not occur in the cells of a data table. */
 const BLOCKS = new Set('table h1 h2 h3 h4 h5 h6 ul ol dl pre blockquote hr'.split(' '));
-/** Of these one may. */
+/** Elements that may occur once in such a cell. */
 const LINES = new Set(['p', 'br']);
 
 /**
- * What is below an element, as HTML again. Nothing in it is markup that was not. A table by which a page is laid out is
- * its contents one after the other, and so are parts of a table that are in none.
+ * The content of an element as HTML again, without any markup from text. A layout table becomes its contents
+ * one after the other, as do parts of a table outside of any table.
  */
 export function pageHtml(root: PageElement): string {
   const parts: string[] = [];
@@ -43,7 +43,7 @@ export function pageHtml(root: PageElement): string {
   return parts.join('');
 }
 
-/** Whether a table has its cells for their places alone. Looks at each element below it once, but for tables in tables. */
+/** Whether a table is used for layout only. Visits each element below it once, except for nested tables. */
 function laysOut(table: PageElement): boolean {
   let widest = 0;
   const look = ({ name, children }: PageElement): boolean => {

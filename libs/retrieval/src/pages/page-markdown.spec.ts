@@ -32,14 +32,14 @@ describe('a page', () => {
     ['a heading beside its text', page(`<div><h1>Heading</h1><div class="text">${PROSE}</div></div>`)],
     ['a name that sounds like noise around all of it', page(`<div class="page sidebar-left">${PROSE}</div>`)],
     ['broken markup', page(`<div><h1>Heading<p>${PROSE}</div></p></b><div`)],
-  ])('is read with all that it says and nothing of what stands around, as %s', (_, html) => {
+  ])('is read completely and without boilerplate, as %s', (_, html) => {
     const { text, title } = read(html);
     for (let n = 0; n < 6; n += 1) expect(text).toContain(`Paragraph ${n} says`);
     expect(text).not.toContain('NOISE');
     expect(title).toBe('The title');
   });
 
-  it('keeps headings, lists, tables, code and links as Markdown, links whole', () => {
+  it('keeps headings, lists, tables, code and links as Markdown, with complete URLs', () => {
     const { text } = read(
       page(
         `<article><h1>Heading</h1>${PROSE}<ul><li>one</li><li>two</li></ul><table><tr><th>A</th><th>B</th></tr>` +
@@ -54,7 +54,7 @@ describe('a page', () => {
     expect(text).toContain('[there](https://a.example/d)');
   });
 
-  it('takes all posts of a forum, and comments that are the page', () => {
+  it('includes all posts of a forum, and comments that are the content', () => {
     const posts = Array.from(
       { length: 5 },
       (_, n) =>
@@ -65,7 +65,7 @@ describe('a page', () => {
     expect(text).not.toContain('NOISE');
   });
 
-  it('tells its title and when it was written', () => {
+  it('has its title and publication date', () => {
     const head =
       '<meta property="og:title" content="Shown &amp; told"><meta property="article:published_time" content="2025-04-16T16:55:11Z">';
     expect(read(page(`<article>${PROSE}</article>`, head))).toMatchObject({
@@ -78,7 +78,7 @@ describe('a page', () => {
     ['windows-1251', 'text/html', '<meta charset="windows-1251"><p>\xcf\xf0\xe8\xe2\xe5\xf2</p>', 'Привет'],
     ['shift_jis', 'text/html; charset=Shift_JIS', '<p>\x93\xfa\x96\x7b</p>', '日本'],
     ['nothing that there is', 'text/html; charset=x-none', '<p>gr\xfc\xdfe</p>', 'grüße'],
-  ])('is read in the encoding it names: %s', (...[, contentType, latin1, says]) => {
+  ])('is decoded with its declared encoding: %s', (...[, contentType, latin1, says]) => {
     const bytes = Buffer.from(latin1, 'latin1');
     expect(pageMarkdown({ bytes, contentType, url: 'https://a.example/', textLimit: 1_000 }).text).toBe(says);
   });
@@ -90,17 +90,17 @@ describe('a page', () => {
     ['<div id="root"></div><script type="application/ld+json">{}</script>', false],
     [`<div id="app"><p>${PROSE}</p></div><script src="/app.js"></script>`, false],
     ['<p>Short.</p><script src="/app.js"></script>', false],
-  ])('tells whether its text comes by its scripts: %.50s', (body, isShell) => {
+  ])('shows whether its text is created by scripts: %.50s', (body, isShell) => {
     expect(read(`<html><body>${body}</body></html>`).isShell).toBe(isShell);
   });
 
-  it('is read in time that grows with its length, however hostile', () => {
+  it('is read in linear time, however hostile', () => {
     const timed = (html: string): number => {
       const startMs = performance.now();
       try {
         read(html);
       } catch {
-        // Some say nothing.
+        // Some have no text.
       }
       return performance.now() - startMs;
     };

@@ -4,31 +4,31 @@ import { mainContent } from './main-content.js';
 import { pageHtml } from './page-html.js';
 import { type PageElement, type PageTree, pageTree } from './page-tree.js';
 
-/** What a thread is given to read a page. */
+/** The input of a thread that reads a page. */
 export interface PageJob {
   readonly bytes: Uint8Array;
-  /** As it was sent. */
+  /** As sent. */
   readonly contentType: string;
-  /** The address of the page, against which its links are read. */
+  /** The URL of the page, against which its links are resolved. */
   readonly url: string;
   readonly textLimit: number;
 }
 
 export interface PageMarkdown {
   readonly title: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly text: string;
-  /** Whether its text comes by its scripts, so that this is none of it. */
+  /** Whether the text is created by scripts, so that this is not it. */
   readonly isShell: boolean;
-  /** As the page tells it, in any form. */
+  /** As declared by the page, in any format. */
   readonly date: string | undefined;
 }
 
-/** Where a page says how its bytes are to be read. */
+/** Where a page declares its encoding. */
 const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w:.-]{1,40})/i;
 const HEAD_BYTES = 4_096;
 
-/** HTML is read up to here: a page of more is no text for people. */
+/** Longer HTML is cut here: it is not meant for people. */
 const READ_CHARACTERS = 4_000_000;
 
 const DATES = [
@@ -41,7 +41,7 @@ const DATES = [
   'og:updated_time',
 ];
 
-/** What a page says, as Markdown, without what stands around it. */
+/** The main content of a page as Markdown. */
 export function pageMarkdown({ bytes, contentType, url, textLimit }: PageJob): PageMarkdown {
   const html = htmlOf(bytes, contentType).slice(0, READ_CHARACTERS);
   const tree = pageTree(html);
@@ -59,10 +59,13 @@ export function pageMarkdown({ bytes, contentType, url, textLimit }: PageJob): P
   return { title: title.slice(0, 300), text: text.slice(0, textLimit).toWellFormed(), isShell, date };
 }
 
-/** Where frameworks put what their scripts make. */
+/** Elements into which frameworks render. */
 const ROOT_IDS = /^(root|app|app-root|main-app|__next|__nuxt|___gatsby|svelte|react-root|application)$/i;
 
-/** A page with less than this beside an empty root has not been made yet, and a root with less is empty. */
+/**
+ * A page with less text than this beside an empty root has not been rendered, and a root with less counts as
+ * empty.
+ */
 const MADE_CHARACTERS = 80;
 
 function isShellWith(text: string, { body }: PageTree): boolean {
@@ -91,7 +94,7 @@ function htmlOf(bytes: Uint8Array, contentType: string): string {
   try {
     if (label !== undefined) return new TextDecoder(label).decode(bytes);
   } catch {
-    // No such encoding.
+    // Unknown encoding.
   }
   return decodeText(bytes);
 }

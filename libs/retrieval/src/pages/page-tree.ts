@@ -7,18 +7,20 @@ export interface PageElement {
   readonly children: PageNode[];
 }
 
-/** An element, or a text in one. */
+/** An element or a text node. */
 export type PageNode = PageElement | string;
 
-/** More nodes than a long article has; what comes behind them is left out. */
+/** More nodes than a long article has; further ones are dropped. */
 const NODES_AT_MOST = 60_000;
-/** What is nested deeper stands in the last element that is not. */
+/** Deeper nodes are attached to the last element within this depth. */
 const LEVELS_AT_MOST = 200;
 
-/** Reading ends where more are open: each further one costs the parser as much time as there are. */
+/**
+ * Parsing stops when more elements are open: the parser's cost of each further one grows with their number.
+ */
 const OPEN_AT_MOST = 2_000;
 
-/** Elements without anything to read. What is in them is not kept. */
+/** Elements without readable content, which are dropped. */
 const UNREAD = new Set(
   'script style template svg math iframe object embed canvas audio video noscript head select button input textarea dialog map link meta'.split(
     ' ',
@@ -27,21 +29,21 @@ const UNREAD = new Set(
 
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
-/** What a page says of itself in its head. */
+/** The metadata in the head of a page. */
 interface PageHead {
   title: string;
-  /** By name or property, in small letters; the first of each. */
+  /** By name or property, in lower case; the first of each. */
   readonly meta: Map<string, string>;
 }
 
 export interface PageTree {
   readonly head: PageHead;
-  /** Whether it has scripts that run. */
+  /** Whether it has executable scripts. */
   readonly hasScripts: boolean;
   readonly body: PageElement;
 }
 
-/** Reads HTML in one pass, whatever it is like: its time and memory grow with its length. */
+/** Parses any HTML in one pass, in linear time and memory. */
 export function pageTree(html: string): PageTree {
   const reader = new TreeReader();
   const parser = new Parser(
@@ -55,7 +57,7 @@ export function pageTree(html: string): PageTree {
   try {
     parser.end(html);
   } catch (error) {
-    // What was read until then is the page.
+    // The part parsed so far is the page.
     if (!(error instanceof TooDeep)) throw error;
   }
   return { head: reader.head, hasScripts: reader.hasScripts, body: reader.body };
@@ -70,13 +72,13 @@ class TreeReader {
   readonly body: PageElement = { name: 'body', attributes: {}, children: [] };
   hasScripts = false;
   private readonly path: PageElement[] = [this.body];
-  /** Open elements that are too deep to be kept. */
+  /** Open elements beyond the depth limit. */
   private deeper = 0;
-  /** Open elements that are not read. */
+  /** Open elements without readable content. */
   private unread = 0;
   private nodes = 0;
   private inTitle = false;
-  /** Elements that are open, kept or not. */
+  /** All open elements, kept or not. */
   private opened = 0;
 
   open(name: string, attributes: Record<string, string>): void {

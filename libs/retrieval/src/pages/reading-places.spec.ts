@@ -4,7 +4,7 @@ import { ReadingPlaces } from './reading-places.js';
 const never = new AbortController().signal;
 
 describe('ReadingPlaces', () => {
-  /** Work that ends when it is told to, and the order in which it began. */
+  /** Work that ends on demand, and the order in which it began. */
   function worker(places: ReadingPlaces) {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
@@ -17,7 +17,7 @@ describe('ReadingPlaces', () => {
     return { begun, ends, start, settle };
   }
 
-  it('lets so many work at once, and accounts take turns', async () => {
+  it('runs a limited number at once, and accounts take turns', async () => {
     const { begun, ends, start, settle } = worker(new ReadingPlaces(2, 10));
     const all = ['a', 'a', 'a', 'a', 'b'].map((account) => start(account));
     await settle();
@@ -32,7 +32,7 @@ describe('ReadingPlaces', () => {
     await Promise.all(all);
   });
 
-  it('refuses the newest of the account with the most waiting where the queue is full', async () => {
+  it('rejects the newest of the account with the most waiting when the queue is full', async () => {
     const { begun, ends, start, settle } = worker(new ReadingPlaces(1, 2));
     const [first, second, third] = [start('a'), start('a'), start('a')];
     const other = start('b');
@@ -46,7 +46,7 @@ describe('ReadingPlaces', () => {
     expect(begun.toSorted()).toEqual(['a', 'a', 'b']);
   });
 
-  it('lets go of who leaves while waiting, and gives places back of work that fails', async () => {
+  it('drops aborted waiters, and frees the slots of failed work', async () => {
     const places = new ReadingPlaces(1, 2);
     const { ends, start, settle, begun } = worker(places);
     const first = start('a');

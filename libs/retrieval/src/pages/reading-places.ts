@@ -8,8 +8,8 @@ interface Waiter {
 }
 
 /**
- * Bounds the pages that are read at once, and with them the memory that they take. Accounts take turns, so that one whose
- * pages hang keeps no other waiting longer than its turn.
+ * Limits the pages that are read at once, and thereby their memory. Accounts take turns, so that an account
+ * whose pages hang delays others by no more than its turn.
  */
 export class ReadingPlaces {
   private readonly queue = new FairQueue<Waiter>();
@@ -20,7 +20,7 @@ export class ReadingPlaces {
     private readonly queueLimit: number,
   ) {}
 
-  /** Does the work when there is a place for it. Throws PageUnread where too much waits, and the signal's reason. */
+  /** Does the work when a slot is free. Throws PageUnread if too much waits, or the signal's reason. */
   async take<Result>(account: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     const waiter = await this.enter(account, signal);
     try {

@@ -1,10 +1,10 @@
-/** How `robots.txt` is written for this service, and for all who are not named. */
+/** The name of this service in `robots.txt`. */
 const OWN_NAME = 'svc-guarded-fetch';
 
-/** RFC 9309 asks for at least 500 KiB; of the rules that are for this service so many are kept. */
+/** RFC 9309 requires parsing at least 500 KiB; this is the most rules kept for this service. */
 const RULES_AT_MOST = 5_000;
 
-/** What a rule takes beside its path. */
+/** The overhead of a rule beside its path. */
 const RULE_BYTES = 64;
 
 interface Rule {
@@ -12,7 +12,7 @@ interface Rule {
   readonly path: string;
 }
 
-/** What a host lets robots read (RFC 9309). */
+/** What a host allows robots to read (RFC 9309). */
 export class RobotRules {
   private constructor(private readonly rules: readonly Rule[]) {}
 
@@ -23,7 +23,8 @@ export class RobotRules {
     const own: Rule[] = [];
     const others: Rule[] = [];
     let isOwnNamed = false;
-    // Whom the group at hand is for: what names nobody of these is not kept, however long it is.
+    // The groups that the current rules belong to; rules for other robots are not kept, however many there
+    // are.
     let groups = new Set<Rule[]>();
     let hasRules = false;
     let count = 0;
@@ -48,12 +49,15 @@ export class RobotRules {
     return new RobotRules(isOwnNamed ? own : others);
   }
 
-  /** About what it takes in memory, in bytes. */
+  /** The approximate memory used, in bytes. */
   get sizeBytes(): number {
     return this.rules.reduce((sum, { path }) => sum + 2 * path.length + RULE_BYTES, RULE_BYTES);
   }
 
-  /** Whether a path with its query may be read: the longest rule that fits decides, and of two as long the one that allows. */
+  /**
+   * Whether a path with its query may be read: the longest matching rule decides, and among equals the
+   * allowing one.
+   */
   allows(path: string): boolean {
     let best: Rule | undefined;
     for (const rule of this.rules) {
@@ -65,10 +69,10 @@ export class RobotRules {
   }
 }
 
-/** A piece of a text would keep the whole of it in memory. */
+/** A substring would keep the whole text in memory. */
 const copied = (piece: string): string => Buffer.from(piece).toString();
 
-/** `*` is anything, and `$` the end. Looks at each piece once, from left to right. */
+/** `*` matches anything, and `$` the end. Visits each piece once, from left to right. */
 function fits(pattern: string, path: string): boolean {
   const isWhole = pattern.endsWith('$');
   const pieces = (isWhole ? pattern.slice(0, -1) : pattern).split('*');

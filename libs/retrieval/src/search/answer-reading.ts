@@ -2,10 +2,13 @@ import { z } from 'zod';
 
 const Page = z.record(z.string(), z.unknown());
 
-/** Pages that are read of one answer; providers have no more on a page of results. */
+/** The most pages read of one response; no provider returns more. */
 const PAGES_AT_MOST = 100;
 
-/** The objects of the list at a path of an answer. Throws where there is none; a list that is left out is an empty one. */
+/**
+ * The objects of the list at a path of a response. Throws if it is not a list; a missing list counts as
+ * empty.
+ */
 export function pagesIn(answer: unknown, path: readonly string[]): Record<string, unknown>[] {
   let at: unknown = Page.parse(answer);
   for (const name of path) at = at === undefined ? undefined : Page.parse(at)[name];

@@ -7,16 +7,19 @@ import {
   type RawPage,
 } from './provider.js';
 
-/** Answers of search engines have some hundred kilobytes. */
+/** Responses of search engines have some hundred kilobytes. */
 export const ANSWER_LIMIT_BYTES = 4_194_304;
 
-/** How long a provider is left alone that refuses for good, such as for its key, or for its quota without saying how long. */
+/**
+ * How long to rest a provider that rejects us, for example because of its key, or that is over its quota
+ * without saying for how long.
+ */
 const REFUSED_MS = 60_000;
 const QUOTA_MS = 30_000;
-/** The longest rest that a provider may ask for. */
+/** The longest rest that a provider may request. */
 const REST_LIMIT_MS = 3_600_000;
 
-/** What a provider found. Throws ProviderFault, or the signal's reason. */
+/** The pages that a provider found. Throws ProviderFault, or the signal's reason. */
 export async function askProvider(
   agent: Agent,
   provider: Provider,
@@ -53,12 +56,12 @@ async function answerOf(
   });
   const { statusCode: status, headers: told } = answer;
   if (status >= 200 && status < 300) return answer.body.json();
-  // Its words may repeat the key.
+  // The body may repeat the key, so it is discarded.
   await answer.body.dump({ limit: 65_536, signal }).catch(() => undefined);
   throw refusal(status, provider.restSeconds?.(told) ?? retryAfter(told));
 }
 
-/** 402 and 432, 433 are quotas too: of Exa, and of Tavily's plans. */
+/** 402, 432 and 433 are quotas too: those of Exa, and of Tavily's plans. */
 function refusal(status: number, restSeconds: number | undefined): ProviderFault {
   switch (status) {
     case 402:

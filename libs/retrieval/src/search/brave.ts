@@ -1,18 +1,18 @@
 import { pagesIn } from './answer-reading.js';
 import type { KeyedTerms, Provider, ProviderHeaders } from './provider.js';
 
-/** Its longest page of results, and its longest query: one of more words is refused. */
+/** The most results per page, and the most words of a query: longer ones are rejected. */
 const COUNT_AT_MOST = 20;
 const WORDS_AT_MOST = 50;
 
-/** The countries that it knows; another one is refused. */
+/** The supported countries; any other is rejected. */
 const COUNTRIES = new Set(
   'AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US'.split(
     ' ',
   ),
 );
 
-/** The languages that it knows, in its own names; another one is refused. */
+/** The supported languages, by Brave's own codes; any other is rejected. */
 const LANGUAGES = new Set(
   (
     'ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml mr ' +
@@ -20,7 +20,7 @@ const LANGUAGES = new Set(
   ).split(' '),
 );
 
-/** Those of ISO 639 that it has other names for. */
+/** ISO 639 codes for which Brave has its own. */
 const RENAMED: Readonly<Record<string, string>> = {
   ja: 'jp',
   zh: 'zh-hans',
@@ -46,7 +46,7 @@ export function brave({ name, deadlineMs, url, key, region, language }: KeyedTer
       const query = new URLSearchParams({
         q: text.split(/\s+/).slice(0, WORDS_AT_MOST).join(' '),
         count: String(Math.min(count, COUNT_AT_MOST)),
-        // Bold words are markup.
+        // Bold words would be markup.
         text_decorations: 'false',
         result_filter: 'web',
         ...(region && COUNTRIES.has(region) && { country: region }),
@@ -69,13 +69,13 @@ export function brave({ name, deadlineMs, url, key, region, language }: KeyedTer
   };
 }
 
-/** Its own name of a language, where it knows the language. */
+/** Brave's code of a language, if supported. */
 function languageOf(language: string, region = ''): string | undefined {
   const name = REGIONAL[`${language}-${region}`] ?? RENAMED[language] ?? language;
   return LANGUAGES.has(name) ? name : undefined;
 }
 
-/** Of several windows, a second and a month, each with what is left in it: the longest that is used up. */
+/** Of several quota windows, a second and a month, the longest that is exhausted. */
 function restSeconds(headers: ProviderHeaders): number | undefined {
   const left = numbersIn(headers['x-ratelimit-remaining']);
   const resets = numbersIn(headers['x-ratelimit-reset']).filter((_, index) => left[index] === 0);

@@ -1,7 +1,7 @@
 import { pagesIn } from './answer-reading.js';
 import type { KeyedTerms, Provider } from './provider.js';
 
-/** Exa: `POST /search`, with what of each page fits the query. */
+/** Exa: `POST /search`, with the part of each page that fits the query. */
 export function exa({ name, deadlineMs, url, key, region }: KeyedTerms): Provider {
   return {
     name,

@@ -12,7 +12,7 @@ const urls = (...pages: readonly ReturnType<typeof raw>[]) =>
   foundPages(pages, 20, now).map(({ url }) => url);
 
 describe('foundPages', () => {
-  it('tells each page once, in the order in which they came', () => {
+  it('lists each page once, in the original order', () => {
     expect(
       urls(
         raw('https://www.a.example/x/'),
@@ -23,7 +23,7 @@ describe('foundPages', () => {
     ).toEqual(['https://www.a.example/x/', 'https://b.example/?b=2&a=1&utm_source=x']);
   });
 
-  it('puts pages that say nothing last, and before them what one host has too much of', () => {
+  it('moves excess results of one host behind the others, and pages without text to the end', () => {
     expect(
       urls(
         raw('https://e.example/', ''),
@@ -39,7 +39,7 @@ describe('foundPages', () => {
     ]);
   });
 
-  it('drops what is no address of a page', () => {
+  it('drops invalid addresses', () => {
     for (const url of [
       undefined,
       7,
@@ -54,7 +54,7 @@ describe('foundPages', () => {
     expect(urls(raw('https://a.example/a b\n[End'))).toEqual(['https://a.example/a%20b[End']);
   });
 
-  it('makes plain words of texts, without markup and what nobody sees, within bounds', () => {
+  it('turns texts into plain words, without markup and invisible characters, within limits', () => {
     const title = '<b>A</b> &amp; <script>x()</script>B\u200b\u{E0041}\u0000\n c';
     const [page] = foundPages([{ title, url: 'https://a.example/', content: 'x '.repeat(50_000) }], 1, now);
     expect(page?.title).toBe('A & B c');
@@ -84,7 +84,7 @@ describe('dateOf', () => {
     [null, undefined],
     [Number.NaN, undefined],
     ['x'.repeat(1_000), undefined],
-  ])('reads %s', (value, date) => {
+  ])('parses %s', (value, date) => {
     expect(dateOf(value, now)).toBe(date);
   });
 });

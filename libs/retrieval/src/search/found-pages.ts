@@ -6,15 +6,15 @@ const TITLE_CHARACTERS = 200;
 const CONTENT_CHARACTERS = 2_000;
 const URL_CHARACTERS = 2_000;
 
-/** Pages of one host that stand among the best; further ones go behind the others. */
+/** Pages of one host that keep their rank; further ones move behind the others. */
 const PER_HOST = 2;
 
-/** Members of a query that say where a visitor came from, and not what the page is. */
+/** Query parameters that track visitors and do not identify the page. */
 const TRACKING = /^(utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|ref|ref_src|igshid|yclid)$/i;
 
 /**
- * The pages that a provider found, as plain texts within bounds: each page once, in the provider's order, but that
- * pages which say nothing and the third and further of a host go to the end.
+ * The pages that a provider found, as plain text within limits: each page once, in the provider's order,
+ * except that pages without text and the third and further of a host move to the end.
  */
 export function foundPages(raw: readonly RawPage[], count: number, now = Date.now()): FoundPage[] {
   const seen = new Map<string, FoundPage>();
@@ -23,7 +23,7 @@ export function foundPages(raw: readonly RawPage[], count: number, now = Date.no
     if (!found) continue;
     const key = samePageKey(found.url);
     const known = seen.get(key);
-    // Of two tellings of a page the one that says more stands in the place of the first.
+    // Of two results for one page, the one with more text replaces the first.
     if (!known) seen.set(key, found);
     else if (found.content.length > known.content.length) seen.set(key, { ...known, content: found.content });
   }
@@ -53,7 +53,7 @@ function foundPage({ title, url, content, date }: RawPage, now: number): FoundPa
   };
 }
 
-/** As WHATWG writes it, so that nothing in it can be taken for text around it. */
+/** Normalized by WHATWG, so that nothing in it can be mistaken for surrounding text. */
 function pageAddress(url: unknown): string | undefined {
   if (typeof url !== 'string' || url.length > URL_CHARACTERS || !URL.canParse(url)) return undefined;
   const { protocol, username, password, href } = new URL(url);
@@ -61,7 +61,7 @@ function pageAddress(url: unknown): string | undefined {
   return isPage && href.length <= URL_CHARACTERS ? href : undefined;
 }
 
-/** The same for two addresses of one page. */
+/** A key that is equal for two addresses of one page. */
 function samePageKey(address: string): string {
   const url = new URL(address);
   const names = Array.from(url.searchParams.keys());
@@ -84,10 +84,10 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 const FIRST_DATE = Date.UTC(1990, 0, 1);
 const DAY_MS = 86_400_000;
 
-/** A date in any of the forms that providers have: ISO 8601, RFC 2822, seconds or milliseconds, `3 days ago`. */
+/** Parses any date format of the providers: ISO 8601, RFC 2822, seconds or milliseconds, `3 days ago`. */
 export function dateOf(value: unknown, now: number): string | undefined {
   const ms = dateMs(value, now);
-  // Dates of the future and of before the web are somebody's mistake.
+  // Dates in the future or before the web are errors.
   if (ms === undefined || Number.isNaN(ms) || ms < FIRST_DATE || ms > now + DAY_MS) return undefined;
   return new Date(ms).toISOString();
 }
@@ -100,12 +100,12 @@ function dateMs(value: unknown, now: number): number | undefined {
     const [, count = '', unit = ''] = ago;
     return now - (/^an?$/i.test(count) ? 1 : Number(count)) * (UNITS_MS[unit.toLowerCase()] ?? 0);
   }
-  // Without a zone a time is UTC, and not that of this machine.
+  // A time without a zone is UTC, not local time.
   const hasZone = /(Z|[+-]\d{2}:?\d{2}|GMT|UTC|[ECMP][SD]T)$/i.test(value.trim());
   return Date.parse(hasZone || !/\d:\d/.test(value) ? utcDay(value) : `${value.trim().replace(' ', 'T')}Z`);
 }
 
-/** Days such as `April 16, 2025` are read in the machine's zone unless they name one. */
+/** Dates such as `April 16, 2025` would be parsed as local time unless they name a zone. */
 function utcDay(value: string): string {
   return /[A-Za-z]/.test(value) && !/\d:\d/.test(value) ? `${value} UTC` : value;
 }

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { pagesIn } from './answer-reading.js';
 import type { KeyedTerms, Provider } from './provider.js';
 
-/** Its longest page of results. */
+/** The most results per page. */
 const COUNT_AT_MOST = 10;
 
 interface EngineTerms extends KeyedTerms {
-  /** The id of a search engine that was made in its console. */
+  /** The id of a search engine created in Google's console. */
   readonly engineId: string;
 }
 
-/** Pages say of themselves when they were written. */
+/** The metadata of a page, with its publication date. */
 const PageMap = z.object({
   metatags: z.array(z.record(z.string(), z.unknown())).min(1),
 });
@@ -31,7 +31,7 @@ export function google({ name, deadlineMs, url, key, engineId, region, language 
       return {
         method: 'GET',
         url: `${url ?? 'https://customsearch.googleapis.com'}/customsearch/v1?${query.toString()}`,
-        // As a header, since URLs are logged on the way.
+        // As a header, since URLs may be logged on the way.
         headers: { 'x-goog-api-key': key },
       };
     },

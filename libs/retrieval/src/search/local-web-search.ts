@@ -19,22 +19,22 @@ import { LocalResultCache, type ResultCache, SharedResultCache } from './result-
 export interface WebSearchSettings extends ProviderSettings {
   readonly catalog: Catalog;
   readonly log: Logger;
-  /** Where results are remembered together with other processes; without it, here. */
+  /** The cache shared with other processes; without it, results are cached locally. */
   readonly redis?: RedisConnection | undefined;
 }
 
-/** What a catalogue says of searching, ready to be used. */
+/** The search settings of a catalogue, with its providers. */
 interface Offer {
   readonly search: Search;
   readonly providers: readonly Provider[];
   readonly cache: ResultCache | undefined;
 }
 
-/** Asks the providers of the catalogue, one after the other until one has found something. */
+/** Calls the providers of the catalogue one after the other until one finds something. */
 export class LocalWebSearch extends WebSearch {
   private readonly agent = new Agent({ maxResponseSize: ANSWER_LIMIT_BYTES, connections: 64 });
   private offer: Offer | undefined;
-  /** Until when a provider is left alone, by its name. */
+  /** The end of each provider's rest, by name. */
   private readonly restsUntilMs = new Map<string, number>();
 
   constructor(private readonly settings: WebSearchSettings) {
@@ -116,7 +116,7 @@ export class LocalWebSearch extends WebSearch {
     throw new SearchFailed('no search provider answered', { cause: fault });
   }
 
-  /** Those that want to be left alone are asked all the same where there is no other. */
+  /** Resting providers are called anyway if there is no other. */
   private awake(providers: readonly Provider[]): readonly Provider[] {
     const nowMs = performance.now();
     const awake = providers.filter(({ name }) => nowMs >= (this.restsUntilMs.get(name) ?? 0));

@@ -1,22 +1,22 @@
 import { Parser } from 'htmlparser2';
 
-/** What is read of a text; what is kept of it is far less. */
+/** How much of a text is read; far less is kept. */
 const READ_CHARACTERS = 20_000;
 
 const SKIPPED = new Set(['script', 'style', 'template']);
 
-/** A text with or without markup as plain words on one line, and at most so many characters of it. */
+/** A text with or without markup as plain words on one line, with at most this number of characters. */
 export function plainText(value: unknown, charactersAtMost: number): string {
   if (typeof value !== 'string') return '';
   const text = withoutMarkup(value.slice(0, READ_CHARACTERS))
-    // Control and format characters, the tags block among them, carry what nobody sees.
+    // Control and format characters, including the tags block, can carry invisible text.
     .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]+/gu, (found) => (/\p{Cc}/u.test(found) ? ' ' : ''))
     .replaceAll(/\s+/g, ' ')
     .trim();
   return cut(text, charactersAtMost);
 }
 
-/** Ends at a word where one ends near. */
+/** Cuts at the end of a word if one is near. */
 function cut(text: string, charactersAtMost: number): string {
   if (text.length <= charactersAtMost) return text;
   const head = text.slice(0, Math.max(0, charactersAtMost - 1));

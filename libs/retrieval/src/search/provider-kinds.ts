@@ -7,13 +7,13 @@ import { searxng } from './searxng.js';
 import { tavily } from './tavily.js';
 
 export interface ProviderSettings {
-  /** Where a provider of kind `simulator` is that names no URL. */
+  /** The URL for providers of kind `simulator` that have none. */
   readonly simulatorUrl: string | undefined;
-  /** The value of an environment variable that a provider's `apiKeyEnv` names. */
+  /** Returns the environment variable that a provider's `apiKeyEnv` names. */
   readonly secret: (name: string) => string | undefined;
 }
 
-/** The provider that an entry of the catalogue is; `undefined` where it has no address or no key here. */
+/** The provider of a catalogue entry; `undefined` without an address or key. */
 export function providerOf(entry: SearchProvider, settings: ProviderSettings): Provider | undefined {
   const { name = entry.kind, deadlineMs, region, language } = entry;
   const terms = { name, deadlineMs, region, language };

@@ -1,6 +1,6 @@
 import type { WebQuery } from '@svc/contracts';
 
-/** How a provider is asked over HTTP. */
+/** An HTTP request to a provider. */
 interface ProviderRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -9,19 +9,19 @@ interface ProviderRequest {
   readonly body?: string;
 }
 
-/** A page as a provider tells of it: any of its texts may have markup, and be missing or no text at all. */
+/** A page as a provider returns it: any field may contain markup, be missing, or not be a string. */
 export interface RawPage {
   readonly title: unknown;
   readonly url: unknown;
   readonly content: unknown;
-  /** In whatever form the provider has dates. */
+  /** In the provider's own date format. */
   readonly date?: unknown;
 }
 
-/** The head of an answer. */
+/** The headers of a response. */
 export type ProviderHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What is asked of every kind of provider. */
+/** The input for every kind of provider. */
 export type ProviderQuery = Omit<WebQuery, 'accountId'>;
 
 /** A search engine of the catalogue, with its key and its address. */
@@ -29,28 +29,28 @@ export interface Provider {
   readonly name: string;
   readonly deadlineMs: number;
   request(query: ProviderQuery): ProviderRequest;
-  /** How many seconds it wants to be left alone that is over its quota, where it says so in a way of its own. */
+  /** The provider's own way to announce how many seconds to rest after exceeding the quota, if it has one. */
   restSeconds?(headers: ProviderHeaders): number | undefined;
-  /** The pages of an answer with a status of success. Throws where it is none of this provider. */
+  /** The pages of a successful response. Throws if its format is wrong. */
   read(answer: unknown): readonly RawPage[];
 }
 
-/** What a provider with a key of the operator's is made of. */
+/** The settings of a provider with an operator's key. */
 export interface KeyedTerms {
   readonly name: string;
   readonly deadlineMs: number;
   readonly key: string;
-  /** In place of its own address, without a path. */
+  /** Replaces its default address; without a path. */
   readonly url?: string | undefined;
   readonly region?: string | undefined;
   readonly language?: string | undefined;
 }
 
-/** Why a provider gave no pages. Its message is for the operator: it may name hosts. */
+/** Why a provider returned no pages. The message is for the operator: it may name hosts. */
 export class ProviderFault extends Error {
   override readonly name = 'ProviderFault';
 
-  /** @param restMs How long it is not asked again, where it said that it wants to be left alone. */
+  /** @param restMs How long to rest the provider, if it requested that. */
   constructor(
     message: string,
     readonly restMs = 0,

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { catalogWith } from '../../test/catalog-with.js';
 import { LocalWebSearch } from './local-web-search.js';
 
-/** What a provider documents: how it is asked, what it answers, and how it refuses. */
+/** A provider's documented behaviour: the request, the response, and its errors. */
 interface Replay {
   readonly entry: Readonly<Record<string, unknown>>;
   readonly asked: {
@@ -18,7 +18,7 @@ interface Replay {
   };
   readonly answer: unknown;
   readonly found: readonly object[];
-  /** The shape of an answer in which nothing was found. */
+  /** The response when nothing was found. */
   readonly nothing: unknown;
   readonly refusals: readonly (readonly [status: number, body: unknown])[];
 }
@@ -223,7 +223,7 @@ interface Asked {
   readonly body: string;
 }
 
-/** Searches with one provider that behaves so; what it was asked is kept. */
+/** Searches with one provider in this mode, and records its requests. */
 async function searched(replay: Replay, mode: Mode, key: string | undefined = 'the-key') {
   const asked: Asked[] = [];
   const server = await TestServer.start((request, response) => {
@@ -267,7 +267,7 @@ async function searched(replay: Replay, mode: Mode, key: string | undefined = 't
 describe.each(REPLAYS)('a search with $entry.kind', (replay) => {
   const { kind } = replay.entry;
 
-  it('asks as its documentation says, and reads what it answers', async () => {
+  it('sends the documented request, and parses the response', async () => {
     const { outcome, asked } = await searched(replay, 'answers');
     expect(outcome).toEqual({ provider: kind, pages: replay.found });
     const [{ request, body } = { request: undefined, body: '' }] = asked;
@@ -280,12 +280,12 @@ describe.each(REPLAYS)('a search with $entry.kind', (replay) => {
     expect(request?.url).not.toContain('the-key');
   });
 
-  it('is empty where it finds nothing', async () => {
+  it('is empty if it finds nothing', async () => {
     expect((await searched(replay, 'finds nothing')).outcome).toEqual({ provider: kind, pages: [] });
   });
 
   it.each([...replay.refusals, [503, 'busy'] as const])(
-    'fails at its status %d, and repeats none of its words',
+    'fails on status %d, without repeating its words',
     async (...refusal) => {
       const { outcome, said } = await searched(replay, refusal);
       expect(outcome).toBeInstanceOf(SearchFailed);
@@ -294,11 +294,11 @@ describe.each(REPLAYS)('a search with $entry.kind', (replay) => {
     },
   );
 
-  it.each(['hangs', 'breaks off', 'sends half'] as const)('fails in time where it %s', async (mode) => {
+  it.each(['hangs', 'breaks off', 'sends half'] as const)('fails in time if it %s', async (mode) => {
     expect((await searched(replay, mode)).outcome).toBeInstanceOf(SearchFailed);
   });
 
-  it('is left out without its key, and the log says so', async () => {
+  it('is skipped without its key, and logs that', async () => {
     const { outcome, asked, said } = await searched(replay, 'answers', '');
     expect(outcome).toBeInstanceOf(SearchFailed);
     expect(asked).toEqual([]);

@@ -24,7 +24,7 @@ describe.skipIf(skipped)(`results that processes remember together${note}`, () =
     return { cache, close: () => redis.disconnect() };
   }
 
-  it('are found by another process, under no name that tells the query, and for their lifetime only', async () => {
+  it('are found by another process, under a key that hides the query, and only for their lifetime', async () => {
     const [one, other] = [await sharing(60_000), await sharing(60_000)];
     one.cache.set('a secret query', results);
     await expect.poll(() => other.cache.get('a secret query')).toEqual(results);
@@ -40,7 +40,7 @@ describe.skipIf(skipped)(`results that processes remember together${note}`, () =
     other.close();
   });
 
-  it('are what a process knows itself while Redis is away, and never in the way', async () => {
+  it('are served from the local cache while Redis is down, without delay', async () => {
     const { cache, close } = await sharing(60_000);
     server.signal('SIGSTOP');
     cache.set('x', results);

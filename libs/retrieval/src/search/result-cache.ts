@@ -4,9 +4,9 @@ import { type Logger, within } from '@svc/runtime';
 import type { RedisConnection } from '@svc/storage';
 import { LRUCache } from 'lru-cache';
 
-/** Results of queries that were asked lately, over all accounts: what the web says is no secret of who asked. */
+/** Results of recent queries, shared by all accounts: they are public and do not reveal who searched. */
 export interface ResultCache {
-  /** Never rejects: what is not known, or can't be told in time, is asked for again. */
+  /** Never rejects: a result that is missing or too slow is searched for again. */
   get(key: string): Promise<WebResults | undefined>;
   set(key: string, results: WebResults): void;
 }
@@ -16,7 +16,7 @@ interface CacheBounds {
   readonly lifetimeMs: number;
 }
 
-/** What this process remembers. */
+/** The cache of this process. */
 export class LocalResultCache implements ResultCache {
   private readonly entries: LRUCache<string, WebResults>;
 
@@ -33,12 +33,12 @@ export class LocalResultCache implements ResultCache {
   }
 }
 
-/** An answer of Redis that takes longer is not worth the wait. */
+/** A slower response of Redis is not worth the wait. */
 const ANSWER_MS = 200;
 
 /**
- * What all processes remember together, in Redis; each entry lives for its lifetime there. What this process knows itself is
- * not asked for, and all that it knows where Redis is away.
+ * The cache of all processes, in Redis, where each entry lives for its lifetime. Local entries are used
+ * first, and they are all there is while Redis is down.
  */
 export class SharedResultCache implements ResultCache {
   private readonly own: LocalResultCache;
@@ -67,7 +67,7 @@ export class SharedResultCache implements ResultCache {
 
   set(key: string, results: WebResults): void {
     this.own.set(key, results);
-    // Nobody waits for it, and a search that is not remembered is made again.
+    // Not awaited: a result that is not stored is searched for again.
     void this.redis
       .set(redisKey(key), JSON.stringify(results), 'PX', this.lifetimeMs)
       .catch((error: unknown) => {
@@ -76,5 +76,5 @@ export class SharedResultCache implements ResultCache {
   }
 }
 
-/** Queries are of any length and letters, and nobody's to read there. */
+/** Hashed, since queries have any length and characters, and must not be readable in Redis. */
 const redisKey = (key: string): string => `search:${createHash('sha256').update(key).digest('base64url')}`;

@@ -4,15 +4,18 @@ import { pagesIn } from './answer-reading.js';
 interface SearxngTerms {
   readonly name: string;
   readonly deadlineMs: number;
-  /** Where it is; it may lie below a path. */
+  /** Its URL; may include a path. */
   readonly url: string;
   readonly region?: string | undefined;
   readonly language?: string | undefined;
 }
 
-/** SearXNG, and the search simulator, which speaks its JSON: `GET /search?format=json`, all engines on its first page. */
+/**
+ * SearXNG, and the search simulator, which uses the same JSON: `GET /search?format=json`, all engines on the
+ * first page.
+ */
 export function searxng({ name, deadlineMs, url, region, language }: SearxngTerms): Provider {
-  // Its languages are `de` or `de-AT`.
+  // Its language codes are `de` or `de-AT`.
   const locale = language && (region ? `${language}-${region}` : language);
   return {
     name,

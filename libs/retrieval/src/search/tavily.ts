@@ -3,7 +3,7 @@ import type { KeyedTerms, Provider } from './provider.js';
 
 const COUNT_AT_MOST = 20;
 
-/** Tavily: `POST /search`. Its countries have names, as `austria`. */
+/** Tavily: `POST /search`. Its countries are names such as `austria`. */
 export function tavily({ name, deadlineMs, url, key, region }: KeyedTerms): Provider {
   const country = region && new Intl.DisplayNames('en', { type: 'region' }).of(region)?.toLowerCase();
   return {

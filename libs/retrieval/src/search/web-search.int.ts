@@ -15,7 +15,7 @@ import { brave } from './brave.js';
 import { LocalWebSearch } from './local-web-search.js';
 import { ProviderFault } from './provider.js';
 
-/** No machine needs so long. */
+/** Longer than any machine needs. */
 const WAIT = { timeout: 20_000 };
 
 const log = createLogger('silent');
@@ -23,7 +23,7 @@ const query: WebQuery = { accountId: 'a', text: 'How tall?', count: 5 };
 
 type Reply = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A provider at a free port, and what it was asked. */
+/** A provider at a free port, with its requests. */
 class Provider {
   readonly asked: string[] = [];
   left = 0;
@@ -93,7 +93,7 @@ const searxng = ({ url }: Provider, name: string, rest: object = {}) => ({
 });
 
 describe('a search', () => {
-  it('asks SearXNG for its JSON, in a language and for a country', async () => {
+  it('requests JSON from SearXNG, with a language and a country', async () => {
     const engine = await provider(
       json({
         query: 'How tall?',
@@ -148,7 +148,7 @@ describe('a search', () => {
     ['redirects', json({}, 302, { location: 'http://127.0.0.1:9/' })],
     ['finds nothing', json({ results: [] })],
   ];
-  it.each(faults)('goes on with the next provider where one %s', async (_, reply) => {
+  it.each(faults)('continues with the next provider if one %s', async (_, reply) => {
     const first = await provider(reply);
     const second = await provider(answering('https://b.example/'));
     const web = searching([searxng(first, 'first', { deadlineMs: 1_000 }), searxng(second, 'second')]);
@@ -158,7 +158,7 @@ describe('a search', () => {
     });
   });
 
-  it('fails where none answers, and says nothing of hosts or keys', async () => {
+  it('fails if none responds, without revealing hosts or keys', async () => {
     const first = await provider(json({}, 500));
     const web = searching([searxng(first, 'first'), { kind: 'searxng', url: 'http://127.0.0.1:9' }]);
     const failure: unknown = await web.search(query).catch((error: unknown) => error);
@@ -166,14 +166,14 @@ describe('a search', () => {
     expect((failure as SearchFailed).reason).toBe('no search provider answered');
   });
 
-  it('is empty where all have found nothing, or some and the others failed', async () => {
+  it('is empty if all find nothing, or some find nothing and the others fail', async () => {
     const empty = await provider(json({ results: [] }));
     const broken = await provider(json({}, 500));
     const web = searching([searxng(empty, 'empty'), searxng(broken, 'broken')]);
     expect(await web.search(query)).toEqual({ provider: 'empty', pages: [] });
   });
 
-  it('leaves a provider alone that is over its quota, as long as another answers', async () => {
+  it('rests a provider that is over its quota, as long as another one responds', async () => {
     const tired = await provider(json({}, 429, { 'retry-after': '60' }));
     const other = await provider(answering('https://b.example/'));
     const web = searching([searxng(tired, 'tired'), searxng(other, 'other')]);
@@ -204,12 +204,12 @@ describe('a search', () => {
     const fault: unknown = await askProvider(agent, engineOf, asked).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(ProviderFault);
     const { restMs } = fault as ProviderFault;
-    // A date has whole seconds, and the way there takes time; no rest that is meant otherwise is near it.
+    // A date has whole seconds, and the request takes time; no other rest is near these limits.
     expect(restMs).toBeLessThanOrEqual(mostMs);
     expect(restMs).toBeGreaterThan(leastMs);
   });
 
-  it('asks Brave within its bounds, and by its own names of languages', () => {
+  it("keeps Brave's limits, and uses Brave's language codes", () => {
     const queryOf = (terms: object, text = 'a'): URLSearchParams => {
       const { url } = brave({ name: 'b', deadlineMs: 1, key: 'k', ...terms }).request({ text, count: 50 });
       return new URL(url).searchParams;
@@ -229,7 +229,7 @@ describe('a search', () => {
       [{ language: 'en', region: 'US' }, 'en'],
       [{ language: 'no', region: 'NO' }, 'nb'],
       [{ language: 'de', region: 'BR' }, 'de'],
-      // It refuses a search in a language that it does not know.
+      // Brave rejects a search in an unsupported language.
       [{ language: 'sw' }, null],
       [{}, null],
     ] as const;
@@ -239,7 +239,7 @@ describe('a search', () => {
     expect(queryOf({ region: 'LI' }).get('country')).toBeNull();
   });
 
-  it('takes no longer than all providers may together', async () => {
+  it('takes no longer than the deadline of all providers', async () => {
     const slow = [await provider(hang), await provider(hang), await provider(hang)];
     const web = searching(
       slow.map((each, index) => searxng(each, `slow-${index}`, { deadlineMs: 60_000 })),
@@ -249,7 +249,7 @@ describe('a search', () => {
     expect(slow.map(({ asked }) => asked.length)).toEqual([1, 0, 0]);
   });
 
-  it('ends at once when whoever asked leaves, and asks nobody else', async () => {
+  it('ends at once when the caller aborts, without calling another provider', async () => {
     const [slow, next] = [await provider(hang), await provider(answering('https://b.example/'))];
     const web = searching([searxng(slow, 'slow'), searxng(next, 'next')]);
     const leaving = new AbortController();
@@ -261,7 +261,7 @@ describe('a search', () => {
     expect(next.asked).toEqual([]);
   });
 
-  it('remembers results for a while, and as many as it may', async () => {
+  it('caches results for a while, up to the maximum', async () => {
     const engine = await provider(answering('https://a.example/'));
     const web = searching([searxng(engine, 'e')], { cacheSeconds: 60, cacheEntries: 2 });
     const ask = async (...texts: readonly string[]): Promise<number> => {
@@ -272,7 +272,7 @@ describe('a search', () => {
     expect(await ask('c', 'b')).toBe(4);
   });
 
-  it('goes nowhere without a provider', async () => {
+  it('fails without a provider', async () => {
     const web = new LocalWebSearch({
       catalog: catalogWith(undefined),
       log,
@@ -304,7 +304,7 @@ describe('a search over a wire', () => {
     return new HttpWebSearch(client, catalogWith(search));
   }
 
-  it('finds the same, and fails the same', async () => {
+  it('gives the same results and the same failures', async () => {
     const engine = await provider((response, request) =>
       (request.url?.includes('fail') ? json({}, 500) : answering('https://a.example/'))(response, request),
     );
@@ -315,7 +315,7 @@ describe('a search over a wire', () => {
     expect(failure).toMatchObject({ name: 'SearchFailed', reason: 'no search provider answered' });
   });
 
-  it('lets the provider go when whoever asked leaves', async () => {
+  it("closes the provider's connection when the caller aborts", async () => {
     const engine = await provider(hang);
     const web = await over({ providers: [searxng(engine, 'e')] });
     const leaving = new AbortController();
@@ -326,14 +326,14 @@ describe('a search over a wire', () => {
     await expect.poll(() => engine.left, WAIT).toBe(1);
   });
 
-  it('fails where the process that searches is away', async () => {
+  it('fails if the searching process is unreachable', async () => {
     const client = new InternalClient({ url: 'http://127.0.0.1:9', token });
     closing.push(() => client.close());
     const web = new HttpWebSearch(client, catalogWith({ providers: [{ kind: 'simulator' }] }));
     await expect(web.search(query)).rejects.toMatchObject({ name: 'SearchFailed' });
   });
 
-  it('passes dates and failures through JSON', async () => {
+  it('preserves dates and failures in JSON', async () => {
     const pages = [{ title: 't', url: 'u', content: 'c', publishedAt: '2025-04-16T16:55:11.000Z' }];
     const through = async (found: Promise<{ provider: string; pages: typeof pages }>) =>
       decodeResults(WebResultsReply.parse(JSON.parse(JSON.stringify(await encodeResults(found)))));
