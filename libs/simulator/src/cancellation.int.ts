@@ -20,7 +20,7 @@ function post(url: string, body: object, signal?: AbortSignal): Promise<Response
   });
 }
 
-/** Polls, since the server learns of a closed connection a little later. */
+/** Polls, since the server notices a closed connection a little later. */
 async function until(isTrue: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!isTrue()) {
@@ -29,7 +29,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   }
 }
 
-test('a client that leaves a stream is logged with the tokens it got', async () => {
+test('a client that leaves a stream is logged with the number of tokens it received', async () => {
   const { url, cancellations, requests, stats } = await start({ itlMs: 60_000 });
   const abort = new AbortController();
   const response = await post(url, { stream: true, n: 2 }, abort.signal);
@@ -58,7 +58,7 @@ test('a client that leaves before the first token is logged in prefill', async (
   }
 });
 
-test('a client that leaves a plain request is logged with the tokens decoded so far', async () => {
+test('a client that leaves a request without a stream is logged with the tokens decoded so far', async () => {
   const { url, cancellations, stats } = await start({ itlMs: 60_000 });
   const abort = new AbortController();
   const response = post(url, { stream: false }, abort.signal);
@@ -69,7 +69,7 @@ test('a client that leaves a plain request is logged with the tokens decoded so 
   expect(cancellations()[0]).toMatchObject({ stream: false, phase: 'decode', tokensDelivered: 1 });
 });
 
-test('a client that leaves the queue is logged as queued and gives its place away', async () => {
+test('a client that leaves the queue is logged as queued and frees its place', async () => {
   const { url, cancellations, stats } = await start({ maxParallel: 1, maxQueue: 5 });
   const holding = new AbortController();
   const held = post(url, { sim: { ttftMs: 60_000 } }, holding.signal).catch(() => undefined);
@@ -89,7 +89,7 @@ test('a client that leaves the queue is logged as queued and gives its place awa
 });
 
 test.each([503, 429])(
-  'a request that finds the queue full is refused with %i and Retry-After',
+  'a request that finds the queue full is rejected with %i and Retry-After',
   async (status) => {
     const { url, stats } = await start({ maxParallel: 1, maxQueue: 1, queueFullStatus: status });
     const abort = new AbortController();
@@ -108,7 +108,7 @@ test.each([503, 429])(
   },
 );
 
-test('the answer never comes before its times', async () => {
+test('a response never comes earlier than its configured times', async () => {
   const { url } = await start({ ttftMs: 30, itlMs: 5 });
   const start_ = performance.now();
   await (await post(url, { stream: true, max_tokens: 5 })).text();
@@ -118,7 +118,7 @@ test('the answer never comes before its times', async () => {
   expect(performance.now() - second).toBeGreaterThanOrEqual(50);
 });
 
-test('a client that reads slowly gets the whole of a long stream', async () => {
+test('a client that reads slowly gets a long stream completely', async () => {
   const { url, cancellations } = await start({ outputTokens: 60_000 });
   const response = await post(url, { stream: true });
   await sleep(50);
@@ -152,7 +152,7 @@ test('the log holds each request as it arrived, until it is cleared', async () =
   expect(await (await fetch(`${url}/sim/stats`)).json()).toMatchObject({ served: 0, inFlight: 0, queued: 0 });
 });
 
-test('closing ends open streams and logs no cancellation', async () => {
+test('closing ends open streams without logging a cancellation', async () => {
   const { url, cancellations, close } = await start({ itlMs: 60_000 });
   const response = await post(url, { stream: true });
   const text = response.text();

@@ -13,18 +13,18 @@ afterEach(() => simulator.setFaults({}));
 interface Received {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
-  /** The body as it came, write by write. */
+  /** The body as received, write by write. */
   readonly pieces: readonly Buffer[];
   readonly text: string;
   /** How the response ended. */
   readonly end: 'complete' | 'cut' | 'stalled';
 }
 
-/** Silence after which a request that is meant to stall is given up. */
+/** How long a request may be silent before it counts as stalled. */
 const SILENCE_MS = 300;
 type Stall = 'none' | 'whole' | 'after-data';
 
-/** Sends a request, which silence ends: of the whole answer, or after its first bytes. */
+/** Sends a request, which ends on silence: of the whole response, or after its first bytes. */
 function send(body: object, stall: Stall = 'none'): Promise<Received> {
   return new Promise((resolve, reject) => {
     let giveUp = (): void => void request.destroy(new Error('no answer'));
@@ -66,7 +66,7 @@ function plain(faults: FaultName[], extra: object = {}, stall: Stall = 'none'): 
   return send({ sim: { faults, ...extra } }, stall);
 }
 
-/** Parses like the client libraries: events end with an empty line, several data lines join. */
+/** Parses like the client libraries: events end with an empty line, several data lines are joined. */
 function eventsOf(text: string): string[] {
   return text
     .replaceAll('\r\n', '\n')
@@ -102,7 +102,7 @@ function tokensOf(text: string): number {
   return chunksOf(text).filter(({ choices }) => (choices[0]?.delta.content ?? '') !== '').length;
 }
 
-describe('refusals', () => {
+describe('error statuses', () => {
   test.each([
     ['400', 400, 'invalid_value'],
     ['401', 401, 'invalid_api_key'],
@@ -120,7 +120,7 @@ describe('refusals', () => {
     }
   });
 
-  test('429 and 503 say when to try again', async () => {
+  test('429 and 503 tell when to retry', async () => {
     expect((await plain(['429'], { retryAfterS: 7 })).headers['retry-after']).toBe('7');
     expect((await plain(['503'])).headers['retry-after']).toBe('1');
   });
@@ -131,25 +131,25 @@ describe('connections', () => {
     await expect(stream(['cut'])).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  test('stall accepts and never answers', async () => {
+  test('stall accepts the request and never responds', async () => {
     await expect(stream(['stall'], {}, 'whole')).rejects.toThrow('no answer');
     await expect(plain(['stall'], {}, 'whole')).rejects.toThrow('no answer');
   });
 
-  test('slow-headers keeps even the headers back', async () => {
+  test('slow-headers delays even the headers', async () => {
     const start = performance.now();
     expect((await stream(['slow-headers'], { delayMs: 120 })).status).toBe(200);
     expect(performance.now() - start).toBeGreaterThanOrEqual(120);
   });
 
-  test('cut-mid-stream closes after exactly the tokens asked for', async () => {
+  test('cut-mid-stream closes after exactly the configured number of tokens', async () => {
     const cut = await stream(['cut-mid-stream'], { after: 5 });
     expect(cut.end).toBe('cut');
     expect(tokensOf(cut.text)).toBe(5);
     expect((await plain(['cut-mid-stream'])).end).toBe('cut');
   });
 
-  test('reset-mid-stream resets the connection, which may take what was sent before with it', async () => {
+  test('reset-mid-stream resets the connection, which may lose data that was already sent', async () => {
     for (const sent of [stream(['reset-mid-stream']), plain(['reset-mid-stream'])]) {
       expect(await sent.catch((error: NodeJS.ErrnoException) => error)).toMatchObject(
         (await sent.then(
@@ -162,7 +162,7 @@ describe('connections', () => {
     }
   });
 
-  test('stall-mid-stream says nothing more after the tokens asked for', async () => {
+  test('stall-mid-stream sends nothing more after the configured number of tokens', async () => {
     const stalled = await stream(['stall-mid-stream'], { after: 2 }, 'after-data');
     expect(stalled.end).toBe('stalled');
     expect(tokensOf(stalled.text)).toBe(2);
@@ -173,14 +173,14 @@ describe('connections', () => {
 });
 
 describe('streams', () => {
-  test('error-mid-stream puts an error into the stream', async () => {
+  test('error-mid-stream sends an error event', async () => {
     const events = eventsOf((await stream(['error-mid-stream'], { after: 2 })).text);
     expect(JSON.parse(events.at(-2) ?? '')).toMatchObject({ error: { type: 'server_error' } });
     expect(events).toHaveLength(5);
     expect((await plain(['error-mid-stream'])).status).toBe(500);
   });
 
-  test('garbage is one event that is not JSON, and the stream goes on', async () => {
+  test('garbage is one event that is not JSON, and the stream continues', async () => {
     const events = eventsOf((await stream(['garbage'])).text).slice(0, -1);
     const broken = events.filter((data) => {
       try {
@@ -195,7 +195,7 @@ describe('streams', () => {
     expect(events).toHaveLength(36);
   });
 
-  test('missing-done, missing-finish and missing-usage leave out just that', async () => {
+  test('missing-done, missing-finish and missing-usage leave out only that part', async () => {
     const done = (await stream(['missing-done'])).text;
     expect(done).not.toContain('[DONE]');
     expect(chunksOf(done).at(-1)?.usage).toMatchObject({ completion_tokens: 32 });
@@ -209,14 +209,14 @@ describe('streams', () => {
     expect(JSON.parse((await plain(['missing-usage'])).text)).not.toHaveProperty('usage');
   });
 
-  test('duplicate-usage says it twice', async () => {
+  test('duplicate-usage sends the usage twice', async () => {
     expect(
       chunksOf((await stream(['duplicate-usage'])).text).filter(({ usage }) => usage != null),
     ).toHaveLength(2);
   });
 
   test.each([['stream'], ['plain']])(
-    'split-utf8 breaks characters over writes of a %s, and the whole is intact',
+    'split-utf8 splits characters over writes of a %s, and the whole is intact',
     async (kind) => {
       const received = kind === 'stream' ? await stream(['split-utf8']) : await plain(['split-utf8']);
       const isBroken = (piece: Buffer): boolean => Buffer.compare(Buffer.from(piece.toString()), piece) !== 0;
@@ -226,7 +226,7 @@ describe('streams', () => {
     },
   );
 
-  test('crlf, comments and multi-line change the form and not the content', async () => {
+  test('crlf, comments and multi-line change the format but not the content', async () => {
     const usual = (await stream([])).text;
     const crlf = (await stream(['crlf'])).text;
     expect(crlf.replaceAll('\r\n', '')).not.toContain('\n');
@@ -237,7 +237,7 @@ describe('streams', () => {
     for (const text of [crlf, comments, lines]) expect(contentOf(text)).toBe(contentOf(usual));
   });
 
-  test('content-filter and empty change how the answer ends', async () => {
+  test('content-filter and empty change how the completion ends', async () => {
     const filtered = chunksOf((await stream(['content-filter'], { after: 4 })).text);
     expect(filtered.at(-2)?.choices[0]?.finish_reason).toBe('content_filter');
     expect(filtered.at(-1)?.usage).toMatchObject({ completion_tokens: 4 });
@@ -247,7 +247,7 @@ describe('streams', () => {
   });
 });
 
-describe('ways to ask', () => {
+describe('fault settings', () => {
   const ask = (init: {
     headers?: Record<string, string>;
     model?: string;
@@ -262,14 +262,14 @@ describe('ways to ask', () => {
       }),
     });
 
-  test('a header, a model name and a directive each bring a fault', async () => {
+  test('a header, a model name and a directive can each request a fault', async () => {
     expect((await ask({ headers: { 'x-sim-fault': '503' } })).status).toBe(503);
     expect((await ask({ model: 'm;fault=429;retry-after=2' })).headers.get('retry-after')).toBe('2');
     expect((await ask({ content: 'Hi [[sim fault=500]]' })).status).toBe(500);
     expect((await ask({})).status).toBe(200);
   });
 
-  test('a wrong setting is refused and named', async () => {
+  test('an invalid setting is rejected by name', async () => {
     const response = await ask({ content: 'Hi [[sim fault=nope]]' });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -277,7 +277,7 @@ describe('ways to ask', () => {
     });
   });
 
-  test('faults set at runtime last for the requests counted, then are gone', async () => {
+  test('faults set at runtime last for the given number of requests', async () => {
     const put = (body: object): Promise<Response> =>
       fetch(`${simulator.url}/sim/faults`, { method: 'PUT', body: JSON.stringify(body) });
     expect(await (await put({ faults: ['500'], count: 2 })).json()).toEqual({ faults: ['500'] });

@@ -35,7 +35,7 @@ function finish(state: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** A source of numbers in [0, 1) that depends on its seed alone. */
+/** A source of numbers in [0, 1) that depends only on its seed. */
 export class Random {
   #state: number;
 
@@ -52,7 +52,7 @@ export class Random {
     return ((x ^ (x >>> 14)) >>> 0) / 0x100000000;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both included. */
   whole(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }

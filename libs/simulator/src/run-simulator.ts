@@ -1,7 +1,7 @@
 import { helpText, parseOptions } from './engine/options.js';
 import { startSimulator } from './start-simulator.js';
 
-/** The program: starts a simulator by its flags, says where it is, and stops at a signal. */
+/** The program: starts a simulator from its flags, prints its address, and stops on a signal. */
 export async function runSimulator(flags: readonly string[]): Promise<void> {
   const parsed = parseOptions(flags);
   switch (parsed.kind) {
@@ -32,7 +32,7 @@ async function run(
       });
     }
     process.stdout.write(`model-simulator listening on ${simulator.url}\n`);
-    // A parent that forked it hears where it is, and takes it along when it ends.
+    // A parent that forked it gets the address, and its end also ends this process.
     process.send?.({ url: simulator.url });
     process.once('disconnect', () => process.exit(0));
   } catch (error) {

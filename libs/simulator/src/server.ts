@@ -9,13 +9,16 @@ import { addSearchRoutes } from './search/serve-search.js';
 import type { Simulation } from './engine/simulation.js';
 
 const BODY_LIMIT = 64 * 1024 * 1024;
-/** Longer than common clients keep idle connections, so that the client closes first and no request meets a closed socket. */
+/**
+ * Longer than common clients keep idle connections, so that the client closes first and no request meets a
+ * closed socket.
+ */
 const KEEP_ALIVE_MS = 75_000;
 const DEFAULT_MODELS = ['llama-3.2-3b', 'sim-tools', 'sim-think', 'sim-reason'];
-/** Unix seconds; fixed, since nothing was ever trained. */
+/** Unix seconds; fixed, since these models were never trained. */
 const MODEL_CREATED = 1_767_225_600;
 
-/** Builds the HTTP server of a simulation; the caller lets it listen. */
+/** Builds the HTTP server of a simulation; the caller starts it. */
 export function buildServer(simulation: Simulation): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT,

@@ -59,12 +59,12 @@ const TIME: OpenAI.ChatCompletionFunctionTool = {
 };
 
 describe('text', () => {
-  test('a dictated answer is exact, streamed or not', async () => {
+  test('a dictated reply is exact, streamed or not', async () => {
     expect((await ask('Say this is a test')).choices[0]?.message.content).toBe('This is a test');
     expect(textOf(await askStream('Reply exactly: 日本 🙂 naïve'))).toBe('日本 🙂 naïve');
   });
 
-  test('the same request and seed give the same text, streamed or not; another seed gives another', async () => {
+  test('the same request and seed give the same text, streamed or not; a different seed gives a different text', async () => {
     const seven = { seed: 7 };
     const eight = { seed: 8 };
     const whole = (await ask('Tell me a story', seven)).choices[0]?.message.content;
@@ -82,7 +82,7 @@ describe('text', () => {
     expect(completion.choices).toEqual((await ask('Tell me a story')).choices);
   });
 
-  test('an answer has the default length, or is cut at the limit with reason length', async () => {
+  test('a completion has the default length, or is cut at the limit with reason length', async () => {
     const whole = await ask('Tell me a story');
     expect(whole.usage?.completion_tokens).toBe(32);
     expect(whole.choices[0]?.finish_reason).toBe('stop');
@@ -94,7 +94,7 @@ describe('text', () => {
     expect((await ask('Tell me a story [[sim tokens=200]]')).usage?.completion_tokens).toBe(200);
   });
 
-  test('a stop sequence ends the answer before itself', async () => {
+  test('a stop sequence ends the completion before itself', async () => {
     const { choices } = await ask('Reply exactly: one two three four', { stop: ['three', 'four'] });
     expect(choices[0]?.message.content).toBe('one two ');
     expect(choices[0]?.finish_reason).toBe('stop');
@@ -109,13 +109,13 @@ describe('text', () => {
     expect([0, 1, 2].map((choice) => textOf(chunks, choice))).toEqual(texts);
   });
 
-  test('the directive is left out of an echo', async () => {
+  test('the directive is removed from an echo', async () => {
     expect((await ask('[[sim echo]] Hello there')).choices[0]?.message.content).toBe('Hello there');
   });
 });
 
 describe('usage', () => {
-  test('a stream has usage only when asked, in a last chunk without choices', async () => {
+  test('a stream has usage only on request, in a last chunk without choices', async () => {
     const silent = await askStream('Tell me a story');
     expect(silent.every((chunk) => !('usage' in chunk))).toBe(true);
     const chunks = await askStream('Tell me a story', { stream_options: { include_usage: true } });
@@ -150,7 +150,7 @@ describe('usage', () => {
     });
   });
 
-  test('an image costs its fixed count', async () => {
+  test('an image costs a fixed number of tokens', async () => {
     const image = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
     const completion = await client.chat.completions.create({
       model: 'm',
@@ -175,7 +175,7 @@ describe('tools', () => {
     expect(schema.safeParse(JSON.parse(call.function.arguments)).success).toBe(true);
   });
 
-  test('with auto the function that the user speaks of is called, and no other message calls one', async () => {
+  test("with auto the function that fits the user's message is called, and other messages call none", async () => {
     const called = await ask("What's the weather in Tokyo?", { tools: [TIME, WEATHER] });
     expect(called.choices[0]?.message.tool_calls).toMatchObject([{ function: { name: 'get_weather' } }]);
     const plain = await ask('Tell me a story', { tools: [TIME, WEATHER] });
@@ -185,7 +185,7 @@ describe('tools', () => {
     expect(none.choices[0]?.message.tool_calls).toBeUndefined();
   });
 
-  test('a streamed call comes in fragments that the client puts together to the same call', async () => {
+  test('a streamed call comes in fragments that the client joins to the same call', async () => {
     const params = {
       model: 'm',
       messages: [{ role: 'user' as const, content: "What's the weather?" }],
@@ -210,7 +210,7 @@ describe('tools', () => {
     ).toBe(true);
   });
 
-  test('two calls at once when asked, unless the request forbids it', async () => {
+  test('two calls are made at once on request, unless the request forbids it', async () => {
     const both = await ask('Hi [[sim parallel]]', { tools: [TIME, WEATHER] });
     const calls = both.choices[0]?.message.tool_calls ?? [];
     expect(calls.map((call) => call.type === 'function' && call.function.name)).toEqual([
@@ -222,7 +222,7 @@ describe('tools', () => {
     expect(one.choices[0]?.message.tool_calls).toHaveLength(1);
   });
 
-  test('after the result of a tool the answer is text that holds the result', async () => {
+  test('after a tool result the completion is text that contains the result', async () => {
     const user = { role: 'user' as const, content: "What's the weather in Tokyo?" };
     const first = await client.chat.completions.create({ model: 'm', messages: [user], tools: [WEATHER] });
     const message = first.choices[0]?.message;
@@ -243,7 +243,7 @@ describe('tools', () => {
 });
 
 describe('formats', () => {
-  test('json_schema gives JSON that fits, json_object gives an object', async () => {
+  test('json_schema gives valid JSON, json_object gives an object', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -267,7 +267,7 @@ describe('formats', () => {
     ).toBe(true);
   });
 
-  test('logprobs describe every token, the chosen first, the same streamed or not', async () => {
+  test('logprobs describe every token, the chosen one first, the same streamed or not', async () => {
     const params = { logprobs: true, top_logprobs: 3 };
     const whole = (await ask('Reply exactly: héllo wörld', params)).choices[0]?.logprobs?.content ?? [];
     expect(whole.map(({ token }) => token).join('')).toBe('héllo wörld');
@@ -283,12 +283,12 @@ describe('formats', () => {
 });
 
 describe('reasoning', () => {
-  test('a think model thinks in tags before the answer', async () => {
+  test('a think model reasons in tags before the text', async () => {
     const { choices } = await ask('Reply exactly: yes', {}, 'sim-think');
     expect(choices[0]?.message.content).toMatch(/^<think>\n[^<]+\n<\/think>\n\nyes$/);
   });
 
-  test('a reason model reasons in its own field, counted in usage', async () => {
+  test('a reason model reasons in a separate field, counted in usage', async () => {
     const whole = await ask('Reply exactly: yes [[sim think=9]]', {}, 'sim-reason');
     expect(whole.choices[0]?.message).toMatchObject({
       content: 'yes',
@@ -315,7 +315,7 @@ describe('reasoning', () => {
   });
 });
 
-describe('refusals', () => {
+describe('invalid requests', () => {
   test.each([
     ['a body that is not JSON', '{bad', null],
     ['no messages', '{"model":"m"}', 'messages'],
@@ -326,7 +326,7 @@ describe('refusals', () => {
       '{"model":"m","messages":[{"role":"user"}],"tool_choice":"required"}',
       'tool_choice',
     ],
-  ])('%s is refused with 400 and the field', async (_, body, param) => {
+  ])('%s is rejected with 400 and the field', async (_, body, param) => {
     const response = await fetch(`${simulator.url}/v1/chat/completions`, { method: 'POST', body });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param } });
@@ -342,7 +342,7 @@ describe('refusals', () => {
     await strict.close();
   });
 
-  test('a prompt above the context is refused', async () => {
+  test('a prompt above the context is rejected', async () => {
     const small = await startSimulator({ contextTokens: 10 });
     const there = new OpenAI({ baseURL: `${small.url}/v1`, apiKey: 'x', maxRetries: 0 });
     const long = there.chat.completions.create({
@@ -355,7 +355,7 @@ describe('refusals', () => {
 });
 
 describe('the search simulator', () => {
-  test('speaks the JSON of SearXNG, and says in every result that it is a simulation', async () => {
+  test("uses SearXNG's JSON, and marks every result as simulated", async () => {
     const found = await fetch(`${simulator.url}/search?q=wallet+payments+in+USDC&format=json`);
     const { query, results } = (await found.json()) as {
       query: string;

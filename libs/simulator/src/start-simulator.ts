@@ -12,22 +12,22 @@ export interface Simulator {
   /** Such as `http://127.0.0.1:4000`, without a path. */
   readonly url: string;
   readonly port: number;
-  /** Requests whose client went away, oldest first. */
+  /** Requests whose client disconnected, oldest first. */
   readonly cancellations: () => Cancellation[];
   /** Recent chat requests, oldest first. */
   readonly requests: () => RequestRecord[];
   readonly stats: () => Stats;
-  /** What requests ask for by default from now on; with `count`, only the next so many requests. */
+  /** Sets the default settings of requests from now on or, with `count`, of that many requests. */
   readonly setFaults: (defaults: Overrides, count?: number) => void;
-  /** Empties both logs and starts the counts anew. */
+  /** Clears both logs and resets the counts. */
   readonly clearLog: () => void;
-  /** Stops at once; open answers are cut. */
+  /** Stops immediately; open responses are cut. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a simulator in this process, on a free port unless `port` is given.
- * Throws a `RangeError` that lists every fault of the options; rejects when the port is taken.
+ * Starts a simulator in this process, on a free port unless `port` is given. Throws a `RangeError` that lists
+ * every fault of the options; rejects if the port is taken.
  */
 export async function startSimulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const settings: SimulatorOptions = { ...DEFAULT_OPTIONS, port: 0, ...options };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countTokens, tokenize } from './tokenizer.js';
 
-test('tokens joined give the text, and none breaks a character', () => {
+test('the joined tokens are the text, and no token splits a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const tokens = tokenize(text);

@@ -6,9 +6,9 @@ for (const char of '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
   WORD[char.charCodeAt(0)] = 1;
 
 /**
- * Where the token that begins at `start` ends.
- * A token is up to six ASCII letters or digits, or any other single character; one space may lead it.
- * A surrogate pair stays whole, so a token is always valid UTF-8 and the tokens joined give the text.
+ * The end of the token that begins at `start`. A token is up to six ASCII letters or digits, or any other
+ * single character; one space may precede it. A surrogate pair stays whole, so a token is always valid UTF-8
+ * and the joined tokens are the text.
  */
 export function tokenEnd(text: string, start: number): number {
   let i = start;
@@ -35,7 +35,7 @@ export function tokenize(text: string): string[] {
   return tokens;
 }
 
-/** How many tokens the text has. */
+/** The number of tokens in the text. */
 export function countTokens(text: string): number {
   let count = 0;
   for (let start = 0; start < text.length; start = tokenEnd(text, start)) count++;

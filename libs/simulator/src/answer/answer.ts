@@ -9,7 +9,9 @@ import { sampleSchema } from './schema-sample.js';
 import { tokenize } from '../tokenizer.js';
 import { chooseTools, toolResultReply } from './tool-call.js';
 
-/** One token of output. The start of a tool call counts as a token, as each piece of its arguments does. */
+/**
+ * One token of output. The start of a tool call counts as a token, and so does each piece of its arguments.
+ */
 export type Step =
   | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'content'; readonly text: string }
@@ -26,7 +28,7 @@ export interface Answer {
 
 export interface AnswerSettings {
   readonly modelId: string;
-  /** Decides all that is random, together with the choice. */
+  /** Together with the choice, determines everything random. */
   readonly seed: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
@@ -38,7 +40,7 @@ export interface AnswerSettings {
 
 const NO_THINK = '/no_think';
 
-/** Composes one choice of the answer; the same arguments give the same answer. */
+/** Composes one choice of the completion, deterministically. */
 export function composeAnswer(request: ChatRequest, settings: AnswerSettings, choice: number): Answer {
   if (settings.faults.has('empty')) return { steps: [], finishReason: 'stop' };
   const random = new Random(new Hash().addNumber(settings.seed).addNumber(choice).value());
@@ -64,7 +66,7 @@ export function composeAnswer(request: ChatRequest, settings: AnswerSettings, ch
   return { steps: steps.slice(0, settings.overrides.after ?? steps.length), finishReason: 'content_filter' };
 }
 
-/** How many reasoning tokens the steps hold. */
+/** The number of reasoning tokens. */
 export function countReasoning(answer: Answer): number {
   return answer.steps.reduce((count, step) => count + (step.kind === 'reasoning' ? 1 : 0), 0);
 }
@@ -100,7 +102,7 @@ function composeContent(request: ChatRequest, settings: AnswerSettings, random: 
 
 function dictatedText(request: ChatRequest, { overrides, userText }: AnswerSettings): string | undefined {
   if (overrides.echo === true) return userText;
-  // A number of tokens asked for must be met, whatever the text says.
+  // A requested number of tokens takes precedence over the text.
   return (
     toolResultReply(request) ?? (overrides.outputTokens === undefined ? exactReply(userText) : undefined)
   );

@@ -20,7 +20,7 @@ test.each([
   ["What's 7 times 6", '42'],
   ['Count from 1 to 5', '1, 2, 3, 4, 5'],
   ['What is the capital of France?', 'The capital of France is Paris.'],
-])('%j is answered with %j', (message, reply) => {
+])('%j dictates %j', (message, reply) => {
   expect(exactReply(message)).toBe(reply);
 });
 

@@ -37,7 +37,10 @@ const CAPITALS: { readonly [country: string]: string } = {
   'united kingdom': 'London',
 };
 
-/** The answer that a user's message dictates or that common client suites expect; undefined when free. */
+/**
+ * The reply that a user's message dictates, or that common client test suites expect; undefined if there is
+ * none.
+ */
 export function exactReply(message: string): string | undefined {
   const text = message.trim();
   if (text === '' || text.length > 100_000) return undefined;

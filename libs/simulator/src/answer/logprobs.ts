@@ -24,10 +24,13 @@ const ALTERNATIVES = [' the', ' a', ' and', ' of', ' to', ' in', ' it', ' is', '
   ' my',
 ]);
 
-/** The log probability of a token with its `top` likeliest; depends on the token and its position alone. */
+/**
+ * The log probability of a token with its `top` most likely alternatives; depends only on the token and its
+ * position.
+ */
 export function contentLogprob(token: string, position: number, top: number): ContentLogprob {
   const random = new Random(new Hash().add(token).addNumber(position).value());
-  // The chosen token keeps over half of the probability, so that it is always the likeliest.
+  // The chosen token keeps over half of the probability, so that it is always the most likely.
   const chosen = 0.55 + 0.44 * random.next();
   const others = ALTERNATIVES.filter((other) => other !== token).slice(0, Math.max(top - 1, 0));
   let left = 1 - chosen;

@@ -18,7 +18,7 @@ const OPEN_REPEATS = 3;
 
 /**
  * A string that matches a regular expression of literals, classes, groups, alternatives and quantifiers.
- * Lookarounds and back-references are not understood and give an empty string at their place.
+ * Lookarounds and back-references are not supported and become empty strings.
  */
 export function samplePattern(pattern: string, random: Random): string {
   return new PatternReader(pattern, random).alternatives();

@@ -19,7 +19,10 @@ const INTERNATIONAL_WORDS = [
   '🚀',
   '—',
 ];
-/** Part of the answers that hold such words: enough for clients to meet them, while the others stay one-byte strings. */
+/**
+ * The share of completions with such words: enough for clients to meet them, while all others stay one-byte
+ * strings.
+ */
 const INTERNATIONAL_ANSWERS = 1 / 4;
 const INTERNATIONAL_RATE = 1 / 8;
 

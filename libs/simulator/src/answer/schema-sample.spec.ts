@@ -106,7 +106,7 @@ const schemas: { readonly [name: string]: object } = {
   'a bare array': { type: 'array', items: { type: 'integer' } },
 };
 
-test.each(Object.entries(schemas))('%s is met by every sample', (_, schema) => {
+test.each(Object.entries(schemas))('every sample of %s is valid', (_, schema) => {
   const validator = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   for (let seed = 0; seed < 40; seed++) {
     const value = sampleSchema(schema, new Random(seed));
@@ -117,7 +117,7 @@ test.each(Object.entries(schemas))('%s is met by every sample', (_, schema) => {
   }
 });
 
-test('the same seed gives the same value, another seed another', () => {
+test('the same seed gives the same value, a different seed a different one', () => {
   const schema = { type: 'array', items: { type: 'string' }, minItems: 5 };
   expect(sampleSchema(schema, new Random(1))).toEqual(sampleSchema(schema, new Random(1)));
   expect(sampleSchema(schema, new Random(1))).not.toEqual(sampleSchema(schema, new Random(2)));
@@ -131,7 +131,7 @@ test('unique items are unique', () => {
   expect(new Set(value as string[])).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('an enum value and a place in the text of the user are preferred', () => {
+test("an enum value or a place in the user's text is preferred", () => {
   const schema = {
     type: 'object',
     properties: { unit: { enum: ['fahrenheit', 'celsius'] }, location: { type: 'string' } },

@@ -5,21 +5,21 @@ import { phrase } from './prose.js';
 import type { Random } from '../random.js';
 import { formatted, named } from './value-sample.js';
 
-/** Past this depth optional properties and items are left out, so that recursive schemas end. */
+/** Beyond this depth optional properties and items are left out, so that recursive schemas end. */
 const LEAN_DEPTH = 5;
 const MAX_DEPTH = 40;
 
 interface Source {
   readonly random: Random;
   readonly root: unknown;
-  /** Text whose words decide between enum values. */
+  /** The text whose words decide between enum values. */
   readonly hint: string;
 }
 
 /**
- * A value that is valid for the JSON schema, the same for the same random source.
- * Knows type, enum, const, properties, required, items, prefixItems, anyOf, oneOf, allOf, local $ref, bounds,
- * lengths, formats and simple patterns. `hint` is the user's text: an enum value or place named in it is preferred.
+ * A value that is valid for the JSON schema, deterministic for the random source. Supports type, enum, const,
+ * properties, required, items, prefixItems, anyOf, oneOf, allOf, local $ref, bounds, lengths, formats and
+ * simple patterns. `hint` is the user's text: an enum value or place named in it is preferred.
  */
 export function sampleSchema(schema: unknown, random: Random, hint = ''): unknown {
   return sample(schema, { random, root: schema, hint: hint.toLowerCase() }, { name: '', depth: 0 });
@@ -63,7 +63,7 @@ function sample(given: unknown, source: Source, place: Place): unknown {
   }
 }
 
-/** Follows local references and folds `allOf` into the schema. */
+/** Follows local references and merges `allOf` into the schema. */
 function resolve(schema: JsonObject, source: Source, depth: number): JsonObject {
   let current = schema;
   for (let i = 0; i < MAX_DEPTH && typeof current['$ref'] === 'string'; i++) {
@@ -106,7 +106,7 @@ function pickEnum(options: readonly unknown[], source: Source): unknown {
   return mentioned ?? source.random.pick(options);
 }
 
-/** Near the depth limit the branch without structure wins; otherwise the first that is not null. */
+/** Near the depth limit, prefers a branch without structure; otherwise the first that is not null. */
 function pickBranch(branches: readonly unknown[], depth: number, source: Source): unknown {
   const types = branches.map((branch) =>
     isObject(branch) ? typeOf(resolve(branch, source, depth), depth) : 'null',
@@ -163,7 +163,7 @@ function sampleArray(schema: JsonObject, source: Source, place: Place): unknown[
   const length = Math.min(Math.max(wished, least), most);
   const values: unknown[] = [];
   const seen = new Set<string>();
-  // A few spare tries, since `uniqueItems` may reject some.
+  // A few spare attempts, since `uniqueItems` may reject some.
   for (let tries = 0; values.length < length && tries < length * 8 + 8; tries++) {
     const item = sample(prefix[values.length] ?? schema['items'] ?? {}, source, {
       name: place.name,
@@ -188,7 +188,7 @@ function sampleNumber(schema: JsonObject, random: Random, isWhole: boolean): num
   let last = Math.floor(high / step);
   if (above !== undefined && first * step <= above) first++;
   if (below !== undefined && last * step >= below) last--;
-  // A range narrower than a step has its middle as the only sensible value.
+  // In a range narrower than a step, the middle is the only sensible value.
   if (last < first) return isWhole ? Math.ceil(low) : (low + high) / 2;
   const value = random.whole(first, last) * step;
   return isWhole ? Math.round(value) : Number(value.toPrecision(12));

@@ -16,7 +16,7 @@ export interface ChunkFormat {
   readonly faults: ReadonlySet<FaultName>;
 }
 
-/** Writes the events of one stream as text. Events that do not depend on a token are put together once. */
+/** Formats the events of one stream. Events that do not depend on a token are formatted once. */
 export class ChunkText {
   readonly #start: string;
   readonly #choices: string;

@@ -2,14 +2,14 @@ import { messageText } from '../request/chat-request.js';
 import type { ChatRequest, FunctionTool } from '../request/chat-request.js';
 import type { Overrides } from '../request/overrides.js';
 
-/** Words in function names that say nothing about what a user wants. */
+/** Words in function names that do not show what a user wants. */
 const COMMON_WORDS = new Set(
   'get set add run call make find the and for from with new tool function current latest list create update query fetch'.split(
     ' ',
   ),
 );
 
-/** The functions to call now, in order; empty when the answer is text. */
+/** The functions to call now, in order; empty for a text completion. */
 export function chooseTools(request: ChatRequest, overrides: Overrides, userText: string): FunctionTool[] {
   const { tools, toolChoice } = request;
   if (toolChoice === 'none' || tools.length === 0) return [];
@@ -50,7 +50,7 @@ function mostMentioned(tools: readonly FunctionTool[], userText: string): Functi
   return best;
 }
 
-/** The telling words of a name in snake_case, kebab-case or camelCase. */
+/** The significant words of a name in snake_case, kebab-case or camelCase. */
 function nameWords(name: string): string[] {
   return name
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -59,7 +59,7 @@ function nameWords(name: string): string[] {
     .filter((word) => word.length > 2 && !COMMON_WORDS.has(word));
 }
 
-/** Text that answers with the results of the tools called last; undefined when the last message is not a result. */
+/** A reply with the results of the latest tool calls; undefined if the last message is not a result. */
 export function toolResultReply(request: ChatRequest): string | undefined {
   const { messages } = request;
   const firstResult = messages.findLastIndex((message) => message.role !== 'tool') + 1;

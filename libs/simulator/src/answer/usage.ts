@@ -2,13 +2,13 @@ import { countReasoning } from './answer.js';
 import type { Answer } from './answer.js';
 import type { Prompt } from '../request/prompt.js';
 
-/** What the prefix cache did for one request, in tokens. */
+/** The effect of the prefix cache on one request, in tokens. */
 export interface CacheUse {
   readonly cachedTokens: number;
   readonly writtenTokens: number;
 }
 
-/** The `usage` object: `completion_tokens` sums all choices and includes reasoning. */
+/** The `usage` object: `completion_tokens` is the sum of all choices and includes reasoning. */
 export function usageOf(prompt: Prompt, answers: readonly Answer[], cache: CacheUse): object {
   const completion = answers.reduce((sum, answer) => sum + answer.steps.length, 0);
   const reasoning = answers.reduce((sum, answer) => sum + countReasoning(answer), 0);

@@ -1,6 +1,6 @@
 import type { Random } from '../random.js';
 
-/** A string of a JSON schema `format`; undefined when the format is not known. */
+/** A string in a JSON schema `format`; undefined for an unknown format. */
 export function formatted(format: string, random: Random): string | undefined {
   const two = (low: number, high: number): string => String(random.whole(low, high)).padStart(2, '0');
   const hex = (digits: number): string =>
@@ -51,7 +51,10 @@ const VALUES: { readonly [name: string]: string } = {
   currency: 'USD',
 };
 
-/** A likely value for a property of this name; a place that the user's text names wins. `hint` is in lower case. */
+/**
+ * A plausible value for a property of this name; a place in the user's text is preferred. `hint` is in lower
+ * case.
+ */
 export function named(name: string, hint: string): string | undefined {
   const key = name.toLowerCase();
   if (key === 'city' || key === 'location' || key === 'place') {

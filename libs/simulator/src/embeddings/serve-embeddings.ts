@@ -7,7 +7,7 @@ import { faultError, isFault } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
 import { countTokens } from '../tokenizer.js';
 
-/** What a backend may do wrong, beside the faults that refuse with a status. */
+/** What a backend may do wrong, beside the faults that respond with an error status. */
 const FAULTS = [
   'floats',
   'count',
@@ -25,7 +25,7 @@ const DEFAULT_DIMENSIONS = 1_024;
 const DIMENSIONS_AT_MOST = 16_384;
 const DELAY_MS_AT_MOST = 600_000;
 const DEFAULT_RETRY_S = 1;
-/** What a wrong count of tokens is wrong by. */
+/** The error in a wrong token count. */
 const LIE = 1_000;
 
 interface EmbeddingsCall {
@@ -38,8 +38,8 @@ interface EmbeddingsCall {
 }
 
 /**
- * Serves OpenAI's embeddings: for each text a unit vector that depends on the text alone. Settings follow the model's name, as
- * in `embed;fault=nan;dimensions=8;max-batch=32;delay-ms=50`.
+ * Serves OpenAI's embeddings: for each text a unit vector that depends only on the text. Settings follow the
+ * model's name, as in `embed;fault=nan;dimensions=8;max-batch=32;delay-ms=50`.
  */
 export function addEmbeddingRoutes(app: FastifyInstance, takeDefaults: () => Overrides): void {
   app.post('/v1/embeddings', async ({ body }, reply) => {
@@ -59,7 +59,7 @@ function readCall(text: string, defaults: Overrides): EmbeddingsCall {
   const [id = '', ...settings] = model.split(';');
   const named = new Map(settings.map((setting) => setting.split('=', 2) as [string, string | undefined]));
   const most = Number(named.get('max-batch') ?? Number.POSITIVE_INFINITY);
-  // As Text Embeddings Inference refuses it.
+  // The error of Text Embeddings Inference.
   if (inputs.length > most)
     throw invalidRequest(`batch size ${inputs.length} > maximum allowed batch size ${most}`, 'input');
   const faults = new Set([...(named.get('fault')?.split(',') ?? []), ...(defaults.faults ?? [])]);
@@ -80,7 +80,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     const body: unknown = JSON.parse(text);
     if (isObject(body)) return body;
   } catch {
-    // Refused below, as any other body that is no object.
+    // Rejected below, like any other body that is not an object.
   }
   throw invalidRequest('The body must be a JSON object.');
 }
@@ -110,7 +110,7 @@ function send({ inputs, dimensions, isBase64, model, faults }: EmbeddingsCall, r
     .send(JSON.stringify({ object: 'list', model, data, ...(!has('no-usage') && { usage }) }));
 }
 
-/** A vector of length 1 in a direction that the text's hash draws. */
+/** A vector of length 1 in a direction derived from the text's hash. */
 function unitVector(text: string, dimensions: number): Float32Array {
   const random = new Random(new Hash().add(text).value());
   const vector = Float32Array.from({ length: dimensions }, () => random.next() * 2 - 1);

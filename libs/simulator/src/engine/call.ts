@@ -12,7 +12,7 @@ import { Hash } from '../random.js';
 import type { Reading } from './reading.js';
 import type { Simulation } from './simulation.js';
 
-/** One request with all that it asks of the simulator, its own settings applied. */
+/** A parsed request with its own settings applied. */
 export interface Call {
   readonly id: string;
   /** Unix seconds. */
@@ -25,17 +25,17 @@ export interface Call {
   /** The last user message without directives. */
   readonly userText: string;
   readonly seed: number;
-  /** Set when nothing outside the text of the request has a say. */
+  /** Set if the completion depends only on the text of the request. */
   readonly reading: Reading | undefined;
 }
 
-/** Choices times tokens, so that one request can't fill the memory. */
+/** Choices times tokens, so that one request can't exhaust the memory. */
 const MAX_OUTPUT = 4_000_000;
 
-/** Longer answers are composed anew each time. */
+/** Longer completions are not cached. */
 const REMEMBERED_TOKENS = 1024;
 
-/** Reads a request; throws an `ApiError` when it can't be served. */
+/** Parses a request; throws an `ApiError` if it can't be served. */
 export function readCall(
   simulation: Simulation,
   id: string,
@@ -64,7 +64,7 @@ export function readCall(
   };
 }
 
-/** The answer of every choice. */
+/** The completion of every choice. */
 export function composeAnswers(call: Call, { options }: Simulation): readonly Answer[] {
   const { reading, request } = call;
   if (reading?.answers !== undefined) return reading.answers;
@@ -75,7 +75,7 @@ export function composeAnswers(call: Call, { options }: Simulation): readonly An
   return answers;
 }
 
-/** The times at which the answer's tokens are due; asked twice, it gives the same times. */
+/** The times at which the tokens are due; the same at each call. */
 export function paceOf(call: Call, { options }: Simulation, cachedTokens: number): Pace {
   const { overrides, prompt, seed } = call;
   const settings = {

@@ -14,7 +14,7 @@ import type { Exchange, Progress } from './work.js';
 const DEFAULT_RETRY_S = 1;
 const DEFAULT_DELAY_MS = 1000;
 
-/** Answers one chat completion request. Never rejects: the outcome goes to the client and to the log. */
+/** Serves one chat completion request. Never rejects: the outcome goes to the client and to the log. */
 export async function serveChat(
   simulation: Simulation,
   received: { request: IncomingMessage; text: string },
@@ -34,7 +34,7 @@ export async function serveChat(
     const isIntact = await answer(simulation, call, { connection, entry, progress });
     close(simulation, entry, isIntact ? 'served' : 'fault');
   } catch (error) {
-    // Already logged as cancelled, unless this side gave up the wait.
+    // Already logged as cancelled, unless this side stopped waiting.
     if (error instanceof ClientGone) return close(simulation, entry, 'fault');
     const refusal =
       error instanceof ApiError ? error : new ApiError(500, 'The simulator failed. This is a bug in it.');
@@ -46,7 +46,7 @@ export async function serveChat(
   }
 }
 
-/** A refusal that a fault asked for. */
+/** An error requested by a fault setting. */
 class InjectedError extends ApiError {
   constructor(cause: ApiError) {
     const { param, code, retryAfterS } = cause;
@@ -58,7 +58,7 @@ class InjectedError extends ApiError {
   }
 }
 
-/** Serves a request that was understood; false when a fault broke the answer. */
+/** Serves a valid request; false if a fault broke the response. */
 async function answer(simulation: Simulation, call: Call, exchange: Exchange): Promise<boolean> {
   const { connection, entry, progress } = exchange;
   const { faults, overrides } = call;
@@ -150,7 +150,7 @@ function close(simulation: Simulation, entry: LogEntry, outcome: Exclude<Outcome
 
 function logCancellation(simulation: Simulation, entry: LogEntry, progress: Progress): void {
   if (simulation.isStopping) return;
-  // The client may leave after the last write but before the bytes are out.
+  // The client may leave after the last write but before all bytes are sent.
   if (entry.outcome === 'served') {
     simulation.counts.served--;
     entry.outcome = 'pending';

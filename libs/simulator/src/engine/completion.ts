@@ -8,7 +8,7 @@ import { usageOf } from '../answer/usage.js';
 import { splitInsideCharacters } from '../http/utf8-split.js';
 import type { Exchange, Work } from './work.js';
 
-/** Sends the answers as one JSON body once all their tokens are due; false when a fault broke the answer. */
+/** Sends the choices as one JSON body once all their tokens are due; false if a fault broke the response. */
 export async function sendCompletion(call: Call, work: Work, exchange: Exchange): Promise<boolean> {
   const { connection, progress } = exchange;
   const startMs = performance.now();
@@ -72,7 +72,7 @@ function lastDue(work: Work): number {
   return due;
 }
 
-/** Tokens of all choices that were due by then. */
+/** The number of tokens, over all choices, that were due by then. */
 function decodedTokens(work: Work, elapsedMs: number): number {
   const pace = work.pace();
   const length = Math.max(...work.answers.map(({ steps }) => steps.length));

@@ -27,7 +27,7 @@ test('the log keeps the newest entries and cuts long bodies', () => {
   ]);
 });
 
-test('credentials are shown by their last four characters alone', () => {
+test('credentials are masked except for their last four characters', () => {
   const log = new RequestLog(2, 4);
   log.add(entry('a'));
   expect(log.requests()[0]?.headers).toEqual({ authorization: '***1234', accept: '*/*' });

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Where a request was when its client went away. */
+/** The state of a request when its client left. */
 export type Phase = 'queued' | 'prefill' | 'decode';
 
-/** A request whose client went away before the answer was complete. */
+/** A request whose client left before the response was complete. */
 export interface Cancellation {
   readonly id: string;
   readonly model: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Tokens written to the client, or decoded for it when it did not stream. */
+  /** Tokens written to the client or, without a stream, decoded for it. */
   readonly tokensDelivered: number;
   readonly stream: boolean;
   readonly phase: Phase;
@@ -25,9 +25,9 @@ export interface RequestRecord {
   /** Model as received; empty when the body could not be read. */
   readonly model: string;
   readonly stream: boolean;
-  /** As received; credentials are masked but for their last four characters. */
+  /** As received; credentials are masked except for their last four characters. */
   readonly headers: IncomingHttpHeaders;
-  /** The body's text as received, cut to the configured length. */
+  /** The body as received, cut to the configured length. */
   readonly body: string;
   readonly bodyBytes: number;
   readonly outcome: Outcome;
@@ -40,12 +40,12 @@ export interface RequestRecord {
 
 export type LogEntry = { -readonly [K in keyof RequestRecord]: RequestRecord[K] };
 
-/** Characters of bodies kept over all entries together. */
+/** The most characters of bodies kept, over all entries. */
 const MAX_BODY_TOTAL = 64 * 1024 * 1024;
 const MAX_CANCELLATIONS = 10_000;
 const SECRET_HEADERS = new Set(['authorization', 'x-api-key', 'api-key', 'cookie', 'proxy-authorization']);
 
-/** The recent requests and cancellations, both bounded, the oldest out first. */
+/** The recent requests and cancellations, both bounded; the oldest are dropped first. */
 export class RequestLog {
   readonly #entries = new Set<LogEntry>();
   readonly #cancellations: Cancellation[] = [];
@@ -56,7 +56,7 @@ export class RequestLog {
     readonly maxBody: number,
   ) {}
 
-  /** Keeps the entry, which its owner goes on filling in. */
+  /** Keeps the entry, which the caller continues to fill in. */
   add(entry: LogEntry): void {
     if (this.maxEntries === 0) return;
     // A slice of a large string keeps all of it alive; the round trip through bytes copies it.

@@ -5,7 +5,7 @@ test('no flags give the defaults', () => {
   expect(parseOptions([])).toEqual({ kind: 'options', options: DEFAULT_OPTIONS });
 });
 
-test('flags are read', () => {
+test('flags are parsed', () => {
   const parsed = parseOptions([
     '--port=0',
     '--ttft-ms',

@@ -5,7 +5,7 @@ import type { FaultName } from '../request/faults.js';
 /** All settings of a simulator. Times in milliseconds unless the name says otherwise. */
 export interface SimulatorOptions {
   host: string;
-  /** 0 takes any free port. */
+  /** 0 picks any free port. */
   port: number;
   /** Part of the seed of every answer, jitter and random fault. */
   seed: number;
@@ -17,9 +17,9 @@ export interface SimulatorOptions {
   prefillUsPerToken: number;
   outputTokens: number;
   reasoningTokens: number;
-  /** Prompts above this are refused; 0 means no limit. */
+  /** Longer prompts are rejected; 0 means no limit. */
   contextTokens: number;
-  /** Requests served at once; 0 means no limit. */
+  /** The most concurrent requests; 0 means no limit. */
   maxParallel: number;
   maxQueue: number;
   /** Status of a request that finds the queue full: 503 or 429. */
@@ -27,7 +27,7 @@ export interface SimulatorOptions {
   prefixCache: boolean;
   cacheMinTokens: number;
   cacheBlocks: number;
-  /** Fraction of requests that fail with one of `failFaults`. */
+  /** The fraction of requests that fail with one of `failFaults`. */
   failRate: number;
   failFaults: readonly FaultName[];
   logRequests: number;
@@ -115,13 +115,13 @@ const BOOLEAN_FLAGS: { readonly [flag: string]: string } = {
   help: 'show this text',
 };
 
-/** The outcome of reading a command line: options, all of its faults, or a wish for help. */
+/** The result of parsing a command line: options, all of its faults, or a request for help. */
 export type ParsedOptions =
   | { readonly kind: 'options'; readonly options: SimulatorOptions }
   | { readonly kind: 'faults'; readonly faults: readonly string[] }
   | { readonly kind: 'help' };
 
-/** Reads the command line. Never throws: every fault is listed. */
+/** Parses the command line. Never throws: every fault is listed. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const flags: { [flag: string]: { type: 'string' | 'boolean' } } = {};
   for (const flag of [...Object.keys(NUMBER_FLAGS), ...Object.keys(TEXT_FLAGS)])
@@ -165,7 +165,7 @@ function setFlag(options: SimulatorOptions, flag: string, value: unknown): strin
   return undefined;
 }
 
-/** Every fault of a set of options; empty when all is well. */
+/** Every fault of a set of options; empty if there is none. */
 export function optionFaults(options: SimulatorOptions, known: readonly string[] = []): string[] {
   const faults: string[] = [];
   for (const [flag, { field, max, isWhole }] of Object.entries(NUMBER_FLAGS)) {

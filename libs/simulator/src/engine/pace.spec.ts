@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { Pace } from './pace.js';
 
-test('tokens are due at the time to first token and then at even steps', () => {
+test('tokens are due at the time to first token and then at even intervals', () => {
   const pace = new Pace({ ttftMs: 20, itlMs: 5, jitter: 0, prefillUsPerToken: 100 }, 50, 1);
   expect([pace.next(), pace.next(), pace.next()]).toEqual([25, 30, 35]);
 });
 
-test('no times mean no waiting', () => {
+test('zero delays mean no waiting', () => {
   expect(new Pace({ ttftMs: 0, itlMs: 0, jitter: 1, prefillUsPerToken: 0 }, 50, 1).isInstant).toBe(true);
 });
 
-test('jitter stays within its fraction, never runs backwards and repeats for the same seed', () => {
+test('jitter stays within its fraction, never goes backwards and is the same for the same seed', () => {
   const options = { ttftMs: 10, itlMs: 4, jitter: 0.5, prefillUsPerToken: 0 };
   const times = (seed: number): number[] => {
     const pace = new Pace(options, 1, seed);

@@ -3,15 +3,15 @@ import { Random } from '../random.js';
 export interface PaceOptions {
   readonly ttftMs: number;
   readonly itlMs: number;
-  /** Fraction by which each wait varies, evenly, to both sides. */
+  /** The fraction by which each wait varies, uniformly in both directions. */
   readonly jitter: number;
   readonly prefillUsPerToken: number;
 }
 
-/** When each token of one answer is due, in milliseconds since decoding could begin. */
+/** The times at which the tokens of one completion are due, in milliseconds since decoding could begin. */
 export class Pace {
   readonly prefillMs: number;
-  /** True when no token ever waits. */
+  /** Whether no token ever waits. */
   readonly isInstant: boolean;
   readonly #options: PaceOptions;
   readonly #random: Random;
@@ -25,7 +25,7 @@ export class Pace {
     this.isInstant = this.prefillMs === 0 && options.itlMs === 0;
   }
 
-  /** When the next token is due; the first is due when prefill ends. */
+  /** The time of the next token; the first is due when prefill ends. */
   next(): number {
     const due = this.#dueMs;
     this.#dueMs += this.#vary(this.#options.itlMs);

@@ -13,12 +13,12 @@ function promptOf(tokens: number, ending = '', model = 'm'): Prompt {
   );
 }
 
-test('the prompt has exactly the tokens its text and its template have', () => {
+test('the prompt has exactly the tokens of its text and its template', () => {
   expect(promptOf(200).tokens).toBe(200);
   expect(promptOf(200).blocks).toHaveLength(3);
 });
 
-test('nothing is cached before it was written, then every whole block but the last token is', () => {
+test('nothing is cached before it was written, and then every whole block without the last token', () => {
   const cache = new PrefixCache(100, 64);
   expect(cache.cachedTokens(promptOf(200))).toBe(0);
   expect(cache.write(promptOf(200))).toBe(192);
@@ -27,7 +27,7 @@ test('nothing is cached before it was written, then every whole block but the la
   expect(cache.cachedTokens(promptOf(192))).toBe(128);
 });
 
-test('a prompt that differs in its second block shares the first alone', () => {
+test('a prompt that differs in its second block shares only the first', () => {
   const cache = new PrefixCache(100, 64);
   cache.write(promptOf(128));
   expect(cache.cachedTokens(promptOf(129, '!!'))).toBe(64);
@@ -46,7 +46,7 @@ test('fewer tokens than the minimum count as none', () => {
   expect(cache.cachedTokens(promptOf(150))).toBe(128);
 });
 
-test('beyond its capacity the cache forgets the least recently used, ends of prompts first', () => {
+test('beyond its capacity the cache drops the least recently used blocks, ends of prompts first', () => {
   const cache = new PrefixCache(4, 64);
   cache.write(promptOf(200, '', 'a'));
   cache.write(promptOf(200, '', 'b'));

@@ -1,7 +1,10 @@
 import { BLOCK_TOKENS } from '../request/prompt.js';
 import type { Prompt } from '../request/prompt.js';
 
-/** Remembers which blocks of prompts were computed, up to `capacity` blocks, the least recently used out first. */
+/**
+ * Records which blocks of prompts were computed, up to `capacity` blocks; the least recently used are dropped
+ * first.
+ */
 export class PrefixCache {
   readonly #blocks = new Set<number>();
 
@@ -22,10 +25,10 @@ export class PrefixCache {
     return tokens >= this.minTokens ? tokens : 0;
   }
 
-  /** Remembers the prompt's blocks and returns how many tokens of them were new. */
+  /** Adds the prompt's blocks and returns how many of their tokens were new. */
   write(prompt: Prompt): number {
     let written = 0;
-    // Last block first: a prefix must outlive what follows it.
+    // Last block first: a prefix must outlive the blocks after it.
     for (const block of prompt.blocks.toReversed()) {
       if (!this.#blocks.delete(block)) written++;
       this.#blocks.add(block);

@@ -5,29 +5,29 @@ import { type Overrides, overridesOfJson, overridesOfModel, overridesOfText } fr
 import { type Prompt, measurePrompt } from '../request/prompt.js';
 import type { SimulatorOptions } from './options.js';
 
-/** What the text of a request says by itself, so that the same text need not be read twice. */
+/** The result of parsing a request's text alone, so that the same text need not be parsed twice. */
 export interface Reading {
   readonly request: ChatRequest;
   readonly modelId: string;
   readonly prompt: Prompt;
   readonly userText: string;
-  /** Settings in the model name, the body and the directives. */
+  /** The settings in the model name, the body and the directives. */
   readonly overrides: Overrides;
-  /** The answers when nothing outside the text changes them; filled in by the first request. */
+  /** The choices, if they depend only on the text; set by the first request. */
   answers: Answer[] | undefined;
 }
 
-/** Texts above this length are read anew each time. */
+/** Longer texts are not cached. */
 const REMEMBERED_LENGTH = 16_384;
 const REMEMBERED_READINGS = 256;
 
-/** Reads the texts of requests, and remembers recent ones. */
+/** Parses the texts of requests, and caches recent ones. */
 export class Readings {
   private readonly known = new Map<string, Reading>();
 
   constructor(private readonly options: Pick<SimulatorOptions, 'models' | 'contextTokens'>) {}
 
-  /** Throws an `ApiError` when the request can't be served. */
+  /** Throws an `ApiError` if the request can't be served. */
   read(text: string): Reading {
     const known = this.known.get(text);
     if (known !== undefined) return known;

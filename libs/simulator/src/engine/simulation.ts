@@ -7,28 +7,28 @@ import { Random } from '../random.js';
 import { Readings } from './reading.js';
 import { Slots } from './slots.js';
 
-/** Counts since the start or the last clearing of the log. */
+/** Counts since the start or since the log was last cleared. */
 export interface Stats {
   readonly inFlight: number;
   readonly queued: number;
   readonly peakInFlight: number;
-  /** Answers that were sent whole. */
+  /** Responses sent completely. */
   readonly served: number;
-  /** Refused by their own fault or because the queue was full. */
+  /** Rejected for their own fault or because the queue was full. */
   readonly refused: number;
-  /** Broken or refused by an injected fault. */
+  /** Broken or rejected by an injected fault. */
   readonly faults: number;
   readonly cancelled: number;
 }
 
-/** What all requests of one simulator share. */
+/** The shared state of all requests of one simulator. */
 export class Simulation {
   readonly log: RequestLog;
   readonly cache: PrefixCache | undefined;
   readonly slots: Slots;
   readonly counts = { served: 0, refused: 0, fault: 0, cancelled: 0 };
   readonly readings: Readings;
-  /** Set while stopping, when closed connections say nothing about clients. */
+  /** Set while stopping, when closed connections are not cancellations. */
   isStopping = false;
   readonly #failures: Random;
   readonly #idPrefix = `chatcmpl-${Math.floor(Math.random() * 36 ** 8)
@@ -48,30 +48,30 @@ export class Simulation {
     this.#failures = new Random(options.seed);
   }
 
-  /** An id that no other request has, of this or another simulator. */
+  /** An id that no other request has, in this or another simulator. */
   newId(): string {
     return `${this.#idPrefix}${(this.#nextId++).toString(36).padStart(6, '0')}`;
   }
 
-  /** Replaces what requests ask for by default, for the next `count` requests. */
+  /** Replaces the default settings of the next `count` requests. */
   setDefaults(defaults: Overrides, count: number): void {
     this.#defaults = defaults;
     this.#defaultsLeft = count;
   }
 
-  /** The defaults of one request, which uses one of their count up. */
+  /** Takes the defaults of one request, and counts it. */
   takeDefaults(): Overrides {
     if (this.#defaultsLeft <= 0) return {};
     this.#defaultsLeft--;
     return this.#defaults;
   }
 
-  /** The defaults that the next request will get. */
+  /** The defaults of the next request. */
   peekDefaults(): Overrides {
     return this.#defaultsLeft > 0 ? this.#defaults : {};
   }
 
-  /** The faults that chance brings on one request, by the order of arrival. */
+  /** The random faults of one request, by order of arrival. */
   randomFaults(): FaultName[] {
     const { failRate, failFaults } = this.options;
     if (failRate === 0 || this.#failures.next() >= failRate) return [];
@@ -91,7 +91,7 @@ export class Simulation {
     };
   }
 
-  /** Empties both logs and starts the counts anew. */
+  /** Clears both logs and resets the counts. */
   clear(): void {
     this.log.clear();
     this.slots.resetPeak();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { QueueFull, Slots } from './slots.js';
 
-test('slots are granted up to the limit, then in the order of asking', () => {
+test('slots are granted up to the limit, then in the order of requests', () => {
   const slots = new Slots(1, 2);
   const granted: string[] = [];
   expect(slots.tryTake()).toBe(true);
@@ -16,14 +16,14 @@ test('slots are granted up to the limit, then in the order of asking', () => {
   expect(slots.peak).toBe(1);
 });
 
-test('a full queue refuses', () => {
+test('a full queue rejects', () => {
   const slots = new Slots(1, 1);
   slots.tryTake();
   slots.enqueue(() => undefined);
   expect(() => slots.enqueue(() => undefined)).toThrow(QueueFull);
 });
 
-test('who leaves the queue is passed over', () => {
+test('a caller that leaves the queue is skipped', () => {
   const slots = new Slots(1, 2);
   const granted: string[] = [];
   slots.tryTake();

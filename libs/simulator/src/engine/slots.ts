@@ -1,7 +1,7 @@
 /** Thrown when both the slots and the queue are full. */
 export class QueueFull extends Error {}
 
-/** Hands out a bounded number of slots, first come first served, with a bounded queue before them. */
+/** Grants a limited number of slots, first come first served, with a bounded queue. */
 export class Slots {
   #used = 0;
   #peak = 0;
@@ -25,12 +25,12 @@ export class Slots {
     return this.#waiting.size;
   }
 
-  /** Measures the peak anew from here. */
+  /** Restarts the measurement of the peak. */
   resetPeak(): void {
     this.#peak = this.#used;
   }
 
-  /** Takes a slot at once; false when none is free. */
+  /** Takes a slot immediately; false if none is free. */
   tryTake(): boolean {
     if (this.limit > 0 && this.#used >= this.limit) return false;
     this.#used++;
@@ -39,18 +39,18 @@ export class Slots {
   }
 
   /**
-   * Joins the queue: `granted` is called when the slot is the caller's. Throws `QueueFull`.
-   * The returned function leaves the queue and is true when the caller was still in it.
+   * Joins the queue: `granted` is called when the caller gets the slot. Throws `QueueFull`. The returned
+   * function leaves the queue and returns whether the caller was still in it.
    */
   enqueue(granted: () => void): () => boolean {
     if (this.#waiting.size >= this.maxQueue) throw new QueueFull();
-    // Each entry is its own function, since a set would fold one callback used twice.
+    // Each entry is its own function, since a set would merge a callback that is used twice.
     const entry = (): void => granted();
     this.#waiting.add(entry);
     return () => this.#waiting.delete(entry);
   }
 
-  /** Gives a slot back; the first in the queue gets it. */
+  /** Frees a slot; the first in the queue gets it. */
   release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

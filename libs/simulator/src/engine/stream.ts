@@ -8,9 +8,9 @@ import { usageOf } from '../answer/usage.js';
 import { splitInsideCharacters } from '../http/utf8-split.js';
 import type { Exchange, Work } from './work.js';
 
-/** Tokens before a fault in the middle, unless asked otherwise. */
+/** Tokens before a mid-stream fault, unless configured otherwise. */
 const DEFAULT_AFTER = 3;
-/** Text gathered before it is written; one write of many events is far cheaper than many. */
+/** Text collected before it is written; one write of many events is far cheaper than many. */
 const FLUSH_LENGTH = 32_768;
 
 /** Collects events and writes them in as few writes as the pace allows. */
@@ -24,7 +24,7 @@ class Output {
     readonly faults: ReadonlySet<FaultName>,
   ) {}
 
-  /** Tokens that were handed to the socket. */
+  /** Tokens handed to the socket. */
   get written(): number {
     return this.#written;
   }
@@ -50,7 +50,7 @@ class Output {
     else await this.connection.write(text);
   }
 
-  /** Ends the response with what is left, in the same write where possible. */
+  /** Ends the response with the remaining text, in the same write if possible. */
   async end(): Promise<void> {
     if (this.faults.has('split-utf8')) await this.flush();
     this.#written += this.#tokens;
@@ -58,7 +58,7 @@ class Output {
   }
 }
 
-/** Streams the answers as server-sent events; false when a fault broke the stream. */
+/** Streams the choices as server-sent events; false if a fault broke the stream. */
 export async function streamCompletion(call: Call, work: Work, exchange: Exchange): Promise<boolean> {
   const { connection, progress } = exchange;
   const { faults, request } = call;
@@ -112,7 +112,7 @@ interface Streaming {
   readonly startMs: number;
 }
 
-/** Streams the tokens of all choices side by side; false when a fault ended the stream. */
+/** Streams the tokens of all choices side by side; false if a fault ended the stream. */
 async function streamSteps(streaming: Streaming, connection: Connection): Promise<boolean> {
   const { call, work, chunks, output, pace, startMs } = streaming;
   const length = Math.max(...work.answers.map(({ steps }) => steps.length));
@@ -137,7 +137,7 @@ async function streamSteps(streaming: Streaming, connection: Connection): Promis
   return midFault === undefined || faultAt < length || breakStream(midFault, streaming, connection);
 }
 
-/** Does what the fault says in the middle of a stream; true when the stream goes on after it. */
+/** Carries out a mid-stream fault; true if the stream continues after it. */
 async function breakStream(
   fault: MidFault,
   { chunks, output }: Streaming,

@@ -3,7 +3,7 @@ import type { Connection } from '../http/connection.js';
 import type { LogEntry, Phase } from './log.js';
 import type { Pace } from './pace.js';
 
-/** How far a request has come, read when its client leaves. */
+/** The progress of a request, read when its client leaves. */
 export interface Progress {
   phase: Phase;
   /** Tokens delivered so far. */
@@ -17,12 +17,12 @@ export interface Exchange {
   readonly progress: Progress;
 }
 
-/** The answers of a call and when to give them. */
+/** The choices of a call and their timing. */
 export interface Work {
   readonly answers: readonly Answer[];
   readonly cachedTokens: number;
-  /** The times of the tokens, from the first on at each call. */
+  /** The times of the tokens; each call starts from the first. */
   readonly pace: () => Pace;
-  /** To be called when the prompt is computed; returns the tokens new in the cache. */
+  /** Called when the prompt is computed; returns the tokens new in the cache. */
   readonly prefilled: () => number;
 }

@@ -1,4 +1,4 @@
-/** A refusal in the shape of OpenAI's API: an HTTP status and `{error: {message, type, param, code}}`. */
+/** An error in the shape of OpenAI's API: an HTTP status and `{error: {message, type, param, code}}`. */
 export class ApiError extends Error {
   readonly param: string | null;
   readonly code: string | null;
@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A 400 that names the field at fault. */
+/** A 400 that names the faulty field. */
 export function invalidRequest(message: string, param?: string, code?: string): ApiError {
   return new ApiError(400, message, {
     ...(param !== undefined && { param }),
@@ -37,7 +37,7 @@ export function invalidRequest(message: string, param?: string, code?: string): 
   });
 }
 
-/** The refusal of a prompt that exceeds the context. */
+/** The error for a prompt that exceeds the context. */
 export function contextExceeded(contextTokens: number, promptTokens: number): ApiError {
   const message = `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in ${promptTokens} tokens. Please reduce the length of the messages.`;
   return invalidRequest(message, 'messages', 'context_length_exceeded');

@@ -1,18 +1,18 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** The client closed the connection before the answer was complete. */
+/** The client closed the connection before the response was complete. */
 export class ClientGone extends Error {}
 
-/** No wait for a client, a slot or a fault outlives this. */
+/** The limit of every wait for a client, a slot or a fault. */
 export const MAX_WAIT_MS = 600_000;
 
-/** The response side of one request. Every wait on it ends when the client goes away. */
+/** The response side of one request. Every wait on it ends when the client disconnects. */
 export class Connection {
   #isGone = false;
   #isDropped = false;
   #wake: (() => void) | undefined;
 
-  /** `onGone` is called once when the client leaves before the response is complete. */
+  /** `onGone` is called once if the client disconnects before the response is complete. */
   constructor(
     readonly response: ServerResponse,
     onGone: () => void,
@@ -25,8 +25,8 @@ export class Connection {
   }
 
   /**
-   * Waits until `subscribe`'s callback is called (true) or `maxMs` passed (false). Throws `ClientGone`.
-   * What `subscribe` returns undoes the subscription.
+   * Waits until `subscribe`'s callback is called (true) or `maxMs` has passed (false). Throws `ClientGone`.
+   * The function returned by `subscribe` undoes the subscription.
    */
   pause(maxMs: number, subscribe?: (resume: () => void) => () => unknown): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -45,18 +45,18 @@ export class Connection {
 
   /** Waits until `performance.now()` is at least `dueMs`. Throws `ClientGone`. */
   async until(dueMs: number): Promise<void> {
-    // Timers may fire a little early by this clock, hence the loop.
+    // Timers may fire slightly early by this clock, hence the loop.
     for (let left = dueMs - performance.now(); left > 0; left = dueMs - performance.now())
       await this.pause(Math.ceil(left));
   }
 
-  /** Sends the head of a stream at once. */
+  /** Sends the head of a stream immediately. */
   openStream(headers: OutgoingHttpHeaders): void {
     this.response.writeHead(200, headers);
     this.response.flushHeaders();
   }
 
-  /** Writes and waits while the client reads more slowly than the answer comes. Throws `ClientGone`. */
+  /** Writes, and waits while the client reads more slowly than data is written. Throws `ClientGone`. */
   async write(data: string | Buffer): Promise<void> {
     if (this.#isGone) throw new ClientGone();
     if (this.response.write(data)) return;
@@ -68,7 +68,7 @@ export class Connection {
     if (!isDrained) this.drop();
   }
 
-  /** Writes and waits until the bytes have left for the network, so that they form writes of their own. */
+  /** Writes and waits until the bytes are sent to the network, so that they form separate writes. */
   async writeThrough(data: string | Buffer): Promise<void> {
     await this.pause(MAX_WAIT_MS, (resume) => {
       this.response.write(data, resume);
@@ -81,14 +81,14 @@ export class Connection {
     });
   }
 
-  /** Says nothing until the client leaves or the longest wait is over. */
+  /** Sends nothing until the client disconnects or the longest wait is over. */
   async stall(): Promise<never> {
     await this.pause(MAX_WAIT_MS);
     this.drop();
     throw new ClientGone();
   }
 
-  /** Closes the connection from this side, which is then no cancellation. */
+  /** Closes the connection from this side, which does not count as a cancellation. */
   drop(isReset = false): void {
     this.#isDropped = true;
     const { socket } = this.response;
@@ -96,7 +96,7 @@ export class Connection {
     else this.response.destroy();
   }
 
-  /** Sends a whole JSON response. */
+  /** Sends a complete JSON response. */
   sendJson(status: number, json: string, headers: OutgoingHttpHeaders = {}): void {
     if (this.#isGone || this.response.headersSent) return;
     this.response.writeHead(status, {

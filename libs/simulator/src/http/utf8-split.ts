@@ -1,7 +1,7 @@
 const CONTINUATION_MASK = 0xc0;
 const CONTINUATION = 0x80;
 
-/** Cuts bytes of UTF-8 into pieces such that every character of several bytes lies across a cut. */
+/** Cuts UTF-8 bytes into pieces such that every multi-byte character lies across a cut. */
 export function splitInsideCharacters(bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   let start = 0;

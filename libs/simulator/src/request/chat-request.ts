@@ -11,7 +11,7 @@ export interface FunctionTool {
   readonly parameters: unknown;
 }
 
-/** `none` and `auto` as in the API; `required` takes any tool; otherwise the named function. */
+/** `none` and `auto` as in the API; `required` allows any tool; otherwise the named function. */
 type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
 
 /** The parts of a chat completion request that the simulator acts on; other fields are accepted and ignored. */
@@ -35,7 +35,7 @@ export interface ChatRequest {
   readonly body: JsonObject;
 }
 
-/** Tells a plain JSON object from the other JSON values. */
+/** Whether a JSON value is a plain object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -137,7 +137,7 @@ function readTools(value: unknown): FunctionTool[] {
   if (!Array.isArray(value))
     throw invalidRequest("Invalid type for 'tools': expected an array.", 'tools', 'invalid_type');
   return value.flatMap((tool: unknown, i) => {
-    // Kinds of tools other than functions are accepted and never called.
+    // Tools other than functions are accepted and never called.
     if (isObject(tool) && tool['type'] !== 'function') return [];
     const fn = isObject(tool) ? tool['function'] : undefined;
     if (isObject(fn) && typeof fn['name'] === 'string')
@@ -198,7 +198,7 @@ export function messageText(message: Message | undefined): string {
     .join('\n');
 }
 
-/** The text of the last message of the user, or nothing. */
+/** The text of the user's last message; empty if there is none. */
 export function lastUserText(messages: readonly Message[]): string {
   return messageText(messages.findLast((message) => message.role === 'user'));
 }

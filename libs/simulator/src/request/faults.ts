@@ -1,8 +1,8 @@
 import { ApiError, contextExceeded, invalidRequest } from '../http/api-error.js';
 
-/** Faults that refuse with an HTTP status, at once and before the queue. */
+/** Faults that respond with an HTTP error status, immediately and before the queue. */
 const STATUS_FAULTS = ['400', '401', '404', '429', '500', '503', 'context_length'] as const;
-/** Faults that break the transport or the answer. */
+/** Faults that break the transport or the response. */
 const OTHER_FAULTS = [
   'cut',
   'stall',
@@ -26,10 +26,10 @@ const OTHER_FAULTS = [
 
 export type FaultName = (typeof STATUS_FAULTS)[number] | (typeof OTHER_FAULTS)[number];
 
-/** Every fault that can be asked for. */
+/** All supported faults. */
 export const FAULTS: readonly FaultName[] = [...STATUS_FAULTS, ...OTHER_FAULTS];
 
-/** Faults that act between two tokens, after the number of tokens asked for. */
+/** Faults that act between two tokens, after the configured number of tokens. */
 export const MID_FAULTS = [
   'cut-mid-stream',
   'reset-mid-stream',
@@ -39,12 +39,12 @@ export const MID_FAULTS = [
 ] as const;
 export type MidFault = (typeof MID_FAULTS)[number];
 
-/** Tells the name of a fault from other text. */
+/** Whether a text is the name of a fault. */
 export function isFault(name: string): name is FaultName {
   return FAULTS.some((fault) => fault === name);
 }
 
-/** The refusal that a set of faults asks for, or nothing. */
+/** The error for a set of faults, if any. */
 export function faultError(faults: ReadonlySet<FaultName>, retryAfterS: number): ApiError | undefined {
   for (const name of STATUS_FAULTS) if (faults.has(name)) return statusError(name, retryAfterS);
   return undefined;

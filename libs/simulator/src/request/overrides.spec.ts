@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { overridesOfHeaders, overridesOfJson, overridesOfModel, overridesOfText } from './overrides.js';
 
-test('a directive is read and taken out of the text', () => {
+test('a directive is parsed and removed from the text', () => {
   expect(
     overridesOfText('Hello [[sim fault=cut-mid-stream,crlf after=3 itl-ms=5 tokens=200 parallel]] there'),
   ).toEqual({
@@ -10,7 +10,7 @@ test('a directive is read and taken out of the text', () => {
   });
 });
 
-test('headers, model names and JSON say the same in their own ways', () => {
+test('headers, model names and JSON express the same settings', () => {
   const wanted = { ttftMs: 20, faults: ['500'] };
   expect(overridesOfHeaders({ 'x-sim-ttft-ms': '20', 'x-sim-fault': '500', accept: '*/*' })).toEqual(wanted);
   expect(overridesOfModel('llama;ttft-ms=20;fault=500')).toEqual({ id: 'llama', overrides: wanted });
@@ -22,6 +22,6 @@ test.each([
   ['an unknown setting', '[[sim colour=red]]'],
   ['a number that is none', '[[sim after=soon]]'],
   ['a negative number', '[[sim ttft-ms=-1]]'],
-])('%s is refused, so that a typing error in a test shows', (_, text) => {
+])('%s is rejected, so that typing errors in tests are noticed', (_, text) => {
   expect(() => overridesOfText(text)).toThrow(/Simulator setting/);
 });

@@ -3,28 +3,28 @@ import { isObject } from './chat-request.js';
 import { isFault } from './faults.js';
 import type { FaultName } from './faults.js';
 
-/** What one request may ask of the simulator. Absent fields keep the server's setting. */
+/** The settings of one request. Absent fields keep the server's setting. */
 export interface Overrides {
   ttftMs?: number;
   itlMs?: number;
   jitter?: number;
   outputTokens?: number;
   faults?: readonly FaultName[];
-  /** Tokens before a fault in the middle of the answer. */
+  /** Tokens before a mid-stream fault. */
   after?: number;
   retryAfterS?: number;
-  /** Wait of the fault `slow-headers`. */
+  /** The delay of the fault `slow-headers`. */
   delayMs?: number;
-  /** Number of reasoning tokens; also makes a model reason that otherwise would not. */
+  /** The number of reasoning tokens; also makes any model reason. */
   think?: number;
   reasoningDetails?: boolean;
   /** Functions to call. */
   tool?: readonly string[];
-  /** The text of a call's arguments, fit for its schema or not. */
+  /** The arguments of a call, valid for its schema or not. */
   arguments?: string;
   /** Two tool calls at once. */
   parallel?: boolean;
-  /** Answer with the user's own text. */
+  /** Responds with the user's own text. */
   echo?: boolean;
 }
 
@@ -67,7 +67,7 @@ const NAMES: { readonly [name: string]: Field } = {
 const DIRECTIVE = /\[\[sim\b([^\]]*)\]\]/g;
 const HEADER_PREFIX = 'x-sim-';
 
-/** Reads `x-sim-…` headers. */
+/** Parses `x-sim-…` headers. */
 export function overridesOfHeaders(headers: { readonly [name: string]: unknown }): Overrides {
   const found: Overrides = {};
   for (const name in headers) {
@@ -77,7 +77,7 @@ export function overridesOfHeaders(headers: { readonly [name: string]: unknown }
   return found;
 }
 
-/** Reads the settings after the first `;` of a model name, as in `sim-think;fault=500;after=3`. */
+/** Parses the settings after the first `;` of a model name, as in `sim-think;fault=500;after=3`. */
 export function overridesOfModel(model: string): { id: string; overrides: Overrides } {
   const [id = '', ...settings] = model.split(';');
   const overrides: Overrides = {};
@@ -85,7 +85,7 @@ export function overridesOfModel(model: string): { id: string; overrides: Overri
   return { id, overrides };
 }
 
-/** Reads the directives in a text and returns the text without them. */
+/** Parses the directives in a text and returns the text without them. */
 export function overridesOfText(text: string): { text: string; overrides: Overrides } {
   const overrides: Overrides = {};
   if (!text.includes('[[sim')) return { text, overrides };
@@ -96,7 +96,10 @@ export function overridesOfText(text: string): { text: string; overrides: Overri
   return { text: rest.trim(), overrides };
 }
 
-/** Reads the JSON form, camelCase: the `sim` field of a body, or the runtime defaults. Unknown fields are refused. */
+/**
+ * Parses the JSON form, camelCase: the `sim` field of a body, or the runtime defaults. Rejects unknown
+ * fields.
+ */
 export function overridesOfJson(value: unknown): Overrides {
   if (value == null) return {};
   if (!isObject(value)) throw refuse('sim', 'an object');
@@ -169,7 +172,7 @@ function toBoolean(field: Field, value: unknown): boolean {
   throw refuse(field, 'true or false');
 }
 
-/** Written with `%20` and the like where a setting can't have the character itself. */
+/** Percent-encoded where a setting can't contain the character itself. */
 function toText(field: string, value: unknown): string {
   if (typeof value !== 'string') throw refuse(field, 'a text');
   try {

@@ -21,11 +21,11 @@ const MEDIA_HASHED = 4096;
 /** A prompt as the model sees it. */
 export interface Prompt {
   readonly tokens: number;
-  /** One hash per whole block; each depends on all that precedes it and on the model. */
+  /** One hash per whole block; each depends on all preceding blocks and on the model. */
   readonly blocks: readonly number[];
   /** Depends on the whole prompt and on the model. */
   readonly hash: number;
-  /** Whether some content part, message or tool carries `cache_control`. */
+  /** Whether any content part, message or tool has `cache_control`. */
   readonly hasCacheControl: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A page of the web that the search simulator knows. */
+/** A built-in page of the search simulator. */
 export interface BuiltInPage {
   readonly slug: string;
   readonly title: string;
@@ -7,7 +7,7 @@ export interface BuiltInPage {
   readonly text: string;
 }
 
-/** Said in every result and on every page, so that nobody takes them for the web. */
+/** Included in every result and page, so that nobody mistakes them for the real web. */
 export const SIMULATED = '[Simulated search result]';
 
 /** A few pages about the platform itself. */

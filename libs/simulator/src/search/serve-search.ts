@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../http/api-error.js';
 import { type BuiltInPage, PAGES, SIMULATED } from './pages.js';
 
-/** SearXNG's answer to `GET /search?format=json`, of the members that clients read. */
+/** The used members of SearXNG's response to `GET /search?format=json`. */
 interface SearchAnswer {
   readonly query: string;
   readonly number_of_results: number;
@@ -14,10 +14,10 @@ interface SearchAnswer {
   readonly unresponsive_engines: readonly never[];
 }
 
-/** Serves a search engine that speaks SearXNG's JSON and knows a few built-in pages, and those pages. */
+/** Serves a search engine with SearXNG's JSON format and a few built-in pages, and the pages themselves. */
 export function addSearchRoutes(app: FastifyInstance): void {
   app.get<{ Querystring: { q?: string; format?: string } }>('/search', ({ query, host }) => {
-    // As SearXNG does where a format is not among those that its settings allow.
+    // Like SearXNG for a format that its settings do not allow.
     if (query.format !== 'json') throw new ApiError(403, 'The search simulator speaks JSON only.');
     if (!query.q) throw new ApiError(400, 'No query.');
     return answerOf(query.q, `http://${host}`);
@@ -57,12 +57,15 @@ function answerOf(query: string, base: string): SearchAnswer {
   };
 }
 
-/** Words of a text, without those that stand in every text. */
+/** The words of at least three letters, and the numbers, of a text. */
 function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/\p{L}{3,}|\p{N}+/gu));
 }
 
-/** How many words of the query a page has; those of its title count more. Every page has a little to say of any query. */
+/**
+ * The number of query words on a page; words in the title count more. Every page has a small score for any
+ * query.
+ */
 function scoreOf({ title, text }: BuiltInPage, words: ReadonlySet<string>): number {
   const [inTitle, inText] = [wordsOf(title), wordsOf(text)];
   let score = 0.1;
