@@ -12,10 +12,7 @@ interface RouterSubject {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a router for a catalogue; a backend has 500 ms to begin and may pause for 250 ms; a stream has 64
- * MiB at most.
- */
+/** Backends have 500 ms to begin and may pause for 250 ms; a stream has 64 MiB at most. */
 export type StartRouter = (catalog: Catalog) => Promise<RouterSubject>;
 
 const REJECTED = 'The model rejected the request: ';

@@ -1,4 +1,4 @@
-// A neighbour in a process of its own, for tests that stop it by a signal. Answers with its number, but never on /silent.
+// A neighbour as a separate process, which tests stop by signals. Responds with its pid, except on /silent.
 import { createServer } from 'node:http';
 
 const server = createServer(({ url }, response) => {

@@ -16,7 +16,7 @@ class Gates implements AccessGates {
   }
 }
 
-/** A process that has nothing but what every process has. */
+/** A process with only the parts that every process has. */
 @Module({})
 export class Process {
   static with(...providers: NonNullable<DynamicModule['providers']>): DynamicModule {
@@ -24,6 +24,6 @@ export class Process {
   }
 }
 
-/** Lets the operator in, and nobody else. */
+/** Admits only the operator. */
 export const gates = { provide: AccessGates, useClass: Gates };
 export const internal = { provide: InternalToken, useValue: new InternalToken(INTERNAL) };

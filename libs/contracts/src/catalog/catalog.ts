@@ -120,7 +120,7 @@ const SamplingDefaults = z.strictObject({
   repetitionPenalty: z.number().min(0).optional(),
 });
 
-/** How a text model reasons, and how its backends are told to. */
+/** How a text model reasons, and how to control that in requests to its backends. */
 const Reasoning = z.preprocess(
   withOff,
   z.strictObject({
@@ -210,7 +210,7 @@ export const CatalogModel = z.strictObject({
   globalLimits: Limits.partial().optional(),
 });
 
-/** Prices by name, in USD per unit; the name tells the unit. */
+/** Prices by name, in USD per unit; the name includes the unit. */
 export interface PriceTree {
   [name: string]: number | PriceTree;
 }

@@ -48,7 +48,7 @@ describe('a call on the wire', () => {
   });
 });
 
-describe('an answer on the wire', () => {
+describe('a response on the wire', () => {
   it('names the backend that responded', () => {
     const answering = { backend: 'vllm-1:8000', retries: 3 };
     expect(decodeAnswering(encodeAnswering(answering))).toEqual(answering);

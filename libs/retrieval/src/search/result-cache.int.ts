@@ -10,7 +10,7 @@ const log = createLogger('silent');
 const page = { title: 't', url: 'https://a.example/', content: 'c', publishedAt: '2025-04-16T16:55:11.000Z' };
 const results: WebResults = { provider: 'p', pages: [page] };
 
-describe.skipIf(skipped)(`results that processes remember together${note}`, () => {
+describe.skipIf(skipped)(`search results cached for all processes${note}`, () => {
   let server: TestRedis;
   beforeAll(async () => {
     server = await startTestRedis();

@@ -191,7 +191,7 @@ describe('a port over HTTP', () => {
 });
 
 describe('several replicas', () => {
-  it('retries a call that one of them did not complete, but not one that must run once', async () => {
+  it('retry a call that one of them did not complete, but not one that must run once', async () => {
     let broken = 0;
     const { url } = await listen((request) => {
       broken += 1;

@@ -80,7 +80,7 @@ describe('a start that fails', () => {
   });
 });
 
-describe('the end', () => {
+describe('the end of a process', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     '%s undoes everything in reverse order, and exits with 0',
     async (signal) => {

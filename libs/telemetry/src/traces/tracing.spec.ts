@@ -108,7 +108,7 @@ describe('the exported traces', () => {
   });
 });
 
-describe('the span that a measurement names', () => {
+describe('the exemplar span of a measurement', () => {
   it('is present once it is certain to be exported, and not before', () => {
     record({ keptPerSecond: 100 });
     const [quick, failed] = [begin(), begin()];

@@ -44,7 +44,7 @@ const OFF: TracingSettings = {
   tellsBackends: false,
 };
 
-/** A limit per second: an outage fails every request, and a few of them tell as much as all. */
+/** A limit per second: an outage fails every request, and a few of their traces show as much as all. */
 class Budget {
   private left: number;
   private filledMs = performance.now();
