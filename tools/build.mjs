@@ -1,11 +1,11 @@
-// Generates the Prisma client, compiles every project and notes when it did. All steps are incremental.
+// Generates the Prisma client, compiles every project and records the build time. All steps are incremental.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-/** Runs a program of this workspace and stops the build when it fails. */
+/** Runs a program of this workspace and stops the build if it fails. */
 function run(command, args) {
   const { status } = spawnSync(command, args, {
     cwd: root,

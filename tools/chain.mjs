@@ -1,4 +1,5 @@
-// Base and Solana on this machine, for trying payments: `npm run chain`. Prints the settings for `npm start`, and wallets with USDC.
+// Local Base and Solana chains, to try payments: `npm run chain`. Prints the settings for `npm start`, and
+// wallets with USDC.
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ await mkdir(dataDir, { recursive: true });
 const keyFile = join(dataDir, 'chain-signer-key');
 await writeFile(keyFile, signer, { mode: 0o600 });
 
-/** A key pair of Solana, as `solana-keygen` writes it. */
+/** A Solana key pair, in the format of `solana-keygen`. */
 function solanaPair() {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const halves = [
@@ -26,7 +27,7 @@ function solanaPair() {
   return { address: base58.encode(halves[1]), bytes: Buffer.concat(halves) };
 }
 
-/** What is printed of Solana, where it runs on this machine. */
+/** The settings and wallets of the local Solana chain to print, if it runs. */
 async function startSolana() {
   const fault = await LocalSolana.fault();
   if (fault !== undefined) return { text: `  No Solana: ${fault}\n` };

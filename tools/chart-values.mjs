@@ -1,4 +1,5 @@
-// The values of the chart as a schema: what it does not know is refused. The settings of each service are those of its process.
+// The JSON Schema of the chart's values. Unknown values are refused. Each service's settings are those of its
+// process.
 import { z } from 'zod';
 
 const text = z.string();
@@ -6,12 +7,12 @@ const flag = z.boolean();
 const count = z.int().min(0);
 const seconds = z.int().min(0);
 const tcpPort = z.int().min(1).max(65_535);
-/** A name of an object in the namespace, or nothing. */
+/** The name of an object in the namespace, or an empty string. */
 const objectName = z
   .string()
   .max(253)
   .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/);
-/** Objects of Kubernetes that the API server knows better. */
+/** Kubernetes objects, which the API server validates. */
 const kubernetes = z.record(text, z.unknown());
 const peers = z.array(
   z
@@ -29,7 +30,7 @@ const resources = z.strictObject({
   limits: z.record(text, z.union([text, z.number()])).optional(),
 });
 
-/** Authorities of servers, as a file of a Secret or a ConfigMap. */
+/** CA certificates of servers, from a key of a Secret or a ConfigMap. */
 const authority = { caSecret: secretKey, caConfigMap: secretKey };
 const lists = z.array(kubernetes);
 const reference = z.strictObject({ name: objectName, optional: flag.optional() });
@@ -60,7 +61,7 @@ const service = {
   ...pod,
   enabled: flag,
   replicas: count,
-  // Node's timers and the process's own bound.
+  // The smallest limit of Node's timers and of the process.
   preStopSeconds: seconds.max(600),
   drainSeconds: seconds.max(600),
   startSeconds: seconds.min(2),
@@ -231,14 +232,14 @@ const shared = z
       .partial(),
     test: z.strictObject({ model: z.string().min(1), ...pod }).partial(),
     extraObjects: z.array(z.union([text, kubernetes])),
-    // Helm's own, for charts of charts.
+    // Set by Helm, for subcharts.
     global: kubernetes,
   })
   .partial();
 
 /**
- * The JSON Schema of values.yaml. `settings` has the names of each service's settings that may be given: not those that
- * the chart sets itself.
+ * The JSON Schema of values.yaml. `settings` has the names of the settings of each service that may be given,
+ * without those that the chart sets itself.
  */
 export function valuesSchema(settings) {
   const value = z.union([text, z.number(), flag]);
@@ -264,7 +265,7 @@ export function valuesSchema(settings) {
 
 const volume = z.strictObject({ size: z.string().min(1), storageClass: text }).partial();
 
-/** The values of the chart with PostgreSQL, Kafka and Redis. */
+/** The values of the chart that installs PostgreSQL, Kafka and Redis. */
 const data = z
   .strictObject({
     fullnameOverride: shared.shape.fullnameOverride,

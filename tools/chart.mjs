@@ -1,5 +1,6 @@
-// Writes what the chart knows of the processes, from the schemas that read their settings: which settings each has, and which
-// values are refused. `--check` tells whether it is still what they say, and whether each gets what it needs. Needs the build.
+// Generates the parts of the chart that depend on the processes, from the schemas of their settings: the
+// settings of each service, and the values that are refused. `--check` fails if the files are stale or a
+// process lacks a required setting. Needs the build.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -8,11 +9,11 @@ import { COMMANDS, PROCESSES, isNeeded, settingsOf } from './processes.mjs';
 
 const root = join(import.meta.dirname, '..');
 const chart = 'deploy/charts/platform';
-/** Secrets have no place among values. */
+/** Secrets must not be given as values. */
 const SECRETS = new Set(['X402_EVM_SIGNER_KEY', 'X402_SOLANA_SIGNER_KEY']);
 const faults = [];
 
-/** Variables that the templates set. */
+/** Variables set by the templates. */
 function variablesOfChart() {
   const text = readFileSync(join(root, chart, 'templates/_env.tpl'), 'utf8');
   return new Set(Array.from(text.matchAll(/^([A-Z][A-Z\d_]*):/gm), ([, name]) => name));

@@ -1,5 +1,5 @@
-// Who may import whom. Projects and their tags come from Nx; edges come from the import statements,
-// because Nx without a TypeScript plugin sees none.
+// Checks which projects import which. Projects and their tags come from Nx. Edges come from the import
+// statements, because Nx without a TypeScript plugin finds none.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,12 +24,12 @@ const allowed = {
   testing: ['platform', 'contract'],
 };
 
-/** Packages that speak SQL. Inside a service only a store may know them. */
+/** Packages for SQL. Inside a service only a store may import them. */
 const sqlPackages = /^(pg|@prisma\/.+|prisma)$/;
 
 const faults = [];
 
-/** Asks Nx for its projects, without its daemon, cloud or analytics. */
+/** Reads the projects from Nx, without its daemon, cloud or analytics. */
 function nxGraph() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-graph-'));
   try {
@@ -75,7 +75,7 @@ function readProjects(graph) {
 const projectOf = (projects, path) =>
   [...projects.values()].find((project) => path.startsWith(`${project.root}/`));
 
-/** True when `tsc -b` compiles the file, so that its imports need project references. */
+/** True if `tsc -b` compiles the file, so its imports need project references. */
 function isBuilt(project, path) {
   if (!path.startsWith(`${project.root}/src/`)) return false;
   const endings = (project.config.exclude ?? []).map((pattern) => pattern.replace(/^.*\*/, ''));
@@ -85,7 +85,7 @@ function isBuilt(project, path) {
 const referencesOf = (folder, config) =>
   (config.references ?? []).map(({ path }) => posix.dirname(posix.join(folder, path)));
 
-/** An import of one project by another: direction, door and reference. */
+/** Checks an import of one project by another: direction, entry point and reference. */
 function checkCrossing({ projects, project, path, at, target }) {
   const [scope, lib, ...rest] = target.split('/');
   const other = projects.get(`${scope}/${lib}`);
@@ -135,7 +135,7 @@ function checkFile(projects, path) {
     });
 }
 
-/** Projects that import each other in a ring. */
+/** Projects that import each other in a cycle. */
 function checkRings(projects, files) {
   const edges = new Map();
   for (const path of files.filter((file) => !isTest(file))) {

@@ -1,5 +1,5 @@
-// Checks the compose file: against the schema of the Compose Specification, the settings of the processes that it starts, each of
-// which has to accept its environment, the files that it mounts, and what its Prometheus reads. Needs the build.
+// Checks the compose file: against the schema of the Compose Specification, the environment against the
+// settings of the processes, the mounted files, and the scrape targets of its Prometheus. Needs the build.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -10,20 +10,20 @@ import { finish, root } from './check-sources.mjs';
 import { COMMANDS } from './processes.mjs';
 
 const path = 'deploy/compose.yaml';
-/** What an operator gives, as long as a secret has to be. */
+/** The variables an operator sets; each secret has the minimum length. */
 const given = 'x'.repeat(64);
 
 const faults = [];
 const compose = parse(readFileSync(join(root, path), 'utf8'), { merge: true });
 
-/** The schema by which Compose itself reads such files. */
+/** The schema that Compose itself uses. */
 function checkShape() {
-  // Parts of it are named as in older drafts, and nothing refers to them by that.
+  // Some subschemas have ids of older drafts, which nothing refers to.
   const isName = (key, value) => key === '$schema' || (key === 'id' && typeof value === 'string');
   const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
     isName(key, value) ? undefined : value,
   );
-  // Newer than the package, and in the specification since.
+  // Newer than the package, but in the specification.
   schema.properties.name = { type: 'string' };
   schema.definitions.secret.properties.environment = { type: 'string' };
   const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false });
@@ -32,13 +32,13 @@ function checkShape() {
     faults.push(`${path}: ${instancePath} ${message} ${JSON.stringify(params)}`);
 }
 
-/** `${NAME:-default}` and `${NAME:?why}` as Compose reads them. */
+/** Substitutes `${NAME:-default}` and `${NAME:?why}` like Compose. */
 const substituted = (value) =>
   String(value).replaceAll(/\$\{\w+(?::([-?])([^}]*))?\}/g, (_all, sign, text) =>
     sign === '-' ? text : given,
   );
 
-/** The settings of the program of a service: those of a command, or of an app. The simulator has flags instead. */
+/** The settings of a service's program: a command or an app. The simulator has flags instead. */
 async function settingsOf(program) {
   const command = /^tools\/([\w-]+)\.mjs$/.exec(program)?.[1];
   if (command) return COMMANDS[command];
@@ -67,7 +67,7 @@ async function checkService([name, { command, environment = {} }]) {
   }
 }
 
-/** Whom a service waits for or speaks to has to be one. */
+/** Every service that another one waits for or connects to must exist. */
 function checkNames([name, { depends_on: before = {}, environment = {} }]) {
   const hosts = Object.values(environment).flatMap((value) =>
     [...String(value).matchAll(/(?:\/\/|@)([a-z][\w-]*):\d+/g)].map(([, host]) => host),
@@ -79,7 +79,7 @@ function checkNames([name, { depends_on: before = {}, environment = {} }]) {
   }
 }
 
-/** A file or folder of the repository that a service mounts has to be there. */
+/** A file or folder of the repository that a service mounts must exist. */
 function checkMounts([name, { volumes = [] }]) {
   const sources = volumes.map((volume) => substituted(volume).split(':')[0]);
   for (const source of sources.filter((one) => /^\.{1,2}\//.test(one))) {
@@ -88,7 +88,7 @@ function checkMounts([name, { volumes = [] }]) {
   }
 }
 
-/** Prometheus reads every service that has metrics, where it listens. */
+/** Prometheus must scrape every service that has metrics, at the port where it listens. */
 function checkScraped() {
   const file = 'deploy/monitoring/prometheus.yml';
   const { scrape_configs: jobs } = parse(readFileSync(join(root, file), 'utf8'));

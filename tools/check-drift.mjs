@@ -1,5 +1,6 @@
-// Compares what the migrations build with what Prisma's schema says: tables, columns, types, nullability, defaults,
-// keys, indexes and references. Check constraints and functions exist in the migrations alone.
+// Compares the database that the migrations create with Prisma's schema: tables, columns, types, nullability,
+// defaults,
+// keys, indexes and references. Check constraints and functions exist only in the migrations.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +12,7 @@ import { startTestDatabase } from '../libs/storage/dist/testing.js';
 const root = join(import.meta.dirname, '..');
 const faults = [];
 
-/** Types of PostgreSQL by Prisma's, or by its native types where one is named. */
+/** PostgreSQL types by Prisma type, or by native type if one is given. */
 const columnTypes = {
   BigInt: 'int8',
   Boolean: 'bool',
@@ -29,7 +30,7 @@ const columnTypes = {
   VarChar: 'varchar',
 };
 
-/** The datamodel as Prisma's own parser reads it. */
+/** The datamodel, from Prisma's own parser. */
 function readDatamodel() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-drift-'));
   try {
@@ -110,7 +111,7 @@ function typeOf(field) {
   return `${field.isList ? '_' : ''}${columnTypes[native ?? field.type] ?? `unknown type ${native ?? field.type}`}`;
 }
 
-/** Defaults that the database itself has to give. */
+/** Defaults that the database itself must set. */
 function isDefaultedByDatabase({ hasDefaultValue, default: value }) {
   return hasDefaultValue && !['uuid', 'cuid', 'nanoid', 'ulid'].includes(value?.name);
 }
@@ -143,7 +144,7 @@ function checkColumns(model, columns) {
     faults.push(`${table}.${column}: is in the migrations and not in prisma/schema`);
 }
 
-/** An index as one line, to be compared. */
+/** An index as one line, for comparison. */
 const indexLine = (type, columns) => `${type} index on ${columns.join(', ')}`;
 
 function checkIndexes({ model, datamodel, indexes }) {

@@ -1,5 +1,5 @@
-// The lock file must name every optional dependency, those of other platforms too: `npm ci` refuses it
-// otherwise. npm leaves out what its registry does not have. `--write` adds what is missing.
+// The lock file must list every optional dependency, including those of other platforms; otherwise `npm ci`
+// rejects it. npm omits packages that its registry does not have. `--write` adds what is missing.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { finish, read, root } from './check-sources.mjs';
@@ -9,7 +9,7 @@ const processors = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 'riscv64', 'loong64'
 
 const lock = JSON.parse(read('package-lock.json'));
 
-/** True when Node's lookup from a package finds the dependency in the lock file. */
+/** True if Node's module resolution from a package finds the dependency in the lock file. */
 function isLocked(from, name) {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     if (lock.packages[folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`]) return true;
@@ -25,11 +25,11 @@ function missing() {
   );
 }
 
-/** The entry of a package that this platform never installs; its platform is read from its name. */
+/** The entry for a package that this platform never installs. Its platform is derived from its name. */
 function entryOf({ name, version, dev }) {
   const words = name.split(/[-/]/);
   const os = systems.find((word) => words.includes(word));
-  // Go's name for it.
+  // Go's name for the architecture.
   const cpu = words.includes('amd64') ? 'x64' : processors.find((word) => words.includes(word));
   if (!os || !cpu || !/^\d/.test(version))
     throw new Error(`${name}@${version} does not name one platform; add it by hand`);

@@ -1,9 +1,9 @@
-// Migrations only add, so that the version before goes on beside the new one: expand, migrate, contract. One that takes
-// something away or makes it stricter is refused, unless it says `-- contracts: VERSION`, the release since which nothing
-// reads or leaves out what it takes.
+// Migrations only add, so that the previous version can run next to the new one: expand, migrate, contract. A
+// migration that drops something or makes it stricter is refused unless it contains `-- contracts: VERSION`,
+// the release since which no code reads the dropped object, or omits a value that becomes required.
 import { allFiles, finish, read } from './check-sources.mjs';
 
-/** Before the rule, and applied. */
+/** Already applied when the rule was introduced. */
 const BEFORE = new Set(['prisma/migrations/0005_keys/migration.sql']);
 
 const REFUSED = [

@@ -1,4 +1,4 @@
-// One word per idea: names that say nothing are refused, and a file suffix must mean something.
+// Refuses names without meaning and unknown file suffixes.
 import { basename } from 'node:path';
 import { allFiles, finish, isCode, read, withoutComments } from './check-sources.mjs';
 
@@ -15,7 +15,7 @@ const emptySuffix = /(^|[a-z0-9])(Managers?|Helpers?|Utils?|Impl|Dtos?|DTO)$/;
 const emptyName = /^(managers?|helpers?|utils?|impl|dto)$/;
 const typeWords = new Set(['class', 'interface', 'type', 'enum']);
 
-/** Why a declared name is refused, or undefined. */
+/** The reason why a declared name is refused, or undefined. */
 function faultOf(word, name) {
   if (emptySuffix.test(name) || emptyName.test(name)) return 'says nothing; name what it is';
   if (!typeWords.has(word)) return undefined;

@@ -1,4 +1,4 @@
-// Folders inside a library: which there may be, how full, and which may import which (see rooms.mjs).
+// Folders inside a library: which may exist, their maximum size, and which may import which (see rooms.mjs).
 import { existsSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,17 +8,20 @@ const { maxFiles, rooms } = await import(pathToFileURL(join(root, 'tools/rooms.m
 
 const tablePath = 'tools/rooms.mjs';
 const faults = [];
-/** `lib room other`: the imports that there are, so that permissions nobody uses are seen. */
+/** `lib room other` for every actual import, to find unused permissions. */
 const used = new Set();
 
-/** Where in a library a file is: `{ lib, part: 'src' | 'test', room }`; `room` is '.' at the top of a part. */
+/**
+ * The place of a file in its library: `{ lib, part: 'src' | 'test', room }`; `room` is '.' at the top of a
+ * part.
+ */
 function placeOf(path) {
-  // Generated code is nobody's room.
+  // Generated code belongs to no room.
   const match = /^libs\/([^/]+)\/(src|test)\/(?!generated\/)(?:(.+)\/)?[^/]+$/.exec(path);
   return match && { lib: match[1], part: match[2], room: match[3] ?? '.' };
 }
 
-/** Why a table can't be right: circles, and rooms inside rooms where they are not allowed. */
+/** Reasons why a table is invalid: cycles, and nested rooms where they are not allowed. */
 function checkTable(lib, table) {
   if (!existsSync(join(root, 'libs', lib))) {
     faults.push(`${tablePath}: there is no library ${lib}`);
@@ -37,10 +40,10 @@ function checkTable(lib, table) {
   }
 }
 
-/** The name that the row '.' has for a file at the top: its path without folders and ending. */
+/** The name of a top-level file in the row '.': its path without folders and extension. */
 const stemOf = (path) => posix.basename(path).replace(/\.[mc]?[jt]s$/, '');
 
-/** One import inside a library. `from` and `to` are paths, their places are in the same library. */
+/** Checks one import inside a library. `from` and `to` are paths in the same library. */
 function checkImport({ from, to, line }) {
   const [here, there] = [placeOf(from), placeOf(to)];
   if (!here || !there) return;
@@ -69,7 +72,7 @@ function checkImport({ from, to, line }) {
     faults.push(`${at}: in ${here.lib} the room ${here.room} may not import ${there.room}`);
 }
 
-/** A folder that nobody knows, and a folder with too many files. */
+/** Reports unknown folders and folders with too many files. */
 function checkFolders(files) {
   const counts = new Map();
   for (const path of files) {
@@ -91,7 +94,7 @@ function checkFolders(files) {
   }
 }
 
-/** Rows and permissions that nothing uses: the table says what is. */
+/** Reports unused rows and permissions, so that the table matches the code. */
 function checkUse(files) {
   const inhabited = new Set(files.map(placeOf).map((place) => place && `${place.lib} ${place.room}`));
   for (const [lib, table] of Object.entries(rooms)) {

@@ -1,16 +1,16 @@
-// What the checks share: which files there are, what they import, and how a check tells its faults.
+// Shared by the checks: the list of files, their imports, and the report of faults.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 
 const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
 
-/** The workspace to check: the argument, or the one this file is in. */
+/** The workspace to check: the argument, or the one that contains this file. */
 export const root = resolve(folder ?? join(import.meta.dirname, '..'));
 
 const skippedFolders = new Set(['node_modules', 'dist', 'generated', 'coverage', '.git', '.nx', '.svc']);
 const skippedEndings = ['.log', '.tsbuildinfo'];
 
-/** Every file that is kept in version control, as a path from the root with forward slashes. */
+/** Every file under version control, as a path from the root with forward slashes. */
 export function allFiles() {
   const entries = readdirSync(root, { withFileTypes: true, recursive: true });
   return entries
@@ -22,10 +22,10 @@ export function allFiles() {
 
 export const read = (path) => readFileSync(join(root, path), 'utf8');
 
-/** Reads JSON that may have comments on lines of their own. */
+/** Parses JSON with comments on their own lines. */
 export const readJson = (path) => JSON.parse(read(path).replaceAll(/^\s*\/\/.*$/gm, ''));
 
-/** Blanks comments and keeps the lines, so that positions still fit. */
+/** Blanks out comments but keeps the lines, so that positions stay valid. */
 export function withoutComments(text) {
   return text
     .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '))
@@ -51,7 +51,7 @@ export function importsOf(text) {
   return [...found.values()];
 }
 
-/** True for code that only tests run: it may use the testing library. */
+/** True for code that only tests run; it may use the testing library. */
 export function isTest(path) {
   return (
     /\.(spec|int|conformance|e2e|fault|hostile|cluster|bench)\.m?ts$/.test(path) ||
@@ -63,7 +63,7 @@ export function isTest(path) {
 
 export const isCode = (path) => /\.(ts|mts|cts|js|mjs|cjs)$/.test(path);
 
-/** Prints the faults, one per line, and leaves with the code that the runner expects. */
+/** Prints the faults, one per line, and exits with the code that the runner expects. */
 export function finish(faults) {
   for (const fault of new Set(faults)) console.log(fault);
   process.exit(faults.length === 0 ? 0 : 1);

@@ -1,4 +1,4 @@
-// What must not stand in a file, whoever writes it; and that links and READMEs hold.
+// Checks the text of all files for forbidden content, and that links and READMEs are valid.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { allFiles, finish, isCode, read, root } from './check-sources.mjs';
@@ -38,7 +38,7 @@ function checkLines(path, rules) {
     });
 }
 
-/** Links of Markdown that point into the repository, code blocks left out. */
+/** Markdown links into the repository, except in code blocks. */
 function checkLinks(path) {
   const text = read(path).replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, (block) => block.replaceAll(/[^\n]/g, ''));
   text.split('\n').forEach((line, index) => {

@@ -1,5 +1,6 @@
-// `npm run check -- [names]`: runs every check or those that are named, two at a time, and prints at most 30 lines for
-// each that fails. A script of package.json named `check:…` is a check too. Ends with `N passed, N failed`.
+// `npm run check -- [names]`: runs all checks or the named ones, two at a time, and prints at most 30 lines
+// for each that fails. A script in package.json named `check:…` is a check too. Ends with `N passed, N
+// failed`.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -17,7 +18,7 @@ const env = {
 };
 delete env.FORCE_COLOR;
 
-/** Checks in the order of their start. `after` names one that must have ended, whatever its result. */
+/** Checks in starting order. `after` names a check that must have ended, regardless of its result. */
 const all = [
   { name: 'types', commands: ['node tools/build.mjs', 'tsc -p tsconfig.json'] },
   { name: 'format', commands: ['prettier --check --cache --log-level warn .'] },
@@ -27,7 +28,7 @@ const all = [
   { name: 'text', commands: ['node tools/check-text.mjs'] },
   { name: 'lockfile', commands: ['node tools/check-lockfile.mjs'] },
   { name: 'the checks themselves', commands: ['node tools/check.selftest.mjs'] },
-  // Tests and generated code are seen through the declarations that the build writes.
+  // Tests and generated code are type-checked against the declarations that the build writes.
   { name: 'lint', commands: ['oxlint --format unix'], after: 'types' },
   { name: 'unused', commands: ['knip --no-progress --no-config-hints'], after: 'types' },
   ...scriptChecks(),
@@ -53,7 +54,7 @@ function scriptChecks() {
   }));
 }
 
-/** Runs one command to its end or deadline: `{ code, output }`. */
+/** Runs a command until it ends or its deadline passes: `{ code, output }`. */
 function run(command) {
   return new Promise((resolve) => {
     const [program, ...args] = command.split(' ');
@@ -75,7 +76,7 @@ function run(command) {
   });
 }
 
-/** Runs a check and prints its line, with the output when it failed. */
+/** Runs a check and prints its line, with the output if it failed. */
 async function runCheck({ name, commands }) {
   const start = performance.now();
   const failures = [];
@@ -90,7 +91,7 @@ async function runCheck({ name, commands }) {
   return failures.length === 0;
 }
 
-/** Starts checks as places come free and their predecessors end. */
+/** Starts checks when a slot is free and their predecessors have ended. */
 async function runAll() {
   const waiting = [...checks];
   const running = new Map();

@@ -1,5 +1,5 @@
 // Proves that the checks can fail: a workspace with one violation per rule, each of which must be reported,
-// and with the permitted counterparts, none of which may be.
+// and with permitted counterparts, none of which may be.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,12 +1,12 @@
-// The steps of .ci/run, all of them or those that are named. Runs before `npm ci`, so it needs nothing but Node 20.
+// The steps of .ci/run, all or the named ones. Runs before `npm ci`, so it needs nothing but Node 20.
 import { Steps } from './run-steps.mjs';
 
-/** CI stops a run after 90 minutes without a result, so this one ends well before. */
+/** CI aborts after 90 minutes without a result, so this run must end well before. */
 const TOTAL_SECONDS = 74 * 60;
 
 const steps = new Steps({ seconds: TOTAL_SECONDS });
 
-/** A server or language that tests need; the function is in .ci/run. */
+/** A server or language runtime that tests need; the function is in .ci/run. */
 const need = (name, otherwise) =>
   steps.program({ name, seconds: 240, command: ['bash', '-c', `need_${name}`], otherwise });
 
@@ -18,7 +18,7 @@ const STEPS = {
   check: (name) => steps.counted({ name, seconds: 600, script: 'check' }),
   test: (name) => steps.tests({ name, seconds: 1_200, script: 'test' }),
   clients: (name) => steps.tests({ name, seconds: 900, script: 'test:clients' }),
-  // On a new machine most of it is the compilation of the server: 9 minutes of processor time.
+  // On a new machine the time is mostly compilation of the server: 9 minutes of CPU time.
   backends: (name) => steps.tests({ name, seconds: 1_500, script: 'test:backends' }),
   cluster: (name) => steps.tests({ name, seconds: 2_700, script: 'test:cluster' }),
   helm: (name) => steps.tests({ name, seconds: 1_500, script: 'test:helm' }),

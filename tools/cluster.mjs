@@ -1,6 +1,6 @@
-// Every service as processes of their own, with a balancer before the gateways:
-// `npm run cluster -- --replicas gateway=3,router=2,ledger=2,limiter=2`. Ctrl-C stops all of it.
-// It stands on the servers of `npm run infra`, or on those that DATABASE_URL, REDIS_URL and KAFKA_BROKERS name.
+// Runs every service in its own processes, with a balancer in front of the gateways:
+// `npm run cluster -- --replicas gateway=3,router=2,ledger=2,limiter=2`. Ctrl-C stops everything.
+// Uses the servers of `npm run infra`, or those of DATABASE_URL, REDIS_URL and KAFKA_BROKERS.
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ async function start() {
     tell: say,
   });
   const account = await firstAccount(cluster.operatorUrl, shared.SVC_OPERATOR_TOKEN);
-  // For `npm run observe`.
+  // Read by `npm run observe`.
   const observed = { processes: cluster.metrics, token: shared.SVC_METRICS_TOKEN };
   await writeFile(join(folder, 'metrics.json'), JSON.stringify(observed), { mode: 0o600 });
   console.log(`

@@ -1,4 +1,5 @@
-// Writes docs/compatibility.md from the schemas that validate; `--check` tells whether it is still what they say. Needs the build.
+// Generates docs/compatibility.md from the validation schemas; `--check` fails if it is stale. Needs the
+// build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -15,7 +16,7 @@ const { schemas } = openApiDocument({ audience: 'public', version: '' }).compone
 const named = (schema) => (schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema);
 const optionsOf = ({ anyOf, oneOf }) => anyOf ?? oneOf;
 
-/** What a schema takes, in a few words. */
+/** A short description of the values that a schema accepts. */
 function taken(schema) {
   if (schema.$ref) return `\`${schema.$ref.split('/').at(-1)}\`, below`;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -52,7 +53,7 @@ function rangeOf({ minimum, maximum, maxLength, format }) {
   return format === 'int64' ? ' of 64 bits' : '';
 }
 
-/** Why a field is refused, in the words of the refusal. */
+/** Why a field is refused, as in the error message. */
 function reasonOf(name) {
   const issues = ChatRequest.safeParse({ [name]: 'x' }).error?.issues ?? [];
   return issues.find((issue) => issue.path[0] === name)?.message ?? '';
@@ -76,7 +77,7 @@ function fields(schema, treatments) {
   return table(['Field', 'Here', 'Takes', 'Meaning'], rows);
 }
 
-/** The members of each kind of a union, told apart by one of them. */
+/** The members of each variant of a union, distinguished by its discriminator. */
 function kinds(schema, by) {
   const rows = optionsOf(schemas[schema]).map((option) => {
     const { properties } = named(option);

@@ -1,5 +1,6 @@
-// Writes deploy/dashboards and deploy/alerts from tools/observe; `--check` tells whether they are still what it makes,
-// whether every alert has its runbook, and by promtool whether each fires when it should and only then. Needs the build.
+// Generates deploy/dashboards and deploy/alerts from tools/observe. `--check` fails if they are stale, if an
+// alert has no runbook, or if promtool finds that an alert fires at the wrong time or not at all. Needs the
+// build.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,13 +36,13 @@ function write() {
   }
 }
 
-/** Queries of a runbook that would show the series of other deployments as well. */
+/** Queries in a runbook that would also show other deployments' series. */
 const unscopedIn = (text) =>
   Array.from(text.matchAll(/\bask '([^']+)'/g), ([, query]) => query).filter(
     (query) => query !== scopedToRelease(query.replaceAll(/,?release="svc"/g, '').replaceAll('{}', '')),
   );
 
-/** What a runbook has to have: its alert, and commands. */
+/** A runbook must contain its alert, and commands. */
 function runbookFaults() {
   const names = new Set(ALERTS.map(({ runbook }) => `${runbook}.md`));
   const unused = filesIn(RUNBOOKS_DIR).filter((name) => name !== 'README.md' && !names.has(name));
@@ -60,7 +61,7 @@ function runbookFaults() {
   ];
 }
 
-/** What promtool finds wrong; undefined where it is not installed. */
+/** The faults that promtool finds; undefined if it is not installed. */
 async function promtool(...args) {
   const options = { cwd: join(root, ALERTS_DIR), encoding: 'utf8', timeout: 240_000 };
   try {
@@ -87,7 +88,7 @@ async function check() {
   const rules = await promtool('check', 'rules', 'svc.rules.yml');
   if (rules === undefined) console.log('promtool is missing: THE RULES ARE NOT TESTED');
   else {
-    // Each takes a while: together they take as long as the longest.
+    // Run in parallel, because each takes a while.
     const tests = Object.keys(ruleTests()).map((name) => promtool('test', 'rules', name));
     faults.push(...rules, ...(await Promise.all(tests)).flat());
   }

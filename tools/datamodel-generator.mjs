@@ -1,4 +1,5 @@
-// A Prisma generator that only hands out the datamodel. Prisma talks JSON-RPC to it: lines in on stdin, out on stderr.
+// A Prisma generator that only outputs the datamodel. Prisma talks JSON-RPC to it: lines in on stdin, out on
+// stderr.
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

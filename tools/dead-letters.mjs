@@ -1,11 +1,12 @@
-// Events that consumers could not read: `npm run dead-letters -- list` shows them, `npm run dead-letters -- replay` publishes
-// them again. Of KAFKA_BROKERS, or of DATABASE_URL for a single process. A topic may follow, such as usage.recorded.v1.
+// Events that consumers could not read: `npm run dead-letters -- list` shows them, `npm run dead-letters --
+// replay` publishes them again. Reads KAFKA_BROKERS, or DATABASE_URL of a single process. A topic may follow,
+// such as usage.recorded.v1.
 import { EVENTS } from '@svc/contracts';
 import { deadLettersConfig, openDeadLetters } from '@svc/events';
 import { loadConfig } from '@svc/runtime';
 
 const USAGE = 'dead-letters list|replay [TOPIC]';
-/** Of an event that is shown. */
+/** Maximum length of an event in the list. */
 const CHARS = 300;
 
 const SHOW = {

@@ -1,5 +1,6 @@
-// Opens the first account of an installation that has none, with 10 USD, and prints its key: what compose.yaml and the chart run
-// once the gateway serves. Run again, it changes nothing. OPERATOR_URL and SVC_OPERATOR_TOKEN lead to the operator's API.
+// Opens the first account of an empty installation, with 10 USD, and prints its key. compose.yaml and the
+// chart run it after the gateway has started. It is idempotent. OPERATOR_URL and SVC_OPERATOR_TOKEN give
+// access to the operator's API.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET_LENGTH, loadConfig } from '@svc/runtime';
 import { z } from 'zod';
@@ -7,7 +8,7 @@ import { z } from 'zod';
 const NAME = 'development';
 const USD = '10';
 const CALL_MS = 30_000;
-/** A gateway that starts beside it may take this long. */
+/** Time limit for the start of a gateway that starts at the same time. */
 const WAIT_MS = 300_000;
 const RETRY_MS = 1_000;
 
@@ -34,7 +35,7 @@ class Operator {
     throw Object.assign(error, { isRefused: response.status < 500 });
   }
 
-  /** The list of the newest accounts, once there is a gateway to ask. */
+  /** Lists the newest accounts, after waiting for a gateway. */
   async accounts() {
     for (const endMs = performance.now() + WAIT_MS; ; await sleep(RETRY_MS)) {
       try {
@@ -45,7 +46,7 @@ class Operator {
     }
   }
 
-  /** The account to complete: a new one, or the one that an interrupted run left without a key. */
+  /** The account to complete: a new one, or one that an interrupted run left without a key. */
   async unfinished() {
     const [account, ...others] = await this.accounts();
     if (!account) return (await this.call('accounts', { name: NAME, paid: true })).id;
@@ -55,7 +56,7 @@ class Operator {
   }
 }
 
-/** The first account and its key, or undefined where there are accounts. */
+/** The first account and its key, or undefined if there are accounts. */
 export async function firstAccount(url, token) {
   const operator = new Operator(url, token);
   const id = await operator.unfinished();

@@ -1,5 +1,5 @@
-// Kafka, Redis and PostgreSQL on this machine, in `.svc/infra`: `npm run infra -- up|down|wipe|status`.
-// One that is given by its variable (KAFKA_BROKERS, REDIS_URL, DATABASE_URL) is left alone.
+// Local Kafka, Redis and PostgreSQL in `.svc/infra`: `npm run infra -- up|down|wipe|status`.
+// Servers given by their variable (KAFKA_BROKERS, REDIS_URL, DATABASE_URL) are left alone.
 import { join } from 'node:path';
 import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
@@ -11,7 +11,7 @@ const infra = new Infra(join(dataDir, 'infra'), process.env);
 
 const quoted = (value) => `'${value.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The variables, as a shell takes them. */
+/** The variables, as shell assignments. */
 async function status() {
   for (const server of infra.servers) {
     const address = await server.address();

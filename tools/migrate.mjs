@@ -1,4 +1,4 @@
-// Brings the tables of DATABASE_URL up to date: what an installation does before its processes change.
+// Migrates the tables of DATABASE_URL. An installation runs it before its processes are upgraded.
 import { loadConfig } from '@svc/runtime';
 import { migrate, migrationsConfig } from '@svc/storage';
 

@@ -1,6 +1,6 @@
-// `npm run nightly -- [--list] [--fresh] [parts]`: what takes longer than CI, above all what chance decides. Remembers the
-// parts that passed on this commit, with the same uncommitted changes, and leaves them out when it is run again.
-// `--fresh` forgets them. Ends with `N passed, N failed`.
+// `npm run nightly -- [--list] [--fresh] [parts]`: tests that take too long for CI, mainly randomised ones.
+// Remembers the parts that passed on this commit, with the same uncommitted changes, and skips them in the
+// next run. `--fresh` forgets them. Ends with `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ function git(...args) {
   return stdout;
 }
 
-/** The tree that is tested: the commit and what differs from it. */
+/** The tested tree: the commit and the uncommitted changes. */
 function treeHash() {
   const hash = createHash('sha256');
   for (const args of [

@@ -1,6 +1,6 @@
-// `npm run observe`: Prometheus that reads what runs here, and a page of links. What runs is the cluster of
-// `npm run cluster`, or else `all` on its usual ports. Grafana is started with the dashboards where `grafana` is installed.
-// `npm run observe -- --page 9099 --prometheus 9090`; Ctrl-C stops all of it.
+// `npm run observe`: a Prometheus that scrapes the local processes, and a page of links. The processes are
+// those of `npm run cluster`, or else `all` on its default ports. Starts Grafana with the dashboards if
+// `grafana` is installed. `npm run observe -- --page 9099 --prometheus 9090`; Ctrl-C stops everything.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const answers = (address) =>
     () => false,
   );
 
-/** The processes and their token: those of the cluster that was started last, if it still answers, or `all`. */
+/** The processes and their token: those of the last started cluster, if it still responds, or `all`. */
 async function whatRuns() {
   const text = await readFile(join(dataDir, 'cluster', 'metrics.json'), 'utf8').catch(() => undefined);
   const cluster = text && JSON.parse(text);
@@ -50,7 +50,7 @@ async function whatRuns() {
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 const link = (href, text) => `<li><a href="${escaped(href)}">${escaped(text)}</a></li>`;
 
-/** A panel's queries as Prometheus draws them. */
+/** Links to a panel's queries in Prometheus. */
 function graphOf(url, { title, queries }, matchers) {
   const parameters = queries.flatMap(([expr], at) => [
     [`g${at}.expr`, asShown(scoped(expr, matchers))],
@@ -75,7 +75,7 @@ function page(url, grafana) {
 <h2>Objectives</h2><ul>${objectives.join('')}</ul>${boards.join('')}`;
 }
 
-/** Where Grafana is, if it is installed. */
+/** The path of Grafana, if it is installed. */
 async function startGrafana(url) {
   if (spawnSync('grafana', ['--version']).error) return undefined;
   const provisioning = join(folder, 'grafana');
@@ -93,7 +93,7 @@ async function startGrafana(url) {
     ['dashboards', { apiVersion: 1, providers: [boards] }],
   ]) {
     await mkdir(join(provisioning, kind), { recursive: true });
-    // YAML takes JSON.
+    // JSON is valid YAML.
     await writeFile(join(provisioning, kind, 'svc.yaml'), JSON.stringify(content));
   }
   const env = {

@@ -1,5 +1,5 @@
-// Writes the published description of the API as it is kept in version control; `--check` tells whether it is still
-// what the build makes. Needs the build.
+// Writes the published OpenAPI description that is under version control; `--check` fails if it is stale.
+// Needs the build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -8,12 +8,12 @@ import { openApiDocument } from '../libs/contracts/dist/index.js';
 const path = 'libs/contracts/openapi.yaml';
 const file = join(import.meta.dirname, '..', path);
 
-/** A version that no build has, so that the file changes only with the API. */
+/** A placeholder version, so that the file changes only with the API. */
 const version = '19700101.000000';
 
 const text = stringify(openApiDocument({ audience: 'public', version }), {
   aliasDuplicateObjects: false,
-  // Readers of YAML 1.1 would take a plain `off` for false.
+  // YAML 1.1 parsers would read a plain `off` as false.
   compat: 'yaml-1.1',
   lineWidth: 0,
 });

@@ -7,7 +7,7 @@ import { firstAccountConfig } from './first-account.mjs';
 
 const root = join(import.meta.dirname, '..');
 
-/** Each process: its folder, the module with its settings, their name there, and what it is. */
+/** Each process: its folder, the module with its settings, their name in it, and a description. */
 export const PROCESSES = [
   ['all', 'start', 'settings', 'Every service in one process.'],
   ['api-gateway', 'api-gateway.config', 'apiGatewayConfig', 'The public API and the operator’s.'],
@@ -23,19 +23,19 @@ export const PROCESSES = [
   ['x402-payments', 'x402-payments.config', 'x402PaymentsConfig', 'Payments.'],
 ];
 
-/** The settings of commands that run once. */
+/** The settings of one-off commands. */
 export const COMMANDS = {
   migrate: migrationsConfig,
   topics: topicsConfig,
   'first-account': firstAccountConfig,
 };
 
-/** The settings of a process by the name of its folder, or undefined where it is not built. */
+/** The settings of a process by its folder name, or undefined if it is not built. */
 export async function settingsOf(app) {
   const [, module, name] = PROCESSES.find(([folder]) => folder === app) ?? [];
   const file = join(root, 'apps', app, 'dist', `${module}.js`);
   return existsSync(file) ? (await import(file))[name] : undefined;
 }
 
-/** Whether a process can't start without it. */
+/** Whether a process can't start without the setting. */
 export const isNeeded = (schema) => !schema.safeParse(undefined).success;

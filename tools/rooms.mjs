@@ -1,9 +1,9 @@
-// The rooms of each library: the folders of its `src/`, from the bottom up, each with the rooms it may import.
-// A room names only rooms that stand before it, so there are no circles. The files in `src/` itself stand above
-// all rooms and may import any. The row '.' names those of them that rooms may import; they import no room.
-// A library without a row has no folders.
+// The rooms of each library: the folders of its `src/`, from the bottom up, each with the rooms it may
+// import. A room may name only rooms before it, so there are no cycles. The files directly in `src/` may
+// import all rooms. The row '.' names those of them that rooms may import; they import no room. A library
+// without a row has no folders.
 
-/** Production files in one folder; tests are not counted. */
+/** Maximum number of production files in one folder; tests are not counted. */
 export const maxFiles = 20;
 
 export const rooms = {

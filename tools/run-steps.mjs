@@ -1,4 +1,5 @@
-// Runs the steps of .ci/run and of `npm run nightly` one after the other, each with a deadline, and adds up their results.
+// Runs the steps of .ci/run and of `npm run nightly` one after the other, each with a deadline, and adds up
+// their results.
 // Runs before `npm ci`, so it needs nothing but Node 20.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -15,9 +16,9 @@ import {
 } from './step-results.mjs';
 
 const REPORTER = fileURLToPath(new URL('test-report.mjs', import.meta.url));
-/** More unsteady tests than this fail the run. */
+/** More flaky tests than this fail the run. */
 const MOST_UNSTEADY = 3;
-/** More failed files than this are no coincidence and are not run again. */
+/** If more files than this fail, it is no coincidence, and they are not retried. */
 const MOST_FILES_AGAIN = 5;
 const MOST_RUNS = 3;
 const AT_DEADLINE = 124;
@@ -41,9 +42,9 @@ function signalGroup({ pid }, signal) {
 }
 
 /**
- * Runs a command without input in a process group of its own, its output into a file, and resolves with its exit code.
- * At the deadline, and when this process is interrupted, the whole group is stopped, and killed if it is still there
- * after a grace period.
+ * Runs a command without stdin in its own process group, with its output in a file, and resolves with its
+ * exit code. At the deadline, or when this process is interrupted, it stops the whole group, and kills it if
+ * it still runs after a grace period.
  */
 function runCommand([program, ...args], { seconds, graceSeconds, log, env, cwd }) {
   const output = openSync(log, 'w');
@@ -67,7 +68,7 @@ function runCommand([program, ...args], { seconds, graceSeconds, log, env, cwd }
       clearTimeout(deadline);
       clearTimeout(killer);
       for (const [signal, listener] of interrupts) process.off(signal, listener);
-      // Its parent has gone, so the rest of the group has no more grace.
+      // The leader has exited, so the rest of the group gets no more grace.
       if (code !== undefined) signalGroup(child, 'SIGKILL');
       if (code > 128) process.exit(code);
       resolve(code ?? exitCode);
@@ -77,7 +78,7 @@ function runCommand([program, ...args], { seconds, graceSeconds, log, env, cwd }
   });
 }
 
-/** The steps of one run and what they have come to. */
+/** The steps of one run and their results. */
 export class Steps {
   #endsMs;
   #startMs = performance.now();
@@ -91,7 +92,7 @@ export class Steps {
   #unsteady = [];
   #failures = [];
 
-  /** `seconds` bounds all steps together; `graceSeconds` is what a step has for its end when it is stopped. */
+  /** `seconds` limits all steps together; `graceSeconds` is the time that a stopped step gets to end. */
   constructor({ seconds, graceSeconds = 15, cwd = process.cwd(), print = console.log }) {
     this.#endsMs = performance.now() + seconds * 1_000;
     this.#graceSeconds = graceSeconds;
@@ -100,7 +101,10 @@ export class Steps {
     process.on('exit', () => rmSync(this.#logs, { recursive: true, force: true }));
   }
 
-  /** A step that is no test: it only counts when it fails, or not at all where `otherwise` says what is done without it. */
+  /**
+   * A step that is not a test. It counts only if it fails, or not at all if `otherwise` describes how the
+   * run continues.
+   */
   async program({ name, seconds, command, otherwise }) {
     const { code, log } = await this.#run({ name, seconds, command });
     if (code === 0) return true;
@@ -125,7 +129,10 @@ export class Steps {
     return this.add({ name, passed, failed: isFailed ? Math.max(1, failed) : 0, failures });
   }
 
-  /** An npm script that gives its arguments to vitest. A few files that fail are run again without the others. */
+  /**
+   * An npm script that passes its arguments to vitest. If only a few files fail, they are retried on their
+   * own.
+   */
   async tests({ name, seconds, script, args = [], env }) {
     const reports = [];
     let files = args;
@@ -154,7 +161,7 @@ export class Steps {
     return this.add({ name, ...result });
   }
 
-  /** Adds the result of a step, which may be that of an earlier run, and returns it. */
+  /** Adds the result of a step, possibly from an earlier run, and returns it. */
   add(result) {
     const { passed, failed, failures = [], unsteady = [] } = result;
     this.#print(`-- ${passed} passed, ${failed} failed`);
@@ -165,7 +172,7 @@ export class Steps {
     return result;
   }
 
-  /** Prints what all steps have come to, and returns whether they passed. */
+  /** Prints the results of all steps, and returns whether they passed. */
   finish() {
     if (this.#unsteady.length > MOST_UNSTEADY) {
       this.#failed += 1;

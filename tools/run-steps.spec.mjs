@@ -17,12 +17,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Steps } from './run-steps.mjs';
 import { resultOf } from './step-results.mjs';
 
-/** A machine with much to do starts programs slowly. */
+/** A busy machine starts programs slowly. */
 const WAIT = { timeout: 30_000 };
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
 const nightly = fileURLToPath(new URL('nightly.mjs', import.meta.url));
 
-/** A test that fails as often as it says, counted in a file, and then passes. */
+/** A test that fails the given number of times, counted in a file, and then passes. */
 const failing = (name, times) => `
 it('${name}', () => {
   const file = new URL('${name}.count', import.meta.url);
@@ -33,7 +33,7 @@ it('${name}', () => {
 const header = `import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';`;
 
-/** A workspace with npm scripts and tests of its own. */
+/** A workspace with its own npm scripts and tests. */
 class Workspace {
   dir = mkdtempSync(join(tmpdir(), 'svc-steps-spec-'));
   output = '';

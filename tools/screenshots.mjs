@@ -1,6 +1,7 @@
-// Draws the dashboards of deploy/dashboards with the data of a Prometheus, as Grafana lays them out, and writes a picture of
-// each to docs/dashboards: `node tools/screenshots.mjs http://127.0.0.1:9090 --minutes 10`. What opens first is one picture;
-// rows that are collapsed then are opened in a second one. Tells how many panels have no data. Needs chromium on the PATH.
+// Draws the dashboards of deploy/dashboards with data from a Prometheus, in Grafana's layout, and writes
+// pictures to docs/dashboards: `node tools/screenshots.mjs http://127.0.0.1:9090 --minutes 10`. One picture
+// shows the initial view, a second one opens the collapsed rows. Reports the number of panels without data.
+// Needs chromium on the PATH.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +43,7 @@ async function photograph({ html, size }, picture) {
   await sharp(raw).png({ palette: true, colours: COLOURS, compressionLevel: 9, effort: 10 }).toFile(picture);
 }
 
-/** Draws a dashboard; gives the number of its panels, and the titles of those without data. */
+/** Draws a dashboard; returns the number of its panels, and the titles of those without data. */
 async function draw(file, period) {
   const board = JSON.parse(await readFile(join(BOARDS, file), 'utf8'));
   const name = basename(file, '.json');

@@ -1,4 +1,5 @@
-// Writes docs/settings.md from the schemas that read the settings; `--check` tells whether it is still what they say. Needs the build.
+// Generates docs/settings.md from the schemas of the settings; `--check` fails if it is stale. Needs the
+// build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROCESSES, settingsOf } from './processes.mjs';
@@ -6,7 +7,7 @@ import { PROCESSES, settingsOf } from './processes.mjs';
 const path = 'docs/settings.md';
 const root = join(import.meta.dirname, '..');
 
-/** A value as a shell would be given it. */
+/** A value as it is set in a shell. */
 function defaultOf(schema) {
   const { success, data } = schema.safeParse(undefined);
   if (!success) return '**needed**';

@@ -1,14 +1,14 @@
-// What is counted and shown of a step. Runs before `npm ci`, so it needs nothing but Node 20.
+// Counts and formats the results of a step. Runs before `npm ci`, so it needs nothing but Node 20.
 import { readFileSync } from 'node:fs';
 
-/** The lines that one failure may take. */
+/** Maximum number of lines per failure. */
 export const MOST_LINES = 30;
 const MOST_FAILURES = 10;
 const MOST_COLUMNS = 300;
 const MOST_DIFF_LINES = 14;
 const MOST_MESSAGE_LINES = 10;
 
-/** At most this number of lines: the first and the last ones, and between them the number of those left out. */
+/** At most this number of lines: the first and the last, with the number of omitted lines between them. */
 export function bounded(text, most = MOST_LINES) {
   const lines = text
     .trimEnd()
@@ -21,14 +21,14 @@ export function bounded(text, most = MOST_LINES) {
   return [...lines.slice(0, first), between, ...lines.slice(-last)].join('\n');
 }
 
-/** The failures that fit, each bounded, and the number of the others. */
+/** As many failures as fit, each truncated, and the number of the others. */
 function boundedList(failures) {
   const shown = failures.slice(0, MOST_FAILURES).map((failure) => bounded(failure));
   const more = failures.length - shown.length;
   return [...shown, ...(more > 0 ? [`… and ${more} more failures`] : [])].join('\n');
 }
 
-/** What `tools/test-report.mjs` wrote, or nothing where the run ended before. */
+/** The report of `tools/test-report.mjs`, or undefined if the run ended before it was written. */
 export function readReport(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -45,7 +45,7 @@ function reasonText({ message, diff, frames }) {
     .replaceAll(/^(?=.)/gm, '  ');
 }
 
-/** The failures of a run: test, reason and line of each. Empty where nothing failed in a test. */
+/** The failures of a run: test, reason and line of each. Empty if no test failed. */
 export function testFailures({ files, unhandled }) {
   const ofTests = files.flatMap(({ file, failures }) =>
     failures.map(({ name, reasons }) =>
@@ -66,8 +66,8 @@ export function outputFailures(log) {
 }
 
 /**
- * The result of a suite and of the runs after it, which repeat the files that failed: each file counts as in its last
- * run, and a test that failed in an earlier run only is unsteady. So is an error outside of tests.
+ * The result of a suite and of the retries of its failed files. Each file counts with its last result, and a
+ * test that failed only in an earlier run is flaky. So is an error outside of tests.
  */
 export function resultOf(reports) {
   const last = new Map(reports.flatMap(({ files }) => files).map((result) => [result.file, result]));
@@ -85,7 +85,7 @@ export function resultOf(reports) {
   };
 }
 
-/** The files that took longest, those that took longest first. */
+/** The slowest files, slowest first. */
 export function slowestFiles({ files }, most = 10) {
   return files
     .toSorted((a, b) => b.seconds - a.seconds)

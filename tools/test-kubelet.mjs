@@ -1,5 +1,6 @@
-// The chart on a real kubelet: `SVC_IMAGE=registry.example/svc:0.1.0 npm run test:kubelet`, with kubectl, Helm 4 and a current
-// context that may be written to (kind, k3s, any). What it makes is in a namespace of its own, which it removes.
+// Tests the chart on a real kubelet: `SVC_IMAGE=registry.example/svc:0.1.0 npm run test:kubelet`, with
+// kubectl, Helm 4 and a current context that the test may change (kind, k3s, any). It works in its own
+// namespace, which it removes.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +12,7 @@ const NAMESPACE = 'svc-test-kubelet';
 const IN = ['--namespace', NAMESPACE];
 const WAIT = '600s';
 const ANSWER_MS = 10_000;
-/** A stream of a minute. */
+/** Takes a minute to stream. */
 const PROMPT = 'Hello [[sim itl-ms=100 tokens=600]]';
 
 const { SVC_IMAGE: image = '' } = process.env;
@@ -23,7 +24,7 @@ const values = (reason) => [
   'deploy/envs/dev.yaml',
   '--set',
   `image.repository=${repository},image.tag=${tag}`,
-  // Streams of a minute end by themselves.
+  // Long enough for streams of a minute to finish.
   '--set',
   `services.all.drainSeconds=90,services.all.podAnnotations.reason=${reason}`,
 ];
@@ -34,7 +35,7 @@ const runs = (program, ...args) =>
     () => false,
   );
 
-/** What is missing, in one line. */
+/** The missing requirements, in one line. */
 async function refusal() {
   if (!repository) return 'SVC_IMAGE has to name the image and its tag, where the cluster finds it';
   if (!(await runs('kubectl', 'version', '--client'))) return 'there is no kubectl';
@@ -46,7 +47,7 @@ async function refusal() {
   return /\bReady\b/.test(nodes) ? undefined : `no node is ready: ${nodes}`;
 }
 
-/** Forwards the ports of the pod, and says where they are. */
+/** Forwards the ports of the pod, and returns their addresses. */
 async function forward() {
   const args = ['port-forward', ...IN, 'pod/svc-all-0', ':3000', ':3001'];
   const forwarding = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -77,7 +78,7 @@ async function keyOf({ operator }) {
   return (await ask(`accounts/${id}/api_keys`, { apiKeyType: 'INFERENCE', description: 'kubelet' })).apiKey;
 }
 
-/** Begins a stream, does something to its pod, and reads the stream to its end. */
+/** Starts a stream, runs an action on its pod, and reads the stream to its end. */
 async function streamThrough(what, act) {
   const forwarded = await forward();
   try {

@@ -1,11 +1,15 @@
-// A vitest reporter: writes the result of each test file, with the reason and the line of each failure, as JSON to the file
-// that SVC_TEST_REPORT names. Unlike vitest's own JSON it has the diff between the expected and the actual value.
+// A vitest reporter: writes the result of each test file, with the reason and the line of each failure, as
+// JSON to the file that SVC_TEST_REPORT names. Unlike vitest's own JSON it has the diff between the expected
+// and the actual value.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const MOST_FRAMES = 3;
 
-/** The message, the diff and the stack within the workspace. They stay apart so that a long one hides no other. */
+/**
+ * The message, the diff and the stack within the workspace. They are kept separate so that a long one does
+ * not hide the others.
+ */
 function reasonsOf(errors, root) {
   return errors.map(({ name = 'Error', message, diff = '', stacks = [] }) => ({
     message: `${name}: ${message}`,
@@ -24,7 +28,7 @@ function resultOf(module, root) {
   const failures = tests
     .filter((test) => test.result().state === 'failed')
     .map((test) => ({ name: test.fullName, reasons: reasonsOf(test.result().errors, root) }));
-  // An import or a hook that fails belongs to no test.
+  // A failed import or hook belongs to no test.
   if (ofHooks.length > 0 || (failures.length === 0 && module.state() === 'failed'))
     failures.push({ name: 'imports and hooks', reasons: reasonsOf(ofHooks, root) });
   return {

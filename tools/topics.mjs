@@ -1,4 +1,4 @@
-// Makes the topics of the platform's events on the brokers of KAFKA_BROKERS, where they are not there yet: `npm run topics`.
+// Creates the missing event topics on the brokers of KAFKA_BROKERS: `npm run topics`.
 import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { loadConfig } from '@svc/runtime';

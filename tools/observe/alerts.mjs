@@ -1,8 +1,9 @@
-// The alerts, each with what it means, its runbook, and series under which it fires and under which it does not: the rules
-// and their tests for promtool are made from this list. `critical` wakes somebody; `warning` waits for the morning. Queries
-// are limited to one deployment when the rules are made.
-// `tells` is what it goes by, where its own comparisons can't be numbers; `needs: 'cluster'` says that `all` has not what it is about.
-// Series are written as promtool's tests write them: `value+step x times`, one value a minute.
+// The alerts, each with its description, runbook, and series under which it fires or stays quiet. The rules
+// and their tests for promtool are generated from this list. `critical` wakes the person on call; `warning`
+// can wait until the morning. Queries are limited to one deployment when the rules are generated. `tells` is
+// the query to check for data if its comparisons can't be turned into numbers; `needs: 'cluster'` marks
+// alerts whose metrics `all` does not have. Series are in promtool's notation: `value+step x times`, one
+// value a minute.
 import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { paymentAlerts } from './payment-alerts.mjs';
@@ -70,14 +71,14 @@ const moneyAlerts = [
     summary: 'The {{ $labels.svc_audit_scope }} audit finds faults in the books.',
     runbook: 'audit-failed',
     ...unprovedSeries(m.money, [
-      // Charges that wait to be posted are no fault.
+      // Charges that wait to be posted are not a fault.
       flat(counter(m.events.oldest, USAGE), 400),
     ]),
   },
   {
     name: 'AuditMissing',
     severity: 'critical',
-    // Processes that start again forget when they proved the books.
+    // A restarted process has no time of the last audit.
     expr: `time() - max(max_over_time(${m.money.proved}[3h])) > 7200 or absent_over_time(${m.money.proved}[3h])`,
     for: '10m',
     summary: 'Nothing has proved the books for two hours.',
@@ -194,12 +195,12 @@ const eventAlerts = [
 const attempts = (outcome) =>
   counter(m.router.attempts, `${MODEL}="a-model",${BACKEND}="backend-1",svc_router_outcome="${outcome}"`);
 
-/** Client errors other than timeouts and rate limits: of the request, the key, or the name of the model. */
+/** Client errors other than timeouts and rate limits: caused by the request, the key, or the model name. */
 const rejections = `sum by (${MODEL}, ${BACKEND}) (increase(${m.router.errors}{${STATUS}=~"4..",${STATUS}!~"408|429"}[10m]))`;
 const ended = `sum by (${MODEL}, ${BACKEND}) (increase(${m.router.attempts}{svc_router_outcome=~"answered|refused|failed"}[10m]))`;
 const rejected = counter(m.router.errors, `${MODEL}="a-model",${BACKEND}="backend-1",${STATUS}="400"`);
 
-/** A few failed attempts say little of a model that is asked all the time, and much of one that hardly is. */
+/** A few failed attempts matter little for a busy model, and much for one with few requests. */
 const noHealthyBackend = [
   { severity: 'critical', window: '2m', least: 5, lasting: '30s' },
   { severity: 'warning', window: '15m', least: 3, lasting: '1m' },

@@ -1,6 +1,7 @@
-// Asks a Prometheus every query of every panel, every ratio and every alert, and tells those without data or with values of
-// the wrong sign: `node tools/observe/ask.mjs URL all|cluster`. Data may take a while: it asks again for up to a minute.
-// An alert is asked for what it compares, whether it fires or not. Needs the build.
+// Runs every query of every panel, ratio and alert on a Prometheus, and reports those without data or with
+// values of the wrong sign: `node tools/observe/ask.mjs URL all|cluster`. Retries for up to a minute, because
+// data may arrive late. Alerts are queried for the values that they compare, whether they fire or not. Needs
+// the build.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -14,7 +15,7 @@ const RUNBOOKS = new URL('../../deploy/runbooks/', import.meta.url);
 const AGAIN_MS = 2_000;
 const DEADLINE_MS = 90_000;
 
-/** Whether a value may be one of such a query. */
+/** Whether a query with this expected sign may have this value. */
 const FITS = {
   '+': (value) => value > 0,
   0: (value) => value >= 0,
@@ -22,10 +23,10 @@ const FITS = {
   any: () => true,
 };
 
-/** With its comparisons as numbers, so that it has a value when it does not fire as well. */
+/** With comparisons replaced by numbers, so that the query has a value even if the alert does not fire. */
 const asNumber = (expr) => expr.replaceAll(/ (>=|>|<|==) (?=[\d.])/g, ' $1 bool ');
 
-/** What runbooks ask is to be understood; whether it has data depends on what has happened. */
+/** Queries in runbooks must be valid PromQL; whether they have data depends on past events. */
 function ofRunbooks() {
   return readdirSync(RUNBOOKS).flatMap((name) =>
     Array.from(readFileSync(new URL(name, RUNBOOKS), 'utf8').matchAll(/\bask '([^']+)'/g), ([, expr]) => ({
@@ -72,14 +73,14 @@ async function faultOf(url, { what, expr, sign }) {
   const values = data.result.map(({ value }) => Number(value[1]));
   if (values.length === 0) return `${what}: no data: ${expr}`;
   const wrong = values.filter((value) => !FITS[sign](value));
-  // One series of many may not have moved yet.
+  // Some of the series may not have changed yet.
   const isWrong = sign === '+' ? wrong.length === values.length : wrong.some((value) => !Number.isNaN(value));
   return isWrong || values.every((value) => Number.isNaN(value) && sign !== 'any')
     ? `${what}: has ${values.slice(0, 5).join(', ')}: ${expr}`
     : undefined;
 }
 
-/** Those queries that have no data, or the wrong ones, once there was time for it. */
+/** The queries without data or with wrong values, after all retries. */
 export async function faultyQueries(url, shape) {
   const asked = queries().filter(({ sign }) => shape === 'cluster' || sign !== 'cluster');
   const deadline = Date.now() + DEADLINE_MS;

@@ -1,19 +1,22 @@
-// Whether an audit has found a fault that no later one has cleared. An audit of the whole clears one of the new part as well.
+// Fires if an audit has found a fault that no later audit has cleared. A `whole` audit also clears a fault of
+// `new`.
 import { counter, flat } from './series.mjs';
 
-/** Processes that start again forget what they found; an audit of the whole comes every night. */
+/** Restarted processes lose their findings; a `whole` audit runs every night. */
 const WINDOW = '26h';
 
-/** The scopes in which no proof followed the last fault, of the audits of a room of the catalogue. */
+/**
+ * The scopes without a successful audit since the last fault, for the audits of one room of the catalogue.
+ */
 export function unproved({ wrong, proved }) {
   const last = (name) => `max by (svc_audit_scope) (max_over_time(${name}[${WINDOW}]))`;
   const whole = `max(max_over_time(${proved}{svc_audit_scope="whole"}[${WINDOW}]))`;
   return `${last(wrong)} unless (${last(wrong)} <= ${last(proved)} or ${last(wrong)} <= on () group_left () ${whole})`;
 }
 
-/** When audits of processes found something, and when others found nothing, in seconds since 1970. */
+/** Times of audits with findings and of those without, per process, in seconds since 1970. */
 export function unprovedSeries({ wrong, proved }, others = []) {
-  // Two processes, as audits are run by whichever takes the job.
+  // Two processes, because any ledger may run an audit job.
   const of = (name, scope, seconds) =>
     flat(counter(name, `svc_audit_scope="${scope}",instance="${name === wrong ? 'a' : 'b'}"`), seconds);
   return {

@@ -1,5 +1,5 @@
-// Dashboards as Grafana reads them; their panels by its own builders. A board shows the rows that fit on its first screen
-// and has the others collapsed below them.
+// Dashboards in Grafana's JSON; panels are made by Grafana's own builders. A board shows the rows that fit on
+// the first screen; the other rows are collapsed below them.
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
@@ -26,13 +26,13 @@ const WIDTH = 8;
 const HEIGHT = 9;
 const COLUMNS = 3;
 
-/** As many as a person takes in at once. */
+/** A number that a person can take in at once. */
 const MOST_ON_FIRST_SCREEN = 12;
 
-/** What builders of Grafana take for a part of a panel. */
+/** Parts of a panel that Grafana's builders accept. */
 const part = (value) => ({ build: () => value });
 
-/** A chart with a table of its lines below it, the highest value first, and with what is bad as a line across it. */
+/** A chart with a table of its series below it, highest value first, and a line at the threshold. */
 const chart = (builder, thresholds) =>
   builder
     .legend(
@@ -51,10 +51,10 @@ const chart = (builder, thresholds) =>
 const builderOf = (kind, thresholds) =>
   kind === 'stat' ? new StatBuilder().noValue('none') : chart(new PanelBuilders[kind](), thresholds);
 
-/** Whether a query reads a histogram whose buckets name traces; a click on one of its dots opens that trace. */
+/** Whether a query reads a histogram with exemplars; a click on one of the dots opens its trace. */
 const hasExemplars = (expr) => EXEMPLIFIED.some((name) => expr.includes(`${name}_bucket`));
 
-/** The zero of a query that counts nothing has no labels, and would be a line without a name. */
+/** The zero of a query without results has no labels, and would be a series without a name. */
 function withNamedZero(expr, legend) {
   const [, label] = /\{\{(\w+)\}\}/.exec(legend) ?? [];
   if (!label) return expr;
@@ -83,7 +83,7 @@ function panelOf(panel, matchers) {
   return builder.build();
 }
 
-/** A board's panels by the questions that they answer. */
+/** A board's panels, grouped by the question that they answer. */
 function rowsOf({ title, panels }) {
   const rows = [];
   for (const { row, ...panel } of panels) {
@@ -94,7 +94,7 @@ function rowsOf({ title, panels }) {
   return rows;
 }
 
-/** Places rows below each other. */
+/** Lays out rows below each other. */
 function placed(rows, matchers) {
   let y = 0;
   let shown = 0;
@@ -119,7 +119,7 @@ function placed(rows, matchers) {
   return made;
 }
 
-/** Panels by numbers that no other of the board has. */
+/** Panels with ids that are unique on the board. */
 function numbered(panels, first = 1) {
   let id = first;
   return panels.map((panel) => {
@@ -137,7 +137,7 @@ const LINKS = [
   { type: 'link', title: 'Runbooks', url: `${RUNBOOKS_URL}/README.md`, icon: 'doc', targetBlank: true },
 ];
 
-/** Rollouts, where a version appears that was not there before. */
+/** Annotations for rollouts, where a new version appears. */
 const annotation = {
   name: 'Deployments',
   datasource: SOURCE,
@@ -149,10 +149,10 @@ const annotation = {
   textFormat: '{{service_name}} {{service_version}}',
 };
 
-/** The schema of the files, which every version of Grafana since 10 reads. */
+/** The schema version of the files, which Grafana 10 and later can read. */
 const SCHEMA_VERSION = 39;
 
-/** A dashboard as JSON; `name` is its file and its id. */
+/** A dashboard as JSON; `name` is its file name and its id. */
 export function boardJson(name, board) {
   const made = {
     title: `Svc: ${board.title}`,

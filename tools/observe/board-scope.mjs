@@ -1,15 +1,15 @@
-// The variables of dashboards, by which a reader limits every panel: whose series, of which service, model and backend.
+// The variables of dashboards, which limit every panel to a deployment, service, model and backend.
 import { BACKEND, MODEL, m } from './names.mjs';
 import { SERIES_LABELS, scoped } from './scope.mjs';
 
-/** The chart puts the labels of its release in place of these two, where it has more of them. */
+/** The chart replaces these two by the labels of its release, if there are more of them. */
 const RELEASE = 'namespace=~"$namespace",release=~"$release"';
 const RELEASE_AND_JOB = `${RELEASE},job=~"$job"`;
 
-/** Variables of boards about models, each by its label. */
+/** Variables of boards about models, by label. */
 const OF_MODELS = { model: MODEL, backend: BACKEND };
 
-/** What a board's queries are limited by: recorded ratios have no job, and not every metric has a model. */
+/** The limits of a board's queries: recorded ratios have no job, and not every metric has a model. */
 export const matchersOfBoard =
   ({ variables = [] }) =>
   (metric) => {
@@ -19,7 +19,10 @@ export const matchersOfBoard =
     return [RELEASE_AND_JOB, ...more.map((name) => `${OF_MODELS[name]}=~"$${name}"`)].join(',');
   };
 
-/** What Grafana puts in place of variables for the deployment of `npm run observe`, where all happens within seconds. */
+/**
+ * Values of Grafana's variables for the deployment of `npm run observe`, where everything happens within
+ * seconds.
+ */
 const SHOWN = {
   namespace: '',
   release: SERIES_LABELS.release,
@@ -29,10 +32,10 @@ const SHOWN = {
   __rate_interval: '1m',
 };
 
-/** A board's query as it reaches Prometheus where nobody has chosen anything. */
+/** A board's query as Prometheus gets it if no variable is selected. */
 export const asShown = (query) => query.replaceAll(/\$(\w+)/g, (_, name) => SHOWN[name]);
 
-/** Versions that were not there a while ago. */
+/** Versions that did not exist a while ago. */
 export const DEPLOYMENTS = scoped(
   `count by (service_name, service_version) (${m.runtime.build}) unless count by (service_name, service_version) (${m.runtime.build} offset 5m)`,
   () => RELEASE_AND_JOB,
@@ -54,7 +57,10 @@ function valuesOf({ name, series, label }, source) {
   };
 }
 
-/** One of several; where no series has the label, as outside of Kubernetes, none, which selects those without it. */
+/**
+ * A selector of several values. If no series has the label, as outside of Kubernetes, it has none and
+ * selects series without the label.
+ */
 const one = (of, source) => ({ ...valuesOf(of, source), multi: false, includeAll: false });
 const any = (of, source) => ({
   ...valuesOf(of, source),

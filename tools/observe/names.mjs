@@ -1,7 +1,8 @@
-// Metrics by their names in Prometheus, from the catalogue: what does not exist there can't be asked for. Needs the build.
+// Metric names in Prometheus, from the catalogue, so that queries can't use metrics that do not exist. Needs
+// the build.
 import { ROOMS, prometheusName } from '../../libs/telemetry/dist/index.js';
 
-/** Members of a room: an unknown one is a fault, and no `undefined` in a query. */
+/** The metrics of a room. An unknown one throws, instead of becoming `undefined` in a query. */
 const strict = (what, members) =>
   new Proxy(members, {
     get: (target, key) => {
@@ -19,7 +20,7 @@ export const m = strict(
   Object.fromEntries(Object.entries(ROOMS).map(([name, room]) => [name, strict(name, namesOf(room))])),
 );
 
-/** Labels that stand in many queries. */
+/** Labels used in many queries. */
 export const MODEL = 'gen_ai_request_model';
 export const BACKEND = 'svc_backend';
 export const STATUS = 'http_response_status_code';
@@ -27,7 +28,7 @@ export const ROUTE = 'http_route';
 export const TOPIC = 'messaging_destination_name';
 export const GROUP = 'messaging_consumer_group_name';
 
-/** What clients use, by its routes. */
+/** The public API, by its routes. */
 export const FOR_CLIENTS = `${ROUTE}=~"/api/.+"`;
 
 const RATE = '$__rate_interval';
@@ -37,12 +38,12 @@ const braced = (...selectors) => {
 };
 const by = (labels) => (labels ? ` by (${labels})` : '');
 
-/** Per second, as a panel shows it. */
+/** Rate per second, as shown on panels. */
 export const rate = (name, labels, selector) =>
   `sum${by(labels)} (rate(${name}${braced(selector)}[${RATE}]))`;
 export const rise = (name, labels, selector) =>
   `sum${by(labels)} (increase(${name}${braced(selector)}[${RATE}]))`;
-/** A quantile of a histogram; its name may have a selector behind it. */
+/** A quantile of a histogram; its name may be followed by a selector. */
 export function quantile(q, name, labels) {
   const [, base, selector = ''] = /^([^{]+)(\{.*\})?$/.exec(name);
   const sides = ['le', labels].filter(Boolean).join(', ');

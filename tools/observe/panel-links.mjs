@@ -1,4 +1,4 @@
-// Where panels lead: to the runbooks that their text names, and from a line to the traces of what it counts.
+// Links of panels: to the runbooks that their text names, and from a series to its traces.
 import { ALERTS } from './alerts.mjs';
 import { runbookUrl } from './runbooks.mjs';
 
@@ -17,7 +17,7 @@ export function runbookLinks({ todo }) {
   }));
 }
 
-/** Labels of series that spans have as attributes, and whether these are strings. */
+/** Labels of series that are also attributes of spans, and whether these are strings. */
 const ATTRIBUTES = {
   http_route: ['http.route', true],
   http_response_status_code: ['http.response.status_code', false],
@@ -30,7 +30,7 @@ const ATTRIBUTES = {
 
 const labelsOf = (legend) => Array.from(legend.matchAll(/\{\{(\w+)\}\}/g), ([, label]) => label);
 
-/** A search for traces in Grafana, with the labels of the line that is clicked. */
+/** A search for traces in Grafana, with the labels of the clicked series. */
 function traceSearch(labels) {
   const conditions = labels.map((label) => {
     const [attribute, isText] = ATTRIBUTES[label];
@@ -43,7 +43,7 @@ function traceSearch(labels) {
     queries: [query],
     range: { from: '${__from}', to: '${__to}' },
   };
-  // Grafana puts values in place of variables only where these are written plainly.
+  // Grafana replaces variables only if they are not URL-encoded.
   const panes = encodeURIComponent(JSON.stringify({ traces: pane })).replaceAll(
     /%24%7B(.*?)%7D/g,
     (_, name) => `\${${decodeURIComponent(name)}}`,
@@ -51,7 +51,7 @@ function traceSearch(labels) {
   return `/explore?schemaVersion=1&orgId=1&panes=${panes}`;
 }
 
-/** Links from the lines of a panel to their traces, where these can be told by the labels that all its lines have. */
+/** Links from the series of a panel to their traces, if the labels common to all its series allow it. */
 export function traceLinks({ queries }) {
   const [first, ...rest] = queries.map(([, legend]) => labelsOf(legend));
   const labels = first.filter((label) => ATTRIBUTES[label] && rest.every((others) => others.includes(label)));

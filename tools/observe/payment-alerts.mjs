@@ -1,4 +1,4 @@
-// Alerts about wallets and what they pay; written as `alerts.mjs` says.
+// Alerts about wallets and their payments, in the format of `alerts.mjs`.
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { m } from './names.mjs';
 import { counter, flat, rising, risen } from './series.mjs';
@@ -53,7 +53,7 @@ export const paymentAlerts = [
     ...unprovedSeries(m.payments),
   },
   {
-    // Where nothing is sold nothing is audited, so that no series says nothing.
+    // If no payments are configured, no audit runs, so missing series are normal.
     name: 'PaymentsAuditMissing',
     severity: 'warning',
     expr: `time() - max(max_over_time(${m.payments.proved}[3h])) > 7200 or (sum(increase(${m.payments.audits}{svc_audit_result="failed"}[2h])) > 3 unless max(max_over_time(${m.payments.proved}[3h])) > 0)`,

@@ -1,4 +1,5 @@
-// Panels about wallets and what they pay; written as `service-boards.mjs` says. They stand on the board of money.
+// Panels about wallets and their payments, in the format of `service-boards.mjs`. They are part of the money
+// board.
 import { m, most, quantile, rate } from './names.mjs';
 
 const RAIL = 'svc_payments_rail';

@@ -1,4 +1,4 @@
-// Dashboards of money and limits; written as `service-boards.mjs` says.
+// Dashboards of money and limits, in the format of `service-boards.mjs`.
 import { TOPIC, m, most, quantile, rate, total } from './names.mjs';
 import { paymentPanels } from './payment-panels.mjs';
 

@@ -1,4 +1,4 @@
-// Dashboards of events, jobs, databases and the processes; written as `service-boards.mjs` says.
+// Dashboards of events, jobs, databases and processes, in the format of `service-boards.mjs`.
 import { GROUP, TOPIC, m, most, quantile, rate, total } from './names.mjs';
 
 const EACH = 'job, instance';
@@ -96,7 +96,7 @@ export const events = {
       todo: 'For audits: the books grow; see docs/books.md.',
       queries: [
         [
-          // Without a value where no job of that name has ended.
+          // No value if no job of that name has finished.
           `sum by (svc_job) (increase(${m.events.jobDuration}_sum[1h])) / sum by (svc_job) (increase(${m.events.jobDuration}_count[1h]))`,
           '{{svc_job}}',
           'any',

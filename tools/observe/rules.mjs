@@ -1,17 +1,17 @@
-// The rules of Prometheus, and their tests, made from the alerts.
+// Prometheus rules and their tests, generated from the alerts.
 import { stringify } from 'yaml';
 import { ALERTS } from './alerts.mjs';
 import { runbookUrl } from './runbooks.mjs';
 import { SERIES_LABELS, matchersOf, scopedToRelease } from './scope.mjs';
 import { OBJECTIVES, WINDOWS, ratioName } from './slo.mjs';
 
-/** Where the tests look, unless an alert says otherwise. */
+/** When the tests evaluate an alert, unless it specifies another time. */
 const AT = '20m';
 
 const HEAD = '# Made by npm run dashboards from tools/observe.\n';
 const yaml = (document) => HEAD + stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
 
-/** What is recorded and what fires has the labels of the series, so that two deployments' stay apart. */
+/** Recording rules and alerts keep the labels of the series, so that deployments stay separate. */
 const ratios = OBJECTIVES.flatMap(({ slo, ratio }) =>
   WINDOWS.map((window) => ({
     record: ratioName(window),
@@ -36,14 +36,14 @@ export const rulesText = () =>
     ],
   });
 
-/** Series of the catalogue as a deployment has them. */
+/** Series of the catalogue with the labels of a deployment. */
 const labelled = (series, labels) =>
   series.map(([of, values]) => ({
     series: of.replace(/\}$/, `,${matchersOf(labels)}}`).replace('{,', '{'),
     values,
   }));
 
-/** How many of an alert fire for a deployment. */
+/** The number of firing instances of an alert for a deployment. */
 function expectation({ name, severity, labels = {} }, of, count) {
   const selector = matchersOf({ alertname: name, severity, alertstate: 'firing', ...labels, ...of });
   return {
@@ -53,8 +53,8 @@ function expectation({ name, severity, labels = {} }, of, count) {
 }
 
 /**
- * What becomes of an alert where these series are ours and the opposite is everyone else's: it fires once, or is quiet. The
- * others are quiet where ours fires and fail where ours is quiet.
+ * The expected result of an alert if these series are ours and everyone else's are the opposite: it fires
+ * once, or not at all. The others are quiet if ours fires, and fail if ours is quiet.
  */
 function testOf(alert, { series, others, fires, what }, { ours, foreign, step }) {
   const { name, severity, labels = {}, at = AT } = alert;
@@ -77,25 +77,28 @@ const testsOf = (alerts, { files, groups, everyMinutes, ...deployments }) =>
   yaml({
     rule_files: files,
     evaluation_interval: `${everyMinutes}m`,
-    // Alerts see the ratios of their own moment.
+    // Alerts see the ratios recorded at the same time.
     group_eval_order: groups,
     tests: alerts.flatMap((alert) => casesOf(alert).map((one) => testOf(alert, one, deployments))),
   });
 
-/** Alerts by how far they look back: what takes hours or days is gone through in longer steps. */
+/** Groups alerts by the length of their time range: hours or days are evaluated in longer steps. */
 function reachOf({ labels, at }) {
   if (labels?.slo !== undefined) return 'days';
   return at === undefined ? 'minutes' : 'hours';
 }
 
-/** The steps in which series and rules are gone through, in minutes. */
+/** The steps in which series and rules are evaluated, in minutes. */
 const STEPS = {
   minutes: { step: 1, everyMinutes: 1 },
   hours: { step: 1, everyMinutes: 10 },
   days: { step: 2, everyMinutes: 60 },
 };
 
-/** The plain rules beside a release of another name, one in Kubernetes, and what belongs to nobody. */
+/**
+ * Deployments for the plain rules: releases with other names, one in Kubernetes, and series without a
+ * deployment.
+ */
 const PLAIN = {
   files: ['svc.rules.yml'],
   groups: ['objectives', 'alerts'],
@@ -103,7 +106,9 @@ const PLAIN = {
   foreign: [{ release: 'staging' }, { namespace: 'other' }],
 };
 
-/** Tests for promtool by the names of their files: for the plain rules, or for files of rules and the labels of their series. */
+/**
+ * Tests for promtool by file name: for the plain rules, or for rule files with the labels of their series.
+ */
 export function ruleTests(of = PLAIN) {
   const byReach = Object.groupBy(ALERTS, reachOf);
   return Object.fromEntries(

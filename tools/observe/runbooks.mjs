@@ -1,6 +1,6 @@
-// The runbooks of the alerts, by their addresses.
+// The runbooks of the alerts, by URL.
 
-/** Where runbooks are read; the chart has a value for it. */
+/** Base URL of the runbooks; the chart has a value for it. */
 export const RUNBOOKS_URL = 'https://git.example/svc/blob/main/deploy/runbooks';
 
 export const runbookUrl = (name) => `${RUNBOOKS_URL}/${name}.md`;

@@ -1,8 +1,8 @@
-// Limits queries to one deployment, so that another one's series beside it in the same Prometheus neither fire its alerts,
-// hide its failures, nor show on its panels.
+// Limits queries to one deployment, so that another deployment's series in the same Prometheus neither fire
+// its alerts nor hide its failures nor appear on its panels.
 import { CATALOGUE, prometheusName } from '../../libs/telemetry/dist/index.js';
 
-/** The labels that the rules and dashboards of plain files select by; the chart puts those of its release in their place. */
+/** Labels used by the plain rules and dashboards; the chart replaces them by those of its release. */
 export const SERIES_LABELS = { release: 'svc' };
 
 export const matchersOf = (labels) =>
@@ -11,7 +11,7 @@ export const matchersOf = (labels) =>
     .join(',');
 
 const SUFFIXES = { histogram: ['_bucket', '_count', '_sum'] };
-/** Every series by its name in Prometheus, with the metric that it is of; those of Prometheus itself have none. */
+/** Every series by its Prometheus name, with its metric; Prometheus's own series have none. */
 const SERIES = new Map([
   ['up', undefined],
   ...CATALOGUE.flatMap((metric) =>
@@ -21,13 +21,14 @@ const SERIES = new Map([
 const RECORDED = /^slo:/;
 const WORDS = new Set('and or unless bool offset by on ignoring group_left sum min max count'.split(' '));
 
-/** Strings, ranges and lists of labels, which stay as they are; or a name with its selector. */
+/** Matches strings, ranges and label lists, which stay unchanged, or a name with its selector. */
 const TOKEN =
   /"[^"]*"|\[[^\]]*\]|\b(?:by|on|ignoring|group_left) ?\([^)]*\)|(?<![\w.])(?<name>[a-z_][\w:]*)(?<selector>\{(?:[^"}]|"[^"]*")*\})?(?<call> ?\()?/gi;
 
 /**
- * Adds matchers to every selector of a query. `matchers` gets the metric of the series, undefined where the catalogue does
- * not have it. Throws for a name that is neither a series nor a word of PromQL, so that none goes without.
+ * Adds matchers to every selector of a query. `matchers` gets the metric of the series, or undefined if it is
+ * not in the catalogue. Throws for a name that is neither a series nor a PromQL keyword, so that no selector
+ * is missed.
  */
 export function scoped(query, matchers) {
   return query.replaceAll(TOKEN, (token, ...rest) => {
@@ -39,5 +40,5 @@ export function scoped(query, matchers) {
   });
 }
 
-/** A query as the plain files have it. */
+/** A query of the plain files. */
 export const scopedToRelease = (query) => scoped(query, () => matchersOf(SERIES_LABELS));

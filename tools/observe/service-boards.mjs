@@ -1,6 +1,7 @@
-// Dashboards of what clients meet. `row` begins the panels that answer a question. A panel: its title, its unit, what is bad
-// and what to do, and its queries, each with its legend and the sign of its values: `+` above zero under load, `0` zero or
-// more. Figures in what is bad become its thresholds, runbooks in what to do become links.
+// Dashboards of the public API. `row` starts the panels that answer a question. A panel has a title, a unit,
+// a description of bad values and what to do about them, and queries with legends and the sign of their
+// values: `+` above zero under load, `0` zero or more. Numbers in the description of bad values become
+// thresholds; runbooks in what to do become links.
 import {
   BACKEND,
   FOR_CLIENTS,
@@ -17,7 +18,7 @@ import {
 } from './names.mjs';
 import { OBJECTIVES, ratioName } from './slo.mjs';
 
-/** Probes and scrapes would hide what they are for. */
+/** Probes and scrapes would dominate the panels. */
 const NO_PROBE = `${ROUTE}!~"/(healthz|readyz|metrics)"`;
 
 const clients = rate(`${m.requests.duration}_count`, '', FOR_CLIENTS);

@@ -1,4 +1,5 @@
-// The objectives, and how fast their budgets may burn. The windows are those of Google's SRE workbook, chapter 5.
+// The objectives, and the burn rates of their budgets. The windows are those of Google's SRE workbook,
+// chapter 5.
 import { FOR_CLIENTS, STATUS, m } from './names.mjs';
 
 const all = (window) => `sum(rate(${m.requests.duration}_count{${FOR_CLIENTS}}[${window}]))`;
@@ -6,12 +7,15 @@ const failed = (window) =>
   `sum(rate(${m.requests.duration}_count{${FOR_CLIENTS},${STATUS}=~"5.."}[${window}]))`;
 const cut = (window) => `sum(rate(${m.requests.endedEarly}{svc_ending="cut"}[${window}]))`;
 
-/** The least time that is a boundary of its histogram, and that people still take for an answer. */
+/** The smallest histogram boundary that users still perceive as responsive. */
 const FIRST_TOKEN_S = '2.5';
 const begun = (window) => `sum(rate(${m.inference.firstToken}_count[${window}]))`;
 const inTime = (window) => `sum(rate(${m.inference.firstToken}_bucket{le="${FIRST_TOKEN_S}"}[${window}]))`;
 
-/** Each: its share of failures over a window, and what share may fail. A share has no value while nothing is asked. */
+/**
+ * Each objective: its failure ratio over a window, and the allowed ratio. The ratio has no value without
+ * requests.
+ */
 export const OBJECTIVES = [
   {
     slo: 'availability',
@@ -32,7 +36,7 @@ export const OBJECTIVES = [
 
 export const WINDOWS = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'];
 
-/** Both windows have to burn: the long one says that it matters, the short one that it goes on. */
+/** Both windows must burn: the long one shows that it matters, the short one that it continues. */
 export const BURNS = [
   { severity: 'critical', factor: 14.4, long: '1h', short: '5m' },
   { severity: 'critical', factor: 6, long: '6h', short: '30m' },

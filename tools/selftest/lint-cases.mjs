@@ -1,4 +1,4 @@
-// What the lint rules refuse, one violation per rule, and what they permit.
+// Violations of the lint rules, one per rule, and permitted code.
 const lines = (count, line) => `${line}\n`.repeat(count);
 
 /** Lint violations: the rule as oxlint names it, the file, its text. */
@@ -141,7 +141,7 @@ export const lint = [
   ],
 ];
 
-/** What the rules permit. No diagnostic may name these files. */
+/** Permitted code. No diagnostic may name these files. */
 export const permitted = [
   [
     'libs/b/src/type-ring.ts',

@@ -1,4 +1,4 @@
-// What the workspace's own checks refuse, one violation per rule, and what they permit.
+// Violations of the workspace's own checks, one per rule, and permitted files.
 const lines = (count, line) => `${line}\n`.repeat(count);
 
 /** Violations of the other checks: the check, the file, its text, what its report must contain. */
@@ -169,7 +169,7 @@ export const own = [
   ],
 ];
 
-/** What the other checks permit: the check, the file, its text. No report may name the file. */
+/** Permitted by the other checks: the check, the file, its text. No report may name the file. */
 export const ownPermitted = [
   [
     'migrations',
@@ -196,7 +196,7 @@ export const ownPermitted = [
   ['text', 'libs/b/src/fine.ts', '// A PostgreSQL session ends with its connection.\nexport {};\n'],
 ];
 
-/** The rooms of the workspace that is tried. */
+/** The rooms of the test workspace. */
 export const roomTable = `
 export const maxFiles = 20;
 export const rooms = {

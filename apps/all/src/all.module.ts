@@ -26,7 +26,7 @@ export interface AllParts {
   readonly payments: PaymentsConfig;
 }
 
-/** Introduces the services to each other, all in this process. */
+/** Connects the services to each other in this process. */
 @Module({})
 export class AllModule {
   static with(parts: AllParts): DynamicModule {
@@ -53,7 +53,7 @@ export class AllModule {
     };
   }
 
-  /** What brings the event log's events to the services. */
+  /** Delivers the events of the event log to the services. */
   static readonly events = (app: NestFastifyApplication): EventStrategy =>
     app.get(EventStrategy, { strict: false });
 }

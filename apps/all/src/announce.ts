@@ -1,7 +1,7 @@
 import type { FirstAccount } from '@svc/gateway';
 import type { LocalServer, Running } from '@svc/runtime';
 
-/** Everything, running. */
+/** The addresses and accounts of the running platform. */
 interface All {
   readonly running: Running;
   readonly account: FirstAccount | undefined;
@@ -12,7 +12,7 @@ interface All {
   readonly firstModel: string;
 }
 
-/** What tells a newcomer where everything is and what to type first. */
+/** The text printed at the start: addresses, and commands for a first request. */
 export function announcement(all: All): string {
   const { running, account, dataDir, simulatorUrl, localServers, operatorTokenFrom } = all;
   const base = `${running.apiUrl}/api/v1`;
@@ -35,10 +35,10 @@ export function announcement(all: All): string {
   return lines.join('\n');
 }
 
-/** How many models that are not offered are named; of the others their number is. */
+/** At most this many skipped models are named; for the rest only their number is printed. */
 const SKIPPED_SHOWN = 5;
 
-/** A server's names are printed as JSON, with nothing in them that a terminal would obey. */
+/** Names from a model server are printed as JSON, so that they contain no terminal escape sequences. */
 function foundLines({ name, url, models, skipped }: LocalServer): string[] {
   const rest = skipped.length - SKIPPED_SHOWN;
   return [

@@ -5,10 +5,10 @@ const TAKEN =
   'another process has had the database meanwhile: what this one remembers of balances may be wrong';
 
 /**
- * Opens the database that is given, or the embedded one, makes sure that it is this process's alone, and brings its
- * tables up to date; one that does not answer is waited for. From then on any outage of the database is one that the
- * process waits for, with `/readyz` saying no; it ends only when another process has had the database meanwhile.
- * Throws StartFault.
+ * Opens the given database or the embedded one, takes the lock that keeps other processes off it, and
+ * migrates its tables. Waits for a database that does not respond. Later outages are waited out too, with
+ * `/readyz` failing; the process exits only if another process took the lock in the meantime. Throws
+ * StartFault.
  */
 export async function openDatabase(
   { dataDir, url, waitMs }: { dataDir: string; url: string | undefined; waitMs: number },
@@ -17,14 +17,14 @@ export async function openDatabase(
   const { logger, readiness, undo } = starting;
   const embedded = url === undefined ? await startEmbeddedPostgres({ dataDir, logger }) : undefined;
   const databaseUrl = url ?? embedded?.url ?? '';
-  // Without the lock the embedded server is another process's, and is left running.
+  // Without the lock, the embedded server belongs to another process and must keep running.
   let isOurs = false;
   if (embedded) undo(() => (isOurs ? embedded.stop() : undefined));
   const onTaken = (): void => {
     isOurs = false;
     starting.fail(TAKEN);
   };
-  // Limits and holds are in memory.
+  // Limits and holds are in memory, so no second process may use the database.
   const owned = url === undefined ? dataDir : 'The database';
   await ownDatabase({ url: databaseUrl, mode: 'alone', owned, waitMs, prepare: migrate }, starting, {
     onHeld: (isHeld) => (isOurs = isHeld),

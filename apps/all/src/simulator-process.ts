@@ -4,18 +4,20 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../model-simulator/dist/main.js', import.meta.url));
 
-/** How long the simulator may take to start, and to stop. */
+/** Time limit for the simulator's start, and for its end. */
 const DEADLINE_MS = 10_000;
 
 export interface SimulatorProcess {
-  /** The base of its OpenAI-compatible API. */
+  /** Base URL of its OpenAI-compatible API. */
   readonly url: string;
-  /** The base of its search. */
+  /** Base URL of its search engine. */
   readonly searchUrl: string;
   stop(): Promise<void>;
 }
 
-/** Starts the model simulator beside this process, which it follows when that ends, however it ends. */
+/**
+ * Starts the model simulator as a child process, which exits with this process even if this one is killed.
+ */
 export async function startSimulatorProcess(): Promise<SimulatorProcess> {
   const child = fork(MAIN, ['--port', '0'], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -25,7 +25,7 @@ import { announcement } from './announce.js';
 import { openDatabase } from './database.js';
 import { type SimulatorProcess, startSimulatorProcess } from './simulator-process.js';
 
-/** Every setting of this process. */
+/** All settings of this process. */
 export const settings = {
   ...allConfig,
   ...gatewayConfig,
@@ -38,7 +38,7 @@ export const settings = {
 
 type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
 
-/** Starts every service in this process, in the order in which they need each other, and says where they are. */
+/** Starts every service in this process, in the order of their dependencies, and returns their addresses. */
 export async function start(starting: Starting): Promise<string> {
   const { config, env, logger } = starting;
   const dataDir = await makeDataDir(config.SVC_DATA_DIR);
@@ -88,7 +88,7 @@ export async function start(starting: Starting): Promise<string> {
   });
 }
 
-/** The default model, but rather one with a real server, such as one that was found, than one that is simulated. */
+/** The default model if it has a real server, otherwise the first model with one, otherwise the default. */
 function modelToTry(catalog: Catalog): Model | undefined {
   const models = [catalog.text.find('default') ?? [], catalog.text.list].flat();
   const isReal = ({ backends, offline }: Model): boolean =>
@@ -96,7 +96,7 @@ function modelToTry(catalog: Catalog): Model | undefined {
   return models.find(isReal) ?? models[0];
 }
 
-/** Only its owner may look into it: it holds secrets. */
+/** Only its owner may list the folder, because it contains secrets. */
 async function makeDataDir(path: string): Promise<string> {
   const dataDir = resolve(path);
   await mkdir(dataDir, { recursive: true });
@@ -104,7 +104,9 @@ async function makeDataDir(path: string): Promise<string> {
   return dataDir;
 }
 
-/** A faulty catalogue is told before anything is looked for. */
+/**
+ * Reads the catalogue first, so that a faulty one is reported before local model servers are searched for.
+ */
 async function catalogAndServers(
   starting: Starting,
   dataDir: string,
@@ -117,7 +119,7 @@ async function catalogAndServers(
   return { catalog: await openCatalog({ path, extraPath }, starting), localServers };
 }
 
-/** The simulator is started where the catalogue counts on one, as a backend or for searches, and says no address. */
+/** Starts the simulator if the catalogue uses one without a URL, as a backend or as a search provider. */
 async function ownSimulator(
   catalog: Catalog,
   { config, undo }: Starting,

@@ -20,7 +20,7 @@ export interface ApiGatewayParts {
   readonly logger: Logger;
 }
 
-/** Introduces the gateway to its neighbours in other processes. */
+/** Connects the gateway to the services in other processes. */
 @Module({})
 export class ApiGatewayModule {
   static with({ config, catalog, characters, logger }: ApiGatewayParts): DynamicModule {
@@ -46,7 +46,7 @@ export class ApiGatewayModule {
     };
   }
 
-  /** What brings the event log's events to the services. */
+  /** Delivers the events of the event log to the services. */
   static readonly events = (app: NestFastifyApplication): EventStrategy =>
     app.get(EventStrategy, { strict: false });
 }

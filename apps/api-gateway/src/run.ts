@@ -30,10 +30,11 @@ export const run = (env: Environment): Promise<void> =>
         proxyListen: config.GATEWAY_PROXY_LISTEN,
         corsOrigins: config.GATEWAY_CORS_ORIGINS,
       });
-      // Undone before the database is closed.
+      // Stops before the database is closed.
       starting.undo(() => watch.stop());
       const database = app.get(Database, { strict: false });
-      // All gateways share it: if they were not ready while it is silent, nobody would serve the keys that they know.
+      // All gateways share the database: if an outage made them all unready, requests with cached keys would
+      // fail too.
       watch.add('database', () => database.query('SELECT 1'), { forStartOnly: true });
       return `api-gateway listening on ${apiUrl}, for the operator on ${operatorUrl}`;
     },

@@ -41,7 +41,7 @@ async function startLedger(port = '0'): Promise<LedgerProcess> {
   return { service, url: match[1] ?? '' };
 }
 
-/** Waits until a ledger says that it is ready, or that it is not. */
+/** Waits until a ledger reports that it is ready, or that it is not. */
 async function untilReady({ url }: LedgerProcess, wanted: boolean): Promise<boolean> {
   while ((await fetch(`${url}/readyz`)).ok !== wanted) await sleep(50);
   return wanted;
@@ -75,11 +75,14 @@ async function accountWith(dollars: number): Promise<string> {
 interface Spending {
   readonly accountId: string;
   readonly requests: number;
-  /** Tries at most of a request that is refused, with a moment between. */
+  /** Maximum number of attempts for a request that is refused, with a pause in between. */
   readonly tries: number;
 }
 
-/** Requests at once over all clients, each of which holds, grows its hold and spends most of it. What they cost. */
+/**
+ * Concurrent requests over all clients; each holds, extends its hold and spends most of it. Returns their
+ * total cost.
+ */
 async function spend({ accountId, requests, tries }: Spending): Promise<bigint> {
   let chargedNano = 0n;
   const run = async (index: number): Promise<void> => {
@@ -94,7 +97,7 @@ async function spend({ accountId, requests, tries }: Spending): Promise<bigint> 
     try {
       await ledger.settle(grown, chargeOf(accountId, 0n, { requestId: grown.requestId, cost }));
     } catch (error) {
-      // Then it is never charged.
+      // A refused charge is never posted.
       if (error instanceof Problem) return;
       throw error;
     }
@@ -104,7 +107,7 @@ async function spend({ accountId, requests, tries }: Spending): Promise<bigint> 
   return chargedNano;
 }
 
-/** A ledger that can't be asked is asked again: without that the hold would lapse with its lease. */
+/** Retries if the ledger can't be reached; otherwise the hold would last until its lease expires. */
 async function giveBack(ledger: Ledger, hold: Hold, tries: number): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const isDone = await ledger.release(hold).then(
@@ -129,7 +132,7 @@ async function holdAtLast(ledger: Ledger, accountId: string, tries: number): Pro
   return undefined;
 }
 
-/** What an account has paid, and whether the books are sound. */
+/** The total that an account has paid, and the result of the audit. */
 async function paid(accountId: string, dollars: number) {
   const { usdNano } = await vi.waitFor(() => books().balances(accountId), PATIENCE);
   const { ok, mismatches } = await books().audit('whole');
@@ -154,7 +157,7 @@ afterAll(async () => {
 });
 
 describe('three clients and two ledgers', () => {
-  it('an account with 1.00 USD and 1,000 requests at once is charged at most 1.00 and at least 0.99', async () => {
+  it('charge an account with 1.00 USD and 1,000 concurrent requests at most 1.00 and at least 0.99', async () => {
     const accountId = await accountWith(1);
     const chargedNano = await spend({ accountId, requests: 1_000, tries: 20 });
     expect(chargedNano).toBeLessThanOrEqual(usd(1));
@@ -162,7 +165,7 @@ describe('three clients and two ledgers', () => {
     expect(await paid(accountId, 1)).toEqual(exactly(chargedNano));
   });
 
-  it('kill -9 of a ledger under load loses and doubles nothing, and nothing stays held', async () => {
+  it('lose and double no charge, and leave nothing held, when a ledger is killed under load', async () => {
     const accountId = await accountWith(100);
     const spending = spend({ accountId, requests: 3_000, tries: 100 });
     await sleep(200);
@@ -176,7 +179,7 @@ describe('three clients and two ledgers', () => {
     await vi.waitFor(async () => expect(await left()).toBe(usd(100) - chargedNano), PATIENCE);
   });
 
-  it('a Redis that loses its memory under load loses no charge and makes none twice', async () => {
+  it('lose and double no charge when Redis loses its data under load', async () => {
     const accountId = await accountWith(100);
     const spending = spend({ accountId, requests: 3_000, tries: 100 });
     await sleep(200);
@@ -186,7 +189,7 @@ describe('three clients and two ledgers', () => {
     expect(await paid(accountId, 100)).toEqual(exactly(chargedNano));
   });
 
-  it('without Redis no ledger is ready', async () => {
+  it('are not ready without Redis', async () => {
     await infra.redis.kill();
     const ready = (wanted: boolean) => Promise.all(ledgers.map((ledger) => untilReady(ledger, wanted)));
     expect(await ready(false)).toEqual([false, false]);

@@ -3,7 +3,10 @@ import { sharedLedgerConfig } from '@svc/ledger';
 import { databaseStartWaitMs, databaseUrl, internalTokens, processConfig } from '@svc/runtime';
 import { z } from 'zod';
 
-/** Settings of the process that owns every balance. Each call belongs to a request that its gateway logs. */
+/**
+ * Settings of the process that owns every balance. By default it logs only warnings: the gateway logs each
+ * request.
+ */
 export const billingLedgerConfig = {
   ...sharedLedgerConfig,
   ...kafkaConfig,

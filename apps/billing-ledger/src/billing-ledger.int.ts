@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-it('reports all faults of its settings at once', async () => {
+it('reports all invalid settings at once', async () => {
   const env = { PORT: 'x', REDIS_URL: 'http://127.0.0.1', KAFKA_BROKERS: 'nowhere', LEDGER_MAX_HOLDS: '0' };
   const faulty = RunningProcess.spawn({ main: MAIN, env });
   expect(await faulty.ended()).toBe(1);

@@ -6,7 +6,7 @@ import { InternalToken, type Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import type { BillingLedgerConfig } from './billing-ledger.config.js';
 
-/** The ledger, served to the other processes. */
+/** Serves the ledger to the other processes. */
 @Module({})
 export class BillingLedgerModule {
   static with(config: BillingLedgerConfig, logger: Logger): DynamicModule {

@@ -5,7 +5,7 @@ import { checkMigrated, migrate, ownDatabase } from '@svc/storage';
 import { billingLedgerConfig } from './billing-ledger.config.js';
 import { BillingLedgerModule } from './billing-ledger.module.js';
 
-/** The ledger, served to the other processes. */
+/** Serves the ledger to the other processes. */
 export const run = (env: Environment): Promise<void> =>
   runProcess(env, {
     settings: billingLedgerConfig,

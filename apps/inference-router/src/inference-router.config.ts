@@ -2,7 +2,10 @@ import { routerConfig } from '@svc/router';
 import { catalogConfig, internalTokens, processConfig } from '@svc/runtime';
 import type { z } from 'zod';
 
-/** Settings of the process that asks backends. Each call belongs to a request that its gateway logs. */
+/**
+ * Settings of the process that calls backends. By default it logs only warnings: the gateway logs each
+ * request.
+ */
 export const inferenceRouterConfig = {
   ...routerConfig,
   ...processConfig({ name: 'inference-router', port: 3003, logLevel: 'warn' }),

@@ -43,12 +43,12 @@ describe('inference-router', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('lives and is ready', async () => {
+  it('is live and ready', async () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('asks the backends of its catalogue for whoever knows the token', async () => {
+  it('calls the backends of its catalogue for callers with the token', async () => {
     const settings = z.object(routerClientConfig).parse({ ROUTER_URL: url });
     const signal = new AbortController().signal;
     const call = { requestId: 'r', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };
@@ -62,7 +62,7 @@ describe('inference-router', () => {
     expect(await ask(`${TOKEN}x`)).toMatchObject({ code: 'INFERENCE_FAILED' });
   });
 
-  it('reports all faults of its settings at once', async () => {
+  it('reports all invalid settings at once', async () => {
     const faulty = RunningProcess.spawn({ main: MAIN, env: { PORT: 'x', SVC_INTERNAL_TOKEN: 'short' } });
     expect(await faulty.ended()).toBe(1);
     expect(faulty.output).toMatch(/PORT/);

@@ -3,7 +3,7 @@ import { RouterApiModule } from '@svc/router';
 import { type Catalog, CatalogModule, type Environment, InternalToken } from '@svc/runtime';
 import type { InferenceRouterConfig } from './inference-router.config.js';
 
-/** The router, served to the other processes. */
+/** Serves the router to the other processes. */
 @Module({})
 export class InferenceRouterModule {
   static with(config: InferenceRouterConfig, catalog: Catalog, env: Environment): DynamicModule {

@@ -3,7 +3,7 @@ import { type Environment, openCatalog, runProcess } from '@svc/runtime';
 import { inferenceRouterConfig } from './inference-router.config.js';
 import { InferenceRouterModule } from './inference-router.module.js';
 
-/** The router, served to the other processes. */
+/** Serves the router to the other processes. */
 export const run = (env: Environment): Promise<void> =>
   runProcess(env, {
     settings: inferenceRouterConfig,

@@ -13,7 +13,7 @@ const TOKEN = 'internal-token-of-the-tests-of-the-limiter';
 
 let redis: TestRedis;
 
-/** The real process, with waits that no busy machine exceeds. */
+/** The real process, with timeouts that a busy machine does not exceed. */
 async function startProcess(
   env: Record<string, string> = {},
 ): Promise<{ service: RunningProcess; url: string }> {
@@ -85,7 +85,7 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       ['no token', undefined],
       ['a wrong token', 'Bearer wrong'],
       ['a token with something after it', `Bearer ${TOKEN}x`],
-    ])('refuses %s with a 401 that says so, and counts nothing', async (_what, authorization) => {
+    ])('refuses %s with a 401 and counts nothing', async (_what, authorization) => {
       const request = admitRequest();
       const calls = [{ method: 'admit', arguments: [request] }];
       const response = await post(routes.callLimits.path, { calls }, authorization);
@@ -109,7 +109,7 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       ['renew', Array(1_001).fill({ requestId: 'a', accountId: 'b' })],
       ['failed', 'x'.repeat(301)],
       ['state'],
-    ])('refuses a faulty call of %s, and answers those that came with it', async (method, ...given) => {
+    ])('refuses a malformed call of %s and processes the rest of the batch', async (method, ...given) => {
       const calls = [
         { method, arguments: given },
         { method: 'blocked', arguments: ['ip:1'] },
@@ -123,7 +123,7 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       ]);
     });
 
-    it('is not mistaken for down by a caller that is too busy to read its responses', async () => {
+    it('is not considered down by a caller that is too busy to read its responses', async () => {
       const shared = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
       const options = { to: url, waitMs: 500, leaseMs: 60_000, local: { share: 0.25 } };
       const limiter = new FallbackLimiter(shared, options, { warn: () => undefined });
@@ -142,7 +142,7 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       await limiter.onModuleDestroy();
     });
 
-    it('tells what it counts on, and that it lives, without a token', async () => {
+    it('returns its mode and its liveness without a token', async () => {
       const limiter = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
       expect(await limiter.state()).toMatchObject({ mode: 'shared', localAdmits: 0, faults: 0 });
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -151,7 +151,7 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
     });
   });
 
-  it('a process that lacks its settings ends with a line for each', async () => {
+  it('exits with one line for each missing setting', async () => {
     const service = RunningProcess.spawn({ main: MAIN, env: { PORT: 'x' } });
     expect(await service.ended()).toBe(1);
     expect(service.output).toMatch(/REDIS_URL/);

@@ -3,7 +3,7 @@ import { LimitsApiModule } from '@svc/limiter';
 import { InternalToken } from '@svc/runtime';
 import type { RateLimiterConfig } from './rate-limiter.config.js';
 
-/** The limits, served to the other processes. */
+/** Serves the limits to the other processes. */
 @Module({})
 export class RateLimiterModule {
   static with(config: RateLimiterConfig): DynamicModule {

@@ -3,7 +3,7 @@ import { type Environment, runProcess } from '@svc/runtime';
 import { rateLimiterConfig } from './rate-limiter.config.js';
 import { RateLimiterModule } from './rate-limiter.module.js';
 
-/** The limits, served to the other processes. */
+/** Serves the limits to the other processes. */
 export const run = (env: Environment): Promise<void> =>
   runProcess(env, {
     settings: rateLimiterConfig,

@@ -2,7 +2,10 @@ import { retrievalConfig } from '@svc/retrieval';
 import { catalogConfig, internalTokens, processConfig, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
 
-/** Settings of the process that reads files and searches the web. Each call belongs to a request that its gateway logs. */
+/**
+ * Settings of the process that reads files and searches the web. It logs no calls, since the gateway logs
+ * each request.
+ */
 export const retrievalWorkerConfig = {
   ...retrievalConfig,
   ...processConfig({ name: 'retrieval-worker', port: 3004, logLevel: 'warn' }),

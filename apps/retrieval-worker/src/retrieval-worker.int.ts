@@ -24,7 +24,7 @@ describe('retrieval-worker', () => {
     assert.equal(await service.stop(), 0);
   });
 
-  it('is ready, and reads files for whoever knows the token', async () => {
+  it('is ready, and reads files for callers with the token', async () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const file = { accountId: 'a', bytes: Buffer.from('# Title'), name: 'a.md' };
     const ask = async (token: string): Promise<unknown> => {
@@ -42,7 +42,7 @@ describe('retrieval-worker', () => {
     expect(await ask(`${TOKEN}x`)).toMatchObject({ name: 'ExtractionFailed', retryable: true });
   });
 
-  it('reports all faults of its settings at once', async () => {
+  it('reports all invalid settings at once', async () => {
     const faulty = RunningProcess.spawn({ main: MAIN, env: { RETRIEVAL_THREADS: '0' } });
     expect(await faulty.ended()).toBe(1);
     expect(faulty.output).toMatch(/RETRIEVAL_THREADS/);

@@ -4,7 +4,7 @@ import { RetrievalApiModule } from '@svc/retrieval';
 import { type Catalog, CatalogModule, type Environment, InternalToken } from '@svc/runtime';
 import type { RetrievalWorkerConfig } from './retrieval-worker.config.js';
 
-/** Introduces retrieval to the catalogue. */
+/** Provides retrieval with the search providers of the catalogue. */
 @Module({})
 export class RetrievalWorkerModule {
   static with(config: RetrievalWorkerConfig, catalog: Catalog, env: Environment): DynamicModule {

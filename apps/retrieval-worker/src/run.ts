@@ -3,7 +3,7 @@ import { type Environment, openCatalog, runProcess } from '@svc/runtime';
 import { retrievalWorkerConfig } from './retrieval-worker.config.js';
 import { RetrievalWorkerModule } from './retrieval-worker.module.js';
 
-/** The reading of files and the search of the web, served to the other processes. */
+/** Serves file extraction, web search and page reading to the other processes. */
 export const run = (env: Environment): Promise<void> =>
   runProcess(env, {
     settings: retrievalWorkerConfig,

@@ -4,7 +4,7 @@ import { checkMigrated, whenReachable } from '@svc/storage';
 import { x402PaymentsConfig } from './x402-payments.config.js';
 import { X402PaymentsModule } from './x402-payments.module.js';
 
-/** The payments, as a process of their own. */
+/** Serves payments to the other processes. */
 export const run = (env: Environment): Promise<void> =>
   runProcess(env, {
     settings: x402PaymentsConfig,

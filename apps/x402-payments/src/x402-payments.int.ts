@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const TOKEN = 'internal-token-of-the-tests-of-payments';
 
-it('lives, is ready, says what is to be set before anything is sold, and stops when it is told to', async () => {
+it('is live and ready without settings for payments, names the missing ones, and stops on a signal', async () => {
   const database = await startTestDatabase();
   const env = {
     PORT: '0',
@@ -30,7 +30,7 @@ it('lives, is ready, says what is to be set before anything is sold, and stops w
   await database.stop();
 });
 
-it('reports all faults of its settings at once', async () => {
+it('reports all invalid settings at once', async () => {
   const env = { PORT: 'x', X402_EVM_PAY_TO: 'me', X402_EVM_RPC_URL: 'nowhere', X402_EVM_CONFIRMATIONS: '0' };
   const faulty = RunningProcess.spawn({ main: MAIN, env });
   expect(await faulty.ended()).toBe(1);

@@ -5,7 +5,7 @@ import { InternalToken, type Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import type { X402PaymentsConfig } from './x402-payments.config.js';
 
-/** The payments, served to the other processes. */
+/** Serves payments to the other processes. */
 @Module({})
 export class X402PaymentsModule {
   static with(config: X402PaymentsConfig, logger: Logger): DynamicModule {

@@ -1,9 +1,9 @@
-// A dashboard as a page, on Grafana's grid of 24 columns.
+// A dashboard as an HTML page, on Grafana's grid of 24 columns.
 import { panelBody } from './panel.mjs';
 import { escaped } from './values.mjs';
 
 const COLUMN = 66;
-/** Grafana's height of a row of its grid, and the space between two. */
+/** Grafana's grid row height, and the gap between rows. */
 const [ROW, GAP] = [30, 8];
 const TITLE = 34;
 
@@ -31,7 +31,7 @@ i { display: inline-block; width: 12px; height: 3px; margin-right: 6px; vertical
 .stats small { display: block; font-size: 12px; color: #52545c; }
 `;
 
-/** Collapsed rows opened, as after a click on each: the dashboard has room for them. */
+/** Opens collapsed rows, like a click on each: the grid positions already leave room for them. */
 const opened = (panels) =>
   panels.flatMap(({ panels: inRow = [], ...panel }) => [{ ...panel, collapsed: false }, ...inRow]);
 
@@ -54,7 +54,7 @@ async function drawn(panel, asked) {
   return { html, ...(!hasData && { missing: panel.title }) };
 }
 
-/** A dashboard's page with its size, and the titles of its panels that have no data. */
+/** A dashboard's page with its size, and the titles of its panels without data. */
 export async function boardPage(board, asked, { isOpen }) {
   const chosen = await asked.choose(board.templating.list);
   const panels = isOpen ? opened(board.panels) : closed(board.panels);
@@ -73,7 +73,7 @@ export async function boardPage(board, asked, { isOpen }) {
   };
 }
 
-/** Each collapsed row takes one line, whatever is in it. */
+/** Each collapsed row takes one line, regardless of its content. */
 function closed(panels) {
   let y = 0;
   return panels.map((panel) => {

@@ -1,4 +1,4 @@
-// A panel as SVG and HTML, with what its JSON says: unit, thresholds, legend.
+// A panel as SVG and HTML, according to its JSON: unit, thresholds, legend.
 import { escaped, formatOf, ticks } from './values.mjs';
 
 /** Grafana's classic palette, for a light background. */
@@ -19,20 +19,20 @@ const COLOURS = [
 const NAMED = { green: '#37872d', yellow: '#c79100', orange: '#e55400', red: '#c4162a' };
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [88, 8, 8, 20];
-/** Grafana gives a legend below a chart this share of the panel at most, and scrolls the rest. */
+/** Grafana gives a legend below a chart at most this share of the panel's height, and scrolls the rest. */
 const LEGEND_SHARE = 0.35;
 const LEGEND_ROW = 17;
 
 const finite = (points) => points.map(([, value]) => value).filter(Number.isFinite);
 
-/** The range of a chart's axis: of its data, and of zero. */
+/** The range of a chart's axis: its data, and zero. */
 function rangeOf(series, exemplars) {
   const values = [...series.flatMap(({ points }) => finite(points)), ...exemplars.map(([, value]) => value)];
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
   return least === most ? [0, 1] : [least, most + (most - least) * 0.05];
 }
 
-/** Of yes and no there is nothing in between. */
+/** Boolean axes have no intermediate ticks. */
 const marksOf = (unit, least, most) => (unit === 'bool_yes_no' ? [0, 1] : ticks(least, most));
 
 function axes({ x, y, width, height }, { least, most, unit, period }) {
@@ -52,7 +52,7 @@ function axes({ x, y, width, height }, { least, most, unit, period }) {
   return lines.join('');
 }
 
-/** A line with a gap where there is no value. */
+/** A line with gaps where there are no values. */
 function pathOf(points, { x, y }, gapSeconds) {
   let before = Number.NEGATIVE_INFINITY;
   let path = '';
@@ -93,7 +93,7 @@ function chart(panel, { series, exemplars }, { width, height, period }) {
   return `<svg width="${width}" height="${height}">${grid}${marks.join('')}${lines.join('')}${dots.join('')}</svg>`;
 }
 
-/** A table of the series, the highest last value first, cut where Grafana would scroll. */
+/** A table of the series, highest last value first, cut off where Grafana would scroll. */
 function legend(series, format, rows) {
   const cells = series
     .slice(0, rows)
@@ -144,7 +144,7 @@ function stat(panel, { series }) {
   return `<div class="stats" style="font-size:${values.length > 6 ? 18 : values.length > 2 ? 26 : 44}px">${parts.join('')}</div>`;
 }
 
-/** The inside of a panel, and whether it has data. */
+/** The content of a panel, and whether it has data. */
 export async function panelBody(panel, asked, { width, height }) {
   const found = await Promise.all(panel.targets.map((target) => asked.series(target)));
   const seen = await Promise.all(panel.targets.map((target) => asked.exemplars(target)));

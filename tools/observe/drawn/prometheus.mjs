@@ -1,4 +1,4 @@
-// What a dashboard asks a Prometheus, as Grafana asks it.
+// Runs a dashboard's queries on a Prometheus, like Grafana.
 
 const TIMEOUT_MS = 30_000;
 
@@ -22,7 +22,10 @@ export class Asked {
 
   #filled = (text) => text.replaceAll(/\$(\w+)/g, (_, name) => this.#variables[name] ?? '');
 
-  /** Gives each variable its first value, or all of them where it allows that, and tells what a reader would see chosen. */
+  /**
+   * Sets each variable to its first value, or to all if it allows that, and returns the selection for
+   * display.
+   */
   async choose(variables) {
     const chosen = [];
     for (const { type, name, label, query, includeAll, allValue } of variables) {
@@ -36,7 +39,7 @@ export class Asked {
     return chosen;
   }
 
-  /** The series of a query, each with its name and its points. */
+  /** The series of a query, each with name and points. */
   async series({ expr, legendFormat, instant }) {
     const { fromSeconds: start, toSeconds: end, stepSeconds: step } = this.period;
     const query = this.#filled(expr);
@@ -49,7 +52,7 @@ export class Asked {
     }));
   }
 
-  /** The exemplars of a query that wants them. */
+  /** The exemplars of a query that requests them. */
   async exemplars({ expr, exemplar }) {
     if (!exemplar) return [];
     const { fromSeconds: start, toSeconds: end } = this.period;

@@ -1,4 +1,4 @@
-// Values as Grafana writes them, by the units that the dashboards use.
+// Formats values like Grafana, for the units that the dashboards use.
 
 const TIMES = [
   [86_400, 'days'],
@@ -11,10 +11,10 @@ const TIMES = [
 const BYTES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const THOUSANDS = ['', 'K', 'Mil', 'Bil'];
 
-/** Three significant digits, without zeros at the end. */
+/** Three significant digits, without trailing zeros. */
 const short = (value) => (value === 0 ? '0' : String(Number(value.toPrecision(3))));
 
-/** Divides by a base as long as there is a suffix for it. */
+/** Divides by a base while there is a suffix for it. */
 function scaled(value, base, suffixes) {
   let [rest, at] = [value, 0];
   for (; Math.abs(rest) >= base && at < suffixes.length - 1; at += 1) rest /= base;
@@ -38,7 +38,7 @@ const FORMATS = {
 
 const SUFFIX = 'suffix:';
 
-/** How values of a unit are written. */
+/** Formats values of a unit. */
 export function formatOf(unit = 'short') {
   if (unit.startsWith(SUFFIX)) return (value) => `${FORMATS.short(value)}${unit.slice(SUFFIX.length)}`;
   const format = FORMATS[unit];
@@ -46,7 +46,7 @@ export function formatOf(unit = 'short') {
   return format;
 }
 
-/** Round values that divide a range into some parts. */
+/** Round values that divide a range. */
 export function ticks(least, most, parts = 4) {
   const raw = (most - least) / parts || 1;
   const power = 10 ** Math.floor(Math.log10(raw));
