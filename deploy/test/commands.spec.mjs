@@ -1,4 +1,5 @@
-// The commands of Helm in the documentation, and the notes that Helm prints, against the chart that they render.
+// Checks Helm's commands in the documentation, and the notes that Helm prints, against the chart that they
+// render.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -12,7 +13,7 @@ const PRODUCTION = parse(await readFile(`${ROOT}deploy/envs/prod.yaml`, 'utf8'))
 
 const minutes = (text) => Number(/--timeout (\d+)m\b/.exec(text)?.[1] ?? 0);
 
-/** The values that a command names, and the servers that it has to have. */
+/** The values that a command names, and the servers that it requires. */
 async function valuesOf(command) {
   const [, file] = /--values (\S+)/.exec(command) ?? [];
   return file ? parse(await readFile(ROOT + file, 'utf8')) : EXTERNAL;
@@ -21,7 +22,10 @@ async function valuesOf(command) {
 const startSeconds = ({ startupProbe: { periodSeconds, failureThreshold } }) =>
   periodSeconds * failureThreshold;
 
-/** How long Helm may have to wait for a workload: at an install for starts alone, at an upgrade for each replica in turn. */
+/**
+ * The maximum time that Helm waits for a workload: on install only its start, on upgrade each replica in
+ * turn.
+ */
 function secondsOf(release, { kind, metadata, spec }, verb) {
   if (kind === 'Job') return spec.activeDeadlineSeconds;
   const scaler = [...release.all('HorizontalPodAutoscaler'), ...release.all('ScaledObject')].find(
@@ -95,7 +99,7 @@ describe('the notes', () => {
     const needed = neededSeconds(await Release.of(values), 'upgrade');
     const given = minutes(await notes(values)) * 60;
     expect(given).toBeGreaterThan(needed);
-    // The deadline of a Job that is not there counts as well.
+    // The deadline of a disabled Job counts as well.
     expect(given).toBeLessThan(Math.max(needed, 600) + 121);
   });
 

@@ -64,7 +64,7 @@ describe('the data', () => {
   it('is what CloudNativePG and Helm know', async () => {
     expect(await tool('helm', ['lint', DATA, '--strict'])).toContain('0 chart(s) failed');
     const location = `${SCHEMAS}/{{ .ResourceKind }}{{ .KindSuffix }}.json`;
-    // Strimzi describes its resources in no module of Go.
+    // No Go module describes Strimzi's resources.
     const args = [
       '-strict',
       '-summary',

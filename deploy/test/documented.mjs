@@ -1,4 +1,4 @@
-// The commands of Helm that change a release, in the documentation.
+// Helm commands in the documentation that change a release.
 import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -12,7 +12,7 @@ const FOLDERS = [
   'deploy/runbooks/',
 ];
 
-/** The commands of a file that change a release: lines, or spans of code. */
+/** The commands of a file that change a release: lines, or code spans. */
 function commandsOf(text) {
   const joined = text.replaceAll(/\\\n\s*/g, ' ');
   const lines = Array.from(joined.matchAll(/^(?:#?\s*)(helm .*)$/gm), ([, line]) => line);
@@ -22,7 +22,7 @@ function commandsOf(text) {
     .filter((command) => /\b(install|upgrade|rollback) svc/.test(command));
 }
 
-/** Each command with the file that it is in. */
+/** Each command with its file. */
 export async function documented() {
   const found = [];
   for (const folder of FOLDERS) {

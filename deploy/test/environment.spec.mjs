@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { COMMANDS, settingsOf } from '../../tools/processes.mjs';
 import { ALL, EXTERNAL, Release, SERVICES, SETTINGS } from './chart.mjs';
 
-/** What an operator keeps in Secrets. */
+/** The Secrets that an operator creates. */
 const SECRETS = {
   DATABASE_URL: 'postgres://svc:secret@postgres:5432/svc',
   REDIS_URL: 'redis://:secret@redis:6379',
@@ -28,7 +28,7 @@ const GIVEN = {
   tls: { caSecret: { name: 'authorities' } },
 };
 
-/** Node reads it, and no settings do. */
+/** Read by Node, and by no settings. */
 const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 
 async function configOf(release, name) {

@@ -1,4 +1,4 @@
-// Every extension point of the chart, used at once.
+// Values that use every extension point of the chart at once.
 import { EXTERNAL } from './chart.mjs';
 
 const container = (name) => ({
@@ -13,7 +13,7 @@ const container = (name) => ({
   resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '32Mi' } },
 });
 
-/** Of the pod of any workload. */
+/** Extension points of every pod. */
 export const POD = {
   extraEnv: [
     { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
@@ -46,7 +46,7 @@ export const POD = {
   serviceAccountName: 'given',
 };
 
-/** All of them, for every workload. */
+/** All extension points, for every workload. */
 export const EXTENDED = {
   ...EXTERNAL,
   postgres: { ...EXTERNAL.postgres, caSecret: { name: 'postgres-ca' } },
@@ -93,7 +93,7 @@ export const EXTENDED = {
   ],
 };
 
-/** Secrets and ConfigMaps that it refers to. */
+/** The Secrets and ConfigMaps that they refer to. */
 export const REFERRED = {
   secrets: { shared: { KEY: 'value' }, 'postgres-ca': { 'ca.crt': 'certificate' } },
   configmaps: {

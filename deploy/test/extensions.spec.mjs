@@ -16,7 +16,7 @@ const WORKLOADS = [...SERVICES, 'browser', 'model-simulator', ...JOBS, 'test'];
 const mapValues = (object, change) =>
   Object.fromEntries(Object.keys(object).map((key) => [key, change(key)]));
 
-/** Where the values of each workload are. */
+/** The path of each workload's values. */
 const valuesFor = (name, own) => {
   switch (name) {
     case 'browser':

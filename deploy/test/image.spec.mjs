@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const MOST_BYTES = 250_000_000;
 const TOKEN = 'operator-token-of-the-test-of-the-image';
 
-/** The root is laid with Debian's packages, and entered as an engine does. */
+/** The root is built from Debian's packages, and the test enters it like a container engine. */
 function isPossible() {
   try {
     execFileSync('unshare', ['--mount', '--pid', '--fork', 'dpkg-deb', '--version']);
@@ -29,8 +29,8 @@ const canBuild = isPossible();
 if (!canBuild) console.warn('THE IMAGE IS NOT TESTED: that needs Debian and its root');
 
 /**
- * A process of the image as an engine starts it: process 1 of its own namespace, the image's user, a root that nobody writes
- * to, /tmp, and a volume.
+ * Runs a process of the image like a container engine: as process 1 of its own namespace, with the image's
+ * user, a read-only root, /tmp, and a volume.
  */
 class Container {
   constructor(root, { command, env = {}, data }) {
@@ -64,7 +64,7 @@ class Container {
     throw new Error(`it does not say ${pattern}: ${this.output}`);
   }
 
-  /** What process 1 of the namespace is outside of it. */
+  /** The id of the namespace's process 1 outside of the namespace. */
   async pid() {
     const { pid } = this.process;
     return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim());
@@ -88,7 +88,7 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Files of the image, links aside, as lines. */
+  /** Files of the image, without links, as lines. */
   const find = async (...terms) =>
     (await run('find', [root, '-type', 'f', ...terms])).stdout.trim().split('\n');
 

@@ -3,7 +3,7 @@ import { ALL, CHART, EXTERNAL, renderText } from './chart.mjs';
 import { EXTENDED } from './extensions.mjs';
 import { SCHEMAS, tool } from './tools.mjs';
 
-/** Everything at once, so that every template is judged. */
+/** Enables everything at once, so that every template is checked. */
 const EVERYTHING = {
   postgres: { url: 'postgres://svc:secret@postgres/svc' },
   redis: { url: 'redis://redis:6379' },

@@ -117,7 +117,7 @@ it.skipIf(!hasPromtool)(
   },
 );
 
-/** Panels, those of collapsed rows as well. */
+/** All panels, including those of collapsed rows. */
 const panelsOf = ({ panels }) => panels.flatMap((panel) => (panel.type === 'row' ? panel.panels : [panel]));
 
 async function boardsOf(one) {
@@ -154,10 +154,10 @@ it('dashboards of several releases stand side by side in one Grafana', async () 
   const all = [...(await boardsOf(release)), ...staging, ...(await boardsOf(await Release.of(elsewhere)))];
   for (const member of ['uid', 'title'])
     expect(new Set(all.map((board) => board[member])).size).toBe(all.length);
-  // The sidecar of a cluster writes those of all namespaces to one folder.
+  // The Grafana sidecar of a cluster writes the dashboards of all namespaces to one folder.
   const files = all.filter(({ title }) => !title.includes('eu-1')).map(({ file }) => file);
   expect(new Set(files).size).toBe(files.length);
-  // Grafana takes no longer ones.
+  // Grafana limits their length.
   expect(all.filter(({ uid }) => uid.length > 40)).toEqual([]);
 });
 

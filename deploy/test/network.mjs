@@ -1,9 +1,12 @@
-// NetworkPolicies as a network plugin reads them: who may reach whom.
+// Evaluates NetworkPolicies like a network plugin: which pods may connect to which.
 
 const matches = (selector, labels) =>
   Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels[name] === value);
 
-/** A pod of the release, or another end: `{ labels, namespace }`, or `{ address }` outside of the cluster. */
+/**
+ * A pod of the release, or another endpoint: `{ labels, namespace }`, or `{ address }` outside of the
+ * cluster.
+ */
 function isPeer(peer, end, ownNamespace) {
   if (peer.ipBlock) return end.address !== undefined && isIn(peer.ipBlock, end.address);
   if (end.address !== undefined) return false;
@@ -18,11 +21,14 @@ const isInRange = (range, address) => {
   const [base, bits] = range.split('/');
   return Math.floor(number(address) / 2 ** (32 - bits)) === Math.floor(number(base) / 2 ** (32 - bits));
 };
-/** IPv4 alone. */
+/** IPv4 only. */
 const isIn = ({ cidr, except = [] }, address) =>
   !cidr.includes(':') && isInRange(cidr, address) && !except.some((range) => isInRange(range, address));
 
-/** Whether the pod's policies let it pass in one direction, to or from an end, at a port by name or number. */
+/**
+ * Whether a pod's policies allow one direction of traffic, to or from an endpoint, at a port by name or
+ * number.
+ */
 function isAllowed(policies, { pod, end, ports, direction }) {
   const [rules, peers] = direction === 'Egress' ? ['egress', 'to'] : ['ingress', 'from'];
   const those = policies.filter(
@@ -38,7 +44,10 @@ function isAllowed(policies, { pod, end, ports, direction }) {
   );
 }
 
-/** Whether a connection may be made. What is outside of the release has no policies. Ports: its number, and its name. */
+/**
+ * Whether a connection is allowed. Endpoints outside of the release have no policies. Ports: its number,
+ * and its name.
+ */
 export function mayReach(release, { from, to, ports }) {
   const policies = release.all('NetworkPolicy');
   const leaves = !from.isOurs || isAllowed(policies, { pod: from, end: to, ports, direction: 'Egress' });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { EXTERNAL, Release, SERVICES } from './chart.mjs';
 import { mayReach, ours } from './network.mjs';
 
-/** By which variable a process knows each service and each server. */
+/** The variable with the address of each service and each server. */
 const CALLS = {
   'billing-ledger': 'LEDGER_URL',
   'inference-router': 'ROUTER_URL',
@@ -227,7 +227,7 @@ describe('out of the cluster', () => {
         const [address, bits] = range.split('/');
         expect([range, isIP(address)]).toEqual([range, isIP(cidr.split('/')[0])]);
         expect([range, Number(bits) > 0]).toEqual([range, true]);
-        // IPv4 by another name, which it takes for IPv4.
+        // An IPv4 address in IPv6 notation, which the process treats as IPv4.
         expect(range).not.toMatch(/^::ffff:/i);
       }
     }
@@ -245,7 +245,7 @@ describe('out of the cluster', () => {
     for (const name of SERVICES) {
       const towards = { from: ours(told, name), to: elsewhere('otel') };
       expect(mayReach(told, { ...towards, ports: [4318] })).toBe(true);
-      // The router asks model servers anywhere in the cluster, at any port.
+      // The router may call model servers anywhere in the cluster, at any port.
       expect(mayReach(told, { ...towards, ports: [22] })).toBe(name === 'inference-router');
       expect(told.environment(name).OTEL_EXPORTER_OTLP_ENDPOINT).toBe('http://collector.otel:4318');
     }
@@ -289,7 +289,7 @@ describe('a browser', () => {
     const reaching = MEMBERS.filter((name) =>
       mayReach(asking, { from: ours(asking, name), to: elsewhere('browsers'), ports: [9222] }),
     );
-    // The router asks model servers in any namespace by default.
+    // The router may call model servers in any namespace by default.
     expect(reaching).toEqual(['inference-router', 'retrieval-worker']);
     expect(release.find('Deployment', 'browser')).toBeUndefined();
     expect(release.environment('retrieval-worker')).not.toHaveProperty('RETRIEVAL_BROWSER_URL');

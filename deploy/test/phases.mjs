@@ -1,11 +1,11 @@
-// What a run of the chart's tests does at the moment, and how long each part took: builds and starts of whole servers take minutes.
+// Reports the progress and timing of the chart's tests: builds and starts of whole servers take minutes.
 import { writeSync } from 'node:fs';
 
 const STDERR = 2;
 const seconds = (sinceMs) => `${((performance.now() - sinceMs) / 1_000).toFixed(1)} s`;
 const say = (text) => writeSync(STDERR, `  ${text}\n`);
 
-/** Does the work, and reports when it begins and how long it took. */
+/** Runs the work, and reports its start and its duration. */
 export async function phase(what, work) {
   const startMs = performance.now();
   say(`${what} …`);

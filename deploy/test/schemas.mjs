@@ -1,10 +1,10 @@
-// JSON Schemas of what the charts make, for kubeconform: of Kubernetes and of the resources of others, from the descriptions
-// in their own modules. Members that they do not name are refused.
+// JSON Schemas for kubeconform, of Kubernetes and third-party resources, from the descriptions in their own
+// modules. Unknown members are refused.
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
-/** Modules, their versions, and where in them the descriptions are. */
+/** The modules, their versions, and the paths of the descriptions. */
 export const DESCRIPTIONS = [
   ['k8s.io/kubernetes', 'v1.36.2', 'api/openapi-spec/swagger.json'],
   ['sigs.k8s.io/gateway-api', 'v1.4.0', 'config/crd/standard'],
@@ -13,13 +13,13 @@ export const DESCRIPTIONS = [
   ['github.com/cloudnative-pg/cloudnative-pg', 'v1.26.0', 'config/crd/bases'],
 ];
 
-/** The groups of Kubernetes whose kinds charts make. */
+/** The Kubernetes API groups that charts use. */
 const GROUPS = ['', 'apps', 'batch', 'policy', 'autoscaling', 'networking.k8s.io', 'scheduling.k8s.io'];
 
 const mapValues = (object, change) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 
-/** A schema that takes no member that it does not name. */
+/** Adds that unknown members are refused. */
 function strict(schema) {
   const { $ref, type, properties, items, additionalProperties: others, required, enum: values } = schema;
   if ($ref) return { $ref };
@@ -39,7 +39,7 @@ function strict(schema) {
 const fileOf = ({ group, version, kind }) =>
   `${[kind, group.split('.')[0], version].filter(Boolean).join('-').toLowerCase()}.json`;
 
-/** The definitions that one needs, itself included. */
+/** The transitive dependencies of a definition, including itself. */
 function closure(name, definitions, found = new Set()) {
   if (found.has(name)) return found;
   found.add(name);
@@ -82,7 +82,7 @@ function ofCustomResource(text) {
     );
 }
 
-/** Writes the schemas of a file or a folder of descriptions into a folder. */
+/** Converts the descriptions of a file or folder to schemas in another folder. */
 export async function writeSchemas(path, folder) {
   if ((await stat(path)).isDirectory()) {
     for (const name of await readdir(path)) {

@@ -1,4 +1,5 @@
-// The checksum of the Secrets that a process reads, which Helm looks up in the cluster, here one with nothing but Secrets.
+// Tests the checksum of the Secrets that a process reads. Helm looks them up in the cluster, here a fake one
+// with only Secrets.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,14 +51,14 @@ const groups = Object.keys(GROUPS)
     return { name, versions: [{ groupVersion, version }], preferredVersion: { groupVersion, version } };
   });
 
-/** What lets Helm take an object for one of the release. */
+/** The metadata by which Helm recognizes an object as part of the release. */
 const OURS = {
   labels: { 'app.kubernetes.io/managed-by': 'Helm' },
   annotations: { 'meta.helm.sh/release-name': 'svc', 'meta.helm.sh/release-namespace': 'platform' },
 };
 
 let secrets;
-/** The checksums of a release beside the Secrets as they are here. */
+/** The checksums of a release with these Secrets in the cluster. */
 let before;
 const documents = new Map([
   ['/version', { major: '1', minor: '36', gitVersion: 'v1.36.0' }],
@@ -89,7 +90,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The release as Helm renders it beside these Secrets. */
+/** The release, rendered by Helm with these Secrets in the cluster. */
 async function releaseWith(changes, values = VALUES) {
   secrets = { ...SECRETS, ...changes };
   const url = `http://127.0.0.1:${server.address().port}`;
@@ -108,7 +109,7 @@ const checksums = (release) =>
     SERVICES.map((name) => [name, release.pod(name).metadata.annotations['checksum/secrets']]),
   );
 
-/** The services whose pods a change replaces. */
+/** The services whose pods are replaced by a change. */
 async function replacedBy(changes) {
   const after = checksums(await releaseWith(changes));
   return SERVICES.filter((name) => before[name] !== after[name]);

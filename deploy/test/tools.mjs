@@ -1,4 +1,5 @@
-// Tools that judge the chart, from the Go module proxy at fixed versions, built once and kept as Kafka's jars are.
+// Tools that check the chart, from the Go module proxy at fixed versions, built once and cached like Kafka's
+// jars.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,14 +17,14 @@ const BUILD_MS = 60 * 60_000;
 const RUN_MS = 240_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** Each tool: its package and version, which Go holds against its public checksums. */
+/** Each tool: its package and version, which Go verifies with its public checksums. */
 const TOOLS = {
   helm: { program: 'helm.sh/helm/v4/cmd/helm', version: 'v4.2.4' },
   kubeconform: { program: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.7.0' },
   'kube-linter': {
     program: 'golang.stackrox.io/kube-linter/cmd/kube-linter',
     version: 'v0.8.3',
-    // Its own name is served by its makers alone; its repository is in Go's mirror.
+    // Its vanity import path is not on the proxy, but its repository is.
     module: 'golang.stackrox.io/kube-linter',
     source: 'github.com/stackrox/kube-linter',
   },
@@ -32,21 +33,21 @@ const TOOLS = {
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'svc');
 export const programOf = (name) => join(cache, `${name}-${TOOLS[name].version}`, name);
 
-/** The folder with the schemas of these versions. */
+/** The folder with the schemas for these versions. */
 export const SCHEMAS = join(cache, `schemas-${DESCRIPTIONS.map(([, version]) => version).join('-')}`);
 
 const SOURCE = fileURLToPath(new URL('control-plane', import.meta.url));
 const sourceHash = createHash('sha256');
 for (const name of ['go.mod', 'go.sum', 'main.go']) sourceHash.update(readFileSync(join(SOURCE, name)));
 
-/** Kubernetes' own programs as one, for what is built from these sources. */
+/** Kubernetes' programs in one binary, built from these sources. */
 export const CONTROL_PLANE = join(
   cache,
   `control-plane-${sourceHash.digest('hex').slice(0, 12)}`,
   'control-plane',
 );
 
-/** Fills a folder of the cache that is not there yet. It has its place only once it is whole. */
+/** Fills a folder of the cache if it is missing. The folder gets its final name only when it is complete. */
 async function make(folder, fill) {
   if (existsSync(folder)) return;
   await mkdir(cache, { recursive: true });
@@ -56,7 +57,7 @@ async function make(folder, fill) {
     await rename(aside, folder);
   } catch (error) {
     await rm(aside, { recursive: true });
-    // Another run may have been first.
+    // Another run may have finished first.
     if (!existsSync(folder)) throw error;
   }
 }
@@ -86,13 +87,15 @@ async function describe(folder) {
 
 const buildTool = (name) => make(dirname(programOf(name)), (folder) => build(folder, TOOLS[name]));
 
-/** Builds what is missing, before the tests. */
+/** Builds missing tools before the tests. */
 export async function setup() {
   for (const name of Object.keys(TOOLS)) await buildTool(name);
   await make(SCHEMAS, describe);
 }
 
-/** Builds Helm and Kubernetes where they are missing. Kubernetes' programs report the version of their module. */
+/**
+ * Builds Helm and Kubernetes if they are missing. Kubernetes' programs report the version of their module.
+ */
 export async function buildControlPlane() {
   await buildTool('helm');
   const [, version] = /k8s\.io\/kubernetes (v\S+)/.exec(readFileSync(join(SOURCE, 'go.mod'), 'utf8'));
@@ -102,14 +105,14 @@ export async function buildControlPlane() {
   );
 }
 
-/** Where the descriptions of resources of others are. */
+/** The path of the descriptions of third-party resources. */
 export async function descriptionsOf(module) {
   const [, version, path] = DESCRIPTIONS.find(([name]) => name === module);
   const { Dir: dir } = JSON.parse(await go(cache, ['mod', 'download', '-json', `${module}@${version}`]));
   return join(dir, path);
 }
 
-/** Runs a tool with this input. Throws with what it wrote where it fails. */
+/** Runs a tool with this input. Throws its output if it fails. */
 export async function tool(name, args, input = '') {
   const running = run(programOf(name), args, { timeout: RUN_MS, maxBuffer: OUTPUT_BYTES });
   running.child.stdin.end(input);

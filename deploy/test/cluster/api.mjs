@@ -1,12 +1,12 @@
-// The API server as the tests ask it.
+// A client of the API server for the tests.
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 200;
-/** Far more than is needed: a busy machine is no reason to fail. */
+/** Far more than needed, so that a busy machine fails no test. */
 const MOST_MS = 8 * 60_000;
 
-/** Waits until something is there, and says what it has waited for where it never is. */
+/** Polls until a value exists; on timeout, the error names what was expected. */
 export async function until(what, look, mostMs = MOST_MS) {
   const deadline = Date.now() + mostMs;
   let last;
@@ -32,7 +32,7 @@ export class Api {
   open(method, path, { body, type = 'application/json' } = {}) {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
-      // Node says no length of what a DELETE carries.
+      // Node sets no Content-Length for the body of a DELETE.
       const described = { 'content-type': type, 'content-length': Buffer.byteLength(text) };
       const headers = { ...this.headers, ...(text && described) };
       const to = { host: '127.0.0.1', port: this.port, path, method, headers, agent: this.agent };
@@ -42,7 +42,7 @@ export class Api {
     });
   }
 
-  /** The answer, whatever it is. */
+  /** The response, whatever its status. */
   async send(method, path, of) {
     const response = await this.open(method, path, of);
     response.setEncoding('utf8');
@@ -56,7 +56,7 @@ export class Api {
     };
   }
 
-  /** The body of an answer that is no refusal. */
+  /** The body of a response; throws if the request was refused. */
   async ask(method, path, of) {
     const { status, body } = await this.send(method, path, of);
     if (status >= 400) throw new Error(`${method} ${path}: ${status} ${body.message ?? body}`);
@@ -79,7 +79,7 @@ export class Api {
     return (await this.get(path)).items;
   }
 
-  /** Every version that an object has from now on. */
+  /** Watches every version of an object from now on. */
   async history(path, name) {
     const { resourceVersion } = (await this.get(path)).metadata;
     const query = `watch=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`;

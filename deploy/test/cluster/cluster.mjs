@@ -1,4 +1,4 @@
-// Kubernetes with nodes that nobody runs, and Helm on it.
+// Kubernetes with simulated nodes, and Helm.
 import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -34,7 +34,7 @@ export class Cluster {
     await this.plane.stop();
   }
 
-  /** A namespace that takes restricted pods only, with Secrets and ConfigMaps. */
+  /** A namespace for restricted pods only, with Secrets and ConfigMaps. */
   async makeNamespace(name, secrets = {}, configMaps = {}) {
     const modes = ['enforce', 'warn', 'audit'].map((mode) => [
       `pod-security.kubernetes.io/${mode}`,
@@ -50,7 +50,7 @@ export class Cluster {
       await this.api.create(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: configMap }, data });
   }
 
-  /** Volumes that are there for whoever claims them. */
+  /** Volumes for any claim. */
   async makeVolumes(count) {
     for (let index = 0; index < count; index += 1)
       await this.api.create('/api/v1/persistentvolumes', {
@@ -63,7 +63,7 @@ export class Cluster {
       });
   }
 
-  /** Kinds of others by the names of their resources, as their own module describes them. */
+  /** Third-party kinds by resource name, as described by their own module. */
   makeKinds(module, names) {
     return phase(`kinds of ${module}: ${names.join(', ')}`, async () => {
       const folder = await descriptionsOf(module);
@@ -85,7 +85,7 @@ export class Cluster {
     });
   }
 
-  /** A command of Helm in the documentation, as a shell runs it in the root of the repository. */
+  /** Runs a Helm command of the documentation in a shell in the root of the repository. */
   shell(command) {
     const PATH = `${dirname(programOf('helm'))}:${process.env.PATH}`;
     const env = { ...process.env, PATH, KUBECONFIG: this.plane.kubeconfig };
@@ -95,7 +95,7 @@ export class Cluster {
     });
   }
 
-  /** Helm, with values. Gives what it wrote, warnings of the API server too. */
+  /** Runs Helm with values. Returns its output, including warnings of the API server. */
   helm(namespace, args, values) {
     return phase(`helm ${args.slice(0, 2).join(' ')} in ${namespace}`, () =>
       this.#helm(namespace, args, values),

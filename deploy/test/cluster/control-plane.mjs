@@ -1,4 +1,4 @@
-// etcd, API server, controllers and scheduler of Kubernetes, as processes of this machine.
+// etcd and Kubernetes' API server, controllers and scheduler, as local processes.
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -71,7 +71,7 @@ export class ControlPlane {
     this.processes.push({ name, child });
   }
 
-  /** Waits for something that no process may end before. */
+  /** Waits for a condition, and fails if a process exits first. */
   async ready(what, look) {
     await until(what, async () => {
       if (await look().catch(() => false)) return true;
@@ -109,7 +109,7 @@ export class ControlPlane {
       'bind-address': '127.0.0.1',
       'advertise-address': '127.0.0.1',
       'secure-port': this.port,
-      // It signs its own certificate there.
+      // The API server writes its self-signed certificate there.
       'cert-dir': this.path('certificates'),
       'token-auth-file': this.path('tokens.csv'),
       'authorization-mode': 'Node,RBAC',
@@ -158,7 +158,7 @@ export class ControlPlane {
       'cert-dir': this.path('manager'),
       'service-account-private-key-file': this.path('sa.key'),
       'root-ca-file': this.certificate,
-      // Nodes that nobody runs tell nothing about themselves.
+      // Simulated nodes report no status.
       'node-monitor-grace-period': '24h',
       'horizontal-pod-autoscaler-sync-period': '2s',
       'horizontal-pod-autoscaler-cpu-initialization-period': '1s',

@@ -1,4 +1,4 @@
-// The documentation's commands of Helm, as they are written there, on the control plane.
+// Runs the documentation's Helm commands as written, on the control plane.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { documented } from '../documented.mjs';
 import { Cluster, Installed } from './cluster.mjs';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await cluster.makeKinds(PROMETHEUS, ['servicemonitors', 'prometheusrules']);
   await cluster.makeVolumes(12);
   const connections = { postgres: SECRETS.postgres.uri, redis: SECRETS.redis.url };
-  // Production names a Secret that other releases make themselves.
+  // Production uses a Secret that other releases create themselves.
   const { 'svc-tokens': _tokens, ...others } = OF_OPERATORS;
   await cluster.makeNamespace('svc', { ...others, 'svc-data': connections });
 });

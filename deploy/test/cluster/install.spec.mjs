@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-/** The reason that the pods of each service were made for. */
+/** The event reason for which the pods of each service were created. */
 async function reasons() {
   const found = await release.deployments();
   return [...new Set(found.map(({ spec }) => spec.template.metadata.annotations.reason))];
@@ -69,7 +69,7 @@ it('a failing migration stops an upgrade before anything else is changed', async
   expect(generations(after)).toEqual(generations(before));
   expect(await reasons()).toEqual(['second']);
   expect((await release.revisions()).at(-1).status).toBe('failed');
-  // It is there to be looked at.
+  // Kept for inspection.
   expect((await job('migrate')).status.failed).toBeGreaterThan(0);
 });
 

@@ -26,7 +26,7 @@ afterAll(() => cluster?.stop());
 
 it('the API server takes the database of the data chart, and refuses one without instances', async () => {
   await cluster.makeNamespace('data');
-  // Strimzi describes its kinds in no module.
+  // No Go module describes Strimzi's kinds.
   const values = { kafka: { enabled: false }, postgres: { backup: { objectStore: 'store' } } };
   await cluster.helm('data', ['install', 'svc-data', DATA], values);
   const path = '/apis/postgresql.cnpg.io/v1/namespaces/data/clusters';
@@ -110,7 +110,7 @@ it.each([
   await cluster.makeNamespace(name, secrets);
   const release = new Installed(cluster, name);
   await release.install(values);
-  // An autoscaler may begin with more than there are at first.
+  // An autoscaler's minimum may exceed the initial number of replicas.
   const ready = await until('all that it wants is ready', async () => {
     const found = [
       ...(await release.deployments()),

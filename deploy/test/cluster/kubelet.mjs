@@ -1,4 +1,4 @@
-// Nodes that nobody runs. Pods on them are told to run, or to have ended, once all that they refer to is there.
+// Simulates nodes. Marks their pods as running, or as completed, once everything that they refer to exists.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROUND_MS = 200;
@@ -17,7 +17,7 @@ const nodeOf = (zone) => ({
   },
 });
 
-/** The Secrets and ConfigMaps that a pod can't start without, and the keys that it takes of each. */
+/** The Secrets and ConfigMaps that a pod can't start without, and the keys that it uses of each. */
 function needsOf({ volumes = [], containers }) {
   const variables = containers.flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom ?? {}));
   const wholes = containers.flatMap(({ envFrom = [] }) => envFrom);
@@ -37,13 +37,13 @@ const conditions = (ready) =>
   ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({ type, status: ready ? 'True' : 'False' }));
 
 export class Kubelet {
-  /** What the process of a container ends with, where its pod does not run for ever; others end with 0. */
+  /** Exit codes of containers that do not run forever; the default is 0. */
   exitCodes = {};
-  /** Whether pods that are new have to wait. */
+  /** Whether new pods have to wait. */
   isHeld = false;
-  /** What pods wait for that is not there. */
+  /** The missing objects that pods wait for. */
   missing = new Set();
-  /** Why the last round that failed has failed. */
+  /** Why the last failed round failed. */
   failure;
   #addresses = 0;
   #stopping = false;
@@ -74,7 +74,7 @@ export class Kubelet {
         const pods = await this.api.items('/api/v1/pods');
         for (const pod of pods) await this.#serve(pod);
       } catch (error) {
-        // What a round did not do is done by the next.
+        // The next round retries.
         this.failure = error;
       }
       await sleep(ROUND_MS);
@@ -86,7 +86,7 @@ export class Kubelet {
     const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
     if (!spec.nodeName) return;
     if (metadata.deletionTimestamp) {
-      // One that is gone already is refused, and that is well.
+      // A pod that is already gone causes an error, which can be ignored.
       await this.api.send('DELETE', path, { body: { gracePeriodSeconds: 0 } });
       return;
     }

@@ -1,4 +1,5 @@
-// The API of metrics (metrics.k8s.io), behind the API server as metrics-server is, with the load that a test says.
+// The metrics API (metrics.k8s.io), behind the API server like metrics-server, with a load that the test
+// sets.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -16,7 +17,7 @@ const RESOURCES = {
 };
 
 export class Metrics {
-  /** What each pod uses. */
+  /** The usage of each pod. */
   cpu = '1m';
 
   constructor(plane) {

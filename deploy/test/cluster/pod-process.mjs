@@ -1,5 +1,6 @@
-// The process of a pod that the API server has taken, on this machine: its command and environment, its Secrets and ConfigMaps. No
-// container runs: the files are those of the repository, Services are ports of this machine, and volumes are folders.
+// Runs the process of a pod from the API server on this machine: with its command and environment, its
+// Secrets and ConfigMaps. No container runs: the files are those of the repository, Services are local ports,
+// and volumes are folders.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +16,10 @@ const STOP_MS = 60_000;
 export class PodProcess {
   output = '';
 
-  /** `addresses` are those of Services, `svc-all:3000`, and where they are here; the pod's own ports are added to them. */
+  /**
+   * `addresses` maps addresses of Services, `svc-all:3000`, to local ones; the pod's own ports are added
+   * to them.
+   */
   constructor(api, namespace, addresses = {}) {
     Object.assign(this, { api, namespace, addresses });
   }
@@ -24,7 +28,7 @@ export class PodProcess {
     const pod = await this.#get('pods', name);
     const [main] = pod.spec.containers;
     this.folder = await mkdtemp(join(tmpdir(), `svc-pod-${name}-`));
-    // Root's PostgreSQL runs as another user, who has to get in.
+    // When run as root, PostgreSQL runs as another user, who needs access.
     await chmod(this.folder, 0o711);
     for (const { name: volume, mountPath } of main.volumeMounts ?? [])
       await this.#fill(mountPath, pod.spec.volumes.find((one) => one.name === volume) ?? {});
@@ -40,7 +44,7 @@ export class PodProcess {
     return this;
   }
 
-  /** Waits until its readiness probe is answered. */
+  /** Waits until its readiness probe succeeds. */
   ready() {
     const port = this.ports[this.probe.port];
     return until(
@@ -84,7 +88,7 @@ export class PodProcess {
     return Buffer.from(data[of.key] ?? '', 'base64').toString();
   }
 
-  /** Paths of its volumes and addresses of Services as they are here. */
+  /** Replaces paths of its volumes and addresses of Services by local ones. */
   #local(text) {
     const mount = (this.mounts ?? []).find((path) => text.startsWith(path));
     const at = Object.entries(this.addresses).find(([address]) => text.includes(address));
@@ -92,7 +96,7 @@ export class PodProcess {
     return at ? text.replace(at[0], at[1]) : text;
   }
 
-  /** Ports of this machine that are free, in place of its own. */
+  /** Replaces its ports by free local ports. */
   async #takePorts({ ports = [] }, env) {
     this.ports = {};
     for (const { name, containerPort } of ports) {

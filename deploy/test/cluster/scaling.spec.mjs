@@ -22,7 +22,7 @@ beforeAll(async () => {
   cluster = await Cluster.start();
   await cluster.makeNamespace('platform', SECRETS);
   release = new Installed(cluster, 'platform');
-  // Half of what it requests, of which it wants 70 %.
+  // Half of its CPU request; the target is 70 %.
   cluster.metrics.cpu = '125m';
   await release.install(FIXED);
 });

@@ -1,16 +1,16 @@
-// What a release on a cluster is given.
+// Values of a release on a cluster.
 import { EXTERNAL } from '../chart.mjs';
 
 const TOKEN = 'x'.repeat(32);
 
-/** Secrets that are there before it. */
+/** Secrets that exist before the release. */
 export const SECRETS = {
   tokens: { 'internal-token': TOKEN, 'operator-token': TOKEN },
   postgres: { uri: 'postgres://svc:secret@postgres:5432/svc' },
   redis: { url: 'redis://redis:6379' },
 };
 
-/** What operators of servers make, and the two that nobody makes. */
+/** Secrets created by the servers' operators, and two that an administrator creates. */
 export const OF_OPERATORS = {
   'svc-tokens': SECRETS.tokens,
   'svc-redis': SECRETS.redis,
@@ -19,7 +19,7 @@ export const OF_OPERATORS = {
   svc: { password: 'secret' },
 };
 
-/** Connections that the release keeps in Secrets of its own, which hooks need before those are there. */
+/** Connections that the release stores in its own Secrets, and that hooks need before those exist. */
 export const OWN = {
   ...EXTERNAL,
   postgres: { url: SECRETS.postgres.uri },
