@@ -10,14 +10,17 @@ import { Platform, type TestAccount } from '../platform.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
-/** Of the model. */
+/** Context size of the model. */
 const CONTEXT_TOKENS = 2_048;
-/** A token that is a word. The server notices a client that has left only when it sends text, and most tokens are parts of characters. */
+/**
+ * Makes the model generate whole words. The server notices a disconnected client only when it sends text,
+ * and most tokens are parts of characters.
+ */
 const WORD = 261;
 
 const START_MS = 60_000;
 
-/** What nobody needs of a model of some kilobytes is left out of the compilation: images. */
+/** Leaves image support out of the compilation, since this tiny model has none. */
 const python = await openPython({
   requirements: join(HERE, 'requirements.txt'),
   env: { CMAKE_ARGS: '-DLLAVA_BUILD=OFF -DMTMD_BUILD=OFF' },
@@ -47,7 +50,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
   let url: string;
   let platform: Platform;
   let account: TestAccount;
-  /** What the account was charged by its whole answers and finished streams. */
+  /** The total that the account was charged for complete responses and finished streams. */
   let chargedUsd = 0;
 
   beforeAll(async () => {
@@ -67,7 +70,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
       '0',
       '--n_ctx',
       `${CONTEXT_TOKENS}`,
-      // Several threads wait for each other without a pause, which takes minutes on a busy machine.
+      // Several threads would wait for each other in a busy loop, which takes minutes on a busy machine.
       '--n_threads',
       '1',
     ];
@@ -105,7 +108,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     return body;
   }
 
-  /** What a request was charged, in USD, once that is posted. */
+  /** The charge of a request, in USD, once it is posted. */
   async function chargeOf(requestId: string): Promise<number | undefined> {
     const { body } = await platform.operator('GET', `/accounts/${account.id}/transfers?limit=100`);
     const transfers = body['data'] as { kind: string; amount: string; reference: string }[];
@@ -130,7 +133,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     });
   });
 
-  it('answers, with its counts of tokens, and is charged for by them', async () => {
+  it('completes, with its token counts, which are charged', async () => {
     const { choices, usage, cost } = await whole();
     expect(typeof choices[0]?.message.content).toBe('string');
     expect(usage.prompt_tokens).toBeGreaterThan(5);
@@ -138,7 +141,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     expect(cost.usd).toBeCloseTo((usage.prompt_tokens + usage.completion_tokens) / 1e6, 9);
   });
 
-  it('streams to the end, with the usage that is counted for it', async () => {
+  it('streams to the end, with the usage that the gateway counts', async () => {
     const stream = request({ stream: true, stream_options: { include_usage: true } });
     const { chunks, text, done } = await chunksOf(await platform.chat(account.apiKey, stream));
     expect(done).toBe(true);
@@ -158,12 +161,12 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     const id = response.headers.get('x-request-id') ?? '';
     let cost: number | undefined;
     await eventually('what was delivered is charged', async () => (cost = await chargeOf(id)) !== undefined);
-    // All of it would be 2,000 tokens of output.
+    // The full completion would be 2,000 output tokens.
     expect(cost).toBeLessThan(0.002);
     chargedUsd += cost ?? Number.NaN;
   });
 
-  it('calls the tool that it must', async () => {
+  it('calls the required tool', async () => {
     const tools = [{ type: 'function', function: { name: 'decide', parameters: SCHEMA } }];
     const { choices } = await whole({
       tools,
@@ -174,20 +177,20 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     expect(JSON.parse(call?.function.arguments ?? '')).toEqual({ yes: expect.any(Boolean) as boolean });
   });
 
-  it('keeps to a schema beside json_object', async () => {
+  it('follows a schema next to json_object', async () => {
     const { choices } = await whole({ response_format: { type: 'json_object', schema: SCHEMA } });
     expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ yes: expect.any(Boolean) as boolean });
   });
 
-  it('gives log probabilities', async () => {
+  it('returns log probabilities', async () => {
     const { choices } = await whole({ max_tokens: 4, logprobs: true, top_logprobs: 2 });
     const logprobs = choices[0]?.logprobs?.content ?? [];
     expect(logprobs.length).toBeGreaterThan(0);
     for (const { logprob } of logprobs) expect(logprob).toBeLessThanOrEqual(0);
   });
 
-  // A stream over the context is no use here: the server begins it with 200 and then breaks it off without an event.
-  it('has a context, beyond which a request is refused as an overflow, free of charge', async () => {
+  // Not tested with a stream: the server starts it with 200 and then closes it without an event.
+  it('refuses a request beyond its context as an overflow, free of charge', async () => {
     const messages = [{ role: 'user', content: '?! '.repeat(5_000) }];
     const response = await platform.chat(account.apiKey, request({ messages }));
     expect(response.status).toBe(400);
@@ -197,7 +200,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     });
   });
 
-  it('leaves books that are right: what was charged is posted, and no more', async () => {
+  it('leaves correct books: every charge is posted, and no other', async () => {
     await eventually('all that was charged is posted', async () => {
       const usd = Number((await platform.balances(account.id)).usd);
       return Math.abs(10 - chargedUsd - usd) < 1e-9;

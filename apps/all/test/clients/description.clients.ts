@@ -42,7 +42,7 @@ const fileOf = (name: string, ending = 'yaml'): string => join(folder, `${name}.
 
 describe.each(['public', 'operator'])('the %s description, as it is served', (name) => {
   it(
-    'is linted by redocly without a word',
+    "passes redocly's linter without a warning",
     async () => {
       const { stdout, stderr, code } = await generators.run(
         'redocly',
@@ -56,7 +56,7 @@ describe.each(['public', 'operator'])('the %s description, as it is served', (na
   );
 
   it(
-    'becomes types by openapi-typescript that compile',
+    'generates types with openapi-typescript that compile',
     async () => {
       const types = fileOf(name, 'ts');
       const made = await generators.run('openapi-typescript', [fileOf(name), '-o', types], {
@@ -69,13 +69,13 @@ describe.each(['public', 'operator'])('the %s description, as it is served', (na
     TOOL_MS,
   );
 
-  it.skipIf(!python)('says to a reader of YAML 1.1 what it says to one of YAML 1.2', async () => {
+  it.skipIf(!python)('means the same to a reader of YAML 1.1 as to one of YAML 1.2', async () => {
     const read = await python?.run('python', ['read_yaml.py', fileOf(name)], { deadlineMs: TOOL_MS });
     expect(JSON.parse(read?.stdout ?? '')).toEqual(parse(await readFile(fileOf(name), 'utf8')));
   });
 
   it.skipIf(!python)(
-    'becomes a client in Python with a class for every schema of an object',
+    'generates a Python client with a class for every object schema',
     async () => {
       const out = join(folder, name, 'generated');
       const args = ['generate', '--path', fileOf(name), '--output-path', out, '--meta', 'none'];

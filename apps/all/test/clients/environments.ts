@@ -12,21 +12,21 @@ const OF_CLIENTS = join(here, 'requirements.txt');
 const generators = join(here, 'generators');
 const cache = fileURLToPath(new URL('../../../../.svc/clients', import.meta.url));
 
-/** Is there once an environment has all that it needs. */
+/** Exists once an environment is complete. */
 const COMPLETE = 'complete';
 
-/** A hundred packages come over the network, once, and some of them are compiled. */
+/** About a hundred packages are downloaded once, and some of them compiled. */
 const INSTALL_MS = 1_800_000;
 
-/** What a client prints may be long, and tells what went wrong. */
+/** A client's output may be long, and describes its failures. */
 const OUTPUT_BYTES = 64 * 1_048_576;
 
 const execute = promisify(execFile);
 
-/** Prints nothing where Python is too old, or lacks what makes an environment. */
+/** Prints nothing if Python is too old, or lacks the modules for environments. */
 const PROBE = 'import ensurepip, sys, venv; sys.version_info >= (3, 11) and print(sys.executable)';
 
-/** A Python that can make a virtual environment. */
+/** A Python that can create a virtual environment. */
 async function findPython(): Promise<string | undefined> {
   for (const name of [
     'python3',
@@ -45,7 +45,7 @@ async function findPython(): Promise<string | undefined> {
   return undefined;
 }
 
-/** A folder that is filled once, and kept as long as what it is made from stays the same. */
+/** A folder that is filled once, and kept while its inputs stay the same. */
 async function kept(madeFrom: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cache, hash('sha256', madeFrom).slice(0, 16));
   if (existsSync(join(folder, COMPLETE))) return folder;
@@ -59,13 +59,13 @@ async function kept(madeFrom: string, fill: (folder: string) => Promise<void>): 
 const installing = { timeout: INSTALL_MS, maxBuffer: OUTPUT_BYTES };
 
 interface PythonPackages {
-  /** The file that lists them. */
+  /** The requirements file. */
   readonly requirements: string;
-  /** For their installation. */
+  /** Environment variables for the installation. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A virtual environment with these packages. `undefined`, and a warning, where there is no Python. */
+/** A virtual environment with these packages. `undefined`, with a warning, if there is no Python. */
 export async function openPython(
   { requirements, env }: PythonPackages = { requirements: OF_CLIENTS, env: {} },
 ): Promise<Installed | undefined> {
@@ -87,7 +87,7 @@ export async function openPython(
   return new Installed(join(folder, 'bin'));
 }
 
-/** Tools from npm that need other versions of what this repository uses. */
+/** npm tools that need other versions of packages in this repository. */
 export async function openGenerators(): Promise<Installed> {
   const files = ['package.json', 'package-lock.json'];
   const texts = await Promise.all(files.map((file) => readFile(join(generators, file), 'utf8')));
@@ -126,7 +126,7 @@ export class Installed {
     }
   }
 
-  /** Runs one of them, and gives what it wrote whatever its end. */
+  /** Runs one of them, and returns its output, whatever its exit code. */
   async run(program: string, args: readonly string[], given: RunOptions): Promise<Output> {
     const options = {
       cwd: given.cwd ?? here,
@@ -150,7 +150,7 @@ export class Installed {
 
 /** A program that runs in the background. */
 export interface StartedProgram {
-  /** What its output began with, by the pattern that was waited for. */
+  /** The start of its output, matched by the pattern. */
   readonly match: RegExpExecArray;
   stop(): Promise<void>;
 }
@@ -163,7 +163,7 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 export interface RunOptions {
-  /** Default: where the programs of the tests are. */
+  /** Default: the folder of the test's programs. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly deadlineMs: number;

@@ -1,4 +1,4 @@
-/** What Schemathesis finds fault with, and why it is right as it is. */
+/** A failure that Schemathesis reports, with the reason why the behaviour is correct. */
 export interface KnownFailure {
   /** The name of its check. */
   readonly check: string;
@@ -12,7 +12,7 @@ export interface KnownFailure {
 
 const CHAT = 'POST /chat/completions';
 
-/** A request fits its schema and is refused all the same. */
+/** A request that fits its schema may still be refused. */
 const refused = (operation: string, says: RegExp, why: string): KnownFailure => ({
   check: 'positive_data_acceptance',
   operation,

@@ -3,7 +3,7 @@ import { Platform } from '../platform.js';
 import { type Output, openPython } from './environments.js';
 import { faultOf, outcomesOf } from './outcomes.js';
 
-/** A client loads in seconds, and has a dozen short requests to make. */
+/** A client loads in seconds, and makes a dozen short requests. */
 const CLIENT_MS = 300_000;
 
 const COMMON = ['chat', 'stream', 'tools', 'structured_output', 'image', 'wrong_key', 'context_overflow'];
@@ -18,7 +18,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 
 const clients = await openPython();
 
-describe.skipIf(!clients)('clients in Python, as they are', () => {
+describe.skipIf(!clients)('unmodified Python clients', () => {
   let platform: Platform;
   let env: Readonly<Record<string, string>>;
 
@@ -36,7 +36,7 @@ describe.skipIf(!clients)('clients in Python, as they are', () => {
     env = {
       SVC_URL: platform.apiUrl,
       SVC_API_KEY: apiKey,
-      // Without it, it looks for prices on the web.
+      // Otherwise it looks up prices on the web.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       PYTHONUTF8: '1',
     };
@@ -56,7 +56,7 @@ describe.skipIf(!clients)('clients in Python, as they are', () => {
       expect(faultOf(scenario, output)).toBeUndefined();
     });
 
-    it('has no other scenario', () => {
+    it('have no other scenario', () => {
       const all = outcomesOf(output).map((outcome) => outcome.name);
       expect(all.toSorted()).toEqual([...scenarios].toSorted());
     });

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A key of an account of its own: what one run does to its account is nothing to the others. */
+/** A key of a separate account, so that runs do not affect each other's accounts. */
 async function keyOf(apiKeyType: 'ADMIN' | 'INFERENCE'): Promise<string> {
   const { id } = await platform.account('1000000.00');
   const key = await platform.operator('POST', `/accounts/${id}/api_keys`, { apiKeyType, description: '' });
@@ -50,7 +50,7 @@ const PLANS: readonly Plan[] = [
     name: 'chat completions',
     description: publicDescription,
     token: () => keyOf('INFERENCE'),
-    // To try each corner of its schema in turn takes minutes; the others have that phase too.
+    // Trying each corner of its schema takes minutes; the other operations have that phase too.
     operations: ['--include-operation-id', 'createChatCompletion', '--phases', 'examples,fuzzing'],
   },
   {
@@ -60,7 +60,7 @@ const PLANS: readonly Plan[] = [
     operations: ['--exclude-operation-id', 'createChatCompletion', '--exclude-operation-id', 'revokeApiKey'],
   },
   {
-    // Beside others it would revoke the key that asks.
+    // Together with others it would revoke the key of the caller.
     name: 'the revocation of keys',
     description: publicDescription,
     token: () => keyOf('ADMIN'),
@@ -76,7 +76,7 @@ const PLANS: readonly Plan[] = [
 
 describe.skipIf(!python)(`Schemathesis, all checks, ${CASES} cases for each operation`, () => {
   it.concurrent.each(PLANS)(
-    'finds no fault with $name but what is known',
+    'finds only known failures with $name',
     async (plan) => {
       const report = join(folder, plan.name.replaceAll(/\W/g, '-'));
       const args = ['run', plan.description(), '--header', `Authorization: Bearer ${await plan.token()}`];
@@ -106,7 +106,7 @@ interface Failure {
   readonly check: string;
   readonly operation: string;
   readonly status: number;
-  /** The message of the error, or what the answer was. */
+  /** The message of the error, or the response. */
   readonly said: string;
   readonly fault: string;
   readonly request: string;
@@ -142,7 +142,10 @@ interface Recorder {
 }
 type Line = Readonly<Record<string, { readonly recorder?: Recorder }>>;
 
-/** All that a run has noted: its summary on the screen tells each kind of failure of an operation once. */
+/**
+ * All failures that a run recorded: its console summary lists each kind of failure of an operation only
+ * once.
+ */
 async function read(
   report: string,
   output: string,

@@ -6,14 +6,14 @@ import { Platform } from '../platform.js';
 import { type Output, openPython } from './environments.js';
 import { faultOf, outcomesOf } from './outcomes.js';
 
-/** A client loads in seconds, and has a payment and a dozen short requests to make. */
+/** A client loads in seconds, and makes a payment and a dozen short requests. */
 const CLIENT_MS = 300_000;
 
 const SCENARIOS = ['spend_controls', 'top_up', 'chat', 'stream', 'balance', 'transactions'];
 
 const clients = await openPython();
 
-describe.skipIf(!clients)('the x402 client in Python, as it is, with a wallet on a chain', () => {
+describe.skipIf(!clients)('the unmodified Python x402 client, with a wallet on a chain', () => {
   let chain: LocalChain;
   let seller: Seller;
   let platform: Platform;
@@ -43,7 +43,7 @@ describe.skipIf(!clients)('the x402 client in Python, as it is, with a wallet on
     expect(outcomesOf(output).map(({ name }) => name)).toEqual(SCENARIOS);
   });
 
-  it('has paid once, and the books are those of the chain', async () => {
+  it('has paid once, and the books match the chain', async () => {
     expect(await chain.balanceOf(seller.address)).toBe(25_000_000n);
     expect(await chain.balanceOf(wallet)).toBe(75_000_000n);
     expect((await platform.audit()).body).toMatchObject({ ok: true });

@@ -10,7 +10,7 @@ interface Job {
   readonly dns_sd_configs: readonly { readonly names: readonly string[]; readonly port: number }[];
 }
 
-describe('the services of compose.yaml, as processes of this machine', () => {
+describe('the services of compose.yaml, as local processes', () => {
   let stack: ComposeStack;
   let key: string;
 
@@ -45,7 +45,7 @@ describe('the services of compose.yaml, as processes of this machine', () => {
     expect(await operator('ledger/audit?scope=whole')).toMatchObject({ ok: true });
   });
 
-  it('search the web by the simulator', async () => {
+  it('search the web with the simulator', async () => {
     const response = await fetch(`${await stack.url('api-gateway', 3000)}/api/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -60,13 +60,13 @@ describe('the services of compose.yaml, as processes of this machine', () => {
     expect(body).toContain('"web_search_citations":[{');
   });
 
-  it('open no second account when they are started again', async () => {
+  it('open no second account when they are restarted', async () => {
     const output = await stack.again('first-account');
     expect(output).toBe('There are accounts already, so no first one is opened.\n');
     expect((await operator<{ data: unknown[] }>('accounts')).data).toHaveLength(1);
   });
 
-  it('report their metrics where Prometheus reads them, to its token alone', async () => {
+  it('report their metrics where Prometheus scrapes them, only with its token', async () => {
     const { scrape_configs: jobs } = parse(await readFile(PROMETHEUS, 'utf8')) as { scrape_configs: Job[] };
     expect(jobs.length).toBeGreaterThan(5);
     for (const { job_name: name, dns_sd_configs: found } of jobs) {
@@ -78,7 +78,7 @@ describe('the services of compose.yaml, as processes of this machine', () => {
     }
   });
 
-  it('end with 0 when they are stopped', async () => {
+  it('exit with 0 when they are stopped', async () => {
     expect(await stack.stop()).toEqual([]);
   });
 });

@@ -14,12 +14,12 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const DEPLOY = join(ROOT, 'deploy');
 const FILE = join(DEPLOY, 'compose.yaml');
 
-/** How long a service may take to be healthy or to complete, and to stop. */
+/** Time limits for a service to become healthy or to complete, and to stop. */
 const START_MS = 90_000;
 const STOP_MS = 60_000;
 const POLL_MS = 200;
 
-/** Services that this machine has as programs of its own. */
+/** Services that run as locally installed programs. */
 const SERVERS = ['kafka', 'redis', 'postgres'];
 
 interface ComposeEntry {
@@ -38,8 +38,9 @@ interface Container {
 }
 
 /**
- * The services of compose.yaml as processes of this machine, in the order of their dependencies: their commands, environments,
- * mounts and health checks, where names and ports of the Compose network are free ports of this machine.
+ * Runs the services of compose.yaml as local processes, in the order of their dependencies, with their
+ * commands, environments, mounts and health checks. Names and ports of the Compose network become free local
+ * ports.
  */
 export class ComposeStack {
   private readonly containers = new Map<string, Container>();
@@ -72,14 +73,14 @@ export class ComposeStack {
     }
   }
 
-  /** What a secret of the operator is. */
+  /** The value of an operator's secret. */
   secret(name: string): string {
     const value = this.given.get(name) ?? randomBytes(32).toString('hex');
     this.given.set(name, value);
     return value;
   }
 
-  /** Where a port of a service is. */
+  /** The local address of a service's port. */
   async url(service: string, port: number): Promise<string> {
     return `http://127.0.0.1:${await this.port(`${service}:${port}`)}`;
   }
@@ -88,13 +89,13 @@ export class ComposeStack {
     return this.containers.get(name)?.output ?? '';
   }
 
-  /** Runs a service that completes once more. */
+  /** Runs a one-off service again. */
   async again(name: string): Promise<string> {
     await this.begin(name);
     return this.output(name);
   }
 
-  /** Stops all of it as an engine does. Gives what did not end with 0. */
+  /** Stops everything like a container engine. Returns the services that did not exit with 0. */
   async stop(): Promise<string[]> {
     const ended = await Promise.all(
       [...this.containers].map(async ([name, { child }]) => {
@@ -119,7 +120,7 @@ export class ComposeStack {
     return starting;
   }
 
-  /** Starts a service once those that it depends on are ready; resolves when it is ready itself, or has completed. */
+  /** Starts a service once its dependencies are ready; resolves when it is ready itself, or has completed. */
   private async begin(name: string): Promise<void> {
     const { command = [], depends_on: before = {} } = this.service(name);
     const others = Object.keys(before).filter((one) => !SERVERS.includes(one));
@@ -135,7 +136,7 @@ export class ComposeStack {
     await this.served(name, container);
   }
 
-  /** Resolves once a service is healthy, or has completed where it has no health check. */
+  /** Resolves once a service is healthy, or has completed if it has no health check. */
   private async served(name: string, container: Container): Promise<void> {
     const { healthcheck } = this.service(name);
     for (const endMs = performance.now() + START_MS; performance.now() < endMs; await sleep(POLL_MS)) {
@@ -160,7 +161,7 @@ export class ComposeStack {
     return service;
   }
 
-  /** What the image sets, then what compose.yaml does, with the servers of this machine. */
+  /** The environment of the image, then that of compose.yaml, with the local servers. */
   private async environment(name: string): Promise<Record<string, string>> {
     const { environment = {}, volumes = [] } = this.service(name);
     const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1' };
@@ -176,7 +177,9 @@ export class ComposeStack {
     return env;
   }
 
-  /** `${NAME:-default}`, `${NAME:?why}` and `${NAME}` as Compose reads them, where secrets are given and nothing else. */
+  /**
+   * Substitutes `${NAME:-default}`, `${NAME:?why}` and `${NAME}` like Compose; only the secrets are given.
+   */
   private substituted(value: string): string {
     return value.replaceAll(/\$\{\w+(?::[-?][^}]*)?\}/g, (variable) => {
       const [, name = '', sign, text = ''] = /^\$\{(\w+)(?::([-?])(.*))?\}$/.exec(variable) ?? [];
@@ -184,7 +187,7 @@ export class ComposeStack {
     });
   }
 
-  /** A text with addresses of the Compose network, and a port of the service itself, as those of this machine. */
+  /** Replaces addresses of the Compose network, and a service's own ports, by local ones. */
   private async localText(name: string, text: string): Promise<string> {
     const { PORT: own } = this.service(name).environment ?? {};
     let local = text.replaceAll('0.0.0.0', '127.0.0.1');
@@ -198,7 +201,7 @@ export class ComposeStack {
     return local;
   }
 
-  /** A folder or file of the repository, or a folder in place of a named volume. */
+  /** A file or folder of the repository, or a temporary folder for a named volume. */
   private async source(name: string): Promise<string> {
     if (/^\.{1,2}\//.test(name)) return resolve(DEPLOY, name);
     const folder = this.volumes.get(name) ?? (await mkdtemp(join(tmpdir(), `svc-compose-${name}-`)));

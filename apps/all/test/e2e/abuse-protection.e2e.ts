@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => platform.stop());
 
-/** Fails so many times, one after the other. */
+/** Fails this number of times, one after the other. */
 async function fail(account: TestAccount, times: number): Promise<number[]> {
   const statuses: number[] = [];
   for (let count = 0; count < times; count += 1) {
@@ -39,7 +39,7 @@ const from = (client: string, path: string, { headers, ...init }: RequestInit = 
 const withKey = (apiKey: string, path: string, client: string): Promise<Response> =>
   from(client, path, { headers: { authorization: `Bearer ${apiKey}` } });
 
-/** Wrong keys from one address, each another one, as fast as they are refused, until it ends. */
+/** Sends different wrong keys from one address, each as soon as the last was refused, until stopped. */
 class Flood {
   private readonly statuses: number[] = [];
   private isEnding = false;
@@ -74,7 +74,7 @@ class Flood {
 }
 
 describe('failures of a key', () => {
-  it('are answered as themselves up to the twenty-first, and the next request is refused', async () => {
+  it('get their normal response up to the twenty-first, and then the key is blocked', async () => {
     const account = await platform.account();
     const other = await platform.account();
     expect(await fail(account, 21)).toEqual(Array.from({ length: 21 }, () => 404));
@@ -90,14 +90,14 @@ describe('failures of a key', () => {
     expect(await errorOf(refused)).toMatchObject({
       error: { message: MESSAGE, type: 'rate_limit_error', code: 'RATE_LIMIT_EXCEEDED' },
     });
-    // Neither other keys nor the address that they share are touched.
+    // Neither other keys nor the shared address are affected.
     expect((await platform.chat(other.apiKey, HELLO)).status).toBe(200);
     const log = await withKey(other.apiKey, '/api_keys/rate_limit_logs', '198.51.100.1');
     expect(await log.json()).toEqual({ object: 'list', data: [] });
   });
 
   it.runIf(isLong)(
-    'are forgotten after 30 s, also for one who goes on trying',
+    'expire after 30 s, even for a client that keeps trying',
     async () => {
       const account = await platform.account();
       expect(await fail(account, 21)).toEqual(Array.from({ length: 21 }, () => 404));
@@ -112,7 +112,7 @@ describe('failures of a key', () => {
     60_000,
   );
 
-  it('do not count where a limit refused', async () => {
+  it('do not count if a limit refused the request', async () => {
     const { body } = await platform.operator('POST', '/accounts', { name: 'limited' });
     await platform.operator('POST', `/accounts/${String(body['id'])}/credits`, {
       usd: '1.00',
@@ -141,11 +141,11 @@ describe('failures without a valid key', () => {
       statuses.push((await withKey('SVC_INFERENCE_KEY_wrong', '/characters', '203.0.113.7')).status);
     expect(statuses).toEqual([...Array.from({ length: 21 }, () => 401), 429]);
     expect((await withKey('SVC_INFERENCE_KEY_wrong', '/characters', '203.0.113.8')).status).toBe(401);
-    // A key that was seen to be right is none of a stranger's guesses.
+    // A key that was accepted before is not counted as a guess of an unknown client.
     expect((await withKey(account.apiKey, '/characters', '203.0.113.7')).status).toBe(200);
   });
 
-  it('refuse no valid key or wallet of their address, even ones never seen before, during a flood of them', async () => {
+  it('do not block valid keys or wallets of the same address, even new ones, during a flood', async () => {
     const flood = new Flood('203.0.113.17');
     await flood.blocks();
     const statuses: number[] = [];
@@ -166,7 +166,7 @@ describe('failures without a valid key', () => {
   it.each([
     ['a 404', { path: '/no-such-route', method: 'GET' }],
     ['a 405', { path: '/models', method: 'DELETE' }],
-  ])('are none where a key is valid: %s counts for the key', async (_, { path, method }) => {
+  ])('do not count with a valid key: %s counts for the key', async (_, { path, method }) => {
     const client = method === 'GET' ? '203.0.113.27' : '203.0.113.28';
     const { apiKey } = await platform.account('0');
     const statuses: number[] = [];
@@ -179,7 +179,7 @@ describe('failures without a valid key', () => {
     expect((await from(client, '/models')).status).toBe(200);
   });
 
-  it('are none where a wallet is valid: a 404 counts for the wallet', async () => {
+  it('do not count with a valid wallet: a 404 counts for the wallet', async () => {
     const wallet = evmWallet();
     const statuses: number[] = [];
     for (let count = 0; count < 22; count += 1) {
@@ -190,7 +190,7 @@ describe('failures without a valid key', () => {
     expect((await from('203.0.113.30', '/models')).status).toBe(200);
   });
 
-  it('count where a route does not exist and credentials are missing or wrong', async () => {
+  it('count for a missing route with missing or wrong credentials', async () => {
     const statuses: number[] = [];
     for (let count = 0; count < 22; count += 1) {
       const headers = count % 2 === 0 ? { authorization: `Bearer SVC_INFERENCE_KEY_wrong${count}` } : {};
@@ -199,7 +199,7 @@ describe('failures without a valid key', () => {
     expect(statuses).toEqual([...Array.from({ length: 21 }, () => 404), 429]);
   });
 
-  it('do not count for asking how to pay', async () => {
+  it('do not count for requests for payment terms', async () => {
     const ask = (): Promise<Response> =>
       fetch(`${platform.apiUrl}/chat/completions`, {
         method: 'POST',
@@ -211,7 +211,7 @@ describe('failures without a valid key', () => {
   });
 });
 
-// Addresses such as 127.0.0.5 are this machine's without further ado on Linux only.
+// Only Linux accepts addresses such as 127.0.0.5 without configuration.
 describe.runIf(process.platform === 'linux')('without a trusted proxy', () => {
   let direct: Platform;
   const agents: Agent[] = [];
@@ -224,7 +224,7 @@ describe.runIf(process.platform === 'linux')('without a trusted proxy', () => {
     await direct.stop();
   });
 
-  /** A client at an address of its own, which sends a wrong key and claims another address each time. */
+  /** A client at its own address, which sends a wrong key and claims another address each time. */
   function clientAt(localAddress: string): () => Promise<number> {
     const agent = new Agent({ localAddress });
     agents.push(agent);
@@ -245,7 +245,7 @@ describe.runIf(process.platform === 'linux')('without a trusted proxy', () => {
     };
   }
 
-  it('the address of a connection counts, behind a balancer too, and no header that a client sends', async () => {
+  it('blocks the address of the connection, also behind a balancer, and ignores headers of clients', async () => {
     const [one, other] = [clientAt('127.0.0.5'), clientAt('127.0.0.6')];
     const statuses: number[] = [];
     for (let count = 0; count < 22; count += 1) statuses.push(await one());
@@ -254,7 +254,7 @@ describe.runIf(process.platform === 'linux')('without a trusted proxy', () => {
   });
 });
 
-describe('a client that sends its payment again, as 409 asks it to', () => {
+describe('a client that retries its payment after a 409', () => {
   let chain: LocalChain;
   let seller: Platform;
 

@@ -11,7 +11,7 @@ const NO_LIMITS = { usd: null, diem: null, vcu: null };
 let platform: Platform;
 
 beforeAll(async () => {
-  // What is refused here would add up. On a slow machine what was spent is known late.
+  // The refusals in these tests would add up. On a slow machine, spending is counted late.
   const env = { GATEWAY_FAILURE_BLOCK: 'off', LEDGER_READ_WAIT_MS: '20000' };
   platform = await Platform.start({ env });
 });
@@ -25,7 +25,7 @@ const chat = async (apiKey: string, more: object = {}): Promise<{ status: number
 };
 
 describe('200', () => {
-  it('makes a key that works, and shows its secret then and never again', async () => {
+  it('creates a key that works, and returns its secret only once', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ description: 'website' });
     expect(key).toEqual({
@@ -47,7 +47,7 @@ describe('200', () => {
     expect(one.body.data.last6Chars).toBe(secret.slice(-6));
   });
 
-  it('lists the keys of the account that are active, newest first', async () => {
+  it('lists the active keys of the account, newest first', async () => {
     const keys = await AccountKeys.of(platform);
     await AccountKeys.of(platform);
     const first = await keys.create({ description: 'first' });
@@ -73,7 +73,7 @@ describe('200', () => {
     expect(left.body.data.map(({ description }: Key) => description)).toEqual(['second', 'admin', '']);
   });
 
-  it('takes limits, an end and a privacy, and echoes them as they were asked for', async () => {
+  it('accepts limits, an expiry and a privacy setting, and returns them unchanged', async () => {
     const keys = await AccountKeys.of(platform);
     const {
       id,
@@ -106,7 +106,7 @@ describe('200', () => {
     });
   });
 
-  it('changes what is given and leaves the rest', async () => {
+  it('changes the given members and keeps the others', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ expiresAt: '2099-01-31', consumptionLimit: { usd: 5, diem: 6 } });
     const change = {
@@ -136,7 +136,7 @@ describe('200', () => {
     expect(without.body.data).not.toHaveProperty('requestsPerMinute');
   });
 
-  it('tells what a key has spent and when it was last used', async () => {
+  it('returns what a key has spent and when it was last used', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ consumptionLimit: { usd: 5 }, limitPeriod: 'LIFETIME' });
     const messages = [{ role: 'user', content: 'go [[sim tokens=2000]]' }];
@@ -150,7 +150,7 @@ describe('200', () => {
     expect(currentPeriodUsage).toEqual({ usd: '0.0012', diem: '0.0000' });
   });
 
-  it('revokes by an id in the body too, and as often as it is asked', async () => {
+  it('revokes also by an id in the body, and repeatedly', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create();
     for (const request of [
@@ -172,7 +172,7 @@ describe('200', () => {
     expect((await keys.ask('GET')).status).toBe(401);
   });
 
-  it('lets the operator make keys with terms, and set the limits of an account', async () => {
+  it('lets the operator create keys with terms, and set the limits of an account', async () => {
     const keys = await AccountKeys.of(platform);
     const { id } = keys.account;
     const made = await platform.operator('POST', `/accounts/${id}/api_keys`, {
@@ -219,7 +219,7 @@ describe('400', () => {
     [{ limitPeriod: 'WEEK' }, 'limitPeriod'],
     [{ modelPrivacy: 'SOME' }, 'modelPrivacy'],
     [{ note: 'hello' }, null],
-  ])('makes no key with %j', async (more, param) => {
+  ])('rejects a key with %j', async (more, param) => {
     const keys = await AccountKeys.of(platform);
     const { status, body } = await keys.ask('POST', {
       body: {
@@ -231,7 +231,7 @@ describe('400', () => {
     expect([status, body.code, body.error.param]).toEqual([400, 'INVALID_REQUEST', param]);
   });
 
-  it('knows no key that is not there or not of this account, by the message of each route', async () => {
+  it('rejects an unknown key or one of another account, with the message of each route', async () => {
     const keys = await AccountKeys.of(platform);
     const foreign = await (await AccountKeys.of(platform)).create();
     for (const id of [NOBODY, 'no-uuid', foreign.id]) {
@@ -247,13 +247,13 @@ describe('400', () => {
     expect((await chat(foreign.apiKey)).status).toBe(200);
   });
 
-  it('wants to know which key to revoke', async () => {
+  it('requires the id of the key to revoke', async () => {
     const keys = await AccountKeys.of(platform);
     const { status, body } = await keys.ask('DELETE');
     expect([status, body.error.param]).toEqual([400, 'id']);
   });
 
-  it('lets an account have 500 keys', async () => {
+  it('allows 500 keys per account', async () => {
     const keys = await AccountKeys.of(platform);
     const { id } = keys.account;
     const path = `/accounts/${id}/api_keys`;
@@ -262,7 +262,7 @@ describe('400', () => {
     const make = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
-        // Those who count at the same time take turns, which a busy machine may find too long.
+        // Concurrent creations wait for each other, which may time out on a busy machine.
         while ((await platform.operator('POST', path, one)).status === 503);
       }
     };
@@ -280,7 +280,7 @@ describe('401', () => {
     ['PATCH', ''],
     ['DELETE', `?id=${NOBODY}`],
     ['GET', `/${NOBODY}`],
-  ])('lets nobody but the holder of an ADMIN key use %s /api_keys%s', async (method, path) => {
+  ])('requires an ADMIN key for %s /api_keys%s', async (method, path) => {
     const { apiKey } = await platform.account();
     const request = { method, path, ...(method.startsWith('P') && { body: {} }) };
     const answers = [
@@ -297,13 +297,13 @@ describe('401', () => {
 });
 
 describe('429', () => {
-  it('makes 20 keys in a minute, and says when it makes more', async () => {
+  it('creates 20 keys per minute, and returns when to retry', async () => {
     const keys = await AccountKeys.of(platform);
     const other = await AccountKeys.of(platform);
     const one = { apiKeyType: 'INFERENCE', description: 'one of many' };
     let made = 0;
     let answer = await keys.ask('POST', { body: one });
-    // A minute may end in between.
+    // A new minute may start in between.
     for (; answer.status === 200 && made < 60; made += 1) answer = await keys.ask('POST', { body: one });
     expect([answer.status, answer.body.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
     expect(made).toBeGreaterThanOrEqual(20);

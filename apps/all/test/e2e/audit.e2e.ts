@@ -4,7 +4,7 @@ import { OPERATOR_TOKEN, Platform } from '../platform.js';
 let platform: Platform;
 
 beforeAll(async () => {
-  // By itself it would be quicker than the audits of these tests.
+  // The process's own audits would run before those of these tests.
   platform = await Platform.start({ env: { LEDGER_AUDIT: 'off' } });
 });
 
@@ -22,7 +22,7 @@ async function ask(count: number): Promise<void> {
 }
 
 describe('200', () => {
-  it('proves the whole book by default, and what is new since then with scope=new', async () => {
+  it('proves the whole book by default, and only new entries with scope=new', async () => {
     await ask(2);
     const whole = await audit();
     expect(whole.status).toBe(200);
@@ -42,7 +42,7 @@ describe('200', () => {
     expect((await audit('?scope=whole')).body).toMatchObject({ ok: true, scope: 'whole', charges: 3 });
   });
 
-  it('goes on from the last audit after a restart', async () => {
+  it('continues from the last audit after a restart', async () => {
     await audit();
     await platform.service.stop();
     await platform.restart();
@@ -52,7 +52,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it('is for a scope that there is not', async () => {
+  it('rejects an unknown scope', async () => {
     const { status, body } = await audit('?scope=old');
     expect([status, body['code']]).toEqual([400, 'INVALID_REQUEST']);
     expect(body['error']).toMatchObject({ param: 'scope' });
@@ -60,7 +60,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('is for anybody but the operator', async () => {
+  it('rejects everyone but the operator', async () => {
     const response = await fetch(`${platform.operatorUrl}/ledger/audit`, {
       headers: { authorization: `Bearer ${OPERATOR_TOKEN}x` },
     });

@@ -77,7 +77,7 @@ async function usdOf(id: string): Promise<string> {
 }
 
 describe('POST /augment/search', () => {
-  it('tells what was found, and charges the search', async () => {
+  it('returns the results, and charges the search', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const response = await post(apiKey, { query: 'towers', limit: 1 }, { path: 'search' });
     expect(response.status).toBe(200);
@@ -92,13 +92,13 @@ describe('POST /augment/search', () => {
   it.each([
     ['nothing', 200],
     ['fail', 503],
-  ])('charges nothing where it finds nothing or fails: %s', async (query, status) => {
+  ])('charges nothing if it finds nothing or fails: %s', async (query, status) => {
     const { id, apiKey } = await platform.account('1.00');
     expect((await post(apiKey, { query }, { path: 'search' })).status).toBe(status);
     expect(await usdOf(id)).toBe('1.00');
   });
 
-  it('asks nobody for who can not pay', async () => {
+  it('calls no provider for an account that can not pay', async () => {
     const { apiKey } = await platform.account('0.049');
     asked.length = 0;
     expect((await errorOf(await post(apiKey, { query: 'x' }, { path: 'search' }))).code).toBe(
@@ -107,7 +107,7 @@ describe('POST /augment/search', () => {
     expect(asked).toEqual([]);
   });
 
-  it('lets go and charges nothing when the client leaves', async () => {
+  it('cancels the search and charges nothing when the client disconnects', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const [before, abort] = [gone, new AbortController()];
     asked.length = 0;
@@ -129,7 +129,7 @@ describe('POST /augment/search', () => {
 });
 
 describe('a provider with a price of its own', () => {
-  it('is paid it where it is who answers', async () => {
+  it('charges its own price if it provides the results', async () => {
     const { id, apiKey } = await platform.account('1.00');
     expect((await post(apiKey, { query: 'dear-ones' }, { path: 'search' })).status).toBe(200);
     await eventually('it is charged', async () => (await usdOf(id)) === '0.95');
@@ -138,7 +138,7 @@ describe('a provider with a price of its own', () => {
 });
 
 describe('the limit per minute', () => {
-  it('is of each kind by itself, and set by the operator', async () => {
+  it('is separate for each kind, and set by the operator', async () => {
     const { apiKey } = await platform.account('1.00');
     const ask = (path: Asking['path'], body: object): Promise<number> =>
       post(apiKey, body, { path }).then(({ status }) => status);
@@ -161,7 +161,7 @@ describe('a file', () => {
   };
   const file = new File(['name,height\ntower,330\n'], 'towers.csv', { type: 'text/csv' });
 
-  it('is read as text, told with its tokens or alone, and charged', async () => {
+  it('is returned as text, with or without its token count, and charged', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const read = (await (await parse(apiKey, { file })).json()) as { text: string; tokens: number };
     expect(read.text).toBe('name,height\ntower,330\n');
@@ -191,7 +191,7 @@ describe('a file', () => {
     expect(await usdOf(id)).toBe('1.00');
   });
 
-  it('comes as a form', async () => {
+  it('can be sent as a form', async () => {
     const { apiKey } = await platform.account('1.00');
     const refused = await fetch(`${platform.apiUrl}/augment/text-parser`, {
       method: 'POST',
@@ -211,7 +211,7 @@ describe('a wallet', () => {
       body: '{"query":"towers"}',
     });
 
-  it('that shows nothing is told how to pay', async () => {
+  it('gets the payment terms if it sends no credentials', async () => {
     const response = await asWallet({});
     expect(response.status).toBe(402);
     expect(await response.json()).toMatchObject({
@@ -224,7 +224,7 @@ describe('a wallet', () => {
   it.each([
     ['Base', evmWallet],
     ['Solana', solanaWallet],
-  ])('on %s that is short of credit is told how to top up, and pays when it has', async (_, make) => {
+  ])('on %s without enough credit is asked to top up, and can pay after that', async (_, make) => {
     const wallet = make();
     asked.length = 0;
     const short = await asWallet(await signedInAt(platform.rootUrl, wallet));
@@ -236,7 +236,7 @@ describe('a wallet', () => {
     const credit = (usd: string): Promise<unknown> =>
       platform.operator('POST', `/accounts/${id}/credits`, { usd, reference: usd });
     await credit('0.09');
-    // Below the floor of wallets, which is told of.
+    // Below the minimum for wallets, which the response mentions.
     expect((await asWallet(await signedInAt(platform.rootUrl, wallet))).status).toBe(402);
     expect(asked).toEqual([]);
     await credit('0.91');
@@ -247,7 +247,7 @@ describe('a wallet', () => {
 });
 
 describe('POST /augment/scrape', () => {
-  it('tells what a page says as Markdown, and charges it', async () => {
+  it('returns a page as Markdown, and charges it', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const response = await post(apiKey, { url: `${web.url}/page` }, { path: 'scrape' });
     expect(await response.json()).toEqual({
@@ -258,7 +258,7 @@ describe('POST /augment/scrape', () => {
     await eventually('it is charged', async () => (await usdOf(id)) === '0.98');
   });
 
-  it('refuses what can not be read, naming the field, and charges nothing', async () => {
+  it('refuses an unreadable page, naming the field, and charges nothing', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const urls = [
       `${web.url}/none`,
@@ -278,7 +278,7 @@ describe('POST /augment/scrape', () => {
     ['https://x.com/some/status/1', 'x.com'],
     ['https://mobile.twitter.com/some', 'twitter.com'],
     ['https://old.reddit.com/r/towers', 'reddit.com'],
-  ])('reads no page of a blocked host, says so, and charges nothing: %s', async (url, name) => {
+  ])('refuses a page of a blocked host, and charges nothing: %s', async (url, name) => {
     const { id, apiKey } = await platform.account('1.00');
     const answer = await errorOf(await post(apiKey, { url }, { path: 'scrape' }));
     const message = `The page could not be read: pages of ${name} are not read.`;

@@ -33,7 +33,7 @@ const ADMIN_ROUTES = ['balance', 'usage', 'usage-history', 'usage-analytics'];
 let platform: Platform;
 let account: TestAccount;
 let admin: string;
-/** What each answer said of itself. */
+/** Id, cost and tokens of each completion. */
 const told: Told[] = [];
 
 beforeAll(async () => {
@@ -71,13 +71,13 @@ async function get<Body>(path: string, key = admin): Promise<Body> {
   return (await response.json()) as Body;
 }
 
-/** A decimal as nano-dollars; a number of an answer is the one nearest to its nano-dollars. */
+/** A decimal as nano-dollars; a JSON number is rounded to the nearest nano-dollar. */
 const nano = (amount: number | string): number => Math.round(Number(amount) * 1e9);
 const sum = (amounts: readonly (number | string)[]): number =>
   amounts.reduce<number>((total, amount) => total + nano(amount), 0);
 const spent = (): number => sum(told.map(({ cost }) => cost.usd));
 
-/** The rows of a CSV without quotes, by the names of its columns. */
+/** The rows of a CSV without quotes, by column name. */
 function rowsOf(csv: string): Record<string, string>[] {
   const [header = '', ...rows] = csv.trimEnd().split('\n');
   const names = header.split(',');
@@ -97,7 +97,7 @@ async function walked(query: string): Promise<Entry[]> {
 }
 
 describe('200', () => {
-  it('balance is what was paid in less what every answer cost', async () => {
+  it('balance is the credits minus the cost of every completion', async () => {
     await expect(get('balance')).resolves.toEqual({
       canConsume: true,
       consumptionCurrency: 'USD',
@@ -106,7 +106,7 @@ describe('200', () => {
     });
   });
 
-  it("an account without anything has nothing to consume, and sees nobody else's usage", async () => {
+  it('an empty account has no balance, and does not see usage of other accounts', async () => {
     const poor = await adminKey(await platform.account('0'));
     await expect(get('balance', poor)).resolves.toEqual({
       canConsume: false,
@@ -119,7 +119,7 @@ describe('200', () => {
     await expect(get('usage-analytics', poor)).resolves.toMatchObject({ byModel: [], byKey: [] });
   });
 
-  it('an account with a stake has DIEM, pays with it first, and sees it in every report', async () => {
+  it('an account with a stake has DIEM, spends it first, and sees it in every report', async () => {
     const staked = await platform.account('5.00');
     const key = await adminKey(staked);
     await platform.operator('PUT', `/accounts/${staked.id}/stake`, { tokens: '2.5' });
@@ -148,7 +148,7 @@ describe('200', () => {
     ]);
   });
 
-  it('usage has every answer with exactly its cost and tokens, newest first', async () => {
+  it('usage lists every completion with its exact cost and tokens, newest first', async () => {
     const { data, pagination } = await get<UsagePage>('usage');
     expect(pagination).toEqual({ limit: 200, page: 1, total: data.length, totalPages: 1 });
     expect(data.map(({ timestamp }) => timestamp)).toEqual(
@@ -177,7 +177,7 @@ describe('200', () => {
     }
   });
 
-  it('usage comes in pages, which the headers count', async () => {
+  it('usage is paged, with the counts in headers', async () => {
     const { data: all } = await get<UsagePage>('usage?sortOrder=asc');
     const found: Entry[] = [];
     for (let page = 1; page <= 5; page += 1) {
@@ -197,7 +197,7 @@ describe('200', () => {
     });
   });
 
-  it('usage is of the time that is asked for', async () => {
+  it('usage returns only entries within the requested period', async () => {
     const { data: all } = await get<UsagePage>('usage?sortOrder=asc');
     const from = all[6]?.timestamp ?? '';
     const { data: late } = await get<UsagePage>(`usage?sortOrder=asc&startDate=${from}`);
@@ -212,7 +212,7 @@ describe('200', () => {
     await expect(get('usage?endDate=2000-01-01')).resolves.toMatchObject({ data: [] });
   });
 
-  it('usage is a CSV file where that is preferred, of the same entries to the nano-dollar', async () => {
+  it('usage is a CSV file if the client prefers it, with the same entries to the nano-dollar', async () => {
     const { data } = await get<UsagePage>('usage?limit=10&page=2');
     const response = await ask('usage?limit=10&page=2', { accept: 'text/csv' });
     expect(response.status).toBe(200);
@@ -240,7 +240,7 @@ describe('200', () => {
     for (const { amount } of rows) expect(amount).toMatch(/^-\d+\.\d{2,9}$/);
   });
 
-  it('usage-history is walked by cursor to its end, oldest first, with the filter of its beginning', async () => {
+  it('usage-history is paged by cursor to its end, oldest first, keeping the initial filter', async () => {
     const { data: all } = await get<UsagePage>('usage?sortOrder=asc');
     await expect(get('usage-history')).resolves.toEqual({ data: all, nextCursor: null });
     await expect(walked('pageSize=10')).resolves.toEqual(all);
@@ -251,7 +251,7 @@ describe('200', () => {
     await expect(walked('currency=DIEM')).resolves.toEqual([]);
   });
 
-  it('usage-history is CSV as well, with the cursor in a header, and none at the end', async () => {
+  it('usage-history is also available as CSV, with the cursor in a header, except on the last page', async () => {
     const found: Record<string, string>[] = [];
     let query = 'pageSize=10';
     for (let page = 0; page < 3; page += 1) {
@@ -270,7 +270,7 @@ describe('200', () => {
     ).toEqual(data.map(({ inferenceDetails, sku, amount }) => [inferenceDetails.requestId, sku, amount]));
   });
 
-  it('usage-analytics sums up to what the answers cost, by day, model and key', async () => {
+  it('usage-analytics sums up to the cost of the completions, by day, model and key', async () => {
     const report = await get<Record<string, Record<string, unknown>[]>>('usage-analytics');
     expect(Object.keys(report).toSorted()).toEqual(
       'byDate byKey byKeyDaily byModel byModelDaily lookback topKeyNames topModels'.split(' '),
@@ -300,7 +300,7 @@ describe('200', () => {
     expect(report['topModels']).toEqual(['test-model']);
     expect(sum(report['byModelDaily']?.map((day) => Number(day['test-model'])) ?? [])).toBe(total);
     const [name = ''] = report['topKeyNames'] as unknown as string[];
-    // The key of the test has no description, so it is known by its end.
+    // The key of the test has no description, so its last characters identify it.
     expect(name).toBe(`…${account.apiKey.slice(-6)}`);
     expect(report['byKey']).toEqual([
       expect.objectContaining({ description: name, totalUsd: total / 1e9, totalDiem: 0 }),
@@ -308,7 +308,7 @@ describe('200', () => {
     expect(sum(report['byKeyDaily']?.map((day) => Number(day[name])) ?? [])).toBe(total);
   });
 
-  it('usage-analytics covers the days that are asked for, ninety at most', async () => {
+  it('usage-analytics covers the requested days, ninety at most', async () => {
     const daysOf = async (query: string): Promise<unknown> => {
       const { lookback, byDate } = await get<{ lookback: string; byDate: { date: string }[] }>(
         `usage-analytics?${query}`,
@@ -342,13 +342,13 @@ describe('400', () => {
     ['startDate', 'usage-analytics?startDate=2026-11-1&endDate=2026-11-02'],
     ['endDate', 'usage-analytics?startDate=2026-01-01&endDate=2026-06-01'],
   ])('names %s in %s', async (param, path) => {
-    // A key that is refused too often is blocked.
+    // A key with too many refusals is blocked.
     const response = await ask(path, { key: await adminKey(account) });
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({ code: 'INVALID_REQUEST', error: { param } });
   });
 
-  it('takes a cursor alone only', async () => {
+  it('accepts a cursor only without other parameters', async () => {
     const { nextCursor } = await get<HistoryPage>('usage-history?pageSize=10');
     for (const more of ['pageSize=10', 'currency=USD', 'startTimestamp=2026-11-01T00:00:00Z']) {
       const response = await ask(`usage-history?cursor=${nextCursor}&${more}`);
@@ -357,7 +357,7 @@ describe('400', () => {
     }
   });
 
-  it("takes no cursor that was made up, tampered with, or another account's", async () => {
+  it('rejects a cursor that is invented, modified, or of another account', async () => {
     const { nextCursor } = await get<HistoryPage>('usage-history?pageSize=10');
     const cursor = nextCursor ?? '';
     const tampered = `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`;
@@ -381,7 +381,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it.each(ADMIN_ROUTES)('%s is for ADMIN keys', async (path) => {
+  it.each(ADMIN_ROUTES)('%s requires an ADMIN key', async (path) => {
     const response = await ask(path, { key: account.apiKey });
     expect(response.status).toBe(401);
     expect(await errorOf(response)).toMatchObject({
@@ -390,7 +390,7 @@ describe('401', () => {
     });
   });
 
-  it.each(ADMIN_ROUTES)('%s is for nobody without a right key', async (path) => {
+  it.each(ADMIN_ROUTES)('%s rejects requests without a valid key', async (path) => {
     for (const headers of [{}, { authorization: 'Bearer SVC_ADMIN_KEY_wrong' }] as Record<string, string>[]) {
       const response = await fetch(`${platform.apiUrl}/billing/${path}`, { headers });
       expect(response.status).toBe(401);

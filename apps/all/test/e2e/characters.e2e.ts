@@ -53,7 +53,7 @@ const USER = { role: 'user', content: 'Hello' };
 const chat = (body: object): Promise<Response> =>
   platform.chat(account.apiKey, { model: 'test-model', messages: [USER], max_tokens: 4, ...body });
 
-/** The messages that the backend got for a request. */
+/** The messages that the backend received for a request. */
 async function sentFor(body: object): Promise<unknown> {
   platform.simulator.clearLog();
   expect((await chat(body)).status).toBe(200);
@@ -62,7 +62,7 @@ async function sentFor(body: object): Promise<unknown> {
 }
 
 describe('200', () => {
-  it('lists characters to the holder of a key, featured ones first, and keeps their prompts and authors', async () => {
+  it('lists characters to the holder of a key, featured ones first, without their prompts and authors', async () => {
     const response = await ask('');
     expect(response.status).toBe(200);
     const text = await response.text();
@@ -89,7 +89,7 @@ describe('200', () => {
     });
   });
 
-  it('finds by text, by lists with commas or repeated, by model, and in pages', async () => {
+  it('filters by text, by lists (comma-separated or repeated) and by model, with pages', async () => {
     expect(await slugs('?search=SAIL')).toEqual(['ann']);
     expect(await slugs('?tags=farm,none')).toEqual(['bob']);
     expect(await slugs('?tags=farm&tags=sea')).toEqual(['ann', 'bob']);
@@ -99,7 +99,7 @@ describe('200', () => {
     expect(await slugs('?sortOrder=asc')).toEqual(['bob', 'ann']);
   });
 
-  it('shows one', async () => {
+  it('returns one character', async () => {
     const response = await ask('/bob');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
@@ -108,11 +108,11 @@ describe('200', () => {
     });
   });
 
-  it("takes a key whatever a wallet's header says", async () => {
+  it('accepts a key regardless of a wallet header', async () => {
     expect((await ask('', { 'sign-in-with-x': 'nonsense' })).status).toBe(200);
   });
 
-  it("puts the house prompts and then the character's before the caller's", async () => {
+  it('puts the house prompts first, then the prompt of the character, then those of the caller', async () => {
     const body = {
       messages: [{ role: 'system', content: 'Be brief.' }, USER],
       svc_parameters: { character_slug: 'ann' },
@@ -123,7 +123,7 @@ describe('200', () => {
     ]);
   });
 
-  it('takes a character as a suffix, echoes it, and answers with the model of the request', async () => {
+  it('accepts a character as a suffix, echoes it, and uses the model of the request', async () => {
     const response = await chat({ model: 'test-model:character_slug=bob' });
     expect(await response.json()).toMatchObject({
       model: 'test-model',
@@ -132,7 +132,7 @@ describe('200', () => {
   });
 
   it.each(['include_venice_system_prompt', 'include_svc_system_prompt'])(
-    'leaves the house prompts out where %s is false, and keeps the character',
+    'omits the house prompts if %s is false, and keeps the character',
     async (name) => {
       expect(await sentFor({ svc_parameters: { [name]: false } })).toEqual([USER]);
       expect(await sentFor({ svc_parameters: { [name]: false, character_slug: 'ann' } })).toEqual([
@@ -142,7 +142,7 @@ describe('200', () => {
     },
   );
 
-  it('puts the house prompts of a model in the place of the others', async () => {
+  it('replaces the default house prompts by those of the model', async () => {
     expect(await sentFor({ model: 'own' })).toEqual([{ role: 'system', content: 'Own rules.' }, USER]);
   });
 });
@@ -158,7 +158,7 @@ describe('400', () => {
     ['search', `search=${'x'.repeat(201)}`],
     ['tags', `tags=${Array.from({ length: 21 }, (_, index) => `t${index}`).join()}`],
     ['categories.0', `categories=${'x'.repeat(101)}`],
-  ])('names %s where it is out of its range', async (param, query) => {
+  ])('names %s if it is out of range', async (param, query) => {
     const response = await ask(`?${query}`);
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({ code: 'INVALID_REQUEST', error: { param } });
@@ -180,7 +180,7 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('knows no character that is not there', async () => {
+  it('rejects an unknown character', async () => {
     const response = await ask('/nobody');
     expect(response.status).toBe(404);
     expect(await errorOf(response)).toMatchObject({
@@ -196,7 +196,7 @@ describe('404', () => {
     ['a parameter', { svc_parameters: { character_slug: 'nobody' } }],
     ['a suffix', { model: 'test-model:character_slug=nobody' }],
     ['a parameter of a stream', { stream: true, svc_parameters: { character_slug: 'nobody' } }],
-  ])('refuses to chat with one by %s, and gives back what was held', async (_how, body) => {
+  ])('refuses a chat with an unknown character by %s, and releases the hold', async (_how, body) => {
     const { apiKey } = await platform.account('1.00');
     const response = await platform.chat(apiKey, { model: 'test-model', messages: [USER], ...body });
     expect(response.status).toBe(404);
@@ -211,7 +211,7 @@ describe('404', () => {
 describe.skipIf(isClustered())('the file of characters', () => {
   const pathOf = ({ dataDir }: Platform): string => join(dataDir, '..', 'characters.yaml');
 
-  it('is read again when it changes, and the former characters stay when it is faulty', async () => {
+  it('is reloaded when it changes, and the previous characters stay if it is invalid', async () => {
     const changed = await Platform.start({ characters: [ANN] });
     try {
       const { apiKey } = await changed.account();
@@ -231,7 +231,7 @@ describe.skipIf(isClustered())('the file of characters', () => {
     }
   });
 
-  it('ends the start with every fault of it', async () => {
+  it('with errors ends the start, reporting every error', async () => {
     const characters = [ANN, { slug: 'Not A Slug', name: 'X', systemPrompt: '' }];
     const fault = await Platform.start({ characters }).catch(String);
     expect(fault).toMatch(/it ended with 1:/);
@@ -239,12 +239,12 @@ describe.skipIf(isClustered())('the file of characters', () => {
     expect(fault).toContain('characters.1.systemPrompt');
   });
 
-  it('ends the start where it was named and is not there', async () => {
+  it('ends the start if it is configured and missing', async () => {
     const fault = await Platform.start({ env: { SVC_CHARACTERS: '/nowhere/characters.yaml' } }).catch(String);
     expect(fault).toMatch(/it ended with 1:\s+\/nowhere\/characters\.yaml: there is no such file/);
   });
 
-  it('comes with the platform, without a fault', async () => {
+  it('in the repository is valid', async () => {
     const text = await readFile(new URL('../../../../characters.yaml', import.meta.url), 'utf8');
     expect(CharactersFile.parse(parse(text)).characters.length).toBeGreaterThan(2);
   });

@@ -42,7 +42,7 @@ afterAll(async () => {
 
 type Body = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'stream'>;
 
-/** The same request streamed and not, as the client's stream helper puts the stream together. */
+/** The same request streamed and not; the client's stream helper assembles the stream. */
 async function both(body: Body): Promise<{ whole: OpenAI.ChatCompletion; streamed: OpenAI.ChatCompletion }> {
   const whole = await account.openai.chat.completions.create(body);
   const streamed = await account.openai.chat.completions.stream(body).finalChatCompletion();
@@ -55,13 +55,13 @@ const comparable = ({ choices, usage }: OpenAI.ChatCompletion) => ({
     index,
     finish_reason,
     logprobs: logprobs?.content ?? null,
-    // A stream says an empty text before it is known that there is none.
+    // A stream sends an empty text before it is known that there is none.
     content: message.content ?? '',
     tool_calls: message.tool_calls?.map((call) => JSON.parse(JSON.stringify(call)) as unknown),
   })),
 });
 
-/** What a scripted backend says, as a client gets it. */
+/** The client's view of a scripted backend's completion. */
 async function scriptedAnswer(script: Script): Promise<ChatCompletion> {
   const body = { model: 'scripted', messages: [scriptMessage(script)] };
   if (script.chunks) {
@@ -79,14 +79,14 @@ describe('200, to the openai client', () => {
     ['an answer that was cut', { max_completion_tokens: 3 }],
     ['a forced tool call', { tools: [WEATHER, TIME], tool_choice: 'required' }],
     ['a tool call that was cut', { tools: [WEATHER], tool_choice: 'required', max_completion_tokens: 3 }],
-  ])('gives the same of %s in a stream as in a whole answer', async (_, body) => {
+  ])('returns the same completion of %s streamed and not', async (_, body) => {
     const messages = user('Reply exactly: héllo wörld 🙂 by the lake');
     const { whole, streamed } = await both({ model, messages, ...body });
     expect(comparable(streamed)).toEqual(comparable(whole));
     expect(whole.choices).toHaveLength(body.n ?? 1);
   });
 
-  it('answers with whole choices of the contract', async () => {
+  it('returns choices with all members of the contract', async () => {
     const body = { model, messages: user('hi'), n: 2, logprobs: true, top_logprobs: 1 };
     const answer = ChatCompletion.parse(await (await platform.chat(account.apiKey, body)).json());
     expect(answer.choices.map(({ index }) => index)).toEqual([0, 1]);
@@ -108,7 +108,7 @@ describe('200, to the openai client', () => {
     expect(comparable(streamed)).toEqual(comparable(whole));
   });
 
-  it.each([true, false])('runs tools until there is an answer (stream: %s)', async (stream) => {
+  it.each([true, false])('runs tools until the final completion (stream: %s)', async (stream) => {
     const asked: unknown[] = [];
     const tools = [
       zodFunction({
@@ -144,14 +144,14 @@ describe('200, to the openai client', () => {
     expect(Trip.safeParse(args).success).toBe(true);
   });
 
-  it.each([true, false])('says content_filter when the backend does (stream: %s)', async (stream) => {
+  it.each([true, false])('returns content_filter if the backend does (stream: %s)', async (stream) => {
     const messages = user('go [[sim fault=content-filter after=3]]');
     const response = await platform.chat(account.apiKey, { model, messages, stream });
     expect(await response.text()).toContain('"finish_reason":"content_filter"');
   });
 });
 
-describe('200, whatever form a backend has', () => {
+describe('200, whatever format a backend uses', () => {
   const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
   const head = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'theirs' };
   const chunk = (delta: object, rest: object = {}) => ({ ...head, choices: [{ index: 0, delta, ...rest }] });
@@ -160,7 +160,7 @@ describe('200, whatever form a backend has', () => {
     usage,
   });
 
-  it('gives tool calls ids, types, indexes and arguments as text', async () => {
+  it('adds ids, types, indexes and text arguments to tool calls', async () => {
     const calls = [
       { function: { name: 'f', arguments: { a: 1 } } },
       { function: { name: 'g', arguments: '{}' } },
@@ -182,7 +182,7 @@ describe('200, whatever form a backend has', () => {
     }
   });
 
-  it('reads a function call of the old form', async () => {
+  it('reads a function call in the old format', async () => {
     const called = { name: 'f', arguments: '{}' };
     const script = {
       answer: answer({ content: null, function_call: called }, { finish_reason: 'function_call' }),
@@ -194,13 +194,13 @@ describe('200, whatever form a backend has', () => {
     });
   });
 
-  it('wraps logprobs that are not', async () => {
+  it('wraps unwrapped logprobs', async () => {
     const token = { token: 'a', logprob: -1, bytes: [97], top_logprobs: [] };
     const { choices } = await scriptedAnswer({ answer: answer({ content: 'a' }, { logprobs: token }) });
     expect(choices[0]?.logprobs).toEqual({ content: [token], refusal: null });
   });
 
-  it('says reasoning by one name, keeps details and drops what is the backend’s own', async () => {
+  it('normalises the names of reasoning, keeps details and drops members of the backend’s own', async () => {
     const details = [{ type: 'reasoning.encrypted', data: 'x', id: 'y', index: 0 }];
     const message = { content: 'a', reasoning: 'hm', reasoning_details: details, thought_signature: 's' };
     const body = { ...answer(message), system_fingerprint: 'f', kv_transfer_params: null, service_tier: 'x' };
@@ -216,7 +216,7 @@ describe('200, whatever form a backend has', () => {
     for (const leak of leaks) expect(whole).not.toHaveProperty(leak);
   });
 
-  it('reads cached and written tokens beside the totals', async () => {
+  it('reads cached and written tokens next to the totals', async () => {
     const { usage: read } = await scriptedAnswer({
       answer: {
         ...answer({ content: 'a' }),
@@ -226,7 +226,7 @@ describe('200, whatever form a backend has', () => {
     expect(read.prompt_tokens_details).toEqual({ cached_tokens: 5, cache_creation_input_tokens: 2 });
   });
 
-  it('takes usage on each chunk, roles on each, no finish and no index', async () => {
+  it('accepts usage on each chunk, roles on each, no finish and no index', async () => {
     const chunks = ['a', 'b', 'c'].map((content, position) => ({
       choices: [{ delta: { role: 'assistant', content }, finish_reason: '' }],
       usage: { ...usage, completion_tokens: position + 1 },
@@ -242,7 +242,7 @@ describe('200, whatever form a backend has', () => {
     expect(whole.choices[0]?.message).toMatchObject({ content, refusal: 'no' });
   });
 
-  it('says that inference failed when a backend reports an error with status 200', async () => {
+  it('fails if a backend reports an error with status 200', async () => {
     const messages = [scriptMessage({ answer: { error: { message: 'boom' } } })];
     const response = await platform.chat(account.apiKey, { model: 'scripted', messages });
     expect(response.status).toBe(500);

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const ask = (rest: object = {}) => ({ model: 'plain', messages: [{ role: 'user', content: 'hi' }], ...rest });
 
-/** What makes a scripted backend say this, in one piece. */
+/** A message that makes a scripted backend send this, in one piece. */
 function script(content: string, stream: boolean, usage: object = {}): Script {
   const choice = { index: 0, finish_reason: 'stop' };
   return stream
@@ -39,7 +39,7 @@ function script(content: string, stream: boolean, usage: object = {}): Script {
     : { answer: { choices: [{ ...choice, message: { role: 'assistant', content } }], usage } };
 }
 
-describe('what a backend is told', () => {
+describe('the request to a backend', () => {
   const told = async (rest: object): Promise<Record<string, unknown>> => {
     platform.simulator.clearLog();
     expect((await platform.chat(account.apiKey, ask(rest))).status).toBe(200);
@@ -53,7 +53,7 @@ describe('what a backend is told', () => {
     [{ max_completion_tokens: 7, max_tokens: 9 }, { max_completion_tokens: 7 }],
     [{ max_completion_tokens: 1_000_000, n: 2 }, { max_completion_tokens: 8_192 }],
     [{ max_tokens: null }, { max_tokens: 8_192 }],
-  ])('is where to end, whatever the client says: %j', async (rest, limit) => {
+  ])('always has a token limit, whatever the client sends: %j', async (rest, limit) => {
     for (const stream of [false, true]) {
       const { max_tokens, max_completion_tokens } = await told({ ...rest, stream });
       expect({ max_tokens, max_completion_tokens }).toEqual({
@@ -64,14 +64,14 @@ describe('what a backend is told', () => {
     }
   });
 
-  it('leaves room for the prompt where the client sets no limit', async () => {
+  it('leaves room for the prompt if the client sets no limit', async () => {
     const { max_tokens: limit } = await told({ model: 'small' });
     expect(Number(limit)).toBeGreaterThan(250);
     expect(Number(limit)).toBeLessThan(300);
   });
 });
 
-describe('what a backend says', () => {
+describe('output of a backend', () => {
   const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
   const WORDS = 'ten words that a backend counts as ten million tokens';
   const scriptOf = (said: object, stream: boolean) => ({
@@ -88,7 +88,7 @@ describe('what a backend says', () => {
     [true, usage(9, Number.MAX_SAFE_INTEGER)],
     [false, usage(50_000_000, 9)],
     [true, usage(50_000_000, 9)],
-  ])('is charged within reason (stream: %s, %j), and no hold is left', async (stream, said) => {
+  ])('is charged within plausible limits (stream: %s, %j), and no hold is left', async (stream, said) => {
     const { id, apiKey } = await platform.account('10.00');
     const response = await platform.chat(apiKey, scriptOf(said, stream));
     expect(response.status).toBe(200);
@@ -102,24 +102,27 @@ describe('what a backend says', () => {
     expect(Number(next.headers.get('x-svc-balance-usd'))).toBeGreaterThan(9.99);
   });
 
-  it.each([false, true])('is charged where it is far too little (stream: %s)', async (stream) => {
-    const { id, apiKey } = await platform.account('10.00');
-    const text = 'some words of a long answer, '.repeat(1_000);
-    const body = {
-      ...scriptOf(usage(1, 1), stream),
-      messages: [scriptMessage(script(text, stream, usage(1, 1)))],
-    };
-    const response = await platform.chat(apiKey, { ...body, max_tokens: 8_000 });
-    const answer = stream
-      ? (await chunksOf(response)).chunks.at(-1)
-      : ((await response.json()) as { usage: { prompt_tokens: number; completion_tokens: number } });
-    // Of 6,000 words each way, two are a token at the most.
-    for (const tokens of [answer?.usage?.prompt_tokens, answer?.usage?.completion_tokens]) {
-      expect(tokens).toBeGreaterThanOrEqual(2_999);
-      expect(tokens).toBeLessThan(6_000);
-    }
-    expect(Number((await platform.balances(id)).usd)).toBeLessThan(9.998);
-  });
+  it.each([false, true])(
+    'is charged at a minimum if the reported usage is far too low (stream: %s)',
+    async (stream) => {
+      const { id, apiKey } = await platform.account('10.00');
+      const text = 'some words of a long answer, '.repeat(1_000);
+      const body = {
+        ...scriptOf(usage(1, 1), stream),
+        messages: [scriptMessage(script(text, stream, usage(1, 1)))],
+      };
+      const response = await platform.chat(apiKey, { ...body, max_tokens: 8_000 });
+      const answer = stream
+        ? (await chunksOf(response)).chunks.at(-1)
+        : ((await response.json()) as { usage: { prompt_tokens: number; completion_tokens: number } });
+      // In 6,000 words in each direction, a token has at most two words.
+      for (const tokens of [answer?.usage?.prompt_tokens, answer?.usage?.completion_tokens]) {
+        expect(tokens).toBeGreaterThanOrEqual(2_999);
+        expect(tokens).toBeLessThan(6_000);
+      }
+      expect(Number((await platform.balances(id)).usd)).toBeLessThan(9.998);
+    },
+  );
 
   it('in one endless delta without usage is neither delivered nor charged', async () => {
     const { id, apiKey } = await platform.account('100.00');
@@ -134,9 +137,9 @@ describe('what a backend says', () => {
   });
 });
 
-describe('a request that a backend did not answer', () => {
+describe('a request that a backend did not respond to', () => {
   it.each([true, false])(
-    'says how often it was tried again, and nothing where it was not (stream: %s)',
+    'reports the number of retries, and nothing without retries (stream: %s)',
     async (stream) => {
       const messages = [scriptMessage(script('hi', stream))];
       const retriesOf = async (refusals: number): Promise<string | null> => {
@@ -152,7 +155,7 @@ describe('a request that a backend did not answer', () => {
   );
 
   it.each([false, true])(
-    'is rejected with the reason and the field of the backend, costs nothing, and is logged (stream: %s)',
+    'is refused with the reason and the field of the backend, costs nothing, and is logged (stream: %s)',
     async (stream) => {
       const { id, apiKey } = await platform.account('10.00');
       const message = `only greedy sampling at ${scripted.url}`;
@@ -183,18 +186,21 @@ describe('a request that a backend did not answer', () => {
   it.each([
     [true, false],
     [false, true],
-  ])('in time is told to stream where that is not what it does (stream: %s)', async (stream, isTold) => {
-    const messages = [scriptMessage({ status: 504 })];
-    const response = await platform.chat(account.apiKey, { model: 'scripted', messages, stream });
-    expect(response.status).toBe(504);
-    const { error } = await errorOf(response);
-    expect(error).toMatchObject({ code: 'REQUEST_TIMEOUT', type: 'timeout_error' });
-    expect(error.message.includes('stream=true')).toBe(isTold);
-  });
+  ])(
+    'in time is refused with advice to stream, unless it is a stream (stream: %s)',
+    async (stream, isTold) => {
+      const messages = [scriptMessage({ status: 504 })];
+      const response = await platform.chat(account.apiKey, { model: 'scripted', messages, stream });
+      expect(response.status).toBe(504);
+      const { error } = await errorOf(response);
+      expect(error).toMatchObject({ code: 'REQUEST_TIMEOUT', type: 'timeout_error' });
+      expect(error.message.includes('stream=true')).toBe(isTold);
+    },
+  );
 });
 
-describe('money before work', () => {
-  it('is asked for members that nobody knows too, since a backend may read them', async () => {
+describe('a hold before the request', () => {
+  it('covers unknown members too, since a backend may read them', async () => {
     const { apiKey } = await platform.account('0.0001');
     const documents = [{ text: 'x'.repeat(3_000_000) }];
     expect((await platform.chat(apiKey, ask({ documents }))).status).toBe(402);
@@ -203,7 +209,7 @@ describe('money before work', () => {
 });
 
 describe('the echo of parameters', () => {
-  it('says that encryption is on only with models that have it', async () => {
+  it('reports encryption only for models that support it', async () => {
     const echoed = async (body: object): Promise<unknown> => {
       const answer = (await (await platform.chat(account.apiKey, ask(body))).json()) as {
         svc_parameters: { enable_e2ee: boolean };
@@ -216,7 +222,7 @@ describe('the echo of parameters', () => {
     expect(await echoed({ model: 'sealed', svc_parameters: { enable_e2ee: false } })).toBe(false);
   });
 
-  it('is the same for a search of X asked for in the body and behind the model’s name', async () => {
+  it('is the same for a search of X requested in the body and as a suffix of the model’s name', async () => {
     const body = await platform.chat(account.apiKey, ask({ svc_parameters: { enable_x_search: true } }));
     const suffix = await platform.chat(account.apiKey, ask({ model: 'plain:enable_x_search=true' }));
     expect([suffix.status, await suffix.json()]).toEqual([body.status, await body.json()]);

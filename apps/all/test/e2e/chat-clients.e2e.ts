@@ -41,7 +41,7 @@ describe('@ai-sdk/openai-compatible', () => {
       supportsStructuredOutputs: true,
     });
 
-  it('generates text, and tells usage', async () => {
+  it('generates text, and returns usage', async () => {
     const { text, usage, finishReason } = await generateText({ model: provider()(model), messages });
     expect({ text, finishReason }).toEqual({ text: 'héllo wörld 🙂', finishReason: 'stop' });
     expect(usage.inputTokens).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ describe('@ai-sdk/openai-compatible', () => {
     });
   });
 
-  it.each([true, false])('calls tools until there is an answer (stream: %s)', async (stream) => {
+  it.each([true, false])('calls tools until the final completion (stream: %s)', async (stream) => {
     const asked: unknown[] = [];
     const tools = {
       get_weather: tool({
@@ -109,7 +109,7 @@ describe('@ai-sdk/openai-compatible', () => {
     expect(text).not.toBe('');
   });
 
-  it('tells what went wrong, and whether to try again', async () => {
+  it('returns the error, and whether it can be retried', async () => {
     const error: unknown = await generateText({
       model: provider()('no-such'),
       messages,
@@ -121,14 +121,14 @@ describe('@ai-sdk/openai-compatible', () => {
     expect(error.data).toMatchObject({ error: { code: 'MODEL_NOT_FOUND' } });
   });
 
-  it('tries again when the model is at capacity', async () => {
+  it('retries when the model is at capacity', async () => {
     platform.simulator.setFaults({ faults: ['503'], retryAfterS: 1 }, 1);
     const { text } = await generateText({ model: provider()(model), messages, maxRetries: 1 });
     expect(text).toBe('héllo wörld 🙂');
   });
 });
 
-/** What the openai client throws. */
+/** The error that the openai client throws. */
 async function thrownBy(client: OpenAI, asked: string = model): Promise<unknown> {
   return client.chat.completions.create({ model: asked, messages }).then(
     () => {
@@ -142,7 +142,7 @@ describe('openai', () => {
   const client = (options: { apiKey?: string; maxRetries?: number } = {}): OpenAI =>
     new OpenAI({ apiKey: account.apiKey, baseURL: platform.apiUrl, maxRetries: 0, ...options });
 
-  it('shows the request id, which is the id of the answer', async () => {
+  it('returns the request id, which is the id of the completion', async () => {
     const answer = await client().chat.completions.create({ model, messages });
     expect(answer._request_id).toBe(answer.id);
   });
@@ -179,7 +179,7 @@ describe('openai', () => {
     expect(error).toMatchObject({ status: 402, code: 'INSUFFICIENT_BALANCE', type: 'insufficient_balance' });
   });
 
-  it('throws a RateLimitError that says when to come back', async () => {
+  it('throws a RateLimitError with the time to retry', async () => {
     // More than two windows admit, wherever the minute ends.
     const asked = Array.from({ length: 7 }, () => thrownOrAnswered(client()));
     const error = (await Promise.all(asked)).find((outcome) => outcome instanceof OpenAI.RateLimitError);
@@ -194,7 +194,7 @@ describe('openai', () => {
     expect(error).toMatchObject({ status: 500, code: 'INFERENCE_FAILED' });
   });
 
-  it('throws what goes wrong in the middle of a stream', async () => {
+  it('throws an error in the middle of a stream', async () => {
     const asked = [{ role: 'user' as const, content: 'go [[sim fault=error-mid-stream after=3 itl-ms=5]]' }];
     const stream = await client().chat.completions.create({ model, messages: asked, stream: true });
     const read = async (): Promise<void> => {
@@ -203,16 +203,16 @@ describe('openai', () => {
     await expect(read()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
   });
 
-  it('tries again as soon as the answer says, and no sooner', async () => {
+  it('retries after the time in the response, and no sooner', async () => {
     platform.simulator.setFaults({ faults: ['503'], retryAfterS: 2 }, 1);
     const startedMs = performance.now();
     const answer = await client({ maxRetries: 1 }).chat.completions.create({ model, messages });
     expect(answer.choices[0]?.message.content).toBe('héllo wörld 🙂');
-    // By itself it would wait for less than a second.
+    // Its own delay would be less than a second.
     expect(performance.now() - startedMs).toBeGreaterThan(1_900);
   });
 
-  it.each([true, false])('sees images given as data URLs (stream: %s)', async (stream) => {
+  it.each([true, false])('accepts images as data URLs (stream: %s)', async (stream) => {
     const url = `data:image/png;base64,${(await image(64)).toString('base64')}`;
     const content = [
       { type: 'text' as const, text: 'What is this?' },
@@ -243,7 +243,7 @@ describe('openai', () => {
   });
 });
 
-/** What asking for the model of a low limit comes to. */
+/** The outcome of a request for the model with a low limit. */
 async function thrownOrAnswered(client: OpenAI): Promise<unknown> {
   return client.chat.completions
     .create({ model: 'small-limit', messages, max_completion_tokens: 10 })

@@ -25,7 +25,7 @@ async function spentNano(id: string, before: string): Promise<number> {
 }
 
 describe('200', () => {
-  it('answers the openai client the same streamed and not, with usage and cost, charged to the nano-dollar', async () => {
+  it('returns the same to the openai client streamed and not, with usage and cost, charged to the nano-dollar', async () => {
     const { id, openai } = await platform.account();
     const whole = await openai.chat.completions.create({ model: 'test-model', messages: [...MESSAGES] });
     const stream = await openai.chat.completions.create({
@@ -48,7 +48,7 @@ describe('200', () => {
     expect(await spentNano(id, '10.00')).toBe(Math.round((cost.usd + first.cost.usd) * 1e9));
   });
 
-  it('gives every stream a role first, one finish, usage last, then [DONE]', async () => {
+  it('starts every stream with a role and ends it with one finish, usage and [DONE]', async () => {
     const { apiKey } = await platform.account();
     const response = await platform.chat(apiKey, {
       model: 'test-model',
@@ -91,7 +91,7 @@ describe('200', () => {
     expect(id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
   });
 
-  it('passes fields it does not know to the backend byte for byte, and its own not at all', async () => {
+  it('passes unknown fields to the backend byte for byte, and its own fields not at all', async () => {
     const { apiKey } = await platform.account();
     platform.simulator.clearLog();
     const body =
@@ -106,7 +106,7 @@ describe('200', () => {
     expect(JSON.parse(sent)).not.toHaveProperty('user');
   });
 
-  it('charges nothing for an answer without output', async () => {
+  it('charges nothing for a completion without output', async () => {
     const { id, apiKey } = await platform.account();
     const messages = [{ role: 'user', content: 'hi [[sim fault=empty]]' }];
     const response = await platform.chat(apiKey, { model: 'test-model', messages });
@@ -114,7 +114,7 @@ describe('200', () => {
     expect(await spentNano(id, '10.00')).toBe(0);
   });
 
-  it('ends an answer with `length` when the money ends, and charges exactly what was delivered', async () => {
+  it('ends a completion with `length` when the money runs out, and charges exactly what was delivered', async () => {
     const { id, apiKey } = await platform.account('0.10');
     const messages = [{ role: 'user', content: 'go [[sim tokens=500 itl-ms=1]]' }];
     const response = await platform.chat(apiKey, { model: 'dear', messages, stream: true, max_tokens: 9 });
@@ -132,7 +132,7 @@ describe('200', () => {
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });
 
-  it('closes the call to the backend when the client goes away, and charges what was delivered', async () => {
+  it('closes the backend call when the client disconnects, and charges what was delivered', async () => {
     const { id, apiKey } = await platform.account();
     platform.simulator.clearLog();
     const messages = [{ role: 'user', content: 'go [[sim tokens=5000 itl-ms=5]]' }];
@@ -148,7 +148,7 @@ describe('200', () => {
     expect(cancelled).toMatchObject({ stream: true, phase: 'decode' });
   });
 
-  it('closes a call that is not streamed as well, and charges nothing for it', async () => {
+  it('also closes a backend call that is not streamed, and charges nothing for it', async () => {
     const { id, apiKey } = await platform.account();
     platform.simulator.clearLog();
     const messages = [{ role: 'user', content: 'go [[sim tokens=5000 itl-ms=5]]' }];
@@ -164,7 +164,7 @@ describe('200', () => {
 
 describe('200, then trouble', () => {
   it.each(['cut-mid-stream', 'missing-done', 'garbage', 'error-mid-stream'])(
-    'tells of %s in the stream, ends it, and bills what was delivered',
+    'reports %s in the stream, ends it, and bills what was delivered',
     async (fault) => {
       const { id, apiKey } = await platform.account();
       const messages = [{ role: 'user', content: `go [[sim fault=${fault} after=3 tokens=20 itl-ms=5]]` }];
@@ -229,7 +229,7 @@ describe('400', () => {
     expect(answer.issues?.some((issue) => message === undefined || issue.message === message)).toBe(true);
   });
 
-  it('says that malformed JSON is malformed', async () => {
+  it('reports malformed JSON', async () => {
     const { apiKey } = await platform.account('0');
     const response = await platform.chat(apiKey, '{"model": "test-model", ');
     expect(response.status).toBe(400);
@@ -239,7 +239,7 @@ describe('400', () => {
     });
   });
 
-  it('refuses what this deployment does not offer, naming it', async () => {
+  it('refuses features that this deployment does not offer, naming them', async () => {
     const { apiKey } = await platform.account();
     const body = { model: 'test-model:enable_web_search=on', messages: MESSAGES };
     const answer = await errorOf(await platform.chat(apiKey, body));
@@ -249,7 +249,7 @@ describe('400', () => {
     });
   });
 
-  it('passes on what the backend finds wrong', async () => {
+  it('passes on the error of the backend', async () => {
     const { apiKey } = await platform.account();
     const messages = [{ role: 'user', content: '[[sim fault=context_length]]' }];
     const response = await platform.chat(apiKey, { model: 'test-model', messages });
@@ -268,12 +268,12 @@ describe('401', () => {
     });
   });
 
-  it('looks at the key before the body, so that a stranger can not make it parse one', async () => {
+  it('checks the key before the body, so that unknown clients can not make it parse one', async () => {
     const response = await platform.chat('SVC_INFERENCE_KEY_wrong', '{"model": [[[');
     expect(response.status).toBe(401);
   });
 
-  it('keeps models for paid accounts from others', async () => {
+  it('restricts models for paid accounts to them', async () => {
     const free = await platform.account();
     const paid = await platform.account('1.00', { paid: true });
     const body = { model: 'paid-only', messages: MESSAGES };
@@ -283,7 +283,7 @@ describe('401', () => {
 });
 
 describe('402', () => {
-  it('tells a client without credentials how to pay', async () => {
+  it('returns payment terms to a client without credentials', async () => {
     const response = await fetch(`${platform.apiUrl}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -315,7 +315,7 @@ describe('402', () => {
 });
 
 describe('404', () => {
-  it('names a model that is not there', async () => {
+  it('names a model that does not exist', async () => {
     const { apiKey } = await platform.account();
     const response = await platform.chat(apiKey, { model: 'no-such', messages: MESSAGES });
     expect(response.status).toBe(404);
@@ -336,7 +336,7 @@ describe('413', () => {
 });
 
 describe('415', () => {
-  it('refuses a body that is not said to be JSON', async () => {
+  it('refuses a body whose content type is not JSON', async () => {
     const { apiKey } = await platform.account();
     const headers = { 'content-type': 'text/plain' };
     const response = await platform.chat(apiKey, { model: 'test-model', messages: MESSAGES }, { headers });
@@ -346,12 +346,12 @@ describe('415', () => {
 });
 
 describe('429', () => {
-  it('admits exactly as many as the limit says, and tells when to come back', async () => {
+  it('admits exactly the number of requests of the limit, and returns when to retry', async () => {
     const { apiKey } = await platform.account();
     const ask = () => platform.chat(apiKey, { model: 'small-limit', messages: MESSAGES, max_tokens: 10 });
     const answers = await Promise.all([ask(), ask(), ask(), ask(), ask(), ask()]);
     const statuses = answers.map(({ status }) => status);
-    // The six may fall into two windows.
+    // The six requests may fall into two windows.
     expect([3, 6]).toContain(statuses.filter((status) => status === 200).length);
     const refused = answers.find(({ status }) => status === 429);
     if (!refused) return;
@@ -362,39 +362,51 @@ describe('429', () => {
 });
 
 describe('500', () => {
-  it.each([true, false])('says that inference failed, charging nothing (stream: %s)', async (stream) => {
-    const { id, apiKey } = await platform.account();
-    const messages = [{ role: 'user', content: '[[sim fault=500]]' }];
-    const response = await platform.chat(apiKey, { model: 'test-model', messages, stream });
-    expect(response.status).toBe(500);
-    expect(await errorOf(response)).toMatchObject({ code: 'INFERENCE_FAILED', error: { type: 'api_error' } });
-    expect(await spentNano(id, '10.00')).toBe(0);
-  });
+  it.each([true, false])(
+    'reports that inference failed, and charges nothing (stream: %s)',
+    async (stream) => {
+      const { id, apiKey } = await platform.account();
+      const messages = [{ role: 'user', content: '[[sim fault=500]]' }];
+      const response = await platform.chat(apiKey, { model: 'test-model', messages, stream });
+      expect(response.status).toBe(500);
+      expect(await errorOf(response)).toMatchObject({
+        code: 'INFERENCE_FAILED',
+        error: { type: 'api_error' },
+      });
+      expect(await spentNano(id, '10.00')).toBe(0);
+    },
+  );
 });
 
 describe('503', () => {
-  it.each([true, false])('says that a backend is down, leaving no hold (stream: %s)', async (stream) => {
-    // Worth two holds and not three: one that stayed would make the last request a 402.
-    const { id, apiKey } = await platform.account('0.01');
-    for (let round = 0; round < 3; round += 1) {
-      const response = await platform.chat(apiKey, {
-        model: 'nobody-there',
-        messages: MESSAGES,
-        stream,
-        max_tokens: 8_192,
-      });
-      expect(response.status).toBe(503);
-      expect((await errorOf(response)).code).toBe('MODEL_OFFLINE');
-      expect(response.headers.get('retry-after')).toBe('5');
-    }
-    expect(await platform.balances(id)).toMatchObject({ usd: '0.01' });
-  });
+  it.each([true, false])(
+    'reports that a backend is down, and leaves no hold (stream: %s)',
+    async (stream) => {
+      // The credit covers two holds, not three: a leaked hold would make the last request a 402.
+      const { id, apiKey } = await platform.account('0.01');
+      for (let round = 0; round < 3; round += 1) {
+        const response = await platform.chat(apiKey, {
+          model: 'nobody-there',
+          messages: MESSAGES,
+          stream,
+          max_tokens: 8_192,
+        });
+        expect(response.status).toBe(503);
+        expect((await errorOf(response)).code).toBe('MODEL_OFFLINE');
+        expect(response.headers.get('retry-after')).toBe('5');
+      }
+      expect(await platform.balances(id)).toMatchObject({ usd: '0.01' });
+    },
+  );
 
-  it.each(['503', '429'])('says that a model is at capacity when its backend answers %s', async (fault) => {
-    const { apiKey } = await platform.account();
-    const messages = [{ role: 'user', content: `[[sim fault=${fault}]]` }];
-    const response = await platform.chat(apiKey, { model: 'test-model', messages });
-    expect(response.status).toBe(503);
-    expect((await errorOf(response)).code).toBe('MODEL_AT_CAPACITY');
-  });
+  it.each(['reports that a model is at capacity when its backend returns %s', '429'])(
+    'says that a model is at capacity when its backend answers %s',
+    async (fault) => {
+      const { apiKey } = await platform.account();
+      const messages = [{ role: 'user', content: `[[sim fault=${fault}]]` }];
+      const response = await platform.chat(apiKey, { model: 'test-model', messages });
+      expect(response.status).toBe(503);
+      expect((await errorOf(response)).code).toBe('MODEL_AT_CAPACITY');
+    },
+  );
 });

@@ -37,7 +37,7 @@ async function postChat(body: object, headers: object = {}): Promise<IncomingMes
 }
 
 describe('200, compressed', () => {
-  /** What of an answer is the same each time. */
+  /** The parts of a response that are the same each time. */
   const comparable = (bytes: Buffer): unknown => {
     const { id, created, ...rest } = JSON.parse(bytes.toString()) as Record<string, unknown>;
     expect([id, created]).toEqual([expect.stringMatching(/^chatcmpl-/), expect.any(Number)]);
@@ -61,7 +61,7 @@ describe('200, compressed', () => {
   });
 
   it.each(['identity', 'deflate', 'gzip;q=0, br;q=0', ''])(
-    'is not for Accept-Encoding %j',
+    'does not apply to Accept-Encoding %j',
     async (accepted) => {
       const response = await postChat(ask('hi'), { 'accept-encoding': accepted });
       expect(response.headers).not.toHaveProperty('content-encoding');
@@ -69,7 +69,7 @@ describe('200, compressed', () => {
     },
   );
 
-  it('is never for a stream', async () => {
+  it('never applies to a stream', async () => {
     const response = await postChat(ask('hi', { stream: true }), { 'accept-encoding': 'gzip, br' });
     expect(response.headers).not.toHaveProperty('content-encoding');
     expect((await buffer(response)).toString()).toMatch(/^(: keep-alive\n\n)*data: \{/);
@@ -77,7 +77,7 @@ describe('200, compressed', () => {
 });
 
 describe('200, streamed', () => {
-  it('is framed to the byte', async () => {
+  it('has exactly the expected framing', async () => {
     const response = await postChat(ask('Reply exactly: one\ntwo 🙂', { stream: true }));
     const text = (await buffer(response)).toString();
     expect(text).not.toMatch(/^(event|id|retry):|\r/m);
@@ -97,24 +97,24 @@ describe('200, streamed', () => {
     });
   });
 
-  it('says that it lives while nothing flows', async () => {
+  it('sends keep-alives while there is no output', async () => {
     const stalled = ask('go [[sim fault=stall-mid-stream after=3 itl-ms=1]]', { stream: true });
     const text = (await buffer(await postChat(stalled))).toString();
     const comments = text.split(/(?<=\n\n)/).filter((frame) => frame.startsWith(':'));
     expect(comments.length).toBeGreaterThan(5);
     expect(new Set(comments)).toEqual(new Set([': keep-alive\n\n']));
-    // Between frames and never inside of one.
+    // Between frames, never inside one.
     expect(text.match(/: keep-alive/g)?.length).toBe(comments.length);
   });
 
-  it('does not while something flows', async () => {
+  it('sends no keep-alives while there is output', async () => {
     const flowing = ask('go [[sim tokens=60 itl-ms=5]]', { stream: true });
     const frames = (await buffer(await postChat(flowing))).toString().split(/(?<=\n\n)/);
     expect(frames.filter((frame) => frame.startsWith('data: ')).length).toBeGreaterThan(60);
     expect(frames.filter((frame) => frame.startsWith(':')).length).toBeLessThan(10);
   });
 
-  it('ends with an error when its backend falls silent for too long, and charges what was delivered', async () => {
+  it('ends with an error when its backend stalls for too long, and charges what was delivered', async () => {
     const { id, apiKey } = await platform.account();
     platform.simulator.clearLog();
     const stalled = ask('go [[sim fault=stall-mid-stream after=3 itl-ms=1]]', { stream: true });
@@ -154,7 +154,7 @@ describe('200, streamed', () => {
     });
   });
 
-  it('has usage and cost in a chunk of its own for a client that asks for it, as OpenAI sends it', async () => {
+  it('has usage and cost in a separate chunk for a client that requests it, as OpenAI sends it', async () => {
     const body = ask('Reply exactly: one two', { stream: true, stream_options: { include_usage: true } });
     const { chunks, text, done } = await chunksOf(await platform.chat(account.apiKey, body));
     expect({ text, done }).toEqual({ text: 'one two', done: true });
@@ -163,7 +163,7 @@ describe('200, streamed', () => {
     expect(chunks.filter((chunk) => 'usage' in chunk || 'cost' in chunk)).toHaveLength(1);
   });
 
-  it('has the same text from a backend that writes characters in two', async () => {
+  it('has the same text from a backend that splits characters over two writes', async () => {
     const odd = ask('go [[sim fault=split-utf8 tokens=200]]', { stream: true });
     const direct = await fetch(`${platform.simulator.url}/v1/chat/completions`, {
       method: 'POST',
@@ -175,22 +175,22 @@ describe('200, streamed', () => {
     expect({ text: given.text, done: given.done }).toEqual({ text, done: true });
   });
 
-  it('gives each token as soon as the backend does', async () => {
+  it('sends each token as soon as the backend does', async () => {
     const body = ask('go [[sim tokens=100 itl-ms=10]]', { stream: true });
     const share = async (): Promise<number> => {
       const direct = arrivals(`${platform.simulator.url}/v1/chat/completions`, body);
       const through = await arrivals(`${platform.apiUrl}/chat/completions`, body);
       return through / (await direct);
     };
-    // Tokens that wait for one another for 40 ms arrive as a quarter of them, however often it is tried;
-    // a machine that stands still for a moment gathers them once or twice.
+    // If tokens waited for one another for 40 ms, only a quarter as many would arrive separately, in every
+    // attempt; a machine that pauses for a moment merges them only once or twice.
     const shares: number[] = [];
     while (shares.length < 5 && !shares.some((each) => each > 0.7)) shares.push(await share());
     expect(Math.max(...shares)).toBeGreaterThan(0.7);
   });
 });
 
-/** How many times something of a stream arrived, as the connection tells it and not the reader of HTTP. */
+/** The number of separate arrivals of a stream, measured at the connection and not at the HTTP reader. */
 async function arrivals(url: string, body: object): Promise<number> {
   const { hostname, port, pathname } = new URL(url);
   const text = JSON.stringify(body);
@@ -227,7 +227,7 @@ describe('504', () => {
   afterAll(() => hasty.stop());
 
   it.each(['stall', 'slow-headers delay-ms=60000', 'stall-mid-stream'])(
-    'refuses an answer that takes too long (%s), lets the backend go and charges nothing',
+    'ends a completion that takes too long (%s), cancels the backend call and charges nothing',
     async (fault) => {
       const { id, apiKey } = await hasty.account('1.00');
       hasty.simulator.clearLog();
@@ -239,7 +239,8 @@ describe('504', () => {
           code: 'REQUEST_TIMEOUT',
         });
       };
-      // On a busy machine the time is over before the backend was asked: then there is nothing to let go.
+      // On a busy machine the time may be over before the backend was called: then there is nothing to
+      // cancel.
       await eventually('a backend was asked', async () => {
         await asked();
         return hasty.simulator.requests().length + hasty.simulator.stats().inFlight > 0;
@@ -255,7 +256,7 @@ describe('504', () => {
     },
   );
 
-  it('lets a stream go on for longer', async () => {
+  it('allows a stream to take longer', async () => {
     const { id, apiKey } = await hasty.account('1.00');
     const response = await hasty.chat(apiKey, ask('go [[sim tokens=100 itl-ms=10]]', { stream: true }));
     const { chunks, done } = await chunksOf(response);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => platform.stop());
 
-/** A value of every field that is only passed on, or taken and not used. */
+/** A value for every field that is only passed on, or accepted and ignored. */
 const VALUES: Readonly<Record<string, unknown>> = {
   temperature: 0.5,
   top_p: 0.5,
@@ -46,7 +46,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 const treated = (treatment: string): string[] =>
   Object.entries(CHAT_TREATMENTS).flatMap(([name, given]) => (given === treatment ? [name] : []));
 
-it('what is said to be passed on reaches the backend as it came, and what is not used does not', async () => {
+it('passes documented pass-through fields to the backend unchanged, and drops ignored ones', async () => {
   const names = [...treated('passed on'), ...treated('not used')];
   expect(Object.keys(VALUES).toSorted()).toEqual(names.toSorted());
   const messages = [{ role: 'user', content: 'hi' }];
@@ -59,15 +59,18 @@ it('what is said to be passed on reaches the backend as it came, and what is not
   for (const name of treated('not used')) expect(seen).not.toHaveProperty(name);
 });
 
-it.each(treated('refused'))('%s is refused by its name, and null is as good as nothing', async (name) => {
-  const ask = (value: unknown): Promise<Response> =>
-    platform.chat(account.apiKey, {
-      model: 'test-model',
-      messages: [{ role: 'user', content: 'hi' }],
-      [name]: value,
-    });
-  const refused = await ask({ name: 'x' });
-  expect(refused.status).toBe(400);
-  expect((await errorOf(refused)).error.param).toBe(name);
-  expect((await ask(null)).status).toBe(200);
-});
+it.each(treated('%s is refused by its name, and null is treated as absent'))(
+  '%s is refused by its name, and null is as good as nothing',
+  async (name) => {
+    const ask = (value: unknown): Promise<Response> =>
+      platform.chat(account.apiKey, {
+        model: 'test-model',
+        messages: [{ role: 'user', content: 'hi' }],
+        [name]: value,
+      });
+    const refused = await ask({ name: 'x' });
+    expect(refused.status).toBe(400);
+    expect((await errorOf(refused)).error.param).toBe(name);
+    expect((await ask(null)).status).toBe(200);
+  },
+);

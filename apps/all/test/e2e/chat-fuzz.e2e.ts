@@ -15,10 +15,10 @@ const REQUESTS = repeats('FUZZ');
 const AT_ONCE = 50;
 const WARM_UP = Math.min(1_000, REQUESTS / 2);
 
-/** What requests leave behind by right: counts, remembered ids, pages of code. */
+/** Memory that requests may legitimately keep: counts, remembered ids, pages of code. */
 const HELD_GROWTH_LIMIT_BYTES = 16_000_000;
 
-/** What is in memory varies with what V8 has not given back yet; memory that V8 does not know of shows only here. */
+/** Resident memory varies with what V8 has not returned yet; memory outside of V8 is visible only here. */
 const RESIDENT_GROWTH_LIMIT_BYTES = 200_000_000;
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
@@ -27,7 +27,7 @@ const model = ABLE_MODEL.id;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Requests that are answered with 200, and that have every field between them. */
+/** Requests that succeed, and that have every field between them. */
 async function decentRequests(): Promise<Record<string, unknown>[]> {
   const image = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
     .png()
@@ -120,7 +120,7 @@ async function decentRequests(): Promise<Record<string, unknown>[]> {
   ];
 }
 
-/** A backend that has an answer to whatever it is asked, and keeps what it should not have been asked. */
+/** A backend that responds to any request, and records requests that it should not have received. */
 const listener: RequestListener = (request, response) => {
   void text(request).then((body) => {
     const isStream = streamOf(body);
@@ -133,7 +133,7 @@ const listener: RequestListener = (request, response) => {
 };
 const unreadable: string[] = [];
 
-/** Whether a request asks for a stream; `undefined` when it is none. */
+/** Whether a request wants a stream; `undefined` if it is not a valid request. */
 function streamOf(body: string): boolean | undefined {
   try {
     const { stream, messages } = JSON.parse(body) as { stream: unknown; messages: unknown };
@@ -164,7 +164,7 @@ afterAll(async () => {
 
 const KINDS = new Set<string>(Object.values(PROBLEMS).map(({ kind }) => kind));
 
-/** What is wrong with an answer to a request that no decent client sends; nothing for most. */
+/** What is wrong with the response to a malformed request; nothing for most. */
 async function faultOf(response: Response): Promise<string | undefined> {
   const body = await response.text();
   if (response.status === 200) {
@@ -193,7 +193,7 @@ interface Outcome {
   readonly faults: string[];
 }
 
-/** Sends so many requests, some at once. */
+/** Sends this number of requests, some concurrently. */
 async function send(requests: HostileRequests, count: number, outcome: Outcome): Promise<void> {
   let left = count;
   const work = async (): Promise<void> => {
@@ -211,7 +211,7 @@ async function send(requests: HostileRequests, count: number, outcome: Outcome):
 }
 
 describe('200', () => {
-  it('answers all the requests that the others are made of', async () => {
+  it('accepts all the requests that the malformed ones are derived from', async () => {
     for (const body of await decentRequests()) {
       const response = await platform.chat(account.apiKey, body);
       expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
@@ -221,7 +221,7 @@ describe('200', () => {
 
 describe('400', () => {
   it(
-    `refuses ${REQUESTS} requests that no decent client sends, and loses neither memory nor money (seed ${SEED})`,
+    `refuses ${REQUESTS} malformed requests, and leaks neither memory nor money (seed ${SEED})`,
     { timeout: 180_000 },
     async () => {
       const requests = new HostileRequests(new Random(SEED), await decentRequests());
@@ -267,7 +267,7 @@ describe('400', () => {
     ],
     ['tools', (size: number) => `{"model":"able","messages":[],"tools":[${faulty(size, '{}')}]}`],
     ['strings', (size: number) => `{"model":"able","messages":[],"include":[${faulty(size, '0')}]}`],
-  ])('refuses 30 MB of faulty %s, telling a few of them', async (_, bodyOf) => {
+  ])('refuses 30 MB of malformed %s, naming a few of the faults', async (_, bodyOf) => {
     const response = await platform.chat(account.apiKey, bodyOf(30_000_000));
     const text = await response.text();
     expect({ status: response.status, code: (JSON.parse(text) as ErrorAnswer).code }).toEqual({
@@ -279,7 +279,7 @@ describe('400', () => {
   });
 });
 
-/** What an account could spend is what it has, and the books are right. */
+/** The account can spend its whole balance, and the audit finds nothing. */
 async function expectNoHolds(): Promise<void> {
   const { usd } = await platform.balances(account.id);
   const response = await platform.chat(account.apiKey, {

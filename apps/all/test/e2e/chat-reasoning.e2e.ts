@@ -51,7 +51,7 @@ afterAll(async () => {
   await backend.close();
 });
 
-/** What the backend was sent last. */
+/** The last request that the backend received. */
 function lastSent(): Record<string, unknown> {
   return JSON.parse(backend.requests().at(-1)?.body ?? '{}') as Record<string, unknown>;
 }
@@ -61,7 +61,7 @@ async function events(response: Response): Promise<Chunk[]> {
   return lines.map((line) => JSON.parse(line.slice('data: '.length)) as Chunk);
 }
 
-/** A chat completion, put together where it was streamed. */
+/** A chat completion, assembled if it was streamed. */
 async function ask(body: object, stream: boolean): Promise<Answer> {
   const response = await platform.chat(apiKey, { messages: [USER], ...body, stream });
   expect(response.status).toBe(200);
@@ -89,7 +89,7 @@ async function ask(body: object, stream: boolean): Promise<Answer> {
 }
 
 describe.each([true, false])('200 (stream: %s)', (stream) => {
-  it('keeps think blocks as they are', async () => {
+  it('keeps think blocks unchanged', async () => {
     const { message } = await ask({ model: 'tags' }, stream);
     expect(message.content).toMatch(/^<think>\n.+\n<\/think>\n\n/s);
     expect(message.content?.endsWith(TEXT)).toBe(true);
@@ -115,15 +115,18 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     expect(stripped.cost).toEqual(kept.cost);
   });
 
-  it.each(['tags', 'tags-word', 'reasoner'])('disables thinking of %s at the backend', async (model) => {
-    const thinking = await ask({ model }, stream);
-    const { message, usage } = await ask({ model, svc_parameters: { disable_thinking: true } }, stream);
-    expect(message.content).toBe(TEXT);
-    expect(message.reasoning_content ?? '').toBe('');
-    expect(usage.completion_tokens).toBeLessThan(thinking.usage.completion_tokens);
-  });
+  it.each(['disables the reasoning of %s at the backend', 'tags-word', 'reasoner'])(
+    'disables thinking of %s at the backend',
+    async (model) => {
+      const thinking = await ask({ model }, stream);
+      const { message, usage } = await ask({ model, svc_parameters: { disable_thinking: true } }, stream);
+      expect(message.content).toBe(TEXT);
+      expect(message.reasoning_content ?? '').toBe('');
+      expect(usage.completion_tokens).toBeLessThan(thinking.usage.completion_tokens);
+    },
+  );
 
-  it('gives reasoning_content before the content', async () => {
+  it('sends reasoning_content before the content', async () => {
     const { message, usage } = await ask({ model: 'reasoner' }, stream);
     expect(message.content).toBe(TEXT);
     expect(message.reasoning_content).toMatch(/\w/);
@@ -145,7 +148,7 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     expect({ usage, cost }).toEqual({ usage: kept.usage, cost: kept.cost });
   });
 
-  it('bills an answer that was cut while it thought, though nothing of it is shown', async () => {
+  it('bills a completion that was cut during its reasoning, though none of it is delivered', async () => {
     const body = { model: 'tags', max_tokens: 5, svc_parameters: { strip_thinking_response: true } };
     const { message, finishReason, usage, cost } = await ask(body, stream);
     expect(message.content).toBe('');
@@ -154,7 +157,7 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     expect(cost.usd).toBeGreaterThan(0);
   });
 
-  it('carries reasoning_details through unchanged', async () => {
+  it('passes reasoning_details through unchanged', async () => {
     const { message } = await ask({ model: 'reasoner', sim: { reasoningDetails: true } }, stream);
     const detail = { type: 'reasoning.text', text: expect.any(String), format: 'sim-v1', index: 0 };
     expect(message.reasoning_details).toContainEqual(detail);
@@ -186,7 +189,7 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     ['tags', { reasoning_effort: 'none' }, { chat_template_kwargs: { enable_thinking: false } }],
     ['effort-object', { reasoning_effort: 'high' }, { reasoning: { effort: 'high' } }],
     ['effort-template', { reasoning_effort: 'high' }, { chat_template_kwargs: { reasoning_effort: 'high' } }],
-  ])('tells the backend of %s the effort in %j as %j', async (model, asked, expected) => {
+  ])('sends the backend of %s the effort in %j as %j', async (model, asked, expected) => {
     await ask({ model, ...asked }, stream);
     const { reasoning, reasoning_effort, chat_template_kwargs } = lastSent();
     expect(JSON.parse(JSON.stringify({ reasoning, reasoning_effort, chat_template_kwargs }))).toEqual(
@@ -194,7 +197,7 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     );
   });
 
-  it('sends details and signatures of earlier answers to the backend byte for byte', async () => {
+  it('sends details and signatures of earlier completions to the backend byte for byte', async () => {
     const earlier =
       '{"role":"assistant","content":"a","reasoning_content":"hm","thought_signature":"c2ln\\u003d",' +
       '"reasoning_details":[{"type":"reasoning.encrypted","data":"x/+=", "index":0,"more":1.50}]}';
@@ -204,14 +207,14 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
   });
 });
 
-describe('200, while thoughts are stripped from a stream', () => {
+describe('200, while reasoning is stripped from a stream', () => {
   const body = {
     model: 'tags',
     stream: true,
     svc_parameters: { strip_thinking_response: true },
   };
 
-  it('says that it lives, though there is nothing to show', async () => {
+  it('sends keep-alives, though there is no visible output', async () => {
     const messages = [{ role: 'user', content: 'Reply exactly: hi [[sim think=40 itl-ms=10]]' }];
     const response = await platform.chat(apiKey, { ...body, messages });
     const text = await response.text();
@@ -221,7 +224,7 @@ describe('200, while thoughts are stripped from a stream', () => {
     expect(beforeText).not.toContain('think');
   });
 
-  it('charges what was generated for a client that goes away', async () => {
+  it('charges the generated tokens to a client that disconnects', async () => {
     backend.clearLog();
     const before = await platform.balances(accountId);
     const abort = new AbortController();

@@ -41,7 +41,7 @@ const thrown = (work: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   );
 
-describe('openai, in its plainest use', () => {
+describe('openai, as in its examples', () => {
   const user = (content: string) => [{ role: 'user' as const, content }];
   const tools = [{ type: 'function' as const, function: { name: 'get_weather', description, parameters } }];
 
@@ -52,14 +52,14 @@ describe('openai, in its plainest use', () => {
   });
 
   it.each([undefined, false])(
-    'streams in a loop over choices[0], where usage is not asked for (%s)',
+    'streams in a loop over choices[0] if usage is not requested (%s)',
     async (include_usage) => {
       const options = include_usage === undefined ? {} : { stream_options: { include_usage } };
       const body = { model, messages: user(SAY), stream: true, ...options } as const;
       let text = '';
       let finish: string | null = null;
       for await (const chunk of await account.openai.chat.completions.create(body)) {
-        // As in the README of the client, and as it fails on a chunk without choices.
+        // As in the client's README. It would fail on a chunk without choices.
         const { delta, finish_reason: reason } = chunk.choices[0] as (typeof chunk.choices)[0];
         text += delta.content ?? '';
         finish = reason ?? finish;
@@ -68,7 +68,7 @@ describe('openai, in its plainest use', () => {
     },
   );
 
-  it('streams usage in a last chunk without choices, where it is asked for', async () => {
+  it('streams usage in a last chunk without choices if requested', async () => {
     const options = { stream: true, stream_options: { include_usage: true } } as const;
     const body = { model, messages: user(SAY), ...options };
     const chunks: OpenAI.ChatCompletionChunk[] = [];
@@ -77,7 +77,7 @@ describe('openai, in its plainest use', () => {
     expect(chunks.slice(0, -1).every(({ choices }) => choices.length === 1)).toBe(true);
   });
 
-  it('calls a tool and answers with what it said', async () => {
+  it('calls a tool and uses its result', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = user(ASK_WEATHER);
     const asked = await account.openai.chat.completions.create({ model, messages, tools });
     const [choice] = asked.choices;
@@ -89,14 +89,14 @@ describe('openai, in its plainest use', () => {
     expect(answer.choices[0]?.message.content).toContain(WEATHER);
   });
 
-  it('parses an answer of a given schema', async () => {
+  it('parses a response with a given schema', async () => {
     const response_format = zodResponseFormat(Trip, 'trip');
     const asked = { model, messages: user('Plan a trip'), response_format };
     const { choices } = await account.openai.chat.completions.parse(asked);
     expect(Trip.parse(choices[0]?.message.parsed)).toEqual(choices[0]?.message.parsed);
   });
 
-  it('knows a prompt that is too long by its code', async () => {
+  it('reports a prompt that is too long by its code', async () => {
     const error = await thrown(account.openai.chat.completions.create({ model, messages: user(TOO_LONG) }));
     expect(error).toBeInstanceOf(OpenAI.BadRequestError);
     expect(error).toMatchObject({ code: 'context_length_exceeded', param: 'messages' });
@@ -113,19 +113,19 @@ describe('@langchain/openai', () => {
       ...options,
     });
 
-  it('chats, and tells usage', async () => {
+  it('chats, and returns usage', async () => {
     const { content, usage_metadata: usage } = await chat().invoke(SAY);
     expect(content).toBe(SAID);
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  it.each([true, false])('streams (usage asked for: %s)', async (streamUsage) => {
+  it.each([true, false])('streams (usage requested: %s)', async (streamUsage) => {
     let text = '';
     for await (const chunk of await chat({ streamUsage }).stream(SAY)) text += chunk.text;
     expect(text).toBe(SAID);
   });
 
-  it('calls a tool and answers with what it said', async () => {
+  it('calls a tool and uses its result', async () => {
     const getWeather = tool(() => WEATHER, {
       name: 'get_weather',
       description,
@@ -140,12 +140,12 @@ describe('@langchain/openai', () => {
     expect(answer.content).toContain(WEATHER);
   });
 
-  it('parses an answer of a given schema', async () => {
+  it('parses a response with a given schema', async () => {
     const trip = await chat().withStructuredOutput(Trip).invoke('Plan a trip');
     expect(Trip.parse(trip)).toEqual(trip);
   });
 
-  it('sees an image', async () => {
+  it('accepts an image', async () => {
     const content = [
       { type: 'text' as const, text: SAY },
       { type: 'image_url' as const, image_url: { url: picture } },
@@ -153,7 +153,7 @@ describe('@langchain/openai', () => {
     expect((await chat().invoke([new HumanMessage({ content })])).content).toBe(SAID);
   });
 
-  it('throws what it has for a wrong key', async () => {
+  it('throws its error for a wrong key', async () => {
     const error = await thrown(chat({ apiKey: 'SVC_INFERENCE_KEY_wrong' }).invoke(SAY));
     expect(error).toMatchObject({ status: 401, lc_error_code: 'MODEL_AUTHENTICATION' });
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chunksOf, eventually } from '../answers.js';
 import { Platform } from '../platform.js';
 
-/** A backend that says nothing until it is told to. */
+/** A backend that sends nothing until it is released. */
 class SilentBackend {
   readonly waiting: ServerResponse[] = [];
   readonly server: Server = createServer((_request, response) => void this.waiting.push(response));
@@ -16,7 +16,7 @@ class SilentBackend {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** Ends the call that waits, once one does. */
+  /** Ends the waiting call; waits for one if there is none yet. */
   async answer(give: (response: ServerResponse) => void): Promise<void> {
     await eventually('a call waits', () => this.waiting.length > 0);
     const response = this.waiting.shift();
@@ -58,8 +58,8 @@ const ask = (stream: boolean, content = 'hi', model = 'silent') => ({
 });
 const stream = (apiKey: string): Promise<Response> => platform.chat(apiKey, ask(true));
 
-describe('a stream whose backend is silent', () => {
-  it('begins before its first token, says that it lives, and is a stream like any other then', async () => {
+describe('a stream whose backend sends nothing yet', () => {
+  it('begins before its first token, sends keep-alives, and then is a stream like any other', async () => {
     const { apiKey } = await platform.account();
     const response = await stream(apiKey);
     expect(response.status).toBe(200);
@@ -80,7 +80,7 @@ describe('a stream whose backend is silent', () => {
     expect(chunks.at(-1)).toMatchObject({ cost: { usd: expect.any(Number) } });
   });
 
-  it('ends with an event where it is refused after that, and nothing is charged', async () => {
+  it('ends with an error event if it is refused after that, and nothing is charged', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const response = await stream(apiKey);
     expect(response.status).toBe(200);
@@ -93,7 +93,7 @@ describe('a stream whose backend is silent', () => {
     expect(next.headers.get('x-svc-balance-usd')).toBe('1.00');
   });
 
-  it('closes the call to the backend when its client goes', async () => {
+  it('closes the backend call when its client disconnects', async () => {
     const { apiKey } = await platform.account();
     const response = await stream(apiKey);
     await eventually('a call waits', () => silent.waiting.length > 0);
@@ -104,7 +104,7 @@ describe('a stream whose backend is silent', () => {
   });
 });
 
-describe('an answer that is not streamed', () => {
+describe('a response that is not streamed', () => {
   it('keeps its HTTP status, however long it takes', async () => {
     const { apiKey } = await platform.account();
     const asked = platform.chat(apiKey, ask(false));

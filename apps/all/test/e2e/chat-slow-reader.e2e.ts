@@ -28,7 +28,7 @@ function startPlatform(env: Record<string, string> = {}): Promise<Platform> {
   return Platform.start({ models: [flood], env });
 }
 
-/** Asks for the long stream on a connection of its own; nothing of it is read yet. */
+/** Requests the long stream on its own connection, without reading any of it. */
 async function openStream(
   platform: Platform,
   apiKey: string,
@@ -49,7 +49,7 @@ async function openStream(
   return { pieces: response.setEncoding('utf8')[Symbol.asyncIterator](), flood };
 }
 
-/** Puts a stream together and finds what is missing or out of order in it. */
+/** Assembles a stream and finds missing or misplaced chunks. */
 class StreamCheck {
   bytes = 0;
   next = 0;
@@ -73,7 +73,7 @@ class StreamCheck {
     }
   }
 
-  /** The last chunk of a stream that came whole. */
+  /** The last chunk of a complete stream. */
   whole(): Chunk {
     if (this.next !== CHUNKS || this.rest !== '' || this.ended !== 'data: [DONE]')
       throw new Error(`the stream ended after ${this.next} chunks with ${this.ended}${this.rest}`);
@@ -86,7 +86,7 @@ async function readAll(pieces: AsyncIterator<string>, check = new StreamCheck())
   return check;
 }
 
-/** Waits until the backend can write no more, and says how many bytes it has written by then. */
+/** Waits until the backend is blocked, and returns the number of bytes it has written. */
 async function stoppedAt(flood: Flood): Promise<number> {
   let seen = -1;
   let unchanged = 0;
@@ -115,7 +115,7 @@ describe('200, to a client that reads slowly', () => {
 
   it('slows the backend, keeps memory bounded, delivers all 50 MB in the end and charges once', async () => {
     const { id, apiKey } = await platform.account('100.00');
-    // A stream that is read at once brings the process to the size that it works at.
+    // A stream that is read at full speed first brings the process to its working size.
     (await readAll((await openStream(platform, apiKey)).pieces)).whole();
     const spentBefore = await spentNano(platform, id);
     const before = TELLS_MEMORY ? residentBytes(platform.service.pid) : 0;
@@ -132,7 +132,7 @@ describe('200, to a client that reads slowly', () => {
         const piece = await pieces.next();
         check.read(String(piece.value));
       }
-      // As much as the client has read since, and what fits into buffers on the way.
+      // The amount that the client has read since, plus the capacity of the buffers in between.
       expect(await stoppedAt(flood)).toBeLessThan(stopped + check.bytes + STREAM_BYTES / 10);
 
       const { usage, cost } = (await readAll(pieces, check)).whole();
@@ -160,7 +160,7 @@ describe('200, to a client that does not read', () => {
 
   afterAll(() => platform.stop());
 
-  it('cuts it off after its time and charges what was delivered', async () => {
+  it('is cut off after its time, and charged for what was delivered', async () => {
     const { id, apiKey } = await platform.account('100.00');
     const { pieces, flood } = await openStream(platform, apiKey);
     await eventually('the backend is let go', () => flood.cut);
@@ -171,7 +171,7 @@ describe('200, to a client that does not read', () => {
     expect(check.ended).not.toBe('data: [DONE]');
     expect(check.next).toBeGreaterThan(0);
 
-    // No more than the backend sent, and no less than the client found in its buffers.
+    // At most what the backend sent, and at least what the client found in its buffers.
     const spent = await spentNano(platform, id);
     expect(spent).toBeGreaterThanOrEqual(check.next * PRICE_PER_TOKEN_NANO);
     const tokensPerChunk = Math.ceil((BYTES_PER_CHUNK + 6) / 6);

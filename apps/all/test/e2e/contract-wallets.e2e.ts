@@ -34,7 +34,7 @@ const LET_IN: Answer = { status: 200, code: undefined };
 const REFUSED: Answer = { status: 401, code: 'X402_SIGN_IN_INVALID_SIGNATURE' };
 const AWAY: Answer = { status: 503, code: 'UNAVAILABLE' };
 
-/** What a wallet is answered that asks for its balance, signed by somebody for it. */
+/** The response to a wallet's request for its balance, with the given signature. */
 async function answer(
   wallet: Pick<Undeployed, 'address'> & Partial<Undeployed>,
   signer: TestWallet,
@@ -47,7 +47,7 @@ async function answer(
 }
 
 describe('a wallet that is a contract', () => {
-  it('is let in by what it takes for its own signature, and by nothing else', async () => {
+  it('is admitted with a signature that the contract accepts, and with no other', async () => {
     const [owner, stranger] = [evmWallet(), evmWallet()];
     const wallet = { address: await contractOf(chain, owner.address) };
     expect(await answer(wallet, owner)).toEqual(LET_IN);
@@ -56,7 +56,7 @@ describe('a wallet that is a contract', () => {
   });
 
   it.each(['down', 'hanging', 'limited'] as const)(
-    'whose chain is %s is told so, and let in later',
+    'gets an error while its chain is %s, and is admitted later',
     async (mood) => {
       const owner = evmWallet();
       const wallet = { address: await contractOf(chain, owner.address) };
@@ -68,15 +68,15 @@ describe('a wallet that is a contract', () => {
   );
 });
 
-describe('a wallet that is a contract to be', () => {
-  it('is let in before it is deployed by a signature that says how it comes to be, and deploys nothing', async () => {
+describe('a wallet whose contract is not deployed yet', () => {
+  it('is admitted with a signature that contains its deployment, and is not deployed by that', async () => {
     const owner = evmWallet();
     const wallet = undeployedOf(chain, owner.address);
     expect(await answer(wallet, owner)).toEqual(LET_IN);
     expect(await chain.call('eth_getCode', [wallet.address, 'latest'])).toBe('0x');
   });
 
-  it('is let in with and without that once it is deployed', async () => {
+  it('is admitted with and without the deployment data once it is deployed', async () => {
     const owner = evmWallet();
     const wallet = undeployedOf(chain, owner.address);
     await wallet.deploy();
@@ -85,7 +85,7 @@ describe('a wallet that is a contract to be', () => {
     expect(await answer({ address: wallet.address }, owner)).toEqual(LET_IN);
   });
 
-  it('is refused with a signature of a stranger, deployed or not', async () => {
+  it('is refused with a signature by another signer, deployed or not', async () => {
     const stranger = evmWallet();
     const wallet = undeployedOf(chain, evmWallet().address);
     expect(await answer(wallet, stranger)).toEqual(REFUSED);
@@ -94,7 +94,7 @@ describe('a wallet that is a contract to be', () => {
     expect(await answer({ address: wallet.address }, stranger)).toEqual(REFUSED);
   });
 
-  it('is refused without what says how it comes to be, and with what makes another one', async () => {
+  it('is refused without deployment data, and with data for another contract', async () => {
     const owner = evmWallet();
     const [wallet, another] = [undeployedOf(chain, owner.address), undeployedOf(chain, owner.address)];
     expect(await answer({ address: wallet.address }, owner)).toEqual(REFUSED);
@@ -102,7 +102,7 @@ describe('a wallet that is a contract to be', () => {
     expect(await answer({ ...wallet, address: evmWallet().address }, owner)).toEqual(REFUSED);
   });
 
-  it('whose signature is cut, or wraps nothing, is refused', async () => {
+  it('is refused if its signature is truncated, or wraps nothing', async () => {
     const owner = evmWallet();
     const wallet = undeployedOf(chain, owner.address);
     const cut = (signature: string): string => `0x${wallet.wrap(signature).slice(-200)}`;
@@ -111,7 +111,7 @@ describe('a wallet that is a contract to be', () => {
     expect(await answer({ ...wallet, wrap: () => `0x${'6492'.repeat(16)}` }, owner)).toEqual(REFUSED);
   });
 
-  it('whose chain is down is told so, and let in later', async () => {
+  it('gets an error while its chain is down, and is admitted later', async () => {
     const owner = evmWallet();
     const wallet = undeployedOf(chain, owner.address);
     node.mood = 'down';

@@ -23,13 +23,13 @@ beforeAll(async () => {
 
 afterAll(() => platform.stop());
 
-/** The addresses that the page loads things from. */
+/** The URLs that the page loads resources from. */
 const loaded = (): URL[] =>
   [...html.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)]
     .map(([, address = '']) => new URL(address, page.url))
     .filter(({ protocol }) => protocol !== 'data:');
 
-/** Asks for a path as it stands; `fetch` would tidy it first. */
+/** Requests a path unchanged; `fetch` would normalise it first. */
 function statusOf(path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(platform.rootUrl);
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ function statusOf(path: string): Promise<number | undefined> {
 }
 
 describe('200', () => {
-  it('is named at the root of the public port, with the API', async () => {
+  it('is announced at the root of the public port, with the API', async () => {
     const root = await fetch(platform.rootUrl);
     expect(root.status).toBe(200);
     const { api, docs, openapi } = (await root.json()) as Record<string, string>;
@@ -53,7 +53,7 @@ describe('200', () => {
     expect((await fetch(new URL('/', platform.operatorUrl))).status).toBe(404);
   });
 
-  it('is a page that loads scripts and styles from here alone', async () => {
+  it('is a page that loads scripts and styles only from this server', async () => {
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(loaded().length).toBeGreaterThanOrEqual(4);
@@ -75,7 +75,7 @@ describe('200', () => {
     expect(policy).not.toMatch(/script-src[^;]*unsafe/);
   });
 
-  it('loads no style that refers to elsewhere', async () => {
+  it('loads no style that refers to another host', async () => {
     const styles = loaded().filter(({ pathname }) => pathname.endsWith('.css'));
     const texts = await Promise.all(styles.map(async (address) => (await fetch(address)).text()));
     const references = texts.flatMap((text) =>
@@ -85,7 +85,7 @@ describe('200', () => {
     expect(references.filter((target) => !target.startsWith('data:'))).toEqual([]);
   });
 
-  it('shows the description that is served here, and asks nobody to check it', async () => {
+  it('shows the description of this server, without an external validator', async () => {
     const start = await (await fetch(`${platform.rootUrl}/docs/start.js`)).text();
     const [, address = ''] = /url: '([^']+)'/.exec(start) ?? [];
     expect((await fetch(new URL(address, page.url))).headers.get('content-type')).toBe('application/yaml');
@@ -109,7 +109,7 @@ describe('404', () => {
     expect(await statusOf(path)).toBe(404);
   });
 
-  it('answers in the one envelope', async () => {
+  it('uses the common error envelope', async () => {
     const response = await fetch(`${platform.rootUrl}/docs/nothing.js`);
     expect((await errorOf(response)).code).toBe('NOT_FOUND');
   });
@@ -125,7 +125,7 @@ describe('the description', () => {
   });
 
   describe('200', () => {
-    it('serves the description to anybody as YAML, compressed where that is asked for', async () => {
+    it('serves the description without credentials as YAML, compressed if requested', async () => {
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toBe('application/yaml');
       const plain = await fetch(`${platform.apiUrl}/openapi.yaml`, {
@@ -141,14 +141,14 @@ describe('the description', () => {
       });
     });
 
-    it('has the revision of the build, and else what is kept in version control', () => {
+    it('has the revision of the build, and otherwise equals the file under version control', () => {
       expect(document.info.version).toBe(response.headers.get('x-svc-version'));
       const file = new URL('../../../../libs/contracts/openapi.yaml', import.meta.url);
       const kept = parse(readFileSync(file, 'utf8')) as Document;
       expect({ ...document, info: { ...document.info, version: kept.info.version } }).toEqual(kept);
     });
 
-    it('describes the API of the operator to the operator', async () => {
+    it("describes the operator's API to the operator", async () => {
       const authorization = `Bearer ${OPERATOR_TOKEN}`;
       const answer = await fetch(`${platform.operatorUrl}/openapi.yaml`, { headers: { authorization } });
       expect(answer.status).toBe(200);
@@ -158,7 +158,7 @@ describe('the description', () => {
   });
 
   describe('401', () => {
-    it('does not describe the API of the operator to others', async () => {
+    it("does not describe the operator's API to others", async () => {
       expect((await fetch(`${platform.operatorUrl}/openapi.yaml`)).status).toBe(401);
     });
   });

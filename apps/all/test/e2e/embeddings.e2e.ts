@@ -32,7 +32,7 @@ function model(id: string, settings: readonly string[] = [''], more: object = {}
     backends: settings.map((setting, at) => ({
       url: `${backend.url}/v1`,
       model: `embed;dimensions=8${setting}`,
-      // The first is practically always called first.
+      // Makes it practically certain that the first one is called first.
       weight: at === 0 ? 1e9 : 1e-9,
     })),
     ...more,
@@ -112,7 +112,7 @@ describe('POST /embeddings', () => {
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });
 
-  it('shows the request in the billing rows, with its tokens', async () => {
+  it('adds the request to the billing rows, with its tokens', async () => {
     const own = await platform.account('1.00');
     const admin = await platform.operator('POST', `/accounts/${own.id}/api_keys`, {
       apiKeyType: 'ADMIN',
@@ -131,7 +131,7 @@ describe('POST /embeddings', () => {
     ]);
   });
 
-  it('keeps the order of the texts, also where the backend does not', async () => {
+  it('keeps the order of the texts, even if the backend does not', async () => {
     const input = ['alpha', 'beta', 'gamma', '', 'alpha'];
     const expected = vectorsOf(await embed({ model: 'vectors', input }));
     expect(expected[0]).toEqual(expected[4]);
@@ -152,7 +152,7 @@ describe('POST /embeddings', () => {
     }
   });
 
-  it('splits what no backend takes at once, up to 2,048 texts', async () => {
+  it('splits batches that are too large for a backend, up to 2,048 texts', async () => {
     const input = Array.from({ length: 2_048 }, (_, at) => `text ${at}`);
     const reply = await embed({ model: 'batches', input });
     expect(reply.data.map(({ index }) => index)).toEqual(input.map((_, at) => at));
@@ -168,7 +168,7 @@ describe('POST /embeddings', () => {
     expect(headers.get('content-encoding')).toBe('br');
   });
 
-  it('makes shorter vectors where the model can', async () => {
+  it('returns shorter vectors if the model supports it', async () => {
     const reply = await embed({ model: 'custom', input: 'a', dimensions: 4 });
     expect(vectorsOf(reply)[0]).toHaveLength(4);
   });
@@ -194,15 +194,18 @@ describe('POST /embeddings', () => {
   });
 });
 
-describe('a count of tokens by a backend', () => {
+describe("a backend's token count", () => {
   const input = 'So many words are in this text that a count of one token can not be true. '.repeat(40);
 
-  it.each(['no-usage', 'under', 'over'])('is replaced where it can not be true: %s', async (id) => {
-    const { usage } = await embed({ model: id, input });
-    const { usage: right } = await embed({ model: 'vectors', input });
-    expect(usage.prompt_tokens).toBeGreaterThan(right.prompt_tokens / 5);
-    expect(usage.prompt_tokens).toBeLessThan(right.prompt_tokens * 5);
-  });
+  it.each(['is replaced if it can not be true: %s', 'under', 'over'])(
+    'is replaced where it can not be true: %s',
+    async (id) => {
+      const { usage } = await embed({ model: id, input });
+      const { usage: right } = await embed({ model: 'vectors', input });
+      expect(usage.prompt_tokens).toBeGreaterThan(right.prompt_tokens / 5);
+      expect(usage.prompt_tokens).toBeLessThan(right.prompt_tokens * 5);
+    },
+  );
 });
 
 describe('a request for embeddings', () => {
@@ -217,14 +220,14 @@ describe('a request for embeddings', () => {
     [{ model: 'vectors', input: 'a', dimensions: 4 }, 'dimensions'],
     [{ model: 'custom', input: 'a', dimensions: 9 }, 'dimensions'],
     [{ model: 'small', input: ['a', 'this is a longer text'] }, 'input.1'],
-  ])('is refused by the name of its faulty field: %#', async (body, param) => {
+  ])('is refused with the name of its invalid field: %#', async (body, param) => {
     const response = await post(body);
     expect(response.status).toBe(400);
     expect((await errorOf(response)).error.param).toBe(param);
   });
 
   it.each([[[1, 2, 3]], [[[1, 2, 3]]]])(
-    'of tokens is refused with the setting of LangChain: %j',
+    "with arrays of tokens is refused, naming LangChain's setting: %j",
     async (input) => {
       const {
         error: { message },
@@ -246,14 +249,14 @@ describe('a request for embeddings', () => {
     expect((await errorOf(response)).code).toBe(code);
   });
 
-  it('for a paid model is refused to an account that has not paid', async () => {
+  it('for a paid model is refused for an unpaid account', async () => {
     const { apiKey } = await platform.account('1.00', { paid: false });
     expect((await errorOf(await post({ model: 'paid', input: 'a' }, { apiKey }))).code).toBe(
       'PRO_ONLY_MODEL',
     );
   });
 
-  it('that its account can not pay is not made', async () => {
+  it('that its account can not pay is refused', async () => {
     const { apiKey } = await platform.account('0.0001');
     const before = backend.stats().served;
     const refused = await post({ model: 'vectors', input: 'one two three' }, { apiKey });
@@ -261,7 +264,7 @@ describe('a request for embeddings', () => {
     expect(backend.stats().served).toBe(before);
   });
 
-  it('costs nothing when its client leaves', async () => {
+  it('costs nothing if its client disconnects', async () => {
     const own = await platform.account('1.00');
     const abort = new AbortController();
     const request = post({ model: 'slow', input: 'a' }, { apiKey: own.apiKey, signal: abort.signal });
@@ -275,14 +278,14 @@ describe('a request for embeddings', () => {
 });
 
 describe('a backend', () => {
-  it.each(FAULTS)('whose response is wrong costs nothing: %s', async (fault) => {
+  it.each(FAULTS)('costs nothing with a wrong response: %s', async (fault) => {
     const own = await platform.account('1.00');
     const response = await post({ model: `fault-${fault}`, input: ['a', 'b'] }, { apiKey: own.apiKey });
     expect(response.status).toBeGreaterThanOrEqual(500);
     expect((await platform.balances(own.id)).usd).toBe('1.00');
   });
 
-  it.each(FAULTS)('whose response is wrong is replaced by the next: %s', async (fault) => {
+  it.each(FAULTS)('is replaced by the next after a wrong response: %s', async (fault) => {
     const input = ['a', 'b'];
     const { data } = await embed({ model: `saved-${fault}`, input });
     expect(data).toEqual((await embed({ model: 'vectors', input })).data);
@@ -290,7 +293,7 @@ describe('a backend', () => {
 });
 
 describe('a client', () => {
-  it('openai gets the same numbers by default as by `float`', async () => {
+  it('openai gets the same numbers by default as with `float`', async () => {
     const input = ['alpha', 'beta'];
     const { openai } = account;
     const byDefault = await openai.embeddings.create({ model: 'text-embedding-ada-002', input });

@@ -5,7 +5,7 @@ import { type Cost, errorOf, eventually } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 
-/** A whole answer may cost 0.16 USD: a small part of 100 USD, and a large one of 1 USD. */
+/** A completion in one piece may cost 0.16 USD: a small part of 100 USD, and a large part of 1 USD. */
 const model = 'dear';
 const PRICING = { input: 1, output: 20 };
 const OUTPUT_NANO = 20_000;
@@ -51,11 +51,11 @@ const ask = (content: string, rest: object = {}) => ({
   ...rest,
 });
 const nano = (usd: number | string): number => Math.round(Number(usd) * 1e9);
-/** Whether the backend was asked for a stream, request by request. */
+/** Whether each request to the backend was for a stream. */
 const wereStreamed = (): boolean[] =>
   platform.simulator.requests().map(({ body }) => (JSON.parse(body) as { stream: boolean }).stream);
 
-/** What an answer says, without what is different each time. */
+/** A completion without the members that differ each time. */
 async function answered(apiKey: string, body: object): Promise<unknown> {
   const response = await platform.chat(apiKey, body);
   expect(response.status).toBe(200);
@@ -64,14 +64,14 @@ async function answered(apiKey: string, body: object): Promise<unknown> {
   return rest;
 }
 
-/** That nothing was charged and nothing is held. */
+/** Asserts that nothing was charged and nothing is held. */
 async function expectUntouched(account: TestAccount, usd: string): Promise<void> {
   expect(await platform.balances(account.id)).toMatchObject({ usd });
   const next = await platform.chat(account.apiKey, ask('hi', { max_tokens: 1 }));
   expect(next.headers.get('x-svc-balance-usd')).toBe(usd);
 }
 
-describe('200, gathered from a stream', () => {
+describe('200, from a buffered stream', () => {
   it.each<[string, string, object]>([
     ['text', 'Reply exactly: héllo wörld 🙂 by the lake', {}],
     ['a long text', 'go [[sim tokens=700]]', {}],
@@ -84,9 +84,9 @@ describe('200, gathered from a stream', () => {
     ['a filtered answer', 'go [[sim fault=content-filter after=3]]', {}],
     ['an answer without a finish', 'go [[sim fault=missing-finish]]', {}],
     ['an answer with odd events', 'go [[sim fault=split-utf8,comments,multi-line,duplicate-usage]]', {}],
-  ])('is the same as a plain answer: %s', async (_, content, rest) => {
+  ])('is the same as an unbuffered completion: %s', async (_, content, rest) => {
     const poor = await platform.account('1.00');
-    // The first time fills the backend's cache.
+    // The first request fills the backend's cache.
     await answered(rich.apiKey, ask(content, rest));
     platform.simulator.clearLog();
     const plain = await answered(rich.apiKey, ask(content, rest));
@@ -98,7 +98,7 @@ describe('200, gathered from a stream', () => {
     expect(nano((await platform.balances(poor.id)).usd)).toBe(nano(1) - nano(cost.usd));
   });
 
-  it('keeps what else a backend says of a message', async () => {
+  it("keeps the other members of a backend's message", async () => {
     const poor = await platform.account('1.00');
     const delta = (given: object, rest: object = {}) => ({
       created: 1_700_000_000,
@@ -121,7 +121,7 @@ describe('200, gathered from a stream', () => {
     ];
     const body = { model: 'scripted', messages: [scriptMessage({ chunks })] };
     const answer = (await (await platform.chat(poor.apiKey, body)).json()) as ChatCompletion;
-    // The time is ours, as in a stream.
+    // The time is set by the gateway, as in a stream.
     expect(Math.abs(answer.created - Date.now() / 1_000)).toBeLessThan(60);
     expect(answer).toMatchObject({
       usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
@@ -153,7 +153,7 @@ describe('200, gathered from a stream', () => {
     ]);
   });
 
-  it('is what the openai client takes, with the headers of a plain answer', async () => {
+  it('works with the openai client, with the headers of an unbuffered completion', async () => {
     const { openai } = await platform.account('1.00');
     const { data, response } = await openai.chat.completions
       .create({ model, messages: [{ role: 'user', content: 'Reply exactly: yes' }] })
@@ -168,7 +168,7 @@ describe('200, gathered from a stream', () => {
     });
   });
 
-  it('is compressed where that is asked for', async () => {
+  it('is compressed if requested', async () => {
     const { apiKey } = await platform.account('1.00');
     const headers = { 'accept-encoding': 'gzip' };
     const url = `${platform.apiUrl}/chat/completions`;
@@ -182,7 +182,7 @@ describe('200, gathered from a stream', () => {
     expect(JSON.parse(text)).toMatchObject({ choices: [{ message: { content: 'yes' } }] });
   });
 
-  it('ends with length when money runs out, and charges exactly what was delivered', async () => {
+  it('ends with length when the money runs out, and charges exactly what was delivered', async () => {
     const poor = await platform.account('0.01');
     platform.simulator.clearLog();
     const long = ask('go [[sim tokens=5000]]');
@@ -190,7 +190,7 @@ describe('200, gathered from a stream', () => {
     expect(response.status).toBe(200);
     const { choices, usage, cost } = (await response.json()) as ChatCompletion;
     expect(choices).toMatchObject([{ index: 0, finish_reason: 'length', message: { role: 'assistant' } }]);
-    // All of it, but for less than a token.
+    // The whole balance, except for less than a token.
     expect(nano(cost.usd)).toBeGreaterThan(nano(0.01) - OUTPUT_NANO);
     expect(nano(cost.usd)).toBeLessThanOrEqual(nano(0.01));
     expect(nano(cost.usd)).toBe(usage.prompt_tokens * 1_000 + usage.completion_tokens * OUTPUT_NANO);
@@ -216,7 +216,7 @@ describe('200, gathered from a stream', () => {
   it.each([
     ['streamed', 1, true],
     ['gathered', 70, false],
-  ])('is not cut by tokens that are longer than others (%s)', async (_, tokens, stream) => {
+  ])('is not cut short by unusually long tokens (%s)', async (_, tokens, stream) => {
     const { apiKey } = await platform.account('0.01');
     const content = ' internationalization'.repeat(tokens);
     const chunks = [{ choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }] }];
@@ -226,21 +226,24 @@ describe('200, gathered from a stream', () => {
     expect(text).toContain('"finish_reason":"stop"');
   });
 
-  it.each(['1.00', '100.00'])('charges nothing for no output (of %s USD)', async (usd) => {
-    const account = await platform.account(usd);
-    const response = await platform.chat(account.apiKey, ask('go [[sim fault=empty]]'));
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({
-      choices: [{ message: { content: expect.toSatisfy((text) => text === '' || text === null) } }],
-      usage: { completion_tokens: 0 },
-      cost: { usd: 0, diem: 0 },
-    });
-    await expectUntouched(account, usd);
-  });
+  it.each(['charges nothing for no output (with %s USD)', '100.00'])(
+    'charges nothing for no output (of %s USD)',
+    async (usd) => {
+      const account = await platform.account(usd);
+      const response = await platform.chat(account.apiKey, ask('go [[sim fault=empty]]'));
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({
+        choices: [{ message: { content: expect.toSatisfy((text) => text === '' || text === null) } }],
+        usage: { completion_tokens: 0 },
+        cost: { usd: 0, diem: 0 },
+      });
+      await expectUntouched(account, usd);
+    },
+  );
 });
 
 describe('402', () => {
-  it('is when there is no money for a token, and the backend is not asked', async () => {
+  it('is returned without money for one token, and the backend is not called', async () => {
     const poor = await platform.account('0.00002');
     platform.simulator.clearLog();
     const response = await platform.chat(poor.apiKey, ask('go'));
@@ -251,7 +254,7 @@ describe('402', () => {
     expect(await platform.balances(poor.id)).toMatchObject({ usd: '0.00002' });
   });
 
-  it('is when the first piece is more than there is money for', async () => {
+  it('is returned if the first chunk costs more than the balance', async () => {
     const poor = await platform.account('0.001');
     const chunks = [{ choices: [{ index: 0, delta: { content: 'word '.repeat(1_000) } }] }];
     const body = { model: 'scripted', messages: [scriptMessage({ chunks })] };
@@ -278,7 +281,7 @@ describe('refusals', () => {
     'reset-mid-stream',
     'error-mid-stream',
     'garbage',
-  ])('are those of a plain answer, and nothing is charged or held (%s)', async (fault) => {
+  ])('are those of an unbuffered completion, and nothing is charged or held (%s)', async (fault) => {
     const poor = await platform.account('1.00');
     const body = ask(`go [[sim fault=${fault} after=20]]`);
     const plain = await platform.chat(rich.apiKey, body);
@@ -291,7 +294,7 @@ describe('refusals', () => {
     await expectUntouched(poor, '1.00');
   });
 
-  it('are those of a plain answer when no backend is there', async () => {
+  it('are those of an unbuffered completion if no backend is up', async () => {
     const poor = await platform.account('1.00');
     const response = await platform.chat(poor.apiKey, { ...ask('go'), model: 'nobody-there' });
     expect([response.status, (await errorOf(response)).code]).toEqual([503, 'MODEL_OFFLINE']);
@@ -299,7 +302,7 @@ describe('refusals', () => {
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   it('closes the call to the backend, is charged nothing and leaves no hold', async () => {
     const poor = await platform.account('1.00');
     platform.simulator.clearLog();
@@ -317,7 +320,7 @@ describe('a client that goes away', () => {
 });
 
 describe('504', () => {
-  it('is when the answer takes too long, and nothing is charged', async () => {
+  it('is returned if the completion takes too long, and nothing is charged', async () => {
     const hasty = await Platform.start({
       models: [{ id: model, pricing: PRICING }],
       env: { GATEWAY_ANSWER_TIMEOUT_MS: '300' },

@@ -12,7 +12,7 @@ let platform: Platform;
 beforeAll(async () => {
   platform = await Platform.start({
     models: [{ id: 'anonymous-model', privacy: 'anonymized' }],
-    // What is refused here would add up.
+    // The refusals in these tests would add up.
     env: { GATEWAY_FAILURE_BLOCK: 'off' },
   });
 });
@@ -25,11 +25,14 @@ const chat = async (apiKey: string, more: object = {}): Promise<{ status: number
   return { status: response.status, code };
 };
 
-/** A gateway is asked again after this pause, so that who asked a hundred times waited for a second at least. */
+/** Pause between requests to a gateway, so that a hundred requests take at least a second. */
 const PAUSE_MS = 10;
 const WITHIN_A_SECOND = 100;
 
-/** Revokes a key that every gateway knows. Gives how often each was asked until it was wrong there. */
+/**
+ * Revokes a key that every gateway has cached. Returns the number of requests that each accepted before it
+ * refused.
+ */
 async function timesBelieved(given: {
   readonly account: TestAccount;
   readonly adminKey: string;
@@ -67,7 +70,7 @@ async function timesBelieved(given: {
 }
 
 describe('200', () => {
-  it('tells the balances on every answer to a holder of a key, refusals included', async () => {
+  it('returns the balances on every response to a holder of a key, including refusals', async () => {
     const keys = await AccountKeys.of(platform, '3.25');
     const { apiKey } = keys.account;
     const answers = [
@@ -86,7 +89,7 @@ describe('200', () => {
     expect(stranger.headers.has('x-svc-balance-usd')).toBe(false);
   });
 
-  it('shows a key the models that its privacy allows, and everybody else all of them', async () => {
+  it('shows a key the models that its privacy setting allows, and all models without a key', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ modelPrivacy: 'PRIVATE_TEXT' });
     const models = async (apiKey?: string): Promise<string[]> => {
@@ -102,7 +105,7 @@ describe('200', () => {
 });
 
 describe('401', () => {
-  it('is what a sign-in that is none gets, not let in by the key beside it', async () => {
+  it('rejects an invalid sign-in even next to a valid key', async () => {
     const { apiKey } = await platform.account();
     const body = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
     for (const name of ['sign-in-with-x', 'x-sign-in-with-x']) {
@@ -112,7 +115,7 @@ describe('401', () => {
     }
   });
 
-  it('lets an answer under way come to its end when its key is revoked, and nothing begin after', async () => {
+  it('lets a response in progress finish when its key is revoked, and accepts no new request', async () => {
     const keys = await AccountKeys.of(platform);
     const { id } = keys.account;
     const key = await keys.create();
@@ -126,18 +129,18 @@ describe('401', () => {
     expect(Number((await platform.balances(id)).usd)).toBeLessThan(10);
   });
 
-  it('knows a revoked key in no gateway any more within a second, whichever revoked it', async () => {
+  it('rejects a revoked key on every gateway within a second, whichever revoked it', async () => {
     const { account, adminKey } = await AccountKeys.of(platform);
     const { gatewayUrls } = platform;
     const beliefs: number[] = [];
     for (const revoking of gatewayUrls)
       beliefs.push(...(await timesBelieved({ account, adminKey, revoking })));
-    // Of them all the one in the middle, since a busy machine may keep some of them waiting.
+    // The median, since a busy machine may delay some of them.
     const usual = beliefs.toSorted((a, b) => a - b)[beliefs.length >> 1];
     expect(usual).toBeLessThanOrEqual(WITHIN_A_SECOND);
   });
 
-  it('lets a key end by itself', async () => {
+  it('lets a key expire', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ expiresAt: new Date(Date.now() + 2_000).toISOString() });
     await chat(key.apiKey);
@@ -147,14 +150,14 @@ describe('401', () => {
     expect((await keys.ask('PATCH', { body: { id: key.id, expiresAt: '2099-01-01' } })).status).toBe(404);
   });
 
-  it('turns a wrong key away where none is needed', async () => {
+  it('rejects a wrong key where none is needed', async () => {
     const headers = { authorization: 'Bearer SVC_INFERENCE_KEY_wrong' };
     expect((await fetch(`${platform.apiUrl}/models`, { headers })).status).toBe(401);
   });
 });
 
 describe('402', () => {
-  it('makes a key that may spend nothing until that is changed', async () => {
+  it('creates a key that may spend nothing until that is changed', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ consumptionLimit: { usd: 0 } });
     expect(await chat(key.apiKey)).toEqual({ status: 402, code: 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' });
@@ -164,7 +167,7 @@ describe('402', () => {
 });
 
 describe('403', () => {
-  it('keeps a key from models that its privacy forbids', async () => {
+  it('refuses models that the privacy setting of a key forbids', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ modelPrivacy: 'PRIVATE_ONLY' });
     const response = await platform.chat(key.apiKey, { ...HELLO, model: 'anonymous-model' });

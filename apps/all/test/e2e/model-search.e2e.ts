@@ -55,7 +55,7 @@ async function spentNano(id: string, before = '10.00'): Promise<number> {
   return Math.round((Number(before) - Number(usd)) * 1e9);
 }
 
-/** What the simulator was asked since, and what it counted. */
+/** The simulator's requests and counts since then. */
 function asksSince(count: number) {
   return platform.simulator
     .requests()
@@ -67,12 +67,12 @@ function asksSince(count: number) {
     }));
 }
 
-describe('a model that asks for a search', () => {
+describe('a model that calls for a search', () => {
   it.each([
     ['streamed', { stream: true }, '10.00'],
     ['whole', {}, '10.00'],
     ['gathered', { model: 'dear' }, '3.00'],
-  ] as const)('gets what was found and answers, and its call is not seen: %s', async (_, rest, credit) => {
+  ] as const)('gets the results and completes, and its call is not visible: %s', async (_, rest, credit) => {
     const { id, apiKey } = await platform.account(credit);
     const before = platform.simulator.requests().length;
     const answer = await said(apiKey, ask(CALLS, rest));
@@ -95,7 +95,7 @@ describe('a model that asks for a search', () => {
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });
 
-  it('is shown it as the result of its call, behind a prompt that stays as it was, between marks', async () => {
+  it('gets them as the result of its call, after an unchanged prompt, enclosed in markers', async () => {
     const { apiKey } = await platform.account();
     const before = platform.simulator.requests().length;
     await said(apiKey, ask(CALLS, { stream: true }));
@@ -116,7 +116,7 @@ describe('a model that asks for a search', () => {
     expect(block.trimEnd().endsWith(`[End of untrusted content ${code}]`)).toBe(true);
   });
 
-  it('tells what was found where it is asked for, before what rests on it', async () => {
+  it('returns the results if requested, before the text that is based on them', async () => {
     const { apiKey } = await platform.account();
     const shown = { include_search_results_in_stream: true, return_search_results_as_documents: true };
     const { raw } = await said(apiKey, ask(CALLS, { stream: true }, shown));
@@ -125,7 +125,7 @@ describe('a model that asks for a search', () => {
     expect(second).toContain('svc_web_search_documents');
   });
 
-  it('need not: then it answers at once, and nothing is searched or charged for it', async () => {
+  it('may also complete at once; then nothing is searched or charged for it', async () => {
     const { id, apiKey } = await platform.account();
     const [before, asked] = [platform.simulator.requests().length, engine.queries.length];
     const auto = ask(
@@ -145,7 +145,7 @@ describe('a model that asks for a search', () => {
     expect(await spentNano(id)).toBe(Math.round(answer.cost.usd * 1e9));
   });
 
-  it('is given the tool under a name of its own', async () => {
+  it('gets the tool under a name that is not taken', async () => {
     const { apiKey } = await platform.account();
     const before = platform.simulator.requests().length;
     const tools = [{ type: 'function', function: { name: 'web_search', parameters: { type: 'object' } } }];
@@ -160,7 +160,7 @@ describe('a model that asks for a search', () => {
     ['wants JSON', { response_format: { type: 'json_object' } }],
     ['wants several answers', { n: 2 }],
     ['leaves no room', { max_tokens: 32 }],
-  ])('is not offered one where the request %s: the rule decides', async (_, rest) => {
+  ])('gets no tool if the request %s: the rule decides', async (_, rest) => {
     const { apiKey } = await platform.account();
     const [before, asked] = [platform.simulator.requests().length, engine.queries.length];
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
@@ -186,13 +186,13 @@ const LOOK = { type: 'function', function: { name: 'look', parameters: { type: '
 interface Case {
   readonly script: readonly Script[];
   readonly tools?: readonly object[];
-  /** What the client sees. */
+  /** The client's view. */
   readonly expected: Partial<Seen>;
-  /** What is searched for; nothing where there is no search. */
+  /** The query; undefined if there is no search. */
   readonly query?: string;
 }
 
-/** What a search is made of the last message for, where the call says nothing that can be read. */
+/** The query derived from the last message, if the call has no valid arguments. */
 const FALLBACK = expect.stringMatching(/chunks/) as string;
 
 const CASES: Record<string, Case> = {
@@ -273,7 +273,7 @@ describe('a call for a search', () => {
     expect(await spentNano(id)).toBe(Math.round(answer.cost.usd * 1e9));
   });
 
-  it('takes what the model said with it, as its provider wants it back', async () => {
+  it("preserves the reasoning that came with it, in the provider's format", async () => {
     const { apiKey } = await platform.account();
     const signed = { extra_content: { google: { thought_signature: 'abc=' } } };
     const message = {
@@ -304,7 +304,7 @@ describe('a call for a search', () => {
     expect(tools).toHaveLength(1);
   });
 
-  it('is charged with what was delivered before it where the model can not be asked again', async () => {
+  it('is charged with the output delivered before it if the follow-up call fails', async () => {
     const { id, apiKey } = await platform.account();
     const script = [{ chunks: [text('Let me look.'), SEARCH, CALLED] }, { status: 400 }];
     const response = await platform.chat(apiKey, ask(scriptMessage(script), { stream: true }));
@@ -316,7 +316,7 @@ describe('a call for a search', () => {
     expect(await spentNano(id)).toBeLessThan(SEARCH_NANO);
   });
 
-  it('costs nothing where nothing follows it', async () => {
+  it('costs nothing if no output follows it', async () => {
     const { id, apiKey } = await platform.account();
     for (const last of [{ status: 400 }, { chunks: [SEARCH, CALLED] }]) {
       const script = scriptMessage([{ chunks: [SEARCH, CALLED] }, last]);
@@ -328,8 +328,8 @@ describe('a call for a search', () => {
   });
 });
 
-describe('a search that a model asks for', () => {
-  it('does not keep the answer where it fails: the model is told, and so is the client', async () => {
+describe('a search by the model', () => {
+  it('does not stop the completion if it fails: the model and the client are informed', async () => {
     engine.mode = 'fails';
     const { id, apiKey } = await platform.account();
     const answer = await said(apiKey, ask(CALLS));
@@ -344,7 +344,7 @@ describe('a search that a model asks for', () => {
     expect(await spentNano(id)).toBe(Math.round(answer.cost.usd * 1e9));
   });
 
-  it('is not made where there is no money for it, and the answer goes on without', async () => {
+  it('is not made without money for it, and the completion continues without it', async () => {
     const { id, apiKey } = await platform.account('0.0099');
     const asked = engine.queries.length;
     const answer = await said(apiKey, ask(CALLS, { stream: true }));
@@ -356,7 +356,7 @@ describe('a search that a model asks for', () => {
     expect(await spentNano(id, '0.0099')).toBe(Math.round(answer.cost.usd * 1e9));
   });
 
-  it('shows a stream that it lives, and is ended with nothing charged when its client leaves', async () => {
+  it('sends keep-alives on a stream, and is cancelled without a charge when its client disconnects', async () => {
     engine.mode = 'hangs';
     const { id, apiKey } = await platform.account();
     const [before, gone] = [platform.simulator.requests().length, engine.gone];

@@ -61,7 +61,7 @@ const chat = (model: string): Promise<Response> =>
   platform.chat(account.apiKey, { model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4 });
 
 describe('200', () => {
-  it('lists text models to anybody, with what they cost and can do', async () => {
+  it('lists text models without credentials, with prices and capabilities', async () => {
     const body = (await get('/models')) as { data: unknown[] };
     expect(body).toMatchObject({ object: 'list', type: 'text' });
     expect(body.data[0]).toMatchObject({
@@ -87,14 +87,14 @@ describe('200', () => {
     expect(body.data[0]).not.toHaveProperty('model_spec.deprecation');
   });
 
-  it('lists by type, without models that are removed', async () => {
+  it('lists by type, without removed models', async () => {
     expect(await ids('?type=image')).toEqual(['painter']);
     expect(await ids('?type=code')).toEqual(['coder']);
     expect(await ids('?type=embedding')).toEqual([]);
     expect(await ids('?type=all')).toEqual(['test-model', 'painter', 'coder', 'lab/rich-1.5']);
   });
 
-  it('tells all that the catalogue says of a text model', async () => {
+  it('returns all catalogue members of a text model', async () => {
     expect(await get('/models/lab/rich-1.5')).toMatchObject({
       id: 'lab/rich-1.5',
       model_spec: {
@@ -119,7 +119,7 @@ describe('200', () => {
     });
   });
 
-  it('tells of a model of another type what its catalogue entry says', async () => {
+  it('returns the catalogue entry of a model of another type', async () => {
     expect(await get('/models/painter')).toMatchObject({
       type: 'image',
       model_spec: {
@@ -128,7 +128,7 @@ describe('200', () => {
     });
   });
 
-  it('shows the model that an alias or a removed model means', async () => {
+  it('resolves an alias or a removed model to its model', async () => {
     expect(await get('/models/gpt-4o')).toMatchObject({ id: 'lab/rich-1.5' });
     expect(await get('/models/moved')).toMatchObject({ id: 'test-model' });
   });
@@ -145,7 +145,7 @@ describe('200', () => {
     });
   });
 
-  it('maps foreign names to the models that answer to them', async () => {
+  it('maps alternative names to models', async () => {
     expect(await get('/models/compatibility_mapping')).toEqual({
       object: 'list',
       type: 'text',
@@ -164,7 +164,7 @@ describe('200', () => {
     });
   });
 
-  it('warns whoever chats with a deprecated model', async () => {
+  it('returns a warning with completions of a deprecated model', async () => {
     const response = await chat('lab/rich-1.5');
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -178,7 +178,7 @@ describe('200', () => {
     expect((await chat('test-model')).headers.get('x-svc-deprecated')).toBeNull();
   });
 
-  it('answers for a removed model with its replacement, and says so', async () => {
+  it('uses the replacement of a removed model, and reports it', async () => {
     const response = await chat('moved');
     expect(await response.json()).toMatchObject({ model: 'test-model' });
     expect(response.headers.get('x-svc-model-id')).toBe('test-model');
@@ -204,7 +204,7 @@ describe('400', () => {
 
 describe('401', () => {
   it.each(['Bearer none', 'Bearer SVC_INFERENCE_KEY_wrong', 'Bearer ', 'Basic bm9uZTpub25l', ''])(
-    'needs no credentials, but refuses the wrong ones of %j',
+    'needs no credentials, but rejects the wrong ones in %j',
     async (authorization) => {
       for (const path of ['/models', '/models/traits', '/models/test-model', '/openapi.yaml']) {
         const { status } = await fetch(platform.apiUrl + path, { headers: { authorization } });
@@ -215,13 +215,13 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('answers an unknown route in the one envelope', async () => {
+  it('returns the common error envelope for an unknown route', async () => {
     const response = await fetch(`${platform.apiUrl}/nothing`);
     expect(response.status).toBe(404);
     expect((await errorOf(response)).code).toBe('NOT_FOUND');
   });
 
-  it('names the model that may have been meant', async () => {
+  it('suggests a model with a similar name', async () => {
     const response = await fetch(`${platform.apiUrl}/models/tset-model`);
     expect(response.status).toBe(404);
     const { code, error } = await errorOf(response);
@@ -229,7 +229,7 @@ describe('404', () => {
     expect(error.message).toBe('Specified model not found: tset-model. Did you mean test-model?');
   });
 
-  it('does not chat with a model of another type', async () => {
+  it('refuses a chat with a model of another type', async () => {
     const response = await chat('painter');
     expect(response.status).toBe(404);
     expect((await errorOf(response)).code).toBe('MODEL_NOT_FOUND');
@@ -237,13 +237,13 @@ describe('404', () => {
 });
 
 describe('410', () => {
-  it('says of a removed model without a replacement that answers since when it is gone', async () => {
+  it('reports since when a removed model without a working replacement is gone', async () => {
     const response = await fetch(`${platform.apiUrl}/models/gone`);
     expect(response.status).toBe(410);
     expect(await errorOf(response)).toMatchObject({ code: 'MODEL_RETIRED', error: { param: 'model' } });
   });
 
-  it('refuses to chat with a removed model, naming its replacement', async () => {
+  it('refuses a chat with a removed model, naming its replacement', async () => {
     const response = await chat('gone');
     expect(response.status).toBe(410);
     const { code, error } = await errorOf(response);

@@ -15,7 +15,7 @@ afterAll(() => platform.stop());
 
 const nano = (usd: number): number => Math.round(usd * 1e9);
 
-/** An account with 100 USD, and a key that may spend so much of it. */
+/** An account with 100 USD, and a key with this spending limit. */
 async function limitedKey(usd: number): Promise<{ id: string; apiKey: string; freeKey: string }> {
   const { id, apiKey: freeKey } = await platform.account('100.00');
   const terms = {
@@ -62,7 +62,7 @@ async function ask(apiKey: string, stream: boolean, tokens = 6_000): Promise<See
 describe.each([
   ['a stream', true],
   ['an answer that is not streamed', false],
-])('%s that runs into what its key may spend', (_, stream) => {
+])('%s that reaches the spending limit of its key', (_, stream) => {
   it('ends with length, having spent all of it, and the next is refused', async () => {
     const { id, apiKey, freeKey } = await limitedKey(0.01);
     const { finishReason, costNano } = await ask(apiKey, stream);
@@ -73,14 +73,14 @@ describe.each([
       status: 402,
       code: 'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
     });
-    // The account has money, and its other key may have it.
+    // The account has more money, which its other key may spend.
     const free = await ask(freeKey, stream, 100);
     expect(free.finishReason).toBe('stop');
     const { usd } = await platform.balances(id);
     expect(nano(Number(usd))).toBe(nano(100) - costNano - free.costNano);
   });
 
-  it('shares it with the others of its key to the last token', async () => {
+  it('shares it with the other requests of its key to the last token', async () => {
     const { id, apiKey } = await limitedKey(0.1);
     const seen = await Promise.all(Array.from({ length: 40 }, () => ask(apiKey, stream)));
     const endings = new Set(

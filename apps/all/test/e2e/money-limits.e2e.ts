@@ -10,10 +10,10 @@ const TOKENS = 2_000;
 /** How a request may be refused by processes that share a machine with the thousand that ask: uncharged, as any refusal is. */
 const KEPT_WAITING = isClustered() ? ['503 UNAVAILABLE', '408 REQUEST_INCOMPLETE'] : [];
 
-/** 2,000 tokens at 20 USD per million are 0.04 USD, so that an account with 1 USD has 25 answers. */
+/** 2,000 tokens at 20 USD per million are 0.04 USD, so an account with 1 USD can pay 25 completions. */
 const DEAR = { id: 'dear', pricing: { input: 1, output: 20 }, maxCompletionTokens: TOKENS };
 
-/** What a client saw of a request. */
+/** The client's view of a request. */
 interface Seen {
   readonly id: string;
   readonly status: number;
@@ -26,7 +26,7 @@ interface Seen {
 let platform: Platform;
 
 beforeAll(async () => {
-  // All refusals are for one key, and only money refuses here.
+  // All refusals are for one key, and money is their only allowed reason.
   const env = { GATEWAY_FAILURE_BLOCK: 'off', GATEWAY_ACCOUNT_CONCURRENCY: '0' };
   platform = await Platform.start({ models: [DEAR], env });
 });
@@ -63,7 +63,7 @@ async function ask(apiKey: string, stream: boolean, to: string): Promise<Seen> {
   };
 }
 
-/** What the ledger charged, by request. */
+/** The charges in the ledger, by request. */
 async function chargesNano(id: string): Promise<Map<string, number>> {
   const { body } = await platform.operator('GET', `/accounts/${id}/transfers?limit=1000`);
   const transfers = body['data'] as { kind: string; amount: string; reference: string }[];
@@ -71,7 +71,7 @@ async function chargesNano(id: string): Promise<Map<string, number>> {
   return new Map(charges.map(({ reference, amount }) => [reference, nano(amount)]));
 }
 
-/** How an answer ended; one that ended by itself, with how many tokens. */
+/** How a completion ended; if by itself, with its number of tokens. */
 function ending({ status, code, finishReason, completionTokens }: Seen): string {
   if (status !== 200) return `${status} ${String(code)}`;
   return finishReason === 'stop' ? `200 stop ${String(completionTokens)}` : `200 ${String(finishReason)}`;
@@ -83,7 +83,7 @@ describe.each([
   ['streams', true],
   ['answers that are not streamed', false],
 ])('an account with 1.00 USD and far more concurrent %s than it can pay for', (_, stream) => {
-  it('is charged all it has and no more, as told to its clients', { timeout: 120_000 }, async () => {
+  it('is charged all it has and no more, as reported to its clients', { timeout: 120_000 }, async () => {
     const { id, apiKey } = await platform.account('1.00');
     const { gatewayUrls } = platform;
     const gateways = Array.from({ length: REQUESTS }, (_each, at) => gatewayUrls[at % gatewayUrls.length]);
@@ -92,7 +92,7 @@ describe.each([
     const endings = new Set(seen.map(ending));
     for (const other of ['402 INSUFFICIENT_BALANCE', '200 length', ...KEPT_WAITING]) endings.delete(other);
     expect([...endings].filter((other) => other !== `200 stop ${TOKENS}`)).toEqual([]);
-    // The rest were answered in full, of which there can be 25.
+    // The rest ended by themselves, of which there can be 25.
     const whole = seen.filter(({ finishReason }) => finishReason === 'stop').length;
     expect(whole).toBeLessThanOrEqual(25);
 
@@ -106,7 +106,7 @@ describe.each([
     const { usd } = await platform.balances(id);
     expect(nano(usd)).toBe(nano(1) - chargedNano);
     expect((await platform.audit()).body).toMatchObject({ ok: true });
-    // No hold is left: all that was not charged can be spent.
+    // No hold is left: all money that was not charged can be spent.
     const next = await platform.chat(apiKey, { model: 'dear', messages: [{ role: 'user', content: 'hi' }] });
     expect(next.headers.get('x-svc-balance-usd')).toBe(usd);
   });

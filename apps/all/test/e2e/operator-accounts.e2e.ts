@@ -30,12 +30,12 @@ const chat = async (apiKey: string): Promise<string> => {
   return `${response.status} ${(await errorOf(response)).code}`;
 };
 
-/** A gateway is asked again after this pause, so that who asked a hundred times waited for a second at least. */
+/** Pause between requests to a gateway, so that a hundred requests take at least a second. */
 const PAUSE_MS = 10;
 const WITHIN_A_SECOND = 100;
 
 describe('a suspended account', () => {
-  it('is refused with a code of its own on every route that takes its credentials, and served again once resumed', async () => {
+  it('is refused with its own code on every route that accepts its credentials, and served again once resumed', async () => {
     const { account, adminKey } = await AccountKeys.of(platform);
     const suspended = await suspend(account.id);
     expect(suspended.status).toBe(200);
@@ -56,7 +56,7 @@ describe('a suspended account', () => {
     await eventually('the account is served', async () => (await chat(account.apiKey)).startsWith('200'));
   });
 
-  it('gets the rest of a response under way and pays for it', async () => {
+  it('gets the rest of a response in progress and pays for it', async () => {
     const { id, apiKey } = await platform.account('10.00');
     const messages = [{ role: 'user', content: 'go [[sim tokens=200 itl-ms=10]]' }];
     const stream = await platform.chat(apiKey, { ...HELLO, messages, stream: true });
@@ -95,7 +95,7 @@ describe('a suspended account', () => {
       }
       await resume(id);
     }
-    // Of them all the one in the middle, since a busy machine may keep some of them waiting.
+    // The median, since a busy machine may delay some of them.
     expect(times.toSorted((a, b) => a - b)[times.length >> 1]).toBeLessThanOrEqual(WITHIN_A_SECOND);
   });
 });
@@ -104,7 +104,7 @@ describe('a suspended wallet', () => {
   it.each([
     ['Base', evmWallet],
     ['Solana', solanaWallet],
-  ])('on %s is refused by its next sign-in, though no operator has opened its account', async (_, make) => {
+  ])('on %s is refused at its next sign-in, even if no operator has opened its account', async (_, make) => {
     const wallet = make();
     const shown = await suspend(wallet.address);
     expect(shown.status).toBe(200);
@@ -125,7 +125,7 @@ describe('a suspended wallet', () => {
 });
 
 describe('the list of keys', () => {
-  it('shows the keys of an account, and an operator revokes one of them', async () => {
+  it('contains the keys of an account, and an operator revokes one of them', async () => {
     const { id: accountId, apiKey } = await platform.account();
     const list = await platform.operator('GET', `/api_keys?accountId=${accountId}`);
     expect(list.body['data']).toEqual([
@@ -140,14 +140,14 @@ describe('the list of keys', () => {
     expect(again.body).toEqual(revoked.body);
   });
 
-  it('has no key that is not there', async () => {
+  it('contains no unknown key', async () => {
     const { status, body } = await platform.operator('DELETE', `/api_keys/${NOBODY}`);
     expect([status, body['code']]).toEqual([404, 'API_KEY_NOT_FOUND']);
   });
 });
 
 describe('the list of accounts', () => {
-  it('is searched by name, filtered by state and walked by pages', async () => {
+  it('is searched by name, filtered by state and paged', async () => {
     const name = `needle ${Math.random()}`;
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) {

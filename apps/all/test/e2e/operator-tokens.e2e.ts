@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => platform.stop());
 
-/** The status of a request with a token, and what a refusal says. */
+/** The status of a request with a token, and the message of a refusal. */
 async function ask(name: string, route: string, body?: object): Promise<string> {
   const [method = '', path = ''] = route.split(' ');
   const response = await fetch(platform.operatorUrl + path, {
@@ -53,7 +53,7 @@ const logs = (name: string): Promise<string> => ask(name, 'PUT /log-level', { le
 const lacks = (name: string, scope: string): string =>
   `403 UNAUTHORIZED The operator token \`${name}\` lacks the scope \`${scope}\`.`;
 
-it('lets each token do what its scopes allow, and names the scope that is missing', async () => {
+it('allows each token what its scopes permit, and names the missing scope', async () => {
   const done = async (name: string): Promise<string[]> =>
     Promise.all([reads(name), credits(name), makesKey(name)]);
   expect(await done('reader')).toEqual(['200', lacks('reader', 'money'), lacks('reader', 'keys')]);
@@ -62,19 +62,19 @@ it('lets each token do what its scopes allow, and names the scope that is missin
   expect(await logs('reader')).toEqual(lacks('reader', 'keys'));
 });
 
-it('has a token that is past its expiry no more', async () => {
+it('rejects an expired token', async () => {
   const expired =
     '401 AUTHENTICATION_FAILED The operator token `former` expired at 2020-01-01T00:00:00.000Z.';
   expect(await reads('former')).toBe(expired);
 });
 
-it('still has the one token of SVC_OPERATOR_TOKEN for everything', async () => {
+it('still accepts SVC_OPERATOR_TOKEN for everything', async () => {
   const { status } = await platform.operator('GET', `/accounts/${accountId}`);
   expect(status).toBe(200);
   expect((await platform.balances(accountId)).usd).toBe('2.00');
 });
 
-it('notes who did what, with the result, and neither reads nor what a token may not do', async () => {
+it('records who did what, with the result, but no reads and no refused actions', async () => {
   const { id } = await platform.account('0');
   const path = `/accounts/${id}/credits`;
   const credit = { usd: '1.00', reference: 'r' };

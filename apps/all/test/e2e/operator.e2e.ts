@@ -32,7 +32,7 @@ describe('200 and 201', () => {
     expect(account.body).toMatchObject({ ...body, balances: { usd: '10.000000001', diem: '0.00' } });
   });
 
-  it('lists transfers newest first, in pages, which sum to exactly the costs that clients saw', async () => {
+  it('lists transfers newest first, in pages, whose sum is exactly the cost that clients saw', async () => {
     const { id, openai } = await platform.account('5.00');
     let seenNano = 0;
     for (let count = 0; count < 3; count += 1) {
@@ -58,14 +58,14 @@ describe('200 and 201', () => {
     expect(BigInt(transfers[0]?.id ?? 0) > BigInt(transfers[1]?.id ?? 0)).toBe(true);
   });
 
-  it('proves the books', async () => {
+  it('audits the books', async () => {
     const { status, body } = await platform.audit();
     expect(status).toBe(200);
     expect(body).toMatchObject({ ok: true, imbalanceUsd: '0.00', imbalanceDiem: '0.00', mismatches: [] });
     expect(body['charges']).toBeGreaterThan(0);
   });
 
-  it('shows the secret of a key once, with the prefix of its kind', async () => {
+  it('returns the secret of a key once, with the prefix of its kind', async () => {
     const { id } = await platform.account('0');
     const key = await platform.operator('POST', `/accounts/${id}/api_keys`, {
       apiKeyType: 'ADMIN',
@@ -115,12 +115,12 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('knows no account that is not there', async () => {
+  it('rejects an unknown account', async () => {
     const { status, body } = await platform.operator('GET', `/accounts/${NOBODY}`);
     expect([status, body['code']]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
-  it('serves the operator on its own port only, and clients on theirs only', async () => {
+  it('serves the operator only on its own port, and clients only on theirs', async () => {
     const headers = { authorization: 'Bearer operator-token-of-the-tests-of-the-platform' };
     expect((await fetch(`${platform.rootUrl}/operator/v1/ledger/audit`, { headers })).status).toBe(404);
     expect((await fetch(platform.operatorUrl.replace('/operator/v1', '/api/v1/models'))).status).toBe(404);
@@ -132,7 +132,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('refuses a reference that was used with another amount', async () => {
+  it('rejects a reference that was used with another amount', async () => {
     const { id } = await platform.account('1.00');
     const { status, body } = await platform.operator('POST', `/accounts/${id}/credits`, {
       usd: '2.00',
@@ -148,7 +148,7 @@ interface Charged extends TestAccount {
   readonly cost: Cost;
 }
 
-/** An account that has asked once. */
+/** An account that has made one request. */
 async function charged(): Promise<Charged> {
   const account = await platform.account('5.00');
   const answer = await account.openai.chat.completions.create({
@@ -162,7 +162,7 @@ const refund = (id: string, body: unknown): Promise<OperatorAnswer> =>
   platform.operator('POST', `/accounts/${id}/refunds`, body);
 
 describe('a charge', () => {
-  it('shows an operator what a request cost, line by line, and what was given back of it', async () => {
+  it('shows an operator the cost of a request, line by line, and its refunds', async () => {
     const { id, requestId, cost } = await charged();
     const show = async (): Promise<OperatorAnswer['body']> => {
       const { status, body } = await platform.operator('GET', `/charges/${requestId}`);
@@ -194,7 +194,7 @@ describe('a charge', () => {
     expect(await show()).toMatchObject({ state: 'refunded' });
   });
 
-  it('knows no charge of a request that never came', async () => {
+  it('is not found for an unknown request', async () => {
     const { status, body } = await platform.operator('GET', '/charges/chatcmpl-none');
     expect([status, body['code']]).toEqual([404, 'CHARGE_NOT_FOUND']);
   });
@@ -202,7 +202,7 @@ describe('a charge', () => {
 
 describe('a refund', () => {
   describe('201', () => {
-    it('gives back exactly the cost that the client saw, as soon as it has its answer', async () => {
+    it('returns exactly the cost that the client saw, as soon as the response is complete', async () => {
       const { id, requestId, cost } = await charged();
       const { status, body } = await refund(id, { requestId, reference: 'sorry' });
       expect(status).toBe(201);
@@ -223,7 +223,7 @@ describe('a refund', () => {
       expect(await platform.balances(id)).toMatchObject({ usd: '5.00' });
     });
 
-    it('is the same answer for the same reference, request and amount', async () => {
+    it('returns the same response for the same reference, request and amount', async () => {
       const { id, requestId } = await charged();
       const part = { requestId, reference: 'part', usd: '0.000000001' };
       const first = await refund(id, part);
@@ -252,12 +252,12 @@ describe('a refund', () => {
   });
 
   describe('404', () => {
-    it('is for an account that does not exist', async () => {
+    it('rejects an unknown account', async () => {
       const { status, body } = await refund(NOBODY, { requestId: 'chatcmpl-1', reference: 'r' });
       expect([status, body['code']]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     });
 
-    it('is for a request that the account was not charged for', async () => {
+    it('rejects a request that the account was not charged for', async () => {
       const { requestId } = await charged();
       const { id } = await platform.account('0');
       const { status, body } = await refund(id, { requestId, reference: 'r' });
@@ -270,14 +270,14 @@ describe('a refund', () => {
     it.each([
       ['usd', { usd: '5.00' }],
       ['diem', { diem: '0.000000001' }],
-    ])('is for more %s than was paid', async (field, amount) => {
+    ])('rejects more %s than was paid', async (field, amount) => {
       const { id, requestId } = await charged();
       const { status, body } = await refund(id, { requestId, reference: 'r', ...amount });
       expect([status, body['code']]).toEqual([409, 'REFUND_TOO_LARGE']);
       expect(body['error']).toMatchObject({ param: field });
     });
 
-    it('is for a charge that was given back already', async () => {
+    it('rejects a charge that was already refunded', async () => {
       const { id, requestId } = await charged();
       await refund(id, { requestId, reference: '1' });
       const { status, body } = await refund(id, { requestId, reference: '2' });
@@ -285,7 +285,7 @@ describe('a refund', () => {
       expect(await platform.balances(id)).toMatchObject({ usd: '5.00' });
     });
 
-    it('is for a reference that was used for another amount', async () => {
+    it('rejects a reference that was used for another amount', async () => {
       const { id, requestId } = await charged();
       await refund(id, { requestId, reference: 'r', usd: '0.000000001' });
       const { status, body } = await refund(id, { requestId, reference: 'r', usd: '0.000000002' });

@@ -42,7 +42,7 @@ async function send(header: string): Promise<number> {
 
 const pay = async (one: Buyer, usd = 5): Promise<number> => send(await paymentOf(one, topUpUrl(usd)));
 
-/** Pays, and waits until it is credited. */
+/** Pays, and waits until the payment is credited. */
 async function paid(one: Buyer, usd = 5): Promise<void> {
   const header = await paymentOf(one, topUpUrl(usd));
   await expect.poll(() => send(header), { timeout: 30_000 }).toBe(200);
@@ -76,7 +76,7 @@ const audit = async (scope: 'whole' | 'new' = 'whole') =>
   };
 
 describe('200', () => {
-  it('lists payments newest first, in pages, by state, rail and wallet, and shows each', async () => {
+  it('lists payments newest first, in pages, by state, rail and wallet, and returns each', async () => {
     const [one, other] = [await buyer(chain, 100), await buyer(chain, 100)];
     await paid(one, 5);
     await paid(one, 6);
@@ -104,7 +104,7 @@ describe('200', () => {
     expect(body['attempts']).toBeGreaterThan(0);
   });
 
-  it('says what each rail has in each state', async () => {
+  it('returns the totals of each rail in each state', async () => {
     const { body } = await platform.operator('GET', '/payments/totals');
     const { data } = await list('?state=CREDITED&rail=base&limit=1000');
     const [row] = body['data'] as Record<string, unknown>[];
@@ -131,13 +131,14 @@ describe('200', () => {
         expect(rail).toMatchObject({ rail: 'base', unclaimed: 1, unclaimedUsd: '3.00' });
         expect(unclaimed).toEqual([expect.stringMatching(/^3000000 millionths of a USDC from 0x0{40} /)]);
       }
-      // What is new reaches back to the last audit, of the books less far than of blocks, which may be replaced.
+      // The `new` scope starts at the last audit for the books, and earlier for blocks, which may be
+      // replaced.
       const [whole] = (await audit('whole')).rails;
       expect(whole?.booksUsd).toBe(whole?.creditedUsd);
     },
   );
 
-  it('goes on with a payment at once when it is told to', async () => {
+  it('continues a payment at once on request', async () => {
     const one = await buyer(chain, 100);
     await chain.call('evm_setAutomine', [false]);
     expect(await pay(one)).toBe(409);
@@ -172,16 +173,19 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it.each(['GET /payments/', 'POST /payments/'])('knows no payment that never came (%s)', async (call) => {
-    const [method = 'GET', path = ''] = call.split(' ');
-    const end = method === 'POST' ? '/retry' : '';
-    const { status, body } = await platform.operator(method, `${path}${NOBODY}${end}`);
-    expect([status, body['code']]).toEqual([404, 'PAYMENT_NOT_FOUND']);
-  });
+  it.each(['rejects an unknown payment (%s)', 'POST /payments/'])(
+    'knows no payment that never came (%s)',
+    async (call) => {
+      const [method = 'GET', path = ''] = call.split(' ');
+      const end = method === 'POST' ? '/retry' : '';
+      const { status, body } = await platform.operator(method, `${path}${NOBODY}${end}`);
+      expect([status, body['code']]).toEqual([404, 'PAYMENT_NOT_FOUND']);
+    },
+  );
 });
 
 describe('409', () => {
-  it('refuses to end a payment that can still be paid, and one that is credited', async () => {
+  it('refuses to abandon a payment that can still be paid, and one that is credited', async () => {
     const one = await buyer(chain, 100);
     await chain.call('evm_setAutomine', [false]);
     expect(await pay(one)).toBe(409);

@@ -12,7 +12,7 @@ const hello = (model: string, more: object = {}) => ({
 });
 
 let platform: Platform;
-/** A model server with two places for each router. */
+/** A model server with two slots for each router. */
 let narrow: Simulator;
 
 beforeAll(async () => {
@@ -53,13 +53,13 @@ async function keyWith(limits: object, account: object = {}): Promise<Limited> {
   return { apiKey: String(key.body['apiKey']), id, keyId: String(key.body['id']) };
 }
 
-/** Waits for the next minute where the current one is about to end, so that a test lies within one window. */
+/** Waits for the next minute if the current one is about to end, so that a test lies within one window. */
 async function withinOneMinute(): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < 15_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 50));
 }
 
-/** Sends requests again when the edge of a minute came in between. */
+/** Repeats the requests if a new minute started in between. */
 async function untilOneWindow(send: () => Promise<Response[]>): Promise<Response[]> {
   for (;;) {
     const answers = await send();
@@ -68,7 +68,7 @@ async function untilOneWindow(send: () => Promise<Response[]>): Promise<Response
   }
 }
 
-/** Two processes that compute until the function it returns is called, or for 60 s. */
+/** Runs two busy processes until the returned function is called, or for 60 s. */
 function keepProcessorsBusy(): () => void {
   const program = 'const endMs = Date.now() + 60_000; while (Date.now() < endMs);';
   const burners = [1, 2].map(() => spawn(process.execPath, ['-e', program], { stdio: 'ignore' }));
@@ -78,7 +78,7 @@ function keepProcessorsBusy(): () => void {
 }
 
 describe('a model whose backends are full', () => {
-  it('serves every request of an account that asks for little, while another one asks for all it can get', async () => {
+  it('serves every request of an account with few requests, while another one sends as many as it can', async () => {
     const [flood, other] = await Promise.all([keyWith({}), keyWith({})]);
     const request = {
       ...hello('narrow'),
@@ -105,7 +105,7 @@ describe('a model whose backends are full', () => {
 });
 
 describe('GET /api_keys/rate_limits', () => {
-  it('shows what the key may do and spend', async () => {
+  it('returns the limits and balances of the key', async () => {
     const { apiKey, id } = await keyWith({}, { paid: true });
     await platform.operator('PUT', `/accounts/${id}/limits`, {
       models: [{ model: 'small', requestsPerMinute: 7 }],
@@ -130,7 +130,7 @@ describe('GET /api_keys/rate_limits', () => {
     });
   });
 
-  it("shows the key's own limits where they are lower, and its balances within its spending limits", async () => {
+  it("returns the key's own limits if they are lower, and its balances within its spending limits", async () => {
     const { apiKey } = await keyWith({ requestsPerMinute: 5, consumptionLimit: { usd: 2.5 } });
     const { data } = (await (await get(apiKey, '/api_keys/rate_limits')).json()) as {
       data: { balances: object; rateLimits: { apiModelId: string; rateLimits: object[] }[] };
@@ -142,14 +142,14 @@ describe('GET /api_keys/rate_limits', () => {
     });
   });
 
-  it('needs a key', async () => {
+  it('requires a key', async () => {
     expect((await fetch(`${platform.apiUrl}/api_keys/rate_limits`)).status).toBe(401);
     expect((await fetch(`${platform.apiUrl}/api_keys/rate_limit_logs`)).status).toBe(401);
   });
 });
 
 describe('a limit', () => {
-  it('of a key refuses beyond it, says so in every header, and is logged, newest first', async () => {
+  it('of a key refuses further requests, is reported in every header, and is logged, newest first', async () => {
     await withinOneMinute();
     const { apiKey, keyId } = await keyWith({ requestsPerMinute: 3 });
     const answers = await Promise.all(
@@ -174,7 +174,7 @@ describe('a limit', () => {
     for (const path of ['/api_keys/rate_limit_logs', '/api_keys/rate_limits/log']) {
       const logged = async (): Promise<{ timestamp: string }[]> =>
         ((await (await get(apiKey, path)).json()) as { data: { timestamp: string }[] }).data;
-      // It is written behind the answers, by each limiter for itself.
+      // Each limiter writes it on its own, after the responses.
       await expect.poll(logged).toHaveLength(5);
       const log = { data: await logged() };
       expect(log.data[0]).toMatchObject({
@@ -188,7 +188,7 @@ describe('a limit', () => {
     }
   });
 
-  it('of 50 a minute admits exactly 50 of 300 requests at once over all gateways, on busy processors', async () => {
+  it('of 50 a minute admits exactly 50 of 300 concurrent requests over all gateways, on busy processors', async () => {
     const idle = keepProcessorsBusy();
     try {
       const answers = await untilOneWindow(async () => {
@@ -210,7 +210,7 @@ describe('a limit', () => {
     }
   });
 
-  it('of the whole service holds over accounts', async () => {
+  it('of the whole service applies across accounts', async () => {
     await withinOneMinute();
     const keys = await Promise.all([1, 2, 3, 4].map(() => keyWith({})));
     const answers = await Promise.all(keys.map(({ apiKey }) => platform.chat(apiKey, hello('shared'))));
@@ -234,7 +234,7 @@ describe('a limit', () => {
     expect((await platform.operator('GET', `/accounts/${id}/limits`)).body).toEqual(set.body);
   });
 
-  it('of requests at once is given back when they end, however they end', async () => {
+  it('of concurrent requests is released when they end, however they end', async () => {
     const { apiKey, id } = await keyWith({});
     await platform.operator('PUT', `/accounts/${id}/limits`, { concurrentRequests: 2 });
     const slow = { ...hello('test-model', { stream: true }) };
@@ -254,7 +254,7 @@ describe('a limit', () => {
       .toBe(200);
   });
 
-  it('of requests at once is 64 for an account that the operator has set none for', async () => {
+  it('of concurrent requests is 64 for an account without its own limit', async () => {
     const { apiKey, id } = await keyWith({});
     const slow = hello('test-model', { stream: true });
     slow.messages = [{ role: 'user', content: '[[sim tokens=4000 itl-ms=1000]]' }];
@@ -270,7 +270,7 @@ describe('a limit', () => {
     gone.abort();
   });
 
-  it('of requests is not touched by requests that this service could not serve', async () => {
+  it('of requests does not count requests that this service could not serve', async () => {
     await withinOneMinute();
     const { apiKey } = await keyWith({ requestsPerMinute: 2 });
     for (const stream of [true, false, true, false]) {
@@ -283,18 +283,18 @@ describe('a limit', () => {
     }
   });
 
-  it('that a request can never keep is told at once', async () => {
+  it('that a request can never satisfy is reported at once', async () => {
     const { apiKey } = await keyWith({ tokensPerMinute: 100 });
     const response = await platform.chat(apiKey, hello('test-model', { max_tokens: 4_000 }));
     expect(response.status).toBe(400);
     const { error, code } = await errorOf(response);
     expect(code).toBe('TOO_MANY_TOKENS_PER_MINUTE');
-    // Clients shorten a conversation that is too long for the model, and this one is not.
+    // Clients shorten a conversation that is too long for the model, but this one is not.
     expect(error.code).toBe(code);
     expect(error.message).toContain('100 tokens per minute');
   });
 
-  it('of tokens counts what was used, streams included, once the answers have ended', async () => {
+  it('of tokens counts the used tokens, also of streams, once the responses have ended', async () => {
     await withinOneMinute();
     const { apiKey } = await keyWith({ tokensPerMinute: 2_000 });
     const ask = async (stream: boolean): Promise<number> => {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const TOKEN = 'x'.repeat(40);
 
-/** Addresses at which nothing listens. */
+/** Addresses without a listener. */
 const NOBODY = 'http://127.0.0.1:2';
 const SETTINGS = {
   PORT: '0',
@@ -43,7 +43,7 @@ function started(app: string, env: Readonly<Record<string, string>>): RunningPro
 const lines = (service: RunningProcess): string[] => service.output.trimEnd().split('\n');
 
 describe.each(APPS)('%s', (app) => {
-  it('says in one line that Node is too old', async () => {
+  it('reports in one line that Node is too old', async () => {
     const script = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
     const old = `--import=data:text/javascript,${encodeURIComponent(script)}`;
     const service = started(app, { ...SETTINGS, NODE_OPTIONS: old });
@@ -53,7 +53,7 @@ describe.each(APPS)('%s', (app) => {
     ]);
   });
 
-  it('names each setting that it needs in a line of its own, with what it is', async () => {
+  it('lists each required setting on a line, with its description', async () => {
     const service = started(app, {});
     expect(await service.ended()).toBe(1);
     expect(service.output).toContain('SVC_INTERNAL_TOKEN is not set.');
@@ -63,7 +63,7 @@ describe.each(APPS)('%s', (app) => {
 
 describe('without its servers', () => {
   it.each(['billing-ledger', 'x402-payments'])(
-    '%s waits for PostgreSQL as long as its setting says, and ends with one line',
+    '%s waits for PostgreSQL as long as its setting allows, and exits with one line',
     async (app) => {
       const service = started(app, SETTINGS);
       expect(await service.ended()).toBe(1);
@@ -80,7 +80,7 @@ describe('without its servers', () => {
     ['rate-limiter', "limiter: Redis can't be reached and is tried again"],
     ['retrieval-worker', "retrieval: Redis can't be reached and is tried again"],
     ['api-gateway', 'not ready yet, and waits for ledger: connect ECONNREFUSED 127.0.0.1:2; router: '],
-  ])('%s goes on, and logs what it waits for', async (app, line) => {
+  ])('%s keeps running, and logs what it waits for', async (app, line) => {
     const service = started(app, SETTINGS);
     await service.matching(new RegExp(line.replaceAll('.', '\\.')));
     expect(service.output).not.toContain('secret');
@@ -96,7 +96,7 @@ describe('without its servers', () => {
     expect(service.exitCode).toBeNull();
   });
 
-  it('the router starts, since it needs nobody', async () => {
+  it('the router starts, since it depends on no other service', async () => {
     const service = started('inference-router', SETTINGS);
     await service.matching(/^inference-router listening on http/m);
     expect(service.exitCode).toBeNull();

@@ -10,8 +10,8 @@ import { eventually } from '../answers.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
 import { MAIN } from '../platform.js';
 
-describe('a start that can not be', () => {
-  it('says in one line that Node is too old', async () => {
+describe('a failed start', () => {
+  it('reports in one line that Node is too old', async () => {
     const script = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
     const old = `--import=data:text/javascript,${encodeURIComponent(script)}`;
     const service = RunningProcess.spawn({ main: MAIN, env: { NODE_OPTIONS: old } });
@@ -22,7 +22,7 @@ describe('a start that can not be', () => {
     ]);
   });
 
-  it('says in one line that a port is taken', async () => {
+  it('reports in one line that a port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -56,7 +56,7 @@ describe('a start that can not be', () => {
     expect(fault).toContain('SVC_LOG_LEVEL:');
   });
 
-  it('says in one line that its folder can not be written to', async () => {
+  it('reports in one line that its folder is not writable', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'svc-closed-'));
     await chmod(dir, 0o555);
     // Root may write anywhere.
@@ -68,7 +68,7 @@ describe('a start that can not be', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('says in one line that its database can not be reached, once it has waited for it', async () => {
+  it('reports in one line that its database can not be reached, after waiting for it', async () => {
     const env = { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', DATABASE_START_WAIT_MS: '3000' };
     const fault = await ownPlatform({ env }).catch(String);
     expect(fault).toMatch(/it ended with 1:/);
@@ -86,7 +86,7 @@ describe('a start that can not be', () => {
     expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:\d+ can not be used: [^\n]*\n$/);
   });
 
-  it('leaves a running instance on the same data alone', async () => {
+  it('does not affect a running instance on the same data', async () => {
     const platform = await ownPlatform();
     const fault = await ownPlatform({ env: { SVC_DATA_DIR: platform.dataDir } }).catch(String);
     expect(fault).toMatch(/it ended with 1:/);

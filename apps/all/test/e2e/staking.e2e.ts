@@ -38,7 +38,7 @@ async function expectBooksRight(): Promise<void> {
 }
 
 describe('200', () => {
-  it('gives the account its DIEM at once, and shows the stake and when the next epoch begins', async () => {
+  it('credits the DIEM at once, and returns the stake and the start of the next epoch', async () => {
     const { id } = await platform.account('1.00');
     expect((await stake(id)).body).toMatchObject({ accountId: id, tokens: '0.00', grantedOn: null });
     const set = await stake(id, '2.5');
@@ -60,9 +60,9 @@ describe('200', () => {
     await expectBooksRight();
   });
 
-  it('spends DIEM first and then USD, at the cost that is posted', async () => {
+  it('spends DIEM first and then USD, at the posted cost', async () => {
     const { id, apiKey } = await platform.account('1.00');
-    // Enough for a part of what a request costs.
+    // Enough for a part of the cost of a request.
     await stake(id, '0.000001');
     const first = await platform.chat(apiKey, ASK);
     expect(first.headers.get('x-svc-balance-diem')).toBe('0.000001');
@@ -82,7 +82,7 @@ describe('200', () => {
     await expectBooksRight();
   });
 
-  it('answers a request of an account that has DIEM only', async () => {
+  it('serves a request of an account that has only DIEM', async () => {
     const { id, apiKey } = await platform.account('0');
     expect((await platform.chat(apiKey, ASK)).status).toBe(402);
     await stake(id, 1);
@@ -93,7 +93,7 @@ describe('200', () => {
     expect(Number((await platform.balances(id)).diem)).toBeCloseTo(1 - cost.diem, 9);
   });
 
-  it('lets a second stake of the day begin with the next one, and takes numbers and strings', async () => {
+  it('applies a second stake of the day from the next day, and accepts numbers and strings', async () => {
     const { id } = await platform.account('0');
     await Promise.all([stake(id, '3'), stake(id, '3'), stake(id, '3')]);
     const changed = await stake(id, 0.000000001);
@@ -104,7 +104,7 @@ describe('200', () => {
     await expectBooksRight();
   });
 
-  it('sets the DIEM of a day that began while the process was down, soon after its start', async () => {
+  it('resets the DIEM for a day that began while the process was down, soon after its start', async () => {
     const { id } = await platform.account('0');
     await platform.service.stop();
     const client = new Client({ connectionString: database.url });
@@ -143,7 +143,7 @@ describe('400', () => {
     expect(answer.body).toMatchObject({ code: 'INVALID_REQUEST', error: { param: 'tokens' } });
   });
 
-  it('refuses fields that it does not know, and ids that are none', async () => {
+  it('refuses unknown fields and invalid ids', async () => {
     const body = { tokens: 1, diem: 1 };
     expect((await platform.operator('PUT', `/accounts/${NOBODY}/stake`, body)).status).toBe(400);
     expect((await stake('x', 1)).body).toMatchObject({ code: 'INVALID_REQUEST', error: { param: 'id' } });
@@ -151,14 +151,14 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('is for the operator only', async () => {
+  it('rejects everyone but the operator', async () => {
     const response = await fetch(`${platform.operatorUrl}/accounts/${NOBODY}/stake`);
     expect(response.status).toBe(401);
   });
 });
 
 describe('404', () => {
-  it.each([undefined, 1])('knows no account that is not there (%j)', async (tokens) => {
+  it.each([undefined, 1])('rejects an unknown account (%j)', async (tokens) => {
     const { status, body } = await stake(NOBODY, tokens);
     expect([status, body['code']]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });

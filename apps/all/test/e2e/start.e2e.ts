@@ -43,7 +43,7 @@ describe('a start without an operator token, and with a simulated default model'
   });
   afterAll(() => platform?.stop());
 
-  it('makes an operator token that only its owner can read', async () => {
+  it('creates an operator token that only its owner can read', async () => {
     const path = join(platform.dataDir, 'operator-token');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const headers = { authorization: `Bearer ${(await readFile(path, 'utf8')).trim()}` };
@@ -54,19 +54,19 @@ describe('a start without an operator token, and with a simulated default model'
     expect(platform.service.output).toContain('{"model": "test-model",');
   });
 
-  it('has the simulator answer for a catalogue that counts on it', async () => {
+  it('starts the simulator for a catalogue that uses it', async () => {
     const response = await platform.chat(printedKey(platform), { model: 'simulated', messages: MESSAGES });
     expect(response.status).toBe(200);
   });
 });
 
-/** Longer than any one wait for the database, so that a start has to try again. */
+/** Longer than a single wait for the database, so that a start has to retry. */
 const STILL_MS = 12_000;
 
-// Each of them mostly waits.
+// Concurrent, since each of them mostly waits.
 describe.concurrent('a start beside a slow database', () => {
   it(
-    'takes over the server of a killed run, though it stands still for a while',
+    'takes over the server of a killed run, even if it hangs for a while',
     WITHIN,
     async ({ onTestFinished }) => {
       const platform = await ownPlatform({}, onTestFinished);

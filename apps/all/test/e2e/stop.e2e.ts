@@ -14,7 +14,7 @@ const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 const MESSAGES = [{ role: 'user', content: 'hi' }];
 
 describe('npm start', () => {
-  it('is stopped by the SIGTERM that its npm gets, and leaves nothing behind', async () => {
+  it('stops on the SIGTERM that npm receives, and leaves no process behind', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'svc-npm-start-'));
     onTestFinished(() => rm(dir, { recursive: true, force: true }));
     const env = { ...process.env, PORT: '0', OPERATOR_PORT: '0', SVC_DATA_DIR: join(dir, 'data') };
@@ -36,18 +36,18 @@ describe('npm start', () => {
       await ended;
       await expect(fetch(`${url}/models`)).rejects.toThrow('fetch failed');
     } finally {
-      // Nothing of its group is left where all went well.
+      // If all went well, its group is empty.
       try {
         if (npm.pid) process.kill(-npm.pid, 'SIGKILL');
       } catch {
-        // As it should be.
+        // Expected.
       }
     }
   }, 180_000);
 });
 
 describe('SIGTERM', () => {
-  it('lets streams finish, refuses what is new, and ends with 0', async () => {
+  it('lets streams finish, refuses new requests, and exits with 0', async () => {
     const platform = await ownPlatform();
     const { apiKey } = await platform.account();
     const messages = [{ role: 'user', content: 'go [[sim tokens=100 itl-ms=10]]' }];

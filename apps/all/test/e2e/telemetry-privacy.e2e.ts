@@ -8,7 +8,7 @@ import { OtlpReceiver, type ReceivedMetric } from '../otlp-receiver.js';
 import { Platform } from '../platform.js';
 import { isClustered } from '../target.js';
 
-/** What clients and backends say, each with a word that is nowhere else. */
+/** Texts of clients and backends, each with a unique word. */
 const MARK = {
   prompt: 'planted-prompt-7d1f',
   answer: 'planted-answer-3b9c',
@@ -54,7 +54,7 @@ function messages(): object[] {
   ];
 }
 
-/** Answers, and at times fails with what it was asked and words of its own. */
+/** Completes, and at times fails with an error that quotes the request and unique words. */
 function startBackend(): Promise<TestServer> {
   return TestServer.start((request, response) => {
     let asked = '';
@@ -110,7 +110,7 @@ beforeAll(async () => {
     'spans, metrics and lines have come',
     () => receiver.spans.length > 40 && receiver.bytes.length > 8 && requestLines().length >= 10,
   );
-  // All that is gathered for a second is written then.
+  // Logs are buffered for a second.
   await sleep(1_500);
 });
 
@@ -122,7 +122,7 @@ afterAll(async () => {
 
 const requestLines = () => receiver.lines.filter(({ body }) => body === 'request');
 
-/** Asks in every way, with what is planted in all places; gives the statuses of the completions. */
+/** Sends all kinds of requests, with markers in all inputs; returns the statuses of the completions. */
 async function everythingPlanted(): Promise<number[]> {
   const init = {
     headers: {
@@ -160,7 +160,7 @@ async function everythingPlanted(): Promise<number[]> {
   return statuses;
 }
 
-it('nothing of what clients, their addresses, keys and backends say is in spans, metrics or logs', async () => {
+it('spans, metrics and logs contain no texts, addresses or keys of clients and backends', async () => {
   expect(statuses).toEqual([200, 200, 404, 400, 401, 400, 500, 400]);
   const log = await platform.log();
   expect(log).toContain('"trace_id"');
@@ -174,7 +174,7 @@ it('nothing of what clients, their addresses, keys and backends say is in spans,
   for (const sender of SENDERS) expect(texts.sent).toContain(sender);
 });
 
-/** What a sender says of itself: nothing of the machine. */
+/** The resource attributes of a sender: nothing about the machine. */
 const RESOURCE = {
   'service.name': expect.stringMatching(new RegExp(`^(${SENDERS.join('|')})$`)) as string,
   'service.version': expect.stringMatching(/^[\d.]+$/) as string,
@@ -217,7 +217,7 @@ describe('metrics by OTLP', () => {
     }
   });
 
-  it('come from every process, which says who it is and nothing of its machine', () => {
+  it('come from every process, with its name and nothing about its machine', () => {
     const told = new Set(latestOf().map(({ resource }) => JSON.stringify(resource)));
     const resources = [...told].map((text) => JSON.parse(text) as Record<string, string>);
     for (const resource of resources) expect(resource).toEqual(RESOURCE);
@@ -225,7 +225,7 @@ describe('metrics by OTLP', () => {
     expect(new Set(names)).toEqual(new Set(SENDERS));
   });
 
-  /** What each process told last. */
+  /** The last metrics of each process. */
   const points = () => latestOf().flatMap(({ name, points: of }) => of.map((point) => ({ name, ...point })));
   const answered = () =>
     points().filter(
@@ -235,8 +235,8 @@ describe('metrics by OTLP', () => {
         attributes['http.response.status_code'] === '200',
     );
 
-  it('say what happened, and never of whom', async () => {
-    // Each gateway tells of its own.
+  it('describe events, and never whom they concern', async () => {
+    // Each gateway reports its own.
     const counted = (): number => answered().reduce((all, { value }) => all + value, 0);
     await eventually('both answers are counted', () => counted() === 2);
     for (const { counts = [], value, sum, startMs } of answered()) {
@@ -255,7 +255,7 @@ describe('metrics by OTLP', () => {
 });
 
 describe('logs by OTLP', () => {
-  it('have the line of each request, with its severity, its time and the trace that it belongs to', () => {
+  it('contain the line of each request, with its severity, time and trace', () => {
     const lines = requestLines();
     const streamed = { route: '/api/v1/chat/completions', stream: true, model: 'test-model', accountId };
     const answered = lines.find(({ attributes }) =>
@@ -267,7 +267,7 @@ describe('logs by OTLP', () => {
     expect(spans.map(({ name }) => name)).toContain('POST /api/v1/chat/completions');
   });
 
-  it('come from processes that say who they are and nothing of their machine', () => {
+  it('come from processes with their name and nothing about their machine', () => {
     const resources = new Set(receiver.lines.map(({ resource }) => JSON.stringify(resource)));
     expect(resources).not.toEqual(new Set());
     for (const resource of resources) expect(JSON.parse(resource)).toEqual(RESOURCE);

@@ -6,7 +6,7 @@ import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 
 /** USD per million tokens: a prompt token is 1,000 nano-dollars, an output token 20,000. */
 const PRICING = { input: 1, output: 20 };
-/** What a message has beside its text, by the documented estimate. */
+/** The tokens of a message in addition to its text, by the documented estimate. */
 const MESSAGE_TOKENS = 4;
 
 let platform: Platform;
@@ -39,12 +39,12 @@ const costNano = (cost: Cost): number => Math.round(cost.usd * 1e9);
 const priceOf = (promptTokens: number, completionTokens: number): number =>
   promptTokens * 1_000 + completionTokens * 20_000;
 
-describe('a backend that reports no usage', () => {
+describe('a completion without usage from the backend', () => {
   it.each([
     ['plain', '100.00', false],
     ['gathered', '1.00', false],
     ['streamed', '1.00', true],
-  ])('is counted by the vocabulary that the catalogue names (%s)', async (_, usd, stream) => {
+  ])('is counted with the vocabulary that the catalogue names (%s)', async (_, usd, stream) => {
     const { id, apiKey } = await platform.account(usd);
     const content = 'What’s the weather? 今天天气怎么样？ [[sim fault=missing-usage tokens=300]]';
     const messages = [
@@ -61,7 +61,7 @@ describe('a backend that reports no usage', () => {
     expect(left).toBe(Number(usd) * 1e9 - priceOf(prompt, completion));
   });
 
-  it('is counted for what was delivered before it broke off', async () => {
+  it('is counted up to the point where the backend broke off', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const content = 'go [[sim fault=cut-mid-stream after=50]]';
     const body = { model: 'counted', messages: [{ role: 'user', content }], stream: true };
@@ -71,7 +71,7 @@ describe('a backend that reports no usage', () => {
     expect(Math.round(Number((await platform.balances(id)).usd) * 1e9)).toBe(1e9 - cost);
   });
 
-  it('is counted for what a client got before it went away', async () => {
+  it('is counted up to what the client received before it disconnected', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const content = 'go [[sim tokens=400 itl-ms=10]]';
     const body = { model: 'counted', messages: [{ role: 'user', content }], stream: true };
@@ -94,14 +94,14 @@ describe('a backend that reports no usage', () => {
     const text = texts.map(({ delta }) => delta.content ?? '').join('');
     const prompt = countTokens(content) + MESSAGE_TOKENS;
     const output = ((await spent()) - prompt * 1_000) / 20_000;
-    // What was on its way when the client left counts as well.
+    // Bytes in transit when the client disconnected count as well.
     expect(Number.isInteger(output)).toBe(true);
     expect(output).toBeGreaterThanOrEqual(countTokens(text));
     expect(output).toBeLessThan(400);
   });
 
   it.each([true, false])(
-    'counts thoughts, refusals and tool calls, text by text (stream: %s)',
+    'counts reasoning, refusals and tool calls, text by text (stream: %s)',
     async (stream) => {
       const { apiKey } = await platform.account('100.00');
       const call = {
@@ -130,7 +130,7 @@ describe('a backend that reports no usage', () => {
     },
   );
 
-  it('is estimated where the catalogue names no vocabulary', async () => {
+  it('is estimated if the catalogue names no vocabulary', async () => {
     const { apiKey } = await platform.account('100.00');
     const content = 'x'.repeat(320);
     const messages = [scriptMessage({ answer: { choices: [{ message: { content } }] } })];

@@ -43,7 +43,7 @@ const bodyOf = async (response: Response): Promise<Body> => (await response.json
 const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl(platform));
 
 describe.skipIf(fault !== undefined)('a buyer on Solana with the client library of x402', () => {
-  it('tops up, chats with and without a stream, and has what is left', async () => {
+  it('tops up, chats with and without a stream, and has the rest left', async () => {
     const { wallet, fetch: paying } = await solanaBuyer(chain, 100);
     const before = await chain.balanceOf(seller.address);
     const response = await paying(topUpUrl(platform, 25), { method: 'POST' });
@@ -69,7 +69,7 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
     expect(Number(stream.headers.get('x-balance-remaining'))).toBeLessThan(25);
   });
 
-  it('pays once, however often and under whatever name its header is sent', async () => {
+  it('pays once, however often and under whatever header name the payment is sent', async () => {
     const one = await solanaBuyer(chain, 5);
     const header = await headerOf(one);
     const names = ['PAYMENT-SIGNATURE', 'X-402-Payment', 'X-PAYMENT'];
@@ -83,7 +83,7 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });
 
-  it('of the older protocol is served as well', async () => {
+  it('is served with the older protocol too', async () => {
     const payment = JSON.parse(
       Buffer.from(await headerOf(await solanaBuyer(chain, 5)), 'base64').toString(),
     ) as Body;
@@ -91,7 +91,7 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
     expect((await pay(platform, base64(old), 'X-PAYMENT')).status).toBe(200);
   });
 
-  it('without the money is told so', async () => {
+  it('gets an error if it has not enough money', async () => {
     const response = await pay(platform, await headerOf(await solanaBuyer(chain, 1)));
     expect([response.status, (await bodyOf(response))['error']]).toEqual([
       400,
@@ -99,7 +99,7 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
     ]);
   });
 
-  it('is told how to pay', async () => {
+  it('gets the payment terms', async () => {
     const response = await fetch(topUpUrl(platform, 10_000), { method: 'POST' });
     const body = await bodyOf(response);
     expect(response.status).toBe(402);
@@ -121,7 +121,7 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
   });
 });
 
-describe.skipIf(fault !== undefined)('400, and nothing moved, is what a payment gets', () => {
+describe.skipIf(fault !== undefined)('400, without a transfer, for a payment', () => {
   let one: Buyer<SolanaWallet>;
   let before: bigint;
 
@@ -157,7 +157,7 @@ describe.skipIf(fault !== undefined)('400, and nothing moved, is what a payment 
     ]);
   });
 
-  it('which all in all has moved nothing', async () => {
+  it('none of which has moved any money', async () => {
     expect(await chain.balanceOf(seller.address)).toBe(before);
     expect(await chain.balanceOf(one.wallet.address)).toBe(100_000_000_000n);
   });

@@ -30,7 +30,7 @@ const bodyOf = async (response: Response): Promise<Body> => (await response.json
 const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl(platform));
 
 describe('a buyer with the client library of x402', () => {
-  it('tops up, chats, and has what is left', async () => {
+  it('tops up, chats, and has the rest left', async () => {
     const { wallet, fetch: paying } = await buyer(chain, 100);
     const before = await chain.balanceOf(seller.address);
     const response = await paying(topUpUrl(platform, 25), { method: 'POST' });
@@ -53,7 +53,7 @@ describe('a buyer with the client library of x402', () => {
     expect(Number(answer.headers.get('x-balance-remaining'))).toBeLessThan(25);
   });
 
-  it('pays once, however often and under whatever name its header is sent', async () => {
+  it('pays once, however often and under whatever header name the payment is sent', async () => {
     const one = await buyer(chain, 100);
     const header = await headerOf(one);
     const names = ['PAYMENT-SIGNATURE', 'X-402-Payment', 'X-PAYMENT'];
@@ -67,7 +67,7 @@ describe('a buyer with the client library of x402', () => {
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });
 
-  it('is shown its balance when it pays, and a repeated payment shows none', async () => {
+  it('gets its balance when it pays, but not for a repeated payment', async () => {
     const one = await buyer(chain, 100);
     const header = await headerOf(one);
     expect((await bodyOf(await pay(platform, header)))['data']).toMatchObject({ newBalance: 5 });
@@ -80,7 +80,7 @@ describe('a buyer with the client library of x402', () => {
     });
   });
 
-  it('is not shown its balance for a payment that the chain has shown to everybody', async () => {
+  it('does not get its balance for a payment that is public on the chain', async () => {
     const one = await buyer(chain, 100);
     const header = await headerOf(one);
     await submit(chain, header);
@@ -89,7 +89,7 @@ describe('a buyer with the client library of x402', () => {
     expect((await bodyOf(response))['data']).not.toHaveProperty('newBalance');
   });
 
-  it('is credited what it sent for, from many wallets at once', async () => {
+  it('is credited the amount it paid, from many wallets at once', async () => {
     const buyers = await Promise.all(Array.from({ length: 8 }, () => buyer(chain, 20)));
     const headers = await Promise.all(buyers.map(headerOf));
     const answers = await Promise.all(headers.map((header) => pay(platform, header)));
@@ -97,7 +97,7 @@ describe('a buyer with the client library of x402', () => {
     for (const { wallet } of buyers) expect(await chain.balanceOf(wallet.address)).toBe(15_000_000n);
   });
 
-  it('of the older protocol is served as well', async () => {
+  it('is served with the older protocol too', async () => {
     const one = await buyer(chain, 100);
     const payment = JSON.parse(Buffer.from(await headerOf(one), 'base64').toString()) as Body;
     const old = { x402Version: 1, scheme: 'exact', network: 'base', payload: payment['payload'] };
@@ -115,7 +115,7 @@ describe.skipIf(isClustered())('the metrics of one process', () => {
     return Number(line?.slice(series.length));
   }
 
-  it('tell what wallets were credited, how their payments ended, and who was let in', async () => {
+  it('count credits of wallets, results of payments, and sign-ins', async () => {
     const series = {
       credited: 'svc_payments_credited_total{svc_payments_rail="base"}',
       ended: 'svc_payments_ended_total{svc_payments_rail="base",svc_payments_state="CREDITED"}',
@@ -164,7 +164,7 @@ describe('400', () => {
     ['PAYMENT_VERIFICATION_FAILED', (payment) => authorized(payment, { value: '6000000' })],
     ['PAYMENT_VERIFICATION_FAILED', (payment) => authorized(payment, { validBefore: '1' })],
     ['PAYMENT_VERIFICATION_FAILED', (payment) => authorized(payment, { nonce: `0x${'7'.repeat(64)}` })],
-  ])('%s is what such a payment gets, and it moves nothing (%#)', async (code, change) => {
+  ])('%s for an invalid payment, without a transfer (%#)', async (code, change) => {
     const one = await buyer(chain, 100);
     const payment = JSON.parse(Buffer.from(await headerOf(one), 'base64').toString()) as Body;
     const response = await pay(platform, base64(change(payment)));
@@ -175,7 +175,7 @@ describe('400', () => {
   it.each<[string, (payment: Body) => Body]>([
     ['signature', signed],
     ['amount', (payment) => authorized(payment, { value: '5000001' })],
-  ])('is what the payer and nonce of a known payment get with another %s', async (_what, change) => {
+  ])('for the payer and nonce of a known payment with another %s', async (_what, change) => {
     const header = await headerOf(await buyer(chain, 100));
     expect((await pay(platform, header)).status).toBe(200);
     const payment = JSON.parse(Buffer.from(header, 'base64').toString()) as Body;
@@ -189,7 +189,7 @@ describe('400', () => {
     ]);
   });
 
-  it('is what a wallet without the money gets', async () => {
+  it('for a wallet without enough money', async () => {
     const response = await pay(platform, await headerOf(await buyer(chain, 1)));
     expect([response.status, (await bodyOf(response))['error']]).toEqual([
       400,
@@ -214,7 +214,7 @@ function authorized(payment: Body, terms: Body): Body {
 }
 
 describe('402', () => {
-  it('is what who sends no payment gets: the ways to pay, as the header has them too', async () => {
+  it('with the ways to pay, in the body and in the header, for a request without a payment', async () => {
     const response = await fetch(topUpUrl(platform, 10_000), { method: 'POST' });
     const body = await bodyOf(response);
     expect(response.status).toBe(402);

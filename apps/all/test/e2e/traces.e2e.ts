@@ -70,7 +70,7 @@ afterAll(async () => {
   await Promise.all([chain?.stop(), engine?.close()]);
 });
 
-/** The trace of a request, once its first span and these others have come. */
+/** The trace of a request, once its first span and these others have arrived. */
 async function traceOf(response: Response, ...names: string[]): Promise<ReceivedSpan[]> {
   const id = response.headers.get('cf-ray')?.slice(-32) ?? '';
   await response.text();
@@ -84,22 +84,22 @@ async function traceOf(response: Response, ...names: string[]): Promise<Received
 /** Whose spans a path begins with, and of whom the parts of another process are. */
 const GATEWAY = isClustered() ? 'api-gateway' : 'all';
 
-/** Charges are posted some together, in a trace that is linked to theirs. */
+/** Several charges are posted together, in a trace that is linked to those of the requests. */
 const POSTING = ['', ' > set balances', ' > write books'].map(
   (part) => `${isClustered() ? 'billing-ledger' : 'all'}: process usage.recorded.v1${part}`,
 );
 
-/** A step of the gateway, and what another process does for it, where there are others. */
+/** A step of the gateway, with the work of another process for it, if there are others. */
 const step = (name: string, ...beyond: readonly string[]): string[] =>
   [name, ...(isClustered() ? beyond.map((_, at) => [name, ...beyond.slice(0, at + 1)].join(' > ')) : [])].map(
     (path) => `${GATEWAY}: ${CHAT} > ${path}`,
   );
 
-/** A step of a process that is one of the gateway's where there is no other. */
+/** A step of another process, which belongs to the gateway if there is only one process. */
 const innermost = (step: string, process: string, name: string): string =>
   `${GATEWAY}: ${CHAT} > ${step} > ${isClustered() ? `${process} > ` : ''}${name}`;
 
-/** Those of a trace that begin before what they are a part of. Clocks of processes differ by some milliseconds. */
+/** Spans that start before their parent. Clocks of processes differ by some milliseconds. */
 function early(spans: readonly ReceivedSpan[]): ReceivedSpan[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   return spans.filter(({ parentId, startMs }) => startMs < (byId.get(parentId)?.startMs ?? 0) - 5);
@@ -109,7 +109,7 @@ function early(spans: readonly ReceivedSpan[]): ReceivedSpan[] {
 const emptyOf = (attributes: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(attributes).filter((name) => (attributes[name] ?? '') === '');
 
-/** The trace in which the charge of another one was posted. */
+/** The trace in which the charge of another trace was posted. */
 async function postingOf(spans: readonly ReceivedSpan[]): Promise<readonly ReceivedSpan[]> {
   const sent = spans.find(({ name }) => name === 'send usage.recorded.v1');
   const link = `${sent?.traceId} ${sent?.spanId}`;
@@ -121,7 +121,7 @@ async function postingOf(spans: readonly ReceivedSpan[]): Promise<readonly Recei
   return posting();
 }
 
-/** Each span behind those that it is a part of, with its process where that is another one. */
+/** Each span as a path from the root, with its process where that changes. */
 function paths(spans: readonly ReceivedSpan[]): string[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const path = (span: ReceivedSpan): string => {
@@ -134,7 +134,7 @@ function paths(spans: readonly ReceivedSpan[]): string[] {
 }
 
 describe('the trace of a chat completion', () => {
-  it('has every step of a stream in one tree, with what it is', async () => {
+  it('has every step of a stream in one tree, with its attributes', async () => {
     const { apiKey, id } = await platform.account();
     const response = await platform.chat(apiKey, { ...BODY, stream: true });
     const spans = await traceOf(response, CHAT, 'settle', 'correct limits', 'chat test-model');
@@ -163,7 +163,7 @@ describe('the trace of a chat completion', () => {
     for (const { name, attributes } of spans) expect([name, ...emptyOf(attributes)]).toEqual([name]);
   });
 
-  it('goes through all services, in one tree, where a contract signs in, the web is searched and the answer streams', async () => {
+  it('covers all services in one tree, with a contract wallet, a web search and a streamed completion', async () => {
     const owner = evmWallet();
     const address = await contractOf(chain, owner.address);
     const opened = await platform.operator('POST', '/accounts', { name: 'contract', wallet: address });
@@ -205,7 +205,7 @@ describe('the trace of a chat completion', () => {
     expect(new Set([...spans, ...posting].map(({ service }) => service))).toEqual(SERVICES);
   });
 
-  it('leads to the posting of its charge, which is a trace of its own', async () => {
+  it('leads to the posting of its charge, which is a separate trace', async () => {
     const { apiKey } = await platform.account();
     const spans = await traceOf(await platform.chat(apiKey, BODY), CHAT, 'send usage.recorded.v1');
     expect(spans.find(({ name }) => name === 'send usage.recorded.v1')?.kind).toBe(4);
@@ -213,7 +213,7 @@ describe('the trace of a chat completion', () => {
     expect(posting).toMatchObject({ name: 'process usage.recorded.v1', kind: 5 });
   });
 
-  it('has every backend that was asked, and says which failed', async () => {
+  it('has a span for every backend call, and shows which failed', async () => {
     const { apiKey } = await platform.account();
     const response = await platform.chat(apiKey, { ...BODY, model: 'second-try' });
     expect(response.status).toBeGreaterThanOrEqual(500);
@@ -224,7 +224,7 @@ describe('the trace of a chat completion', () => {
     expect(spans.find(({ name }) => name === CHAT)?.error).toBeDefined();
   });
 
-  it('is one of our own that names the one of the client', async () => {
+  it('is a separate trace with a link to that of the client', async () => {
     const { apiKey } = await platform.account();
     const headers = { traceparent: `00-${OTHERS_TRACE}-${OTHERS_SPAN}-01` };
     const spans = await traceOf(await platform.chat(apiKey, BODY, { headers }), CHAT);
@@ -234,7 +234,7 @@ describe('the trace of a chat completion', () => {
   });
 });
 
-describe('the trace of a client that is trusted with traces', () => {
+describe('the trace of a client whose traces are trusted', () => {
   let trusting: Platform;
 
   beforeAll(async () => {
@@ -249,7 +249,7 @@ describe('the trace of a client that is trusted with traces', () => {
 
   afterAll(() => trusting?.stop());
 
-  it('goes from its `traceparent` to the posting of the charge, which is found by a link to it', async () => {
+  it('leads from its `traceparent` to the posting of the charge, which has a link to it', async () => {
     const { apiKey } = await trusting.account();
     const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
     const headers = { traceparent: `00-${traceId}-${spanId}-01` };
@@ -276,7 +276,7 @@ describe('the trace of a client that is trusted with traces', () => {
     expect(postings().map((span) => span.traceId)).toEqual([posting?.traceId]);
   });
 
-  it('is not recorded where the client does not record it', async () => {
+  it('is not recorded if the client does not record it', async () => {
     const { apiKey } = await trusting.account();
     const traceId = randomBytes(16).toString('hex');
     const headers = { traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-00` };
@@ -327,7 +327,7 @@ describe('the metrics of a chat completion', () => {
     }
   });
 
-  it('have what the conventions for generative AI require, and no empty attribute', async () => {
+  it('have the attributes that the conventions for generative AI require, and no empty one', async () => {
     const { apiKey } = await platform.account();
     await traceOf(await platform.chat(apiKey, { ...BODY, stream: true }), CHAT);
     const named = () => new Set(receiver.metrics.map(({ name }) => name));

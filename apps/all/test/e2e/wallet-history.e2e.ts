@@ -54,7 +54,7 @@ describe.each([
   ['Base', evmWallet],
   ['Solana', solanaWallet],
 ] as const)('a wallet on %s', (_, make) => {
-  it('is told what it has, and what it paid in and spent, newest first, in pages', async () => {
+  it('gets its balance, and its payments and charges, newest first, in pages', async () => {
     const wallet = await funded(make);
     const { id, usd } = await chat(wallet);
     const balance = await read(`balance/${wallet.address}`, wallet);
@@ -81,7 +81,7 @@ describe.each([
     ]);
   });
 
-  it('that has nothing is told so', async () => {
+  it('gets an empty history if it has none', async () => {
     const wallet = make();
     const { status, data } = await read(`balance/${wallet.address}`, wallet);
     expect(status).toBe(200);
@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe.each(['balance', 'transactions'])('%s of another', (what) => {
-  it('is told to nobody: 403 to a wallet or a key, 402 to a stranger', async () => {
+  it('is refused: 403 to a wallet or a key, 402 without credentials', async () => {
     const [wallet, other] = [evmWallet(), evmWallet()];
     expect(await read(`${what}/${wallet.address}`, other)).toMatchObject({
       status: 403,

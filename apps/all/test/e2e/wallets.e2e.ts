@@ -15,7 +15,7 @@ const KINDS = [
   ['Solana', solanaWallet],
 ] as const;
 
-/** Whichever gateway is asked, wallets know it by this name. */
+/** Wallets use this origin for every gateway. */
 const ORIGIN = 'https://api.example';
 
 const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
@@ -50,7 +50,7 @@ const signedIn = (wallet: TestWallet): Promise<Record<string, string>> => signed
 
 const bodyOf = async (response: Response): Promise<Body> => (await response.json()) as Body;
 
-/** Gives a wallet credit as an operator may. */
+/** Credits a wallet as an operator. */
 async function credit(wallet: TestWallet, usd: string): Promise<string> {
   const opened = await platform.operator('POST', '/accounts', { name: 'a wallet', wallet: wallet.address });
   const id = String(opened.body['id']);
@@ -65,7 +65,7 @@ async function funded(make: () => TestWallet, usd = '1.00'): Promise<TestWallet>
 }
 
 describe.each(KINDS)('a wallet on %s', (_, make) => {
-  it('signs in by the library of x402 clients, and pays what its answer says', async () => {
+  it('signs in with the library of x402 clients, and pays the cost in the response', async () => {
     const wallet = make();
     const id = await credit(wallet, '1.00');
     const response = await ask(await signedIn(wallet));
@@ -78,7 +78,7 @@ describe.each(KINDS)('a wallet on %s', (_, make) => {
     await expect.poll(async () => Number((await platform.balances(id)).usd)).toBeCloseTo(left, 9);
   });
 
-  it('is told its balance on a stream too', async () => {
+  it('gets its balance on a stream too', async () => {
     const wallet = await funded(make);
     const response = await ask(await signedIn(wallet), { ...HELLO, stream: true });
     expect(response.status).toBe(200);
@@ -109,7 +109,7 @@ Issued At: ${info.issuedAt}`;
     expect((await ask({ 'X-Sign-In-With-X': base64(payload) })).status).toBe(200);
   });
 
-  it('is let in once by the same header, 100 times at once, over all gateways', async () => {
+  it('is admitted once by the same header, sent 100 times concurrently over all gateways', async () => {
     const wallet = await funded(make);
     const headers = await signedIn(wallet);
     const answers = await Promise.all(
@@ -123,7 +123,7 @@ Issued At: ${info.issuedAt}`;
     expect(Object.fromEntries(counts)).toEqual({ '200 ': 1, '401 X402_SIGN_IN_NONCE_REUSED': 99 });
   });
 
-  it('has at most 5 requests under way', async () => {
+  it('has at most 5 requests in progress', async () => {
     const wallet = await funded(make, '10.00');
     const headers = await Promise.all(Array.from({ length: 8 }, () => signedIn(wallet)));
     const messages = [{ role: 'user', content: '[[sim tokens=4000 itl-ms=20]]' }];
@@ -136,7 +136,7 @@ Issued At: ${info.issuedAt}`;
 });
 
 describe('402', () => {
-  it('tells who shows nothing what to sign, anew each time, and lets in who has signed it', async () => {
+  it('returns a new message to sign for each request without credentials, and admits a request that signs it', async () => {
     const [first, second] = await Promise.all([discovered(), discovered()]);
     expect(first.info.nonce).not.toBe(second.info.nonce);
     const wallet = await funded(evmWallet);
@@ -146,7 +146,7 @@ describe('402', () => {
   it.each([
     ['nothing', '0'],
     ['less than 0.10 USD', '0.099999999'],
-  ])('tells a wallet that has %s how to top up', async (_, usd) => {
+  ])('asks a wallet that has %s to top up', async (_, usd) => {
     const wallet = evmWallet();
     if (Number(usd) > 0) await credit(wallet, usd);
     const response = await ask(await signedIn(wallet));
@@ -170,7 +170,7 @@ describe('402', () => {
     expect((await ask({ 'SIGN-IN-WITH-X': await wallet.signIn(challenge) })).status).toBe(402);
   });
 
-  it('tells an account with a key the same as ever', async () => {
+  it('returns the usual error for an account with a key', async () => {
     const { apiKey } = await platform.account('0');
     const response = await platform.chat(apiKey, HELLO);
     expect([response.status, (await bodyOf(response)).code]).toEqual([402, 'INSUFFICIENT_BALANCE']);
@@ -179,7 +179,7 @@ describe('402', () => {
 
 describe('503', () => {
   it.each<Record<string, string>>([{}, { 'PAYMENT-SIGNATURE': 'e30=' }])(
-    'names what is to be set before credit can be sold (%j)',
+    'names the settings that are missing to sell credit (%j)',
     async (headers) => {
       const response = await fetch(`${platform.apiUrl}/x402/top-up`, { method: 'POST', headers });
       expect(response.status).toBe(503);
@@ -191,13 +191,13 @@ describe('503', () => {
 });
 
 describe('401', () => {
-  it('is what a wrong sign-in gets, whatever key is shown beside it', async () => {
+  it('rejects a wrong sign-in, whatever key is next to it', async () => {
     const { apiKey } = await platform.account();
     const response = await ask({ authorization: `Bearer ${apiKey}`, 'SIGN-IN-WITH-X': 'nonsense' });
     expect([response.status, (await bodyOf(response)).code]).toEqual([401, 'X402_SIGN_IN_PARSE_ERROR']);
   });
 
-  it('is what another wallet gets that shows a signature of this one', async () => {
+  it('rejects another wallet with a signature of this one', async () => {
     const [wallet, other] = [evmWallet(), evmWallet()];
     const { info } = challengeOf(ORIGIN);
     const header = JSON.parse(Buffer.from(await wallet.signIn({ info }), 'base64').toString()) as object;

@@ -66,8 +66,8 @@ function lastPrompt(): { role: string; content: string }[] {
   return messages;
 }
 
-describe('an answer with a web search', () => {
-  it('rests on what was found, tells it in the echo, and costs what the ledger posts', async () => {
+describe('a completion with a web search', () => {
+  it('is based on the results, returns them in the echo, and costs what the ledger posts', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account();
     const answer = await answered(apiKey, ask('How tall is the tower? Reply exactly: 330 m'));
@@ -89,7 +89,7 @@ describe('an answer with a web search', () => {
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });
 
-  it('has a line of its own in the bill', async () => {
+  it('has a separate line in the bill', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account();
     await answered(apiKey, ask('How tall is the tower?'));
@@ -108,7 +108,7 @@ describe('an answer with a web search', () => {
     expect(line).toMatchObject({ units: 1, pricePerUnitUsd: 0.01, amount: -0.01 });
   });
 
-  it('gives the model what was found inside a fence and nowhere else, with its control tokens broken', async () => {
+  it('gives the model the results only inside markers, with control tokens disabled', async () => {
     engine.mode = 'answers';
     const { apiKey } = await platform.account();
     await answered(apiKey, ask('How tall is the tower?'));
@@ -124,7 +124,7 @@ describe('an answer with a web search', () => {
     expect(prompt[0]?.content).toContain(code);
   });
 
-  it('searches for what the conversation is about, and not for its last words alone', async () => {
+  it('searches for the topic of the conversation, not only for its last words', async () => {
     engine.mode = 'answers';
     const { apiKey } = await platform.account();
     const messages = [
@@ -136,7 +136,7 @@ describe('an answer with a web search', () => {
     expect(engine.queries.at(-1)).toBe('how tall is it? Paris Eiffel Tower');
   });
 
-  it.each([false, true])('lets citations through that have a source, with stream=%s', async (stream) => {
+  it.each([false, true])('keeps citations that have a source, with stream=%s', async (stream) => {
     engine.mode = 'answers';
     const { apiKey } = await platform.account();
     const text = 'Reply exactly: Tall.[REF]0[/REF] So they say.[REF]7[/REF] Both.[REF]0,1[/REF]';
@@ -147,7 +147,7 @@ describe('an answer with a web search', () => {
     expect(said).toBe('Tall.[REF]0[/REF] So they say. Both.[REF]0[/REF][REF]1[/REF]');
   });
 
-  it('tells the echo at the end of a stream, and charges it the same', async () => {
+  it('returns the echo at the end of a stream, and charges it the same', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account();
     const response = await platform.chat(apiKey, ask('Reply exactly: yes', {}, { stream: true }));
@@ -158,10 +158,10 @@ describe('an answer with a web search', () => {
   });
 });
 
-describe('what was found', () => {
+describe('search results', () => {
   const text = 'Reply exactly: Tall indeed.';
 
-  it('is the first chunk of a stream that asks for it, and of no other', async () => {
+  it('are the first chunk of a stream that requests it, and of no other', async () => {
     engine.mode = 'answers';
     const { apiKey } = await platform.account();
     const stream = async (parameters: object) =>
@@ -179,7 +179,7 @@ describe('what was found', () => {
     expect(failed).toMatchObject({ choices: [], svc_parameters: { web_search_citations: [] } });
   });
 
-  it('is a call of svc_web_search_documents before the text, and the answer still stops', async () => {
+  it('are a call of svc_web_search_documents before the text, and the completion still stops', async () => {
     engine.mode = 'answers';
     const { openai } = await platform.account();
     const body = ask(text, { return_search_results_as_documents: true }) as never;
@@ -217,7 +217,7 @@ describe('what was found', () => {
     expect(streamed.choices[0]?.message.tool_calls).toMatchObject([{ function: called.function }]);
   });
 
-  it('comes before the calls of the model', async () => {
+  it('come before the calls of the model', async () => {
     engine.mode = 'answers';
     const { apiKey } = await platform.account();
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
@@ -232,7 +232,7 @@ describe('what was found', () => {
     }
   });
 
-  it('is not told where nothing is paid for it', async () => {
+  it('are not returned if nothing is charged for them', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account();
     const parameters = { include_search_results_in_stream: true, return_search_results_as_documents: true };
@@ -244,8 +244,8 @@ describe('what was found', () => {
   });
 });
 
-describe('auto with a model that calls no tools', () => {
-  it('searches for what is new, and not for what is known', async () => {
+describe('auto with a model without tools', () => {
+  it('searches for recent topics, and not for general knowledge', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account();
     const asked = engine.queries.length;
@@ -267,7 +267,7 @@ describe('a search that fails', () => {
     ['fails', 'no search provider answered'],
     ['hangs', 'no search provider answered'],
     ['finds nothing', 'nothing was found'],
-  ] as const)('costs nothing and does not keep the answer: the engine %s', async (mode, why) => {
+  ] as const)('costs nothing and does not stop the completion: the engine %s', async (mode, why) => {
     engine.mode = mode;
     const { id, apiKey } = await platform.account();
     const body = ask('Reply exactly: on my own[REF]0[/REF]', { enable_web_citations: true });
@@ -281,7 +281,7 @@ describe('a search that fails', () => {
     expect(await spentNano(id)).toBe(Math.round(answer.cost.usd * 1e9));
   });
 
-  it('is ended when the client leaves, and nothing is charged', async () => {
+  it('is cancelled when the client disconnects, and nothing is charged', async () => {
     engine.mode = 'hangs';
     const { id, apiKey } = await platform.account();
     const [asked, gone] = [engine.queries.length, engine.gone];
@@ -297,7 +297,7 @@ describe('a search that fails', () => {
 });
 
 describe('money for a search', () => {
-  it('is held before it is bought: who can not pay it is refused before anybody is asked', async () => {
+  it('is held before the search: an account that can not pay is refused before any provider is called', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account('0.0099');
     const asked = engine.queries.length;
@@ -307,7 +307,7 @@ describe('money for a search', () => {
     expect(await spentNano(id, '0.0099')).toBe(0);
   });
 
-  it('goes with the answer where the money ends, to the nano-dollar', async () => {
+  it('is spent together with that of the completion when it runs out, to the nano-dollar', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account('3.00');
     const body = ask('go [[sim tokens=5000]]', {}, { model: 'dear', stream: true });

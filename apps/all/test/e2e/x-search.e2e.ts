@@ -66,7 +66,7 @@ async function spentNano(id: string): Promise<number> {
 
 describe('a search by the provider of a model', () => {
   it.each([false, true])(
-    'is asked for as xAI takes it, told in the echo, and charged, with stream=%s',
+    "is requested in xAI's format, reported in the echo, and charged, with stream=%s",
     async (stream) => {
       const { id, apiKey } = await platform.account();
       const body = ask('native', { enable_x_search: true, enable_web_search: 'on' }, { stream });
@@ -88,14 +88,14 @@ describe('a search by the provider of a model', () => {
     },
   );
 
-  it('is asked for in the way that the catalogue says', async () => {
+  it('is requested as the catalogue specifies', async () => {
     const { apiKey } = await platform.account();
     await platform.chat(apiKey, ask('other-way', { enable_x_search: true }));
     expect(asked.at(-1)).toMatchObject({ plugins: [{ id: 'web' }] });
     expect(asked.at(-1)).not.toHaveProperty('search_parameters');
   });
 
-  it("takes the caller's own search_parameters, except those that switch it on and bring its citations", async () => {
+  it("keeps the caller's own search_parameters, except those that enable it and return its citations", async () => {
     const { id, apiKey } = await platform.account();
     const own = {
       mode: 'off',
@@ -115,7 +115,7 @@ describe('a search by the provider of a model', () => {
     }
   });
 
-  it('is none that a client has without paying for it', async () => {
+  it('is not available without paying for it', async () => {
     const { id, apiKey } = await platform.account();
     const response = await platform.chat(apiKey, ask('native', {}, { search_parameters: { mode: 'on' } }));
     const answer = (await response.json()) as Answered;

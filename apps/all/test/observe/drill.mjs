@@ -1,6 +1,7 @@
-// Takes each dependency of a cluster away under load, and tells which alerts fire after how long, and how long until they
-// are quiet again: `npm run drill`, or `npm run drill -- Kafka ledger` for those whose names have these words. Alerts that
-// look back for an hour or more are not waited for. Needs the build, and prometheus on the PATH.
+// Stops each dependency of a cluster under load, and reports which alerts fire, after how long, and how long
+// until they are quiet again: `npm run drill`, or `npm run drill -- Kafka ledger` for drills with these words
+// in their name. Does not wait for alerts that look back for an hour or more. Needs the build, and prometheus
+// on the PATH.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalChain } from '@svc/infra';
 import { startObservedCluster } from './stage.ts';
@@ -46,7 +47,7 @@ const { apiKey } = await operator(`/accounts/${id}/api_keys`, { apiKeyType: 'INF
 const over = new AbortController();
 const statuses = new Map();
 async function client(at) {
-  // One of them has the web searched.
+  // One of them includes a web search.
   const web = at === 0 ? { svc_parameters: { enable_web_search: 'on' } } : {};
   while (!over.signal.aborted) {
     const status = await fetch(`${apiUrl}/chat/completions`, {
@@ -78,14 +79,14 @@ async function firing() {
   );
 }
 
-/** What is taken away, and how it comes back. */
+/** The outages, and how each one ends. */
 const server = (variable) => infra.servers.find((one) => one.variable === variable);
 const killedServer = (name, variable) => ({
   name: `${name}, killed`,
   away: () => server(variable).kill(),
   back: () => server(variable).start(),
 });
-/** The cluster starts what has ended, so it is ended again and again. */
+/** The cluster restarts processes that exit, so they are killed repeatedly. */
 function killed(kind) {
   let end = () => undefined;
   return {

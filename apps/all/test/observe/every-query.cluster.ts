@@ -16,7 +16,7 @@ const TEST_MS = 600_000;
 const isThere = spawnSync('prometheus', ['--version']).error === undefined;
 const note = isThere ? '' : ' (SKIPPED: there is no prometheus on the PATH)';
 
-/** What the check of every query says against a Prometheus that reads a deployment under load. */
+/** The faults that `ask.mjs` finds with a Prometheus that scrapes a deployment under load. */
 async function askedUnderLoad(
   shape: 'all' | 'cluster',
   prometheus: Prometheus,
@@ -34,7 +34,7 @@ async function askedUnderLoad(
   }
 }
 
-/** Everything in one process, with a Prometheus that reads it. */
+/** Everything in one process, with a Prometheus that scrapes it. */
 async function startObservedPlatform() {
   const { chain, env } = await startSale();
   const platform = await Platform.start({
@@ -59,7 +59,7 @@ describe.skipIf(!isThere)(`every query of every panel and every alert${note}`, (
     ['all', startObservedPlatform],
     ['cluster', () => startObservedCluster(troubledCatalog(), OPERATOR_TOKEN)],
   ] as const)(
-    'has data of the right sign in the shape of %s',
+    'has data of the right sign with %s',
     async (shape, start) => {
       const stage = await start();
       const { apiUrl, operatorUrl, chain, prometheus } = stage;

@@ -9,13 +9,13 @@ import { expect, it } from 'vitest';
 import { startObservedCluster } from './stage.js';
 import { TroubledLoad, troubledCatalog } from './troubled-load.js';
 
-/** The dashboards look back for so long. */
+/** The time range of the dashboards. */
 const MINUTES = 8;
 const OPERATOR_TOKEN = 'operator-token-of-the-screenshots';
 const REPLICAS = { gateway: 3, router: 3, ledger: 3, limiter: 3, retrieval: 3, payments: 3 };
 const DRAW = fileURLToPath(new URL('../../../../tools/screenshots.mjs', import.meta.url));
 
-/** A collector that takes everything and keeps nothing: exemplars name only traces that are exported. */
+/** A collector that accepts and drops everything: exemplars name only traces that are exported. */
 async function startCollector(): Promise<{ url: string; close: () => void }> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end());

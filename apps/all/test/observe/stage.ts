@@ -1,4 +1,4 @@
-// Also imported by programs that Node runs from their source: nothing here but types that it can strip.
+// Node also runs this file from its source, so it may contain only types that Node can strip.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 const INTERNAL_TOKEN = 'internal-token-of-whoever-is-observed-here';
 export const METRICS_TOKEN = 'metrics-token-of-whoever-is-observed-here';
 
-/** Base on this machine, and the settings of a seller on it. */
+/** A local Base chain, and the settings of a seller on it. */
 export async function startSale(): Promise<{ chain: LocalChain; env: Record<string, string> }> {
   const chain = await LocalChain.start();
   const [signer, seller] = [generatePrivateKey(), generatePrivateKey()];
@@ -23,7 +23,10 @@ export async function startSale(): Promise<{ chain: LocalChain; env: Record<stri
   return { chain, env };
 }
 
-/** A cluster on servers and a chain of its own, and a Prometheus that reads it and tries the rules every second. */
+/**
+ * A cluster with its own servers and chain, and a Prometheus that scrapes it and evaluates the rules every
+ * second.
+ */
 export interface ObservedCluster {
   readonly cluster: Cluster;
   readonly infra: Awaited<ReturnType<typeof temporaryInfra>>;
@@ -37,13 +40,13 @@ export interface ObservedCluster {
 interface ObservedOptions {
   /** Default: one of each. */
   readonly replicas?: Replicas;
-  /** Further settings of its processes. */
+  /** Additional settings of its processes. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How often Prometheus reads metrics; default: every second. */
+  /** The scrape interval of Prometheus; default: one second. */
   readonly everySeconds?: number;
 }
 
-/** Starts it with a catalogue and the operator's token; all of it is gone after `stop`. */
+/** Starts it with a catalogue and the operator's token; `stop` removes everything. */
 export async function startObservedCluster(
   catalog: object,
   operatorToken: string,
@@ -60,7 +63,7 @@ export async function startObservedCluster(
     const { chain, env } = await startSale();
     ends.push(() => chain.stop());
     const catalogFile = join(folder, 'catalog.json');
-    // JSON is YAML.
+    // JSON is valid YAML.
     await writeFile(catalogFile, JSON.stringify(catalog));
     const cluster = await Cluster.start({
       shared: {

@@ -4,7 +4,7 @@ import { buyer } from '../buyers.js';
 import { contractSignIn } from '../contract-wallets.js';
 import { challengeOf, evmWallet } from '../wallets.js';
 
-/** Models as a catalogue has them, of which some have backends that are not there or reject all requests. */
+/** Models of the catalogue; the backends of some are down or reject all requests. */
 export function troubledCatalog(): object {
   const simulator = { kind: 'simulator', model: 'test-model' };
   const nobody = { url: 'http://127.0.0.1:9', model: 'x' };
@@ -38,25 +38,27 @@ interface Body {
   readonly max_tokens?: number;
 }
 
-/** Where clients and the operator ask. */
+/** The addresses for clients and the operator. */
 export interface Asked {
   readonly apiUrl: string;
   readonly operatorUrl: string;
   readonly operatorToken: string;
-  /** Where wallets pay. */
+  /** The seller for wallets. */
   readonly chain: LocalChain;
 }
 
 const PAUSE_MS = 100;
 const DEADLINE_MS = 30_000;
-/** A client with this patience leaves before a long answer is there. */
+/** A client with this timeout leaves before a long response is complete. */
 const IMPATIENT_MS = 40;
 
-/** Clients of every kind: served, refused for money, limits and keys, without a backend, gone before the end. */
+/**
+ * Clients of all kinds: served; refused for money, limits and keys; without a backend; disconnected early.
+ */
 export class TroubledLoad {
   private readonly over = new AbortController();
   private readonly loops: Promise<void>[];
-  /** How often each model gave each status. */
+  /** The number of responses by model and status. */
   readonly seen = new Map<string, number>();
 
   private constructor(
@@ -95,7 +97,7 @@ export class TroubledLoad {
     }
   }
 
-  /** Wallets that sign in and have paid, or have shown what somebody else signed. */
+  /** Wallets that sign in and have paid, or that send another wallet's signature. */
   private async repeatPaying(): Promise<void> {
     const { apiUrl, chain } = this.asked;
     const { origin } = new URL(apiUrl);
@@ -141,7 +143,7 @@ export class TroubledLoad {
   }
 }
 
-/** The key of a new account with so many USD. */
+/** The key of a new account with this credit. */
 async function accountOf({ operatorUrl, operatorToken }: Asked, usd?: string): Promise<string> {
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const response = await fetch(operatorUrl + path, {

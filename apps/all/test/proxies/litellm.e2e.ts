@@ -97,13 +97,13 @@ describe.skipIf(!python)("LiteLLM's proxy as a backend", () => {
     expect(found).toMatchObject([{ name: 'LiteLLM', url, models: ['tiny'] }]);
   });
 
-  it('answers, with its counts of tokens, and is charged for by them', async () => {
+  it('completes, with its token counts, which are charged', async () => {
     const { choices, usage, cost } = await whole();
     expect(choices[0]?.message.content?.length).toBeGreaterThan(0);
     expect(cost.usd).toBeCloseTo((usage.prompt_tokens + usage.completion_tokens) / 1e6, 9);
   });
 
-  it('streams to the end, with the usage that is counted for it', async () => {
+  it('streams to the end, with the usage that the gateway counts', async () => {
     const stream = request({ stream: true, stream_options: { include_usage: true } });
     const { chunks, text, done } = await chunksOf(await platform.chat(account.apiKey, stream));
     expect(done).toBe(true);
@@ -113,7 +113,7 @@ describe.skipIf(!python)("LiteLLM's proxy as a backend", () => {
     chargedUsd += cost?.usd ?? Number.NaN;
   });
 
-  it('calls the tool that it must', async () => {
+  it('calls the required tool', async () => {
     const tools = [{ type: 'function', function: { name: 'decide', parameters: SCHEMA } }];
     const { choices } = await whole({
       tools,
@@ -122,27 +122,27 @@ describe.skipIf(!python)("LiteLLM's proxy as a backend", () => {
     expect(choices[0]?.message.tool_calls?.[0]?.function.name).toBe('decide');
   });
 
-  it('keeps to a schema', async () => {
+  it('follows a schema', async () => {
     const format = { type: 'json_schema', json_schema: { name: 'decision', schema: SCHEMA } };
     const { choices } = await whole({ response_format: format, max_tokens: 64 });
     expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ yes: expect.any(Boolean) as boolean });
   });
 
-  it('passes on what the server behind it refused, free of charge', async () => {
+  it('passes on refusals of the server behind it, free of charge', async () => {
     const response = await platform.chat(account.apiKey, request({ sim: { faults: ['400'] } }));
     expect(response.status).toBeGreaterThanOrEqual(400);
     expect((await errorOf(response)).error.message).not.toContain('127.0.0.1');
   });
 
   it.each(['wrong-key', 'wrong-model'])(
-    'blames the operator, not the client, for a %s in the catalogue',
+    "reports a %s in the catalogue as the operator's fault, not the client's",
     async (model) => {
       const response = await platform.chat(account.apiKey, request({ model }));
       expect(response.status).toBeGreaterThanOrEqual(500);
     },
   );
 
-  it('lets the server behind it go when a client leaves, who is charged for what was delivered', async () => {
+  it('cancels the call to the server behind it when a client leaves, and charges what was delivered', async () => {
     const abort = new AbortController();
     const content = 'Hello [[sim itl-ms=50 tokens=2000]]';
     const stream = request({ stream: true, max_tokens: 2_000, messages: [{ role: 'user', content }] });
@@ -161,7 +161,7 @@ describe.skipIf(!python)("LiteLLM's proxy as a backend", () => {
     chargedUsd += usd ?? Number.NaN;
   });
 
-  it('leaves books that are right: what was charged is posted, and no more', async () => {
+  it('leaves correct books: every charge is posted, and no other', async () => {
     await eventually('all that was charged is posted', async () => {
       const usd = Number((await platform.balances(account.id)).usd);
       return Math.abs(10 - chargedUsd - usd) < 1e-9;
