@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Platform, TestAccount } from './platform.js';
 import { isClustered } from './target.js';
 
-/** Beyond what is promised, for a machine that is busy. */
+/** More than the promised second, for a busy machine. */
 const IN_EFFECT_MS = 3_000;
 
-/** A key as its owner is shown it. */
+/** A key as returned to its owner. */
 export interface Key {
   readonly id: string;
   readonly apiKey: string;
@@ -17,7 +17,7 @@ export interface Key {
   readonly currentPeriodUsage?: { usd: string; diem: string };
 }
 
-/** An answer of a route of keys. Which of its members are there is for a test to say. */
+/** A response of the API for keys. Each test checks which of its members are present. */
 export interface KeyAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -31,11 +31,11 @@ export interface KeyAnswer {
 
 export interface KeyRequest {
   readonly path?: string;
-  /** Sent as JSON, but for an empty text. */
+  /** Sent as JSON, except for an empty text. */
   readonly body?: unknown;
 }
 
-/** An account with money, and an ADMIN key with which its keys are seen to. */
+/** An account with money, and an ADMIN key to manage its keys. */
 export class AccountKeys {
   private constructor(
     private readonly platform: Platform,
@@ -50,7 +50,7 @@ export class AccountKeys {
     return new AccountKeys(platform, account, String(made.body['apiKey']));
   }
 
-  /** Asks a route of keys, with the ADMIN key or another. A change is in effect once this resolves. */
+  /** Calls the API for keys, with the ADMIN key or another. A change is in effect once this resolves. */
   async ask(
     method: string,
     request: KeyRequest = {},
@@ -62,7 +62,7 @@ export class AccountKeys {
     return answer;
   }
 
-  /** Makes a key; fails when that is refused. */
+  /** Creates a key; fails if that is refused. */
   async create(more: object = {}): Promise<Key> {
     const { status, body } = await this.ask('POST', {
       body: { apiKeyType: 'INFERENCE', description: 'd', ...more },
@@ -72,7 +72,7 @@ export class AccountKeys {
   }
 }
 
-/** Asks a route of keys, with a key or without any. */
+/** Calls the API for keys, with or without a key. */
 export async function askKeys(
   platform: Platform,
   { method, apiKey, path = '', body }: KeyRequest & { method: string; apiKey: string | undefined },

@@ -1,4 +1,4 @@
-/** The one error envelope, as clients find it. */
+/** The common error envelope, as seen by clients. */
 export interface ErrorAnswer {
   error: { message: string; type: string; param: string | null; code: string };
   code: string;
@@ -11,7 +11,7 @@ export interface Cost {
   diem: number;
 }
 
-/** What tests read of a chunk. */
+/** The members of a chunk that tests use. */
 export interface Chunk {
   id: string;
   choices: { index: number; delta: { role?: string; content?: string }; finish_reason: string | null }[];
@@ -20,12 +20,12 @@ export interface Chunk {
   error?: ErrorAnswer['error'];
 }
 
-/** The error body of an answer. */
+/** The error body of a response. */
 export async function errorOf(response: Response): Promise<ErrorAnswer> {
   return (await response.json()) as ErrorAnswer;
 }
 
-/** The chunks of a streamed answer, and whether it ended with `[DONE]`. */
+/** The chunks of a streamed response, and whether it ended with `[DONE]`. */
 export async function chunksOf(
   response: Response,
 ): Promise<{ chunks: Chunk[]; text: string; done: boolean }> {
@@ -37,7 +37,7 @@ export async function chunksOf(
   return { chunks, text: text.join(''), done };
 }
 
-/** Waits until something holds; fails after a time that no machine needs. */
+/** Waits until a condition holds; fails after a time that no machine needs. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!(await holds())) {

@@ -19,11 +19,11 @@ import {
 const BASE = 'eip155:8453';
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
-/** A wallet with USDC, and the client library of x402 that pays from it, unmodified. */
+/** A wallet with USDC, and the unmodified client library of x402 that pays from it. */
 export interface Buyer<Wallet extends TestWallet = TestWallet> {
   readonly wallet: Wallet;
   readonly client: x402Client;
-  /** `fetch` that pays by itself. */
+  /** A `fetch` that pays automatically. */
   readonly fetch: typeof fetch;
 }
 
@@ -42,12 +42,12 @@ export async function solanaBuyer(chain: LocalSolana, usdc: number): Promise<Buy
 }
 
 function buyerWith<Wallet extends TestWallet>(wallet: Wallet, client: x402Client): Buyer<Wallet> {
-  // Unless it is told so, the library pays no more than a dollar.
+  // By default, the library pays no more than a dollar.
   client.setSpendControls({ maxAmountPerPayment: '$10000' });
   return { wallet, client, fetch: wrapFetchWithPayment(fetch, client) };
 }
 
-/** A payment header for what a top-up asks for, signed by the client library. */
+/** A payment header for the terms of a top-up, signed by the client library. */
 export async function paymentOf({ client }: Buyer, topUpUrl: string): Promise<string> {
   const asked = await fetch(topUpUrl, { method: 'POST' });
   const header = asked.headers.get('payment-required') ?? '';
@@ -57,13 +57,13 @@ export async function paymentOf({ client }: Buyer, topUpUrl: string): Promise<st
   return base64(await client.createPaymentPayload(required));
 }
 
-/** Who sells on a chain, and the settings for that. */
+/** A seller on a chain, with its settings. */
 export interface Seller {
   readonly address: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A new seller on Base, whose signer has gas; `url` is where its node is asked. */
+/** A new seller on Base, whose signer has gas; `url` is that of the node. */
 export async function sellerOn(chain: LocalChain, url = chain.url): Promise<Seller> {
   const signer = generatePrivateKey();
   await chain.fund(privateKeyToAccount(signer).address);
@@ -77,7 +77,7 @@ export async function sellerOn(chain: LocalChain, url = chain.url): Promise<Sell
   return { address, env };
 }
 
-/** The same on Solana, and who pays the fees there. */
+/** The same on Solana, with the account that pays the fees. */
 export async function sellerOnSolana(chain: LocalSolana): Promise<Seller & { readonly feePayer: string }> {
   const { address: feePayer, key } = solanaKeyPair();
   chain.fund(feePayer);
@@ -100,7 +100,7 @@ export const pay = (platform: Platform, header: string, name = 'PAYMENT-SIGNATUR
 
 const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
 
-/** A chat completion that a wallet pays for. */
+/** A chat completion paid by a wallet. */
 export async function chat(platform: Platform, wallet: TestWallet, more: object = {}): Promise<Response> {
   return fetch(`${platform.apiUrl}/chat/completions`, {
     method: 'POST',
@@ -109,7 +109,7 @@ export async function chat(platform: Platform, wallet: TestWallet, more: object 
   });
 }
 
-/** What the platform says that a wallet has. */
+/** The balance of a wallet, as returned by the platform. */
 export async function balanceOf(platform: Platform, { wallet }: Buyer): Promise<number> {
   const headers = await signedInAt(platform.rootUrl, wallet);
   const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers });

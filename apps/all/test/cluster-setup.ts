@@ -14,7 +14,7 @@ import type { Arrangement, Deployed } from './target.js';
 
 const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
 
-/** What it starts with, until a test says what it needs. */
+/** The initial configuration, until a test requires another. */
 const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url));
 
 const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2 };
@@ -76,7 +76,7 @@ async function startTarget(): Promise<RunningTarget> {
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     SVC_CATALOG: files.catalog,
     SVC_CHARACTERS: files.characters,
-    // Tests have model servers of their own.
+    // Tests have their own model servers.
     ROUTER_SIMULATOR_URL: 'http://127.0.0.1:9/v1',
   };
   const cluster = await Cluster.start({

@@ -7,8 +7,8 @@ import { type TestWallet, base64, challengeOf } from './wallets.js';
 type Hex = `0x${string}`;
 
 /**
- * The code of the smallest wallet that is a contract: EIP-1271, for the signatures of the owner whose address is in its first
- * slot. Compiled by solc 0.8.37 (optimizer, 200 runs, cancun) from
+ * The code of the smallest wallet that is a contract: EIP-1271, for the signatures of the owner whose address
+ * is in its first slot. Compiled by solc 0.8.37 (optimizer, 200 runs, cancun) from
  *
  *     contract Wallet {
  *       address public owner;
@@ -38,10 +38,10 @@ const WALLET_CODE = [
   '08250033',
 ].join('');
 
-/** Where the chain keeps whose signatures it takes for its own. */
+/** The storage slot with the address whose signatures the contract accepts. */
 const OWNER = '0x0';
 
-/** The address of a new wallet that is a contract, and takes the signatures of its owner for its own. */
+/** The address of a new contract wallet that accepts the signatures of its owner. */
 export async function contractOf(chain: LocalChain, owner: string): Promise<string> {
   const { address } = privateKeyToAccount(generatePrivateKey());
   const slot = `0x${owner.slice(2).toLowerCase().padStart(64, '0')}`;
@@ -50,26 +50,29 @@ export async function contractOf(chain: LocalChain, owner: string): Promise<stri
   return address;
 }
 
-/** Deploys code to an address that follows from it: what is sent to it is a salt, and the code. It is on every chain. */
+/** Deploys code to a deterministic address; its input is a salt and the code. It exists on every chain. */
 const FACTORY = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
-/** What deploys the wallet: PUSH20 owner, PUSH0, SSTORE; then its code is copied from behind these 33 bytes, and returned. */
+/**
+ * Init code of the wallet: PUSH20 owner, PUSH0, SSTORE; then copies its code from after these 33 bytes,
+ * and returns it.
+ */
 function deploying(owner: string): Hex {
   const code = WALLET_CODE as Hex;
   const length = size(code).toString(16).padStart(4, '0');
   return concatHex(['0x73', owner as Hex, `0x5f5561${length}8060215f395ff3`, code]);
 }
 
-/** A wallet that is a contract to be, and what makes it one. */
+/** A contract wallet that is not deployed yet, and its deployment data. */
 export interface Undeployed {
   readonly address: string;
-  /** Has it deployed by somebody. */
+  /** Lets another account deploy it. */
   deploy(): Promise<void>;
-  /** Its signature: that of its signer, and how it comes to be. Source: EIP-6492. */
+  /** Its signature: that of its signer, with the deployment data. Source: EIP-6492. */
   wrap(signature: string): string;
 }
 
-/** A wallet that takes the signatures of its owner for its own, once it is deployed. */
+/** A wallet that accepts the signatures of its owner once it is deployed. */
 export function undeployedOf(chain: LocalChain, owner: string): Undeployed {
   const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
   const bytecode = deploying(owner);
@@ -85,7 +88,7 @@ export function undeployedOf(chain: LocalChain, owner: string): Undeployed {
   };
 }
 
-/** The header by which a contract signs in to the service at a URL, signed by somebody for it. */
+/** The header by which a contract signs in to the service at a URL, with the given signer. */
 export async function contractSignIn(
   url: string,
   { address, wrap = (signature) => signature }: Pick<Undeployed, 'address'> & Partial<Undeployed>,

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 /** The name of this helper's own connection. */
 const NAME = 'test (faults)';
 
-/** Runs `work` on a connection of its own, which is closed at the end. */
+/** Runs `work` on its own connection, which is closed at the end. */
 export async function withClient<Result>(
   url: string,
   work: (client: Client) => Promise<Result>,
@@ -21,14 +21,14 @@ export async function withClient<Result>(
   }
 }
 
-/** The embedded PostgreSQL server of a platform, for those who do it harm. */
+/** The embedded PostgreSQL server of a platform, for fault tests. */
 export class DatabaseServer {
   constructor(private readonly dataDir: string) {}
 
-  /** The server with everything that it has started stands still for so long. */
+  /** Suspends the server and all its child processes for this time. */
   async standStill(ms: number, meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const postmaster = await this.pid();
-    // Once it stands it starts nothing more.
+    // Once suspended, it starts no more processes.
     process.kill(postmaster, 'SIGSTOP');
     const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of pids) signal(pid, 'SIGSTOP');
@@ -39,12 +39,12 @@ export class DatabaseServer {
     }
   }
 
-  /** Ends the server: `SIGINT` lets it write a checkpoint, `SIGKILL` nothing. */
+  /** Stops the server: with `SIGINT` it writes a checkpoint, with `SIGKILL` nothing. */
   async end(how: 'SIGINT' | 'SIGKILL'): Promise<void> {
     process.kill(await this.pid(), how);
   }
 
-  /** Ends the server, whose data are not to be had for so long. */
+  /** Stops the server, and makes its data unavailable for this time. */
   async goAway(ms: number): Promise<void> {
     const [data, aside] = [join(this.dataDir, 'postgres'), join(this.dataDir, 'postgres.away')];
     const postmaster = await this.pid();
@@ -55,7 +55,7 @@ export class DatabaseServer {
     await rename(aside, data);
   }
 
-  /** Ends one connection after the other, all or those of a name. Gives their names. */
+  /** Closes one connection after the other, all or those with a name. Returns their names. */
   async endConnections(only?: string): Promise<string[]> {
     return this.use(async (client) => {
       const { rows } = await client.query<{ pid: number; name: string }>(
@@ -109,6 +109,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // It has exited in the meantime.
   }
 }

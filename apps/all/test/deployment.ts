@@ -13,15 +13,15 @@ export interface OperatorAnswer {
   readonly body: Record<string, unknown>;
 }
 
-/** The platform as clients and the operator meet it, whether it is one process or many. */
+/** The platform as seen by clients and the operator, whether it is one process or several. */
 export abstract class Deployment {
   abstract readonly apiUrl: string;
   abstract readonly operatorUrl: string;
 
-  /** What has ended that should not have; nothing more can come of it. */
+  /** Processes that have exited unexpectedly; tests can't continue after that. */
   abstract get fate(): string | undefined;
 
-  /** Asks the operator's API. */
+  /** Calls the operator's API. */
   async operator(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
     const response = await fetch(this.operatorUrl + path, {
       method,
@@ -31,7 +31,7 @@ export abstract class Deployment {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
-  /** Opens an account with so many USD and an inference key. */
+  /** Opens an account with this number of USD and an inference key. */
   async account(usd = '10.00', account: object = {}): Promise<TestAccount> {
     const { body } = await this.operator('POST', '/accounts', { name: 'test', ...account });
     const id = String(body['id']);
@@ -44,7 +44,7 @@ export abstract class Deployment {
     return { id, apiKey, openai: new OpenAI({ apiKey, baseURL: this.apiUrl, maxRetries: 0 }) };
   }
 
-  /** Posts a chat completion as it is written here, to the balancer or `to` a gateway. */
+  /** Posts a chat completion as given, to the balancer or `to` a gateway. */
   chat(
     apiKey: string,
     body: unknown,
@@ -58,7 +58,7 @@ export abstract class Deployment {
     });
   }
 
-  /** What the account has, as decimal strings. */
+  /** The balances of the account, as decimal strings. */
   async balances(id: string): Promise<{ usd: string; diem: string }> {
     const { body } = await this.operator('GET', `/accounts/${id}`);
     return body['balances'] as { usd: string; diem: string };

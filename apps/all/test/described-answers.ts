@@ -1,5 +1,5 @@
-// Runs before every file of end-to-end tests: holds each answer that it gets against the published descriptions, with its
-// status, its headers and its body, and each event of a stream.
+// Runs before every file of end-to-end tests: validates each response, with its status, headers, body and
+// stream events, against the published descriptions.
 import assert from 'node:assert/strict';
 import { type OpenApiAudience, openApiDocument, resolveResponse } from '@svc/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -23,12 +23,12 @@ interface Operation {
 }
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-/** Headers of the connection and of the representation, which OpenAPI leaves to HTTP. */
+/** Headers of the connection and of the representation, which are defined by HTTP and not by OpenAPI. */
 const OF_HTTP = new Set(['connection', 'content-length', 'content-type', 'keep-alive', 'transfer-encoding']);
 
-/** What answers on a port that a route or a method is not described for. */
+/** Allowed statuses of a port for undescribed routes and methods. */
 const NOT_OFFERED = new Set([404, 405]);
-/** A path or method that is not offered identifies its caller all the same. */
+/** The caller is identified even for unknown paths and methods. */
 const NOT_OFFERED_TO_CALLERS = new Set([...NOT_OFFERED, 429]);
 
 const NOT_OFFERED_MEDIA: Media = {
@@ -57,13 +57,13 @@ class Description {
     this.ajv.addSchema({ $id: 'document', ...document });
     const { headers } = document['components'] as { headers: Record<string, Header> };
     this.headers = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
-    // A literal path comes before one with parameters that fits as well.
+    // A literal path takes precedence over a matching one with parameters.
     this.paths = Object.entries(document['paths'] as Paths)
       .toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')))
       .map(([path, methods]) => ({ pattern: patternOf(path), methods }));
   }
 
-  /** What was promised of an answer; a text where nothing was. */
+  /** The described response, or a text if there is none. */
   find(method: string, url: URL, status: number): Answer | 'not offered' | 'nothing' {
     const path = url.pathname.slice(this.base.length);
     const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
@@ -109,7 +109,7 @@ class Description {
   }
 }
 
-/** The name of a model may have slashes in it. */
+/** Model names may contain slashes. */
 function patternOf(path: string): RegExp {
   return new RegExp(
     `^${path
@@ -134,7 +134,7 @@ function descriptionOf(pathname: string): Description | undefined {
 const faults = new Set<string>();
 const underWay = new Set<Promise<void>>();
 
-/** Notes what of an answer is not as described. A stream is given back as one that is looked at while it is read. */
+/** Records the violations of a response. A stream is returned as one that is validated while it is read. */
 function look(method: string, response: Response): Response {
   const url = new URL(response.url);
   const description = response.headers.has('x-svc-version') ? descriptionOf(url.pathname) : undefined;
@@ -167,7 +167,7 @@ function mediaOf({ content }: Answer, type: string): Media | undefined {
   return content[type] ?? content[type.split(';')[0] ?? ''] ?? content['*/*'];
 }
 
-/** Of the JSON of an event: the first of what its data may be. */
+/** The JSON of an event has to match one of the alternatives of its data. */
 function eventSchemaOf({ schema }: Media): object {
   const { data } = (schema as { properties: { data: { anyOf: { contentSchema: object }[] } } }).properties;
   return data.anyOf[0]?.contentSchema ?? {};
@@ -178,13 +178,13 @@ function readBeside(response: Response, see: (value: unknown) => void): void {
     .clone()
     .json()
     .then(see)
-    // A test may cut its answer off.
+    // A test may cut off its response.
     .catch(() => undefined)
     .finally(() => underWay.delete(looking));
   underWay.add(looking);
 }
 
-/** The same answer, which is looked at piece by piece as its reader takes it, and no sooner. */
+/** The same response, validated chunk by chunk when its reader takes it, and not before. */
 function eachEvent(response: Response, see: (data: string) => void): Response {
   if (!response.body) return response;
   const parser = createParser({ onEvent: ({ data }) => data !== '[DONE]' && see(data) });
@@ -206,7 +206,7 @@ globalThis.fetch = async (input, init) => {
 };
 
 afterAll(async () => {
-  // The next file of this worker comes here anew.
+  // The next file of this worker installs it again.
   globalThis.fetch = ask;
   await Promise.all(underWay);
   assert.deepEqual([...faults].toSorted(), []);

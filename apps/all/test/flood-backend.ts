@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { TestServer } from '@svc/testing';
 
-/** Events that go to the socket in one write. */
+/** Events per write to the socket. */
 const BATCH = 100;
 
-/** One of these backends' answers, as far as it has come. */
+/** The progress of one of these responses. */
 export interface Flood {
-  /** Bytes that the connection took. */
+  /** Bytes written to the connection. */
   writtenBytes: number;
-  /** Whether the connection ended before the answer did. */
+  /** Whether the connection ended before the response did. */
   cut: boolean;
 }
 
-/** A backend that streams a long answer of numbered chunks as fast as whoever reads it. */
+/** A backend that streams a long completion of numbered chunks as fast as it is read. */
 export class FloodBackend {
   readonly floods: Flood[] = [];
 
@@ -32,7 +32,7 @@ export class FloodBackend {
     return backend;
   }
 
-  /** The base of its API. */
+  /** The base URL of its API. */
   get url(): string {
     return `${this.server.url}/v1`;
   }

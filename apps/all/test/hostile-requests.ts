@@ -1,7 +1,7 @@
 import type { Random } from './random.js';
 
 export interface HostileRequest {
-  /** What was done to it, for whoever reads a failure. */
+  /** A description of the mutation, for the report of a failure. */
   readonly what: string;
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,17 +10,17 @@ export interface HostileRequest {
 type Fields = Record<string, unknown>;
 type Path = readonly (string | number)[];
 
-/** Stands for the text that takes its place once the rest is JSON. */
+/** A placeholder for the text that replaces it once the rest is JSON. */
 const HOLE = '\u2603hole\u2603';
 
 const DEEP = 10_000;
 
-/** The texts of a list whose items stand between bars. */
+/** The items of a list that is separated by bars. */
 function listed(text: string): string[] {
   return text.split(/ \| |\n/).map((item) => item.trim());
 }
 
-/** Texts of JSON values that fields are replaced with. */
+/** JSON values that replace fields. */
 const VALUES =
   listed(String.raw`null | true | false | 0 | -0 | 1 | -1 | 2 | 1.5 | 3 | 129 | 1e2 | 1e-400 | 0.1e-7
   1e999 | -1e999 | 1e308 | 9007199254740993 | 123456789012345678901234567890 | 2147483648 | 4294967296
@@ -36,14 +36,14 @@ const VALUES =
   {"_errors":[1]} | {"type":"text","type":"image_url"} | {"role":"user","role":7} | {"hasOwnProperty":1}
   {"type":"text","text":"a","text":""} | {"toString":null,"valueOf":null} | {"0":"a","1":"b"}`);
 
-/** Texts that are no JSON values at all. */
+/** Invalid JSON. */
 const BROKEN =
   listed(String.raw`NaN | Infinity | -Infinity | undefined | 'a' | 01 | +1 | .5 | 1. | 0x10 | 1_000 | 1n
   --1 | "\x41" | "\u12" | " | [1,] | {"a":1,} | {a:1} | [ | { | ] | } | /**/1 | `).concat('"\u0000"', '"\n"');
 
 const nested = (open: string, close: string): string => `${open.repeat(DEEP)}1${close.repeat(DEEP)}`;
 
-/** Names that are indexes make V8 take another way than others. */
+/** V8 stores names that are array indexes differently. */
 const DEEP_VALUES = [nested('[', ']'), nested('{"a":', '}'), nested('{"0":', '}'), nested('[{"1":', '}]')];
 
 const ROOTS =
@@ -75,7 +75,7 @@ const HEADERS: readonly Record<string, string>[] = [
   { accept: 'text/event-stream;q=x' },
 ];
 
-/** Draws requests that no decent client sends out of decent ones. */
+/** Derives malformed requests from valid ones. */
 export class HostileRequests {
   private readonly fields: readonly { readonly body: Fields; readonly path: Path }[];
   private at = 0;
@@ -108,7 +108,7 @@ export class HostileRequests {
     return { what: 'decent', body: JSON.stringify(this.random.pick(this.decent)) };
   }
 
-  /** Each field of each decent request gets its turn. */
+  /** Each field of each valid request gets its turn. */
   private replaced(what: string, text: string): Omit<HostileRequest, 'headers'> {
     const { body, path } = this.fields[this.at++ % this.fields.length] ?? { body: {}, path: [] };
     return { what: `${what} at ${path.join('.')}`, body: withText(body, path, text) };
@@ -132,7 +132,7 @@ export class HostileRequests {
     ]);
   }
 
-  /** A member more, at the root or in a field that is an object. */
+  /** Adds a member, at the root or in a field that is an object. */
   private withMember(): Omit<HostileRequest, 'headers'> {
     const [key, text] = [this.random.pick(KEYS), this.random.pick(VALUES)];
     const objects = this.fields.filter(({ body, path }) => isFields(valueAt(body, path)));
@@ -154,7 +154,7 @@ export class HostileRequests {
     return { what: 'truncated', body: text.slice(0, this.random.below(text.length)) };
   }
 
-  /** Some bytes are others, mostly such as are no UTF-8. */
+  /** Replaces some bytes, mostly by invalid UTF-8. */
   private garbled(): Omit<HostileRequest, 'headers'> {
     const bytes = Uint8Array.from(Buffer.from(JSON.stringify(this.random.pick(this.decent))));
     for (let count = 1 + this.random.below(5); count > 0; count -= 1)
@@ -174,7 +174,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The paths of all values inside a value, itself not counted. */
+/** The paths of all values inside a value, without the value itself. */
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -187,7 +187,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, step) => (inner as Fields)[step], value);
 }
 
-/** The JSON of a value in which what stands at the path is this text. */
+/** The JSON of a value, with the value at the path replaced by this text. */
 function withText(body: Fields, path: Path, text: string): string {
   const copy = structuredClone(body);
   const holder = valueAt(copy, path.slice(0, -1)) as Fields;

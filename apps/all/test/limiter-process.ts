@@ -6,7 +6,7 @@ const MAIN = fileURLToPath(new URL('../../rate-limiter/dist/main.js', import.met
 
 const TOKEN = 'internal-token-of-the-tests-of-limits';
 
-/** A limiter in its real process, and the way to it. */
+/** A limiter in its real process, with a client. */
 export class LimiterProcess {
   private constructor(
     readonly service: RunningProcess,

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { platform as system } from 'node:os';
 
-/** Only Linux tells what of a process is in memory. */
+/** Resident memory of other processes is available only on Linux. */
 export const TELLS_MEMORY = system() === 'linux';
 
-/** What of a process is in memory, in bytes. */
+/** The resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
 }
 
-/** Watches how much of a process is in memory. */
+/** Watches the resident memory of a process. */
 export class ResidentWatch {
-  /** The most that was seen. */
+  /** The maximum. */
   peakBytes = 0;
   private readonly timer: NodeJS.Timeout;
 
@@ -29,10 +29,13 @@ export class ResidentWatch {
   }
 }
 
-/** What an outage may leave in memory, beside a service that has had such a load. */
+/** The memory that an outage may leave, compared with a service after the same load. */
 const LEFT_BYTES = 64 * 1_024 * 1_024;
 
-/** What a process has more in memory than when this was made. Nothing is told where the system does not tell. */
+/**
+ * The memory that a process has gained since this object was made. Always undefined if the system does not
+ * report it.
+ */
 export class GrownMemory {
   private readonly beforeBytes: number;
 
@@ -40,7 +43,7 @@ export class GrownMemory {
     this.beforeBytes = TELLS_MEMORY ? residentBytes(pid) : 0;
   }
 
-  /** That it is too much for an outage that is over, where it is. */
+  /** A fault if too much memory is left after an outage. */
   faults(pid: number): string[] {
     const bytes = TELLS_MEMORY ? residentBytes(pid) - this.beforeBytes : 0;
     return bytes > LEFT_BYTES ? [`${bytes} bytes more are in memory`] : [];

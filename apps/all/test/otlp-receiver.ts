@@ -91,11 +91,11 @@ interface LogsOnWire {
   })[];
 }
 
-/** A span as it was received, its ids as hex digits. */
+/** A received span, with its ids as hex digits. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly name: string;
-  /** By OTLP's numbers: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** OTLP's numbers: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: number;
   readonly traceId: string;
   readonly spanId: string;
@@ -108,21 +108,21 @@ export interface ReceivedSpan {
   readonly error: string | undefined;
 }
 
-/** What a process said of one metric at one time. */
+/** One metric of a process at one time. */
 export interface ReceivedMetric {
   readonly resource: Readonly<Record<string, unknown>>;
   readonly name: string;
   readonly help: string;
   readonly unit: string;
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** By OTLP's numbers: 1 since the last time, 2 since the start; a gauge has none. */
+  /** OTLP's numbers: 1 delta, 2 cumulative; a gauge has none. */
   readonly temporality: number | undefined;
   readonly isMonotonic: boolean | undefined;
   readonly points: readonly {
     readonly startMs: number;
     readonly atMs: number;
     readonly attributes: Readonly<Record<string, unknown>>;
-    /** Of a histogram its count. */
+    /** For a histogram, its count. */
     readonly value: number;
     readonly sum: number | undefined;
     readonly counts: readonly number[] | undefined;
@@ -136,7 +136,7 @@ export interface ReceivedMetric {
   }[];
 }
 
-/** A line of a log. */
+/** A log record. */
 export interface ReceivedLine {
   readonly resource: Readonly<Record<string, unknown>>;
   readonly atMs: number;
@@ -147,12 +147,12 @@ export interface ReceivedLine {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Takes what processes send by OTLP over HTTP, as protobuf, and reads it. */
+/** Receives OTLP over HTTP, as protobuf, and parses it. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
   readonly metrics: ReceivedMetric[] = [];
   readonly lines: ReceivedLine[] = [];
-  /** All that came, of every signal, for those who look for what must not be there. */
+  /** Everything received, of every signal, to search for texts that must not be there. */
   readonly bytes: Buffer[] = [];
   private constructor(
     readonly url: string,

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { Platform, type PlatformOptions } from './platform.js';
 
-/** A platform of one test, stopped when that has finished. A concurrent test passes its own `onTestFinished`. */
+/** A platform for one test, stopped after it. A concurrent test passes its own `onTestFinished`. */
 export async function ownPlatform(options?: PlatformOptions, finished = onTestFinished): Promise<Platform> {
   const platform = await Platform.start(options);
   finished(() => platform.stop());

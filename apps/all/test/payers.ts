@@ -5,20 +5,23 @@ import type { Deployment } from './deployment.js';
 import { TEST_MODEL } from './platform.js';
 import { type Nano, Reconciliation, nanoOf, show } from './reconciliation.js';
 
-/** An account of a load: its keys, what it is credited with at a time, and who remembers all. */
+/** An account of a load: its keys, its credit per top-up, and the record of its requests. */
 export interface Payer {
   readonly reconciliation: Reconciliation;
   readonly apiKeys: readonly [string, ...string[]];
   readonly creditUsd: string;
-  /** Whether it stakes, so that it pays in DIEM as well. */
+  /** Whether it has a stake, so that it also pays in DIEM. */
   readonly stakes: boolean;
-  /** The last of its keys may spend this much in its whole life. */
+  /** The total spending limit of its last key. */
   readonly keyLimitUsd?: number;
 }
 
 type Wanted = Pick<Payer, 'creditUsd' | 'stakes' | 'keyLimitUsd'> & { readonly keys: number };
 
-/** Accounts that pay for anything, one with a key that may not, two that run out all the time, two that stake. */
+/**
+ * Accounts that can pay for anything, one with a limited key, two that often run out of money, two with a
+ * stake.
+ */
 export async function openPayers(deployment: Deployment): Promise<[Payer, ...Payer[]]> {
   return [
     await openPayer(deployment, { creditUsd: '5.00', stakes: false, keys: 2 }),
@@ -87,12 +90,12 @@ async function keyOf(deployment: Deployment, accountId: string, limitUsd?: numbe
   return String(body['apiKey']);
 }
 
-/** What does not fit between an account and what was seen of it, while nothing is under way. */
+/** The differences between an account and the recorded responses, while no request is in progress. */
 export async function payerFaults(deployment: Deployment, payer: Payer): Promise<string[]> {
   return [...(await bookFaults(payer)), ...(await heldFaults(deployment, payer))];
 }
 
-/** What does not fit between the books of an account and what was seen of it. */
+/** The differences between the books of an account and the recorded responses. */
 async function bookFaults({ reconciliation, apiKeys, keyLimitUsd }: Payer): Promise<string[]> {
   const faults = [...(await reconciliation.askAgain()), ...(await reconciliation.faults())];
   const spentNano = reconciliation.spentByKey.get(apiKeys.at(-1) ?? '') ?? 0;
@@ -101,7 +104,7 @@ async function bookFaults({ reconciliation, apiKeys, keyLimitUsd }: Payer): Prom
   return faults.map((fault) => `account ${reconciliation.accountId}: ${fault}`);
 }
 
-/** What is held though nothing is under way. */
+/** Money that is held though no request is in progress. */
 async function heldFaults(deployment: Deployment, { reconciliation, apiKeys }: Payer): Promise<string[]> {
   const { balances, result: spendable } = await reconciliation.whileAtRest(() =>
     spendableOf(deployment, apiKeys[0]),
@@ -112,7 +115,7 @@ async function heldFaults(deployment: Deployment, { reconciliation, apiKeys }: P
   ];
 }
 
-/** As the headers of an answer that costs nothing say; not a number where they say nothing. */
+/** The balances in the headers of a free response; NaN if they are missing. */
 async function spendableOf(deployment: Deployment, apiKey: string): Promise<Nano> {
   const headers = { authorization: `Bearer ${apiKey}` };
   const response = await fetch(`${deployment.apiUrl}/models`, { headers });
@@ -121,17 +124,17 @@ async function spendableOf(deployment: Deployment, apiKey: string): Promise<Nano
   return { usd: nanoOf(usd ?? 'none'), diem: nanoOf(diem ?? 'none') };
 }
 
-/** How long the service may take to be what it was before, on any machine. */
+/** Time limit for the service to recover, on any machine. */
 const WELL_MS = 90_000;
 
 interface Left {
-  /** Whether holds may be left that lapse later; default: none may. */
+  /** Whether holds may be left that expire later; default: no. */
   readonly mayHold?: boolean;
-  /** What else is looked at. */
+  /** Additional checks. */
   readonly others?: () => Promise<string[]>;
 }
 
-/** What is left of an incident once the service has had time to put it right: of what the payers saw, and in the books. */
+/** What an incident has left behind after the time to recover, in the payers' records and in the books. */
 export async function faultsLeft(
   deployment: Deployment,
   payers: readonly Payer[],

@@ -16,7 +16,7 @@ export { OPERATOR_TOKEN, type OperatorAnswer, type TestAccount } from './deploym
 /** The process as an operator starts it. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-/** A model as the tests offer it; what a test does not say has these values. */
+/** Default members of the tests' models. */
 export const TEST_MODEL = {
   id: 'test-model',
   name: 'Test Model',
@@ -32,7 +32,7 @@ export const TEST_MODEL = {
   },
 } as const;
 
-/** A model with every capability that a request can ask for. */
+/** A model with every capability that a request can use. */
 export const ABLE_MODEL = {
   id: 'able',
   capabilities: {
@@ -68,26 +68,26 @@ export function catalogText(
 }
 
 export interface PlatformOptions {
-  /** Models beside `test-model`; their backend is the simulator unless they name one. */
+  /** Models in addition to `test-model`; the default backend is the simulator. */
   readonly models?: readonly object[];
   readonly env?: Readonly<Record<string, string>>;
   /** The catalogue's system prompts. Default: none. */
   readonly housePrompts?: readonly string[];
-  /** The catalogue's members about the web. Default: it is not searched. */
+  /** The catalogue's members for web search. Default: no search. */
   readonly web?: { readonly search?: object; readonly extras?: object };
-  /** The characters on offer. Default: none. */
+  /** The available characters. Default: none. */
   readonly characters?: readonly object[];
-  /** Set for a test of the very first start; others find a database that was set up before. */
+  /** Set for tests of the very first start; others get a database with existing tables. */
   readonly isFirstStart?: boolean;
-  /** Where the folder with its data is made; default: the system's for temporary files. */
+  /** The parent of its data folder; default: the system's folder for temporary files. */
   readonly folder?: string;
-  /** Replaces the catalogue file's whole text. */
+  /** Replaces the whole text of the catalogue file. */
   readonly catalogText?: string;
-  /** Runs beside the start of the process. */
+  /** Runs concurrently with the start of the process. */
   readonly whileStarting?: (service: RunningProcess) => Promise<void>;
 }
 
-/** Where it is, and the process that it is, where it is one. */
+/** Its addresses, and its process if it is a single one. */
 interface Served {
   readonly service: RunningProcess | undefined;
   readonly apiUrl: string;
@@ -99,13 +99,13 @@ interface Served {
 interface Home {
   readonly dir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Lets a deployment that others use too be as it was. */
+  /** Restores the configuration of a shared deployment. */
   readonly leave?: () => Promise<void>;
 }
 
 /**
- * The whole platform in its real process, or in the cluster that the run is against, on a real database and a real
- * model server, as a client meets it.
+ * The whole platform in its real process, or in the cluster that the run uses, on a real database and a real
+ * model server, as seen by a client.
  */
 export class Platform extends Deployment {
   private constructor(
@@ -142,7 +142,7 @@ export class Platform extends Deployment {
       SVC_CATALOG: join(dir, 'catalog.yaml'),
       SVC_CHARACTERS: join(dir, 'characters.yaml'),
       SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
-      // Most files fail on purpose, many times over; the one about the protection switches it on.
+      // Most files cause many failures on purpose; the file about the protection enables it.
       GATEWAY_FAILURE_BLOCK: 'off',
       ...options.env,
       NODE_OPTIONS: [options.env?.['NODE_OPTIONS'] ?? '', ...mutantOptions()].join(' ').trim(),
@@ -161,7 +161,7 @@ export class Platform extends Deployment {
     return `${this.process.apiUrl}/api/v1`;
   }
 
-  /** The public address without the path of the API. */
+  /** The public URL without the path of the API. */
   get rootUrl(): string {
     return this.process.apiUrl;
   }
@@ -181,19 +181,19 @@ export class Platform extends Deployment {
     return `the service has ended with ${service.exitCode}:\n${service.output.slice(-2_000)}`;
   }
 
-  /** Its process; there is none where it is a cluster. */
+  /** Its process; undefined for a cluster. */
   get service(): RunningProcess {
     const { service } = this.process;
     if (!service) throw new Error('a cluster has many processes');
     return service;
   }
 
-  /** What its processes have written. */
+  /** The output of its processes. */
   log(): Promise<string> {
     return isClustered() ? clusterLogs() : Promise.resolve(this.service.output);
   }
 
-  /** The settings of its process. */
+  /** The environment of its process. */
   get env(): Readonly<Record<string, string>> {
     return this.home.env;
   }
@@ -202,26 +202,29 @@ export class Platform extends Deployment {
     return join(this.home.dir, 'data');
   }
 
-  /** Starts the process again on the same data, after it was stopped or killed. */
+  /** Restarts the process on the same data, after it was stopped or killed. */
   async restart(): Promise<void> {
     if (this.home.leave) await arrangeAgain();
     else this.process = await startProcess(this.home.env);
   }
 
-  /** Ends the process and what it has started in its group, at once. Its PostgreSQL, in a group of its own, goes on. */
+  /**
+   * Kills the process and the children in its group. Its PostgreSQL, which has its own group, keeps
+   * running.
+   */
   async kill(): Promise<void> {
     await this.service.stop('SIGKILL');
   }
 
-  /** Ends the PostgreSQL of a process that was killed, at once. */
+  /** Kills the PostgreSQL of a process that was killed. */
   async killDatabase(): Promise<void> {
     const pidFile = await readFile(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
     const pid = Number(pidFile.split('\n')[0]);
-    // Its last words may have been a shutdown, and then the file has gone.
+    // If it was already shutting down, the file is gone.
     if (pid > 1) process.kill(pid, 'SIGKILL');
   }
 
-  /** Starts the process again on the same data, and kills it after this time, whatever it is doing then. */
+  /** Restarts the process on the same data, and kills it after this time, whatever its state. */
   async startAndKill(afterMs: number): Promise<void> {
     const starting = RunningProcess.spawn({ main: MAIN, env: this.home.env, ownGroup: true });
     await sleep(afterMs);

@@ -4,10 +4,13 @@ interface Reply {
   readonly error?: { readonly message: string };
 }
 
-/** A question that V8 does not answer in this time it never will. */
+/** If V8 does not respond within this time, it never will. */
 const DEADLINE_MS = 120_000;
 
-/** Watches the turns of the event loop by the processor time of its thread, which other processes don't lengthen. */
+/**
+ * Measures the turns of the event loop by the CPU time of its thread, which other processes don't
+ * lengthen.
+ */
 const WATCH = `(() => {
   const cpuMs = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000; };
   const watch = { lastMs: cpuMs(), longestMs: 0, reset: () => { watch.lastMs = cpuMs(); watch.longestMs = 0; } };
@@ -19,7 +22,7 @@ const WATCH = `(() => {
   globalThis.testWatch = watch;
 })()`;
 
-/** Work that takes a core of 3 GHz about 50 ms: what an event loop may do in one go. */
+/** About 50 ms of work on a 3 GHz core: the maximum for one turn of the event loop. */
 const UNIT = `(() => {
   const text = JSON.stringify(Array.from({ length: 75_000 }, (_, at) => ({ name: 'n' + at, value: at * 1.5, list: [at, null] })));
   const times = [];
@@ -32,14 +35,14 @@ const UNIT = `(() => {
   return times.sort((a, b) => a - b)[3];
 })()`;
 
-/** Looks into a process that was started with `--inspect`, through V8's own inspector. */
+/** Inspects a process that was started with `--inspect`, through V8's inspector. */
 export class ServiceProbe {
   private asked = 0;
   private unit: number | undefined;
 
   private constructor(private readonly socket: WebSocket) {}
 
-  /** Connects to the address that the process wrote at its start. */
+  /** Connects to the address that the process printed at its start. */
   static async connect(output: string): Promise<ServiceProbe> {
     const [, address] = /Debugger listening on (ws:\S+)/.exec(output) ?? [];
     if (address === undefined) throw new Error('the process was not started with --inspect');
@@ -53,29 +56,29 @@ export class ServiceProbe {
     return probe;
   }
 
-  /** Bytes of objects and buffers that something still holds on to. */
+  /** Bytes of reachable objects and buffers. */
   async heldBytes(): Promise<number> {
-    // What one collection finalises, the next one frees.
+    // Objects that one collection finalises are freed by the next.
     await this.ask('HeapProfiler.collectGarbage');
     await this.ask('HeapProfiler.collectGarbage');
     const { usedSize, backingStorageSize } = await this.ask('Runtime.getHeapUsage');
     return Number(usedSize) + Number(backingStorageSize ?? 0);
   }
 
-  /** Processor time that all threads of the process have used, in ms. */
+  /** CPU time of all threads of the process, in ms. */
   async cpuMs(): Promise<number> {
     return this.evaluate('(({ user, system }) => (user + system) / 1000)(process.cpuUsage())');
   }
 
-  /** How much processor time this machine needs for one unit of work, in ms. Measured once, while nothing else is done. */
+  /** The CPU time of one unit of work on this machine, in ms. Measured once, while nothing else runs. */
   async unitMs(): Promise<number> {
     return (this.unit ??= await this.evaluate(UNIT));
   }
 
-  /** How long the event loop was held at most while this was done, in units. */
+  /** The longest turn of the event loop during this work, in units. */
   async longestHold(act: () => Promise<unknown>): Promise<number> {
     const unitMs = await this.unitMs();
-    // What was measured so far, the unit itself too, is no part of it.
+    // Discards earlier measurements, including the unit itself.
     await this.evaluate('testWatch.reset()');
     await act();
     return (await this.evaluate('testWatch.longestMs')) / unitMs;

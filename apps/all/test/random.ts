@@ -1,4 +1,4 @@
-/** Choices that come out the same for the same seed (mulberry32). */
+/** Random choices that are reproducible by seed (mulberry32). */
 export class Random {
   constructor(private state: number) {}
 
@@ -10,12 +10,12 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** An integer, both ends included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
-  /** A whole number, at least 0. */
+  /** An integer, at least 0. */
   below(end: number): number {
     return this.between(0, end - 1);
   }

@@ -11,15 +11,15 @@ export const nanoOf = (amount: string | number): number => Math.round(Number(amo
 export const nanoCost = (cost: Cost): Nano => ({ usd: nanoOf(cost.usd), diem: nanoOf(cost.diem) });
 const NOTHING: Nano = { usd: 0, diem: 0 };
 
-/** How the ledger refers to what it gives back of a request that was refused. */
+/** The ledger's reference for the money that it gives back for a refused request. */
 const NEVER_CHARGED = 'never charged: ';
 const isGivenBack = (reference: string): boolean => reference.startsWith(NEVER_CHARGED);
 
-/** A credit or a refund that the operator asked for under a reference. */
+/** A credit or a refund that the operator requested under a reference. */
 export interface Asked {
   readonly path: 'credits' | 'refunds';
   readonly body: { readonly reference: string; readonly usd?: string; readonly requestId?: string };
-  /** Whether the answer came. Without it nobody knows whether it was done. */
+  /** Whether the response arrived. Without it the outcome is unknown. */
   told: boolean;
 }
 
@@ -34,16 +34,16 @@ interface Transfer {
   readonly at: string;
 }
 
-/** What clients and the operator saw of one account, reconciled with its books. */
+/** The records of clients and the operator for one account, reconciled with its books. */
 export class Reconciliation {
-  /** What each answer cost whose end a client saw. */
+  /** The cost of each finished response. */
   readonly ended = new Map<string, Nano>();
-  /** Requests that were refused with a status of their own. */
+  /** Requests that were refused with a status. */
   readonly refused = new Set<string>();
-  /** Requests that were sent, for whatever end. */
+  /** Requests that were sent, whatever their end. */
   sent = 0;
   readonly asked = new Map<string, Asked>();
-  /** What each key's answers cost whose end a client saw. */
+  /** The cost of each finished response, by key. */
   readonly spentByKey = new Map<string, number>();
   private readonly transfers = new Map<string, Transfer>();
   private newest = 0n;
@@ -53,7 +53,7 @@ export class Reconciliation {
     private readonly deployment: () => Deployment,
   ) {}
 
-  /** Charges in the books, as far as they were read, but those that were given back since their request was refused. */
+  /** Charges in the books so far, except those that were given back because their request was refused. */
   get charges(): Map<string, Nano> {
     const charges = new Map<string, Nano>();
     const transfers = [...this.transfers.values()];
@@ -67,7 +67,7 @@ export class Reconciliation {
     return charges;
   }
 
-  /** Asks again for what may or may not have been done. */
+  /** Repeats operations with an unknown outcome. */
   async askAgain(): Promise<string[]> {
     const faults: string[] = [];
     for (const [reference, asked] of this.asked) {
@@ -83,13 +83,13 @@ export class Reconciliation {
     return faults;
   }
 
-  /** What does not fit in the books of this account, while no request is under way. */
+  /** The differences to the books of this account, while no request is in progress. */
   async faults(): Promise<string[]> {
     const posted = await this.whileAtRest(() => this.readNew());
     return [...this.answerFaults(), ...this.askedFaults(), ...this.balanceFaults(posted.balances)];
   }
 
-  /** Reads something and the balances that belong to it: after a start a day's DIEM may still be granted meanwhile. */
+  /** Reads data and the matching balances; after a start a day's DIEM may be granted in between. */
   async whileAtRest<Result>(read: () => Promise<Result>): Promise<{ balances: Nano; result: Result }> {
     for (;;) {
       const before = await this.balances();
@@ -99,7 +99,7 @@ export class Reconciliation {
     }
   }
 
-  /** Reads the whole history anew: what was read before must still be all of it. */
+  /** Reads the whole history again, which must still contain everything that was read before. */
   async historyFaults(): Promise<string[]> {
     const before = new Map(this.transfers);
     this.transfers.clear();
@@ -109,7 +109,7 @@ export class Reconciliation {
       ([id, transfer]) => JSON.stringify(this.transfers.get(id)) !== JSON.stringify(transfer),
     );
     const faults = changed.map(([id]) => `transfer ${id} has changed or is gone`);
-    // What has come since, such as a grant, has its cause as well.
+    // Newer transfers, such as a grant, must have a cause as well.
     return [...faults, ...(await this.faults())];
   }
 
@@ -134,16 +134,16 @@ export class Reconciliation {
     return faults;
   }
 
-  /** Each transfer but a grant and an expiry has a cause, and each cause its transfers once. */
+  /** Each transfer except grants and expiries has a cause, and each cause has its transfers once. */
   private askedFaults(): string[] {
     const faults: string[] = [];
     const counts = new Map<string, number>();
     for (const { kind, currency, reference, at } of this.transfers.values()) {
-      // A day is granted once, whatever the stake becomes.
+      // A day is granted only once, however the stake changes.
       const once = kind === 'grant' || kind === 'expiry' ? at.slice(0, 10) : reference;
       const name = `${kind} in ${currency} for ${once}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
-      // A stream is refused in its last event.
+      // A stream can be refused in its last event.
       const isKnown = isGivenBack(reference) && !this.ended.has(reference.slice(NEVER_CHARGED.length));
       if ((kind === 'credit' || kind === 'refund') && !this.asked.has(reference) && !isKnown)
         faults.push(`nobody asked for the ${name}`);

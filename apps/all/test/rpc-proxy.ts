@@ -7,18 +7,18 @@ import { type TransactionSerializableEIP1559, parseTransaction } from 'viem';
 interface Call {
   readonly id: number;
   readonly method: string;
-  /** Some calls have none at all. */
+  /** Some calls have no parameters. */
   readonly params?: readonly unknown[];
 }
 
 interface Trap {
-  /** How the call begins: its method, or that and its first parameter. */
+  /** The start of the call: its method, or the method and its first parameter. */
   readonly call: string;
   readonly when: 'before' | 'after';
   readonly spring: () => Promise<void>;
 }
 
-/** What a node does with calls; a limited one calls no contract. */
+/** How a node treats calls; a limited one does not call contracts. */
 export type NodeMood = 'well' | 'down' | 'hanging' | 'limited';
 
 const LOOKED = 'latest';
@@ -36,14 +36,17 @@ async function drip(response: ServerResponse): Promise<void> {
   }
 }
 
-/** A node of a chain that can be behind, down or hang, and at which a process can be killed as it sends a transaction. */
+/**
+ * A node that can be behind, down or hang, and at which a process can be killed while it sends a
+ * transaction.
+ */
 export class RpcProxy {
   /** The transactions that were sent. */
   readonly sent: TransactionSerializableEIP1559[] = [];
   mood: NodeMood = 'well';
-  /** Whether the response to a call comes a byte at a time and never ends. */
+  /** Whether the response to a call arrives one byte at a time and never ends. */
   drips: (call: string) => boolean = () => false;
-  /** How long the next call waits on its way to the node, and its response on the way back. */
+  /** The delay of the next call on its way to the node, and of its response. */
   lateMs: () => number = () => 0;
   private trap: Trap | undefined;
   private behind = 0;
@@ -73,14 +76,17 @@ export class RpcProxy {
     await once(this.server, 'close');
   }
 
-  /** Does something just before or after the next such call reaches the chain. A call that it is done before is lost. */
+  /**
+   * Runs an action just before or after the next such call reaches the chain. With `before`, the call is
+   * lost.
+   */
   atNext(call: string, when: Trap['when'], act: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.trap = { call, when, spring: () => act().then(resolve, reject) };
     });
   }
 
-  /** The node knows less than the chain has, by so many blocks. */
+  /** The node lags behind the chain by this number of blocks. */
   async whileBehind(blocks: number, act: () => Promise<void>): Promise<void> {
     this.behind = blocks;
     try {

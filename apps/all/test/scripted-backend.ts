@@ -1,12 +1,12 @@
 import { json } from 'node:stream/consumers';
 import { TestServer } from '@svc/testing';
 
-/** What a scripted backend answers: the chunks of a stream, or the body of a whole answer; or a refusal. */
+/** A scripted response: the chunks of a stream, or the body of a complete response; or a refusal. */
 export interface Script {
   readonly status?: number;
   readonly chunks?: readonly object[];
   readonly answer?: object;
-  /** Whether the connection breaks behind its chunks. */
+  /** Whether the connection breaks after its chunks. */
   readonly breaks?: boolean;
 }
 
@@ -23,14 +23,14 @@ interface Asked {
 }
 
 /**
- * A backend that answers what the last message of a user tells it to, for forms that no decent server sends: by the next
- * of several scripts for each tool's result that follows it.
+ * A backend whose responses are dictated by the last user message, for formats that no normal server sends.
+ * Each tool result that follows the message selects the next of several scripts.
  */
 export class ScriptedBackend {
   private constructor(
     private readonly server: TestServer,
     private readonly refusing: Refusing,
-    /** What it was asked, in order. */
+    /** The requests that it received, in order. */
     readonly asked: readonly Asked[],
   ) {}
 
@@ -67,12 +67,12 @@ export class ScriptedBackend {
     return new ScriptedBackend(server, refusing, asked);
   }
 
-  /** Rejects the next requests; by default as a server at capacity does. */
+  /** Rejects the next requests; by default as if at capacity. */
   refuse(times: number, { status = 503, body = {} }: Partial<Omit<Refusing, 'times'>> = {}): void {
     Object.assign(this.refusing, { times, status, body });
   }
 
-  /** The base of its API. */
+  /** The base URL of its API. */
   get url(): string {
     return `${this.server.url}/v1`;
   }
@@ -84,7 +84,7 @@ export class ScriptedBackend {
 
 const isResult = ({ role }: { role: string }): boolean => role === 'tool';
 
-/** The message that makes a scripted backend answer so. */
+/** The message that makes a scripted backend respond like this. */
 export function scriptMessage(script: Script | readonly Script[]): { role: 'user'; content: string } {
   return { role: 'user', content: JSON.stringify(script) };
 }

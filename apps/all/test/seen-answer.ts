@@ -1,6 +1,6 @@
 import { type Chunk, type Cost, chunksOf } from './answers.js';
 
-/** An answer with a search, streamed or whole, as far as its client sees it. */
+/** A completion with a search, streamed or not, as seen by its client. */
 export interface Seen {
   usage: { prompt_tokens: number; completion_tokens: number };
   cost: Cost;
@@ -9,7 +9,7 @@ export interface Seen {
     web_search_query?: string;
     web_search_error?: string;
   };
-  /** All of it, as text. */
+  /** The raw text. */
   raw: string;
   content: string;
   thoughts: string;
@@ -23,7 +23,7 @@ interface Message {
   tool_calls?: { function?: { name?: string } }[];
 }
 
-/** Reads a stream or a document alike. */
+/** Parses both streams and JSON documents. */
 export async function seenOf(response: Response): Promise<Seen> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const raw = await response.text();

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 const MB = 1024 * 1024;
 const SMALLEST_BYTES = 4_096;
 
-/** A disk of a known size, in memory, that can be filled to its last byte. */
+/** A disk of a known size, in memory, that can be filled completely. */
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  /** `undefined` where this process may not mount anything. */
+  /** `undefined` if this process may not mount. */
   static mount(sizeMb: number): SmallDisk | undefined {
     const path = mkdtempSync(join(tmpdir(), 'svc-disk-'));
     try {
@@ -23,7 +23,7 @@ export class SmallDisk {
     }
   }
 
-  /** Takes all that is left; again, what has become free since. */
+  /** Fills all free space; when called again, the space freed since. */
   async fill(): Promise<void> {
     const file = await open(join(this.path, 'filler'), 'a');
     try {
@@ -33,7 +33,7 @@ export class SmallDisk {
     }
   }
 
-  /** Gives back what it took. */
+  /** Frees the space again. */
   async free(): Promise<void> {
     await rm(join(this.path, 'filler'), { force: true });
   }

@@ -9,7 +9,7 @@ import { type SolanaWallet, solanaWallet } from './wallets.js';
 
 export type Body = Record<string, unknown>;
 
-/** A message that can be written to. */
+/** A writable copy of a message. */
 export interface Message {
   version: number | 'legacy';
   header: {
@@ -29,7 +29,7 @@ interface Instruction {
   data: Buffer;
 }
 
-/** A payment as a client library has made it, and who signed it. */
+/** A payment made by a client library, with its signer. */
 export interface Made {
   readonly header: string;
   readonly wallet: SolanaWallet;
@@ -49,7 +49,7 @@ export const wireOf = (header: string): Buffer =>
 /** The same payment with another payload. */
 export const paying = ({ header }: Made, payload: unknown): unknown => ({ ...contentOf(header), payload });
 
-/** The same payment with another message, signed anew by the same wallet. */
+/** The same payment with another message, signed again by the same wallet. */
 export async function reformed(
   { header, wallet }: Made,
   change: (message: Message) => void,
@@ -79,7 +79,7 @@ async function signedWire(bytes: Buffer, message: Message, wallet: SolanaWallet)
   return Buffer.concat([Buffer.from([places.length]), ...places, bytes]).toString('base64');
 }
 
-/** Adds an account that does not sign, and tells where it is. */
+/** Adds an account that does not sign, and returns its index. */
 function add(message: Message, account: string): number {
   message.staticAccounts.push(account);
   message.header.numReadonlyNonSignerAccounts += 1;
@@ -96,7 +96,7 @@ const instruction = (message: Message, index: number): Instruction => {
 
 const transferOf = (message: Message): Instruction => instruction(message, 2);
 
-/** The third instruction with other bytes: what it does, how much, and in how many decimals. */
+/** Changes the bytes of the third instruction: its type, amount, and decimals. */
 const bytes = (change: (data: Buffer) => Buffer) => (message: Message) => {
   transferOf(message).data = change(transferOf(message).data);
 };
@@ -107,7 +107,7 @@ const amount = (units: bigint) =>
     return data;
   });
 
-/** The third instruction with another account at a place. */
+/** Replaces an account of the third instruction. */
 const account = (place: number, of: (message: Message) => number) => (message: Message) => {
   transferOf(message).accountIndices[place] = of(message);
 };
@@ -133,7 +133,7 @@ const SYSTEM_TRANSFER = Buffer.from('0200000040420f0000000000', 'hex');
 
 const memo = (message: Message): Instruction => instruction(message, 3);
 
-/** Messages that no client library makes: what they are, and what they are refused with. */
+/** Messages that no client library creates, with the code of their refusal. */
 export const HOSTILE_MESSAGES: readonly (readonly [string, string, (message: Message) => void])[] = [
   ['of another mint', 'UNSUPPORTED_TOKEN', account(1, (message) => add(message, stranger()))],
   [

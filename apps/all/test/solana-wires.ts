@@ -6,13 +6,13 @@ const termed = ({ header }: Made, terms: Body): unknown => {
   return { ...content, accepted: { ...(content['accepted'] as Body), ...terms } };
 };
 
-/** The same payment with the bytes of its transaction as they are wanted. */
+/** The same payment with modified transaction bytes. */
 const written = (made: Made, change: (wire: Buffer) => Buffer | string): unknown => {
   const wire = change(wireOf(made.header));
   return paying(made, { transaction: typeof wire === 'string' ? wire : wire.toString('base64') });
 };
 
-/** Transactions that are none, and payments with other terms. */
+/** Invalid transactions, and payments with other terms. */
 export const HOSTILE_WIRES: readonly (readonly [string, string, (made: Made) => unknown])[] = [
   ['of nothing', 'INVALID_PAYMENT', (made) => written(made, () => '')],
   ['of what is no base64', 'INVALID_PAYMENT', (made) => written(made, () => '!!!!')],

@@ -13,17 +13,17 @@ declare module 'vitest' {
 /** A running cluster. */
 export interface Deployed {
   readonly apiUrl: string;
-  /** Of each gateway, past the balancer. */
+  /** Of each gateway, without the balancer. */
   readonly gatewayUrls: readonly string[];
   readonly operatorUrl: string;
   /** Where the files are that every process reads. */
   readonly env: { readonly SVC_CATALOG: string; readonly SVC_CHARACTERS: string };
 }
 
-/** What a test file needs of a deployment. */
+/** The configuration that a test file needs. */
 export interface Arrangement {
   readonly env: Readonly<Record<string, string>>;
-  /** The texts of the files. */
+  /** The contents of the files. */
   readonly catalog: string;
   readonly characters: string;
 }

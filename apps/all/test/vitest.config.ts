@@ -3,7 +3,10 @@ import { defineConfig } from 'vitest/config';
 
 const conditions = ['svc-source'];
 
-/** Tests of programs from other package registries, some of them compiled: `--mode clients`, `backends` or `proxies`. */
+/**
+ * Tests of programs from other package registries, some of them compiled: `--mode clients`, `backends` or
+ * `proxies`.
+ */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL('../../..', import.meta.url)),
   resolve: { conditions },
@@ -12,7 +15,7 @@ export default defineConfig(({ mode }) => ({
     include: [`apps/all/test/${mode}/**/*.{clients,e2e}.ts`],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // A client takes a core to load, and so does the service that it calls.
+    // Each client needs a core to load, and so does the service that it calls.
     fileParallelism: false,
   },
 }));

@@ -7,7 +7,7 @@ const TRANSFER = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
 
-/** What the payload of a payment has. */
+/** The payload of a payment. */
 export interface Signed {
   readonly signature: `0x${string}`;
   readonly authorization: {
@@ -23,7 +23,7 @@ export interface Signed {
 const signedIn = (header: string): Signed =>
   (JSON.parse(Buffer.from(header, 'base64').toString()) as { payload: Signed }).payload;
 
-/** Has a payment settled by somebody who is not the platform. Gives the transaction. */
+/** Lets a third party settle a payment. Returns the transaction. */
 export async function submit(chain: LocalChain, payment: string | Signed): Promise<string> {
   const { signature, authorization } = typeof payment === 'string' ? signedIn(payment) : payment;
   const { from, to, value, validAfter, validBefore, nonce } = authorization;

@@ -4,7 +4,7 @@ import { createSIWxPayload, encodeSIWxHeader } from '@x402/extensions/sign-in-wi
 import type { ClientSvmSigner } from '@x402/svm';
 import { type PrivateKeyAccount, generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
-/** What a service asks a wallet to sign. */
+/** The challenge that a service asks a wallet to sign. */
 export interface Challenge {
   readonly info: {
     readonly domain: string;
@@ -18,22 +18,22 @@ export interface Challenge {
   };
 }
 
-/** A wallet of a buyer, with the library that x402 clients sign in by. */
+/** A buyer's wallet, with the sign-in library of x402 clients. */
 export interface TestWallet {
   readonly address: string;
   readonly chainId: string;
   readonly type: 'eip191' | 'ed25519';
   signMessage(text: string): Promise<string>;
-  /** The header for a challenge, by the clients' library, unmodified. */
+  /** The header for a challenge, by the unmodified client library. */
   signIn(challenge: Challenge): Promise<string>;
 }
 
-/** One on Base, with what libraries pay by. */
+/** A wallet on Base, with the account that payment libraries use. */
 export interface EvmWallet extends TestWallet {
   readonly account: PrivateKeyAccount;
 }
 
-/** One on Solana, likewise. */
+/** The same on Solana. */
 export interface SolanaWallet extends TestWallet {
   readonly signer: ClientSvmSigner;
 }
@@ -70,7 +70,7 @@ export function solanaWallet(): SolanaWallet {
         Promise.resolve(
           transactions.map(({ messageBytes }) => ({ [address]: signed(messageBytes, privateKey) })),
         ),
-      // The library tells addresses and signatures from other strings and bytes; here they come from another one.
+      // The library checks the types of addresses and signatures, and these come from another library.
     } as unknown as ClientSvmSigner,
     signMessage: (text) => Promise.resolve(base58.encode(signed(Buffer.from(text), privateKey))),
     signIn: async ({ info }) =>
@@ -78,7 +78,7 @@ export function solanaWallet(): SolanaWallet {
   };
 }
 
-/** A new account, and its key as `solana-keygen` writes it. */
+/** A new account, and its key in the format of `solana-keygen`. */
 export function solanaKeyPair(): { address: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32);
@@ -91,7 +91,7 @@ const signed = (message: Uint8Array, key: KeyObject): Uint8Array => new Uint8Arr
 /** Any JSON as the value of a header. */
 export const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
-/** A challenge of a service at this origin, as a client makes one by itself. */
+/** A challenge of a service at this origin, as a client can create it by itself. */
 export function challengeOf(url: string, info: Partial<Challenge['info']> = {}): Challenge {
   const { host, origin } = new URL(url);
   const now = Date.now();
@@ -109,7 +109,7 @@ export function challengeOf(url: string, info: Partial<Challenge['info']> = {}):
   };
 }
 
-/** The headers of a request that a wallet signs in with, at a service of this origin. */
+/** The sign-in headers of a wallet for a service at this origin. */
 export const signedInAt = async (url: string, wallet: TestWallet): Promise<Record<string, string>> => ({
   'SIGN-IN-WITH-X': await wallet.signIn(challengeOf(url)),
 });

@@ -12,14 +12,14 @@ const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
 interface Home {
   readonly folder: string;
   readonly simulator: Simulator;
-  /** Where the servers are. */
+  /** The addresses of the servers. */
   readonly servers: Readonly<Record<string, string>>;
-  /** What became of processes. */
+  /** Exits of processes. */
   readonly told: string[];
   readonly options: ClusterOptions;
 }
 
-/** Every service as processes, on servers of its own, for those who do them harm. */
+/** Every service as a process, on its own servers, for fault tests. */
 export class ClusterDeployment extends Deployment {
   private constructor(
     readonly infra: Infra,
@@ -74,12 +74,12 @@ export class ClusterDeployment extends Deployment {
     return this.home.folder;
   }
 
-  /** Where its servers are. */
+  /** The addresses of its servers. */
   get servers(): Readonly<Record<string, string>> {
     return this.home.servers;
   }
 
-  /** What its processes were started with. */
+  /** The environment that its processes were started with. */
   get settings(): Readonly<Record<string, string | undefined>> {
     const { env, shared } = this.home.options;
     return { ...env, ...shared };
@@ -97,7 +97,7 @@ export class ClusterDeployment extends Deployment {
     return undefined;
   }
 
-  /** Processes that ended by themselves, and what became of them, since this was asked last. */
+  /** Processes that exited by themselves since the last call, and how. */
   takeEnds(): string[] {
     return this.home.told.splice(0).filter((line) => line.includes('ended with'));
   }
@@ -107,13 +107,13 @@ export class ClusterDeployment extends Deployment {
     return this.cluster.replicas('gateway').map(({ port }) => `http://127.0.0.1:${port}/api/v1`);
   }
 
-  /** Ends every process. Its servers go on. */
+  /** Stops every process. Its servers keep running. */
   async stopProcesses(): Promise<void> {
     const killed = await this.cluster.stop();
     if (killed.length > 0) throw new Error(`they did not end well: ${killed.join(', ')}`);
   }
 
-  /** Starts every process again, with these settings beside those it began with. They listen on other ports. */
+  /** Restarts every process with additional settings. They listen on new ports. */
   async startProcesses(env: Readonly<Record<string, string>>): Promise<void> {
     const { options } = this.home;
     this.cluster = await Cluster.start({ ...options, env: { ...options.env, ...env } });

@@ -20,7 +20,7 @@ const KEY_CACHE_MS = '5000';
 const STREAMS = 4;
 const MONEY_CODES = new Set(['INSUFFICIENT_BALANCE', 'API_KEY_USD_SPEND_LIMIT_EXCEEDED']);
 const LOST_SHARE = 0.02;
-/** As the gateway estimates output that its backend has not counted. */
+/** The gateway's estimate for output that its backend has not counted. */
 const BYTES_PER_TOKEN = 3.2;
 const TIMEOUT = { timeout: 300_000 };
 
@@ -39,23 +39,23 @@ afterAll(async () => {
 
 interface Incident {
   readonly act: () => Promise<void>;
-  /** How long it takes, so that streams outlive it; default: 5 s. */
+  /** Its duration, so that streams outlive it; default: 5 s. */
   readonly ms?: number;
   /** The gateway whose streams may be cut. */
   readonly cutsGateway?: number;
-  /** How many of all streams may be cut beside them. */
+  /** The maximum number of other streams that may be cut. */
   readonly cuts?: number;
-  /** Processes that may end by themselves. */
+  /** Processes that may exit by themselves. */
   readonly ends?: readonly string[];
-  /** Whether requests may be refused for want of anything but money; default: they may. */
+  /** Whether requests may be refused for reasons other than money; default: they may. */
   readonly refuses?: boolean;
-  /** Whether it may leave holds that lapse after a minute; default: it may not. */
+  /** Whether it may leave holds that expire after a minute; default: it may not. */
   readonly mayHold?: boolean;
 }
 
 const seen = (): number => payers.reduce((sum, { reconciliation }) => sum + reconciliation.ended.size, 0);
 
-/** An incident amid a load: what became of clients meanwhile, and what it has left behind. */
+/** Runs an incident under load, and checks what clients saw and what it left behind. */
 async function faultsOf({
   act,
   ms = 5_000,
@@ -87,7 +87,7 @@ async function faultsOf({
   }
   faults.push(...load.hung.map((kind) => `a ${kind} hung`));
   for (const [code, times] of load.refusals) {
-    // A connection that a client uses in the moment in which it ends is lost, as HTTP has it.
+    // A request on a connection that is being closed is lost, as always in HTTP.
     const most = code === 'none' ? (seen() - before) * LOST_SHARE : 0;
     if (!refuses && !MONEY_CODES.has(code) && times > most) faults.push(`${times} times ${code}`);
   }
@@ -95,7 +95,7 @@ async function faultsOf({
   return [...faults, ...unexpected, ...(await faultsLeft(platform, payers, { mayHold }))];
 }
 
-/** Shows each key to each gateway, at no cost, and expects all to be accepted. */
+/** Sends each key to each gateway, free of charge, and expects all to be accepted. */
 async function knowKeys(known: readonly Payer[]): Promise<void> {
   for (const to of platform.gatewayUrls) {
     for (const apiKey of known.flatMap(({ apiKeys }) => apiKeys)) {
@@ -106,7 +106,10 @@ async function knowKeys(known: readonly Payer[]): Promise<void> {
   }
 }
 
-/** Waits until the ledger can hold for the payers without the database: their limited keys are in use and their stakes set. */
+/**
+ * Waits until the ledger can hold money of the payers without the database: their limited keys are in use
+ * and their stakes set.
+ */
 async function knowPayers(): Promise<void> {
   for (const { reconciliation, apiKeys, stakes, keyLimitUsd } of payers) {
     const { accountId, spentByKey } = reconciliation;
@@ -125,7 +128,7 @@ const replica = (kind: (typeof SERVICES)[number]) => {
   return first;
 };
 
-/** What becomes of open streams when one of two processes is killed: those that do not run through it end whole. */
+/** Checks the open streams when one of two processes is killed: streams that do not run through it finish. */
 const killed = {
   gateway: { cutsGateway: 0 },
   router: { cuts: 2 * STREAMS - 1 },
@@ -133,8 +136,8 @@ const killed = {
   limiter: {},
 };
 
-describe(`a cluster under load charges each answer whose end was seen once and to the nano-dollar, hangs nobody and leaves nothing held (SEED=${SEED})`, () => {
-  // What the first ones leave held lapses during the others.
+describe(`a cluster under load charges each finished response once and to the nano-dollar, lets no request hang and leaves nothing held (SEED=${SEED})`, () => {
+  // Holds left by the first tests expire during the others.
   it.each(SERVICES)('when a %s is killed with kill -9', TIMEOUT, async (kind) => {
     const act = async (): Promise<void> => {
       replica(kind).signal('SIGKILL');
@@ -145,7 +148,7 @@ describe(`a cluster under load charges each answer whose end was seen once and t
   });
 
   it.each(['ledger', 'gateway', 'router', 'limiter'] as const)(
-    'when a %s stands still for 20 s',
+    'when a %s hangs for 20 s',
     TIMEOUT,
     async (kind) => {
       const act = async (): Promise<void> => {
@@ -157,17 +160,21 @@ describe(`a cluster under load charges each answer whose end was seen once and t
     },
   );
 
-  it.each(['redis', 'kafka'] as const)('when %s stands still for 20 s', TIMEOUT, async (name) => {
-    const act = async (): Promise<void> => {
-      await platform.infra[name].pause();
-      await sleep(PAUSE_MS);
-      await platform.infra[name].resume();
-    };
-    expect(await faultsOf({ act, ms: PAUSE_MS, mayHold: true })).toEqual([]);
-  });
+  it.each(['when %s hangs for 20 s', 'kafka'] as const)(
+    'when %s stands still for 20 s',
+    TIMEOUT,
+    async (name) => {
+      const act = async (): Promise<void> => {
+        await platform.infra[name].pause();
+        await sleep(PAUSE_MS);
+        await platform.infra[name].resume();
+      };
+      expect(await faultsOf({ act, ms: PAUSE_MS, mayHold: true })).toEqual([]);
+    },
+  );
 
   it(
-    'when PostgreSQL stands still for 40 s, far longer than keys are cached, and no request is refused',
+    'when PostgreSQL hangs for 40 s, far longer than keys are cached, and no request is refused',
     TIMEOUT,
     async () => {
       let ready: boolean[] = [];
@@ -205,14 +212,14 @@ describe(`a cluster under load charges each answer whose end was seen once and t
     },
   );
 
-  it('when every service is restarted, one after the other, which nobody notices', TIMEOUT, async () => {
+  it('when every service is restarted, one after the other, without a failed request', TIMEOUT, async () => {
     const act = async (): Promise<void> => {
       for (const kind of SERVICES) await platform.cluster.rollingRestart(kind);
     };
     expect(await faultsOf({ act, refuses: false })).toEqual([]);
   });
 
-  it('beside which no process that keeps balances in its memory starts', TIMEOUT, async () => {
+  it('and prevents the start of a process that keeps balances in its memory', TIMEOUT, async () => {
     const env = { ...platform.servers, SVC_DATA_DIR: platform.folder, PORT: '0', OPERATOR_PORT: '0' };
     const second = RunningProcess.spawn({ main: MAIN, env });
     expect(await second.ended()).toBe(1);
@@ -220,7 +227,7 @@ describe(`a cluster under load charges each answer whose end was seen once and t
   });
 });
 
-describe('a router that fails amid answers', () => {
+describe('a router that fails during responses', () => {
   afterEach(async () => {
     await platform.cluster.ready();
     platform.takeEnds();
@@ -235,7 +242,7 @@ describe('a router that fails amid answers', () => {
     );
   };
 
-  /** What each request was charged, in nano-dollars, once that number of charges is posted. */
+  /** The charge of each request, in nano-dollars, once this number of charges is posted. */
   async function charges(accountId: string, count: number): Promise<Map<string, number>> {
     await eventually('all charges are posted', async () => (await posted(accountId)).size >= count);
     return posted(accountId);
@@ -249,7 +256,7 @@ describe('a router that fails amid answers', () => {
   }
 
   it(
-    'ends each stream that it cuts with an error event, and what was delivered is charged',
+    'ends each stream that it cuts with an error event, and the delivered output is charged',
     TIMEOUT,
     async () => {
       const { id, apiKey } = await platform.account();
@@ -270,7 +277,7 @@ describe('a router that fails amid answers', () => {
           Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN) * TEST_MODEL.pricing.output * 1_000;
         return (charged.get(responses[at]?.headers.get('x-request-id') ?? '') ?? 0) - outputNano;
       });
-      // What is left is the price of the prompt, which all of them have in common.
+      // The rest is the price of the prompt, which is the same for all of them.
       expect(prompts[0]).toBeGreaterThan(0);
       expect(prompts).toEqual(prompts.map(() => prompts[0]));
       const { status, headers } = await gathered;
@@ -281,7 +288,7 @@ describe('a router that fails amid answers', () => {
     },
   );
 
-  it('delays no request for as long as it hangs', TIMEOUT, async () => {
+  it('delays no request for the whole time that it hangs', TIMEOUT, async () => {
     const { id, apiKey } = await platform.account();
     const [hung] = platform.cluster.replicas('router');
     const waiting = Array.from({ length: 8 }, (_, at) => chat(apiKey, 'tokens=2 ttft-ms=500', at % 2 === 0));

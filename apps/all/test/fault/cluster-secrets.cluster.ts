@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClusterDeployment } from './cluster-deployment.js';
 
-/** Every secret that a process of the cluster could have. */
+/** Every secret of the cluster's processes. */
 const SECRETS =
   /^(?:SVC_\w+_TOKEN(?:_SECOND)?|DATABASE_URL|REDIS_URL|KAFKA_(?:USERNAME|PASSWORD)|X402_\w+_KEY|OTEL_\w+_HEADERS|\w*SECRET\w*)$/;
 
-/** The variables of a process, as the system shows them. */
+/** The environment of a process, as the operating system shows it. */
 async function variablesOf(pid: number): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/environ`, 'utf8');
   return text.split('\0').flatMap((line) => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : []));
@@ -26,7 +26,7 @@ afterAll(async () => {
 }, 120_000);
 
 describe.runIf(process.platform === 'linux')('secrets of a cluster', () => {
-  it('are in the environment of those processes alone that use them', async () => {
+  it('are only in the environment of the processes that use them', async () => {
     const found = await Promise.all(
       platform.cluster.all.map(async ({ name, pid = 0 }) => {
         const secrets = (await variablesOf(pid)).filter((variable) => SECRETS.test(variable));
@@ -66,7 +66,7 @@ describe.runIf(process.platform === 'linux')('secrets of a cluster', () => {
   });
 });
 
-/** The files in a folder in which one of these texts stands; what servers keep as data lies in folders of its own. */
+/** The files in a folder that contain one of these texts; the servers' data is in separate folders. */
 async function filesWith(folder: string, texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {

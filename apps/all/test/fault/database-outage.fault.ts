@@ -31,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** A load without an outage, so that what the service has in memory with one is known. */
+/** A load without an outage, as the baseline for the memory of the service. */
 async function warm(): Promise<void> {
   const load = new Load(platform, payers, { random: new Random(SEED), clients: CLIENTS, name: 'warm' });
   await sleep(WARM_MS);
   await load.end();
 }
 
-/** An outage amid a load, and what comes after it: requests are answered again, and nothing is left behind. */
+/** Runs an outage under load, and checks that requests succeed again and that nothing is left behind. */
 async function faultsOf(outage: () => Promise<void>): Promise<string[]> {
   const name = `outage-${(outages += 1)}`;
   const load = new Load(platform, payers, { random: new Random(SEED + outages), clients: CLIENTS, name });
@@ -69,7 +69,7 @@ function faultsAfter(): Promise<string[]> {
   });
 }
 
-/** Requests are answered again, under the load that there was before. */
+/** Requests succeed again, under the same load as before. */
 async function answersAgain(): Promise<void> {
   const [{ apiKeys }] = payers;
   const body = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
@@ -86,8 +86,8 @@ async function answersAgain(): Promise<void> {
   });
 }
 
-describe(`after an outage of its database under load the service answers again, holds nothing and its books are right (SEED=${SEED})`, () => {
-  it.each(isLong ? [1, 6, 20] : [6])('PostgreSQL stands still for %s s', TIMEOUT, async (seconds) => {
+describe(`after an outage of its database under load the service works again, holds nothing and its books are correct (SEED=${SEED})`, () => {
+  it.each(isLong ? [1, 6, 20] : [6])('PostgreSQL hangs for %s s', TIMEOUT, async (seconds) => {
     const ready: number[] = [];
     const outage = (): Promise<void> =>
       database.standStill(seconds * 1_000, async () => {
@@ -95,13 +95,13 @@ describe(`after an outage of its database under load the service answers again, 
         ready.push(await readyStatus());
       });
     expect(await faultsOf(outage)).toEqual([]);
-    // A second may pass unnoticed.
+    // One second may go unnoticed.
     const noticed = seconds < 6 ? [200, 503] : [503];
     expect(noticed).toEqual(expect.arrayContaining(ready));
   });
 
   it.each(isLong ? [6, 40] : [6])(
-    'PostgreSQL stands still for %s s, longer than keys are cached, and no request with a known key is refused, limited or not',
+    'PostgreSQL hangs for %s s, longer than keys are cached, and no request with a cached key is refused, limited or not',
     TIMEOUT,
     async (seconds) => {
       const patient = await Platform.start({ env: { GATEWAY_KEY_CACHE_MS: '1000' } });
@@ -122,7 +122,7 @@ describe(`after an outage of its database under load the service answers again, 
     },
   );
 
-  it('each of its connections is ended by the server in turn', TIMEOUT, async () => {
+  it('the server closes each of its connections in turn', TIMEOUT, async () => {
     const ended: string[] = [];
     const outage = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) ended.push(...(await database.endConnections()));
@@ -133,18 +133,18 @@ describe(`after an outage of its database under load the service answers again, 
   });
 
   it.each(isLong ? (['SIGINT', 'SIGKILL'] as const) : (['SIGKILL'] as const))(
-    'PostgreSQL ends by %s',
+    'PostgreSQL is ended by %s',
     TIMEOUT,
     async (how) => {
       expect(await faultsOf(() => database.end(how))).toEqual([]);
     },
   );
 
-  it('PostgreSQL and its data are away for 5 s', TIMEOUT, async () => {
+  it('PostgreSQL and its data are unavailable for 5 s', TIMEOUT, async () => {
     expect(await faultsOf(() => database.goAway(5_000))).toEqual([]);
   });
 
-  it('the service itself stands still for 12 s', TIMEOUT, async () => {
+  it('the service itself hangs for 12 s', TIMEOUT, async () => {
     const outage = async (): Promise<void> => {
       process.kill(platform.service.pid, 'SIGSTOP');
       await sleep(12_000);

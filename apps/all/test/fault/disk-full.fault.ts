@@ -11,11 +11,11 @@ import { Load } from './load.js';
 
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const CLIENTS = 12;
-/** The database, its logs, and room for the load of these tests. */
+/** Space for the database, its logs, and the load of these tests. */
 const DISK_MB = 384;
 const WARM_MS = 3_000;
 const FULL_MS = 6_000;
-/** What the database says of a full disk, as the ledger logs it. */
+/** The database's error for a full disk, as logged by the ledger. */
 const NO_SPACE = /No space left on device.*charges could not be posted/;
 const TIMEOUT = { timeout: 240_000 };
 
@@ -36,14 +36,14 @@ describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => 
     disk?.unmount();
   });
 
-  /** Answers that clients saw to their end. */
+  /** Responses that clients received completely. */
   const ended = (): number => payers.reduce((sum, { reconciliation }) => sum + reconciliation.ended.size, 0);
 
   function load(name: string): Load {
     return new Load(platform, payers, { random: new Random(SEED), clients: CLIENTS, name });
   }
 
-  it('answers go on, each is charged once, and none that was refused is charged', TIMEOUT, async () => {
+  it('requests still succeed, each is charged once, and refused ones are not charged', TIMEOUT, async () => {
     const clients = load('full');
     await sleep(WARM_MS);
     const grown = new GrownMemory(platform.service.pid);
@@ -55,27 +55,23 @@ describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => 
     await disk?.free();
     await sleep(1_000);
     await clients.end();
-    // Otherwise nothing was shown.
+    // Otherwise the test would prove nothing.
     expect(platform.service.output).toMatch(NO_SPACE);
     expect(during).toBeGreaterThan(0);
     const others = (): Promise<string[]> => Promise.resolve(grown.faults(platform.service.pid));
     expect(await faultsLeft(platform, payers, { others })).toEqual([]);
   });
 
-  it(
-    'what was answered is charged by the next run, where this one is killed meanwhile',
-    TIMEOUT,
-    async () => {
-      const clients = load('killed');
-      await sleep(500);
-      await disk?.fill();
-      await sleep(FULL_MS);
-      const killed = platform.kill();
-      await clients.end();
-      await killed;
-      await disk?.free();
-      await platform.restart();
-      expect(await faultsLeft(platform, payers)).toEqual([]);
-    },
-  );
+  it('finished responses are charged by the next run if this one is killed', TIMEOUT, async () => {
+    const clients = load('killed');
+    await sleep(500);
+    await disk?.fill();
+    await sleep(FULL_MS);
+    const killed = platform.kill();
+    await clients.end();
+    await killed;
+    await disk?.free();
+    await platform.restart();
+    expect(await faultsLeft(platform, payers)).toEqual([]);
+  });
 });

@@ -27,14 +27,14 @@ async function askTimes(account: TestAccount, count: number): Promise<void> {
   for (let asked = 0; asked < count; asked += 1) await ask(account);
 }
 
-/** Asks until it is told to stop; says how often it was answered. */
+/** Sends requests until it is stopped; returns the number of responses. */
 async function askOn(account: TestAccount, signal: AbortSignal): Promise<number> {
   let answered = 0;
   for (; !signal.aborted; answered += 1) await ask(account);
   return answered;
 }
 
-describe.runIf(isLong)('books that were dumped', () => {
+describe.runIf(isLong)('books in a dump', () => {
   beforeAll(async () => {
     tools = await findPostgresTools(process.env);
     folder = await mkdtemp(join(tmpdir(), 'svc-dump-'));
@@ -49,7 +49,7 @@ describe.runIf(isLong)('books that were dumped', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('under load are whole on another server, to the nano-dollar, and go on there', async () => {
+  it('taken under load are complete on another server, to the nano-dollar, and usable there', async () => {
     const [quiet, busy] = [await platform.account('5.00'), await platform.account('5.00')];
     await askTimes(quiet, 5);
     await askTimes(busy, 5);

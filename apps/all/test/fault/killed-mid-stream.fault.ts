@@ -7,12 +7,12 @@ const STREAMS = 50;
 
 interface Seen {
   readonly requestId: string;
-  /** What the client was told that it cost; `undefined` when it never saw the end. */
+  /** The cost that the client received; `undefined` if it never received the end. */
   readonly costNano: number | undefined;
 }
 
 it.runIf(isLong)(
-  'kill -9 amid 50 streams loses no charge whose answer was seen to its end, and makes none twice',
+  'kill -9 during 50 streams loses no charge of a finished response, and doubles none',
   { timeout: 180_000 },
   async () => {
     const platform = await Platform.start();
@@ -20,7 +20,8 @@ it.runIf(isLong)(
       const { id, apiKey } = await platform.account('10.00');
       let begun = 0;
       const streams = Array.from({ length: STREAMS }, async (_, index): Promise<Seen> => {
-        // Half of the answers end, and half have not when the process dies, however slow all of it is.
+        // Half of the streams end before the process is killed, and half do not, regardless of the machine's
+        // speed.
         const settings = index < STREAMS / 2 ? `tokens=${1 + index * 4} itl-ms=5` : 'tokens=5000 itl-ms=100';
         const messages = [{ role: 'user', content: `go [[sim ${settings}]]` }];
         const response = await platform.chat(apiKey, { model: 'test-model', messages, stream: true });
@@ -48,7 +49,7 @@ it.runIf(isLong)(
       for (const { requestId, costNano } of ended) expect(charged.get(requestId)).toBe(costNano);
       expect(charges.length).toBe(charged.size);
       expect(await platform.audit()).toMatchObject({ body: { ok: true } });
-      // No hold is left: all that was not charged can be spent.
+      // No hold is left: all money that was not charged can be spent.
       const { usd } = await platform.balances(id);
       const spent = charges.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 1e9), 0);
       expect(Math.round(Number(usd) * 1e9)).toBe(10e9 - spent);

@@ -11,13 +11,13 @@ import type { Reconciliation } from '../reconciliation.js';
 const KILLS = repeats('KILLS');
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const CLIENTS = 24;
-/** The whole book is proved after so many kills, and at the end. */
+/** The whole book is audited after this number of kills, and at the end. */
 const AUDIT_EVERY = 10;
-/** A long run tells that it goes on. */
+/** A long run prints its progress. */
 const TOLD_EVERY = 100;
-/** The slowest kill of any machine: a load, three starts, all checks. */
+/** The slowest kill on any machine: a load, three starts, all checks. */
 const KILL_MS = 60_000;
-/** What a ledger says of a charge that did not find its hold, or was not posted. */
+/** The ledger's log messages for a charge without its hold, and for a charge that was not posted. */
 const MONEY_ERRORS = /charges beyond a balance|a charge was given up|a charge can not be posted/;
 
 interface Run {
@@ -27,15 +27,18 @@ interface Run {
   readonly startMs: number[];
 }
 
-/** Kills everything amid a load and starts it again; at times with its database, at times killed again before it is up. */
+/**
+ * Kills everything under load and restarts it; at times with its database, at times killed again during
+ * the start.
+ */
 async function killOnce(run: Run, kill: number): Promise<void> {
   const { platform, payers, random, startMs } = run;
   const load = new Load(platform, payers, { random, clients: CLIENTS, name: `kill-${kill}` });
   await sleep(random.between(20, 800));
-  // On a slow machine it is waited for that the load is one.
+  // On a slow machine this waits until there is enough load.
   const isLoad = ({ ended, refused }: Counts): boolean => ended > kill && (kill < KILLS || refused > 0);
   while (!isLoad(countsOf(run))) await sleep(10);
-  // It comes while all are at it; they end when they find the platform gone.
+  // The kill comes while all clients are active; they stop when the platform is gone.
   const killed = platform.kill();
   await load.end();
   await killed;
@@ -53,7 +56,7 @@ async function faultsOf({ platform, payers }: Run): Promise<string[]> {
   return [...faults.flat(), ...told];
 }
 
-/** What the audit of the whole book finds. */
+/** The findings of the `whole` audit. */
 async function auditFaults({ platform }: Run): Promise<unknown[]> {
   const { status, body } = await platform.audit();
   return body['ok'] === true ? [] : [status, body];
@@ -67,7 +70,7 @@ interface Counts {
   readonly asked: number;
 }
 
-/** What comes of all that was sent, as far as clients saw. */
+/** The outcomes of all requests, as seen by the clients. */
 function countsOf({ payers }: Run): Counts {
   const count = (of: (reconciliation: Reconciliation) => number): number =>
     payers.reduce((sum, { reconciliation }) => sum + of(reconciliation), 0);
@@ -90,10 +93,10 @@ function tell(run: Run): void {
 }
 
 it(
-  `kill -9 at ${KILLS} random moments under load leaves no answer whose end was seen uncharged, charges none twice and holds nothing (SEED=${SEED})`,
+  `kill -9 at ${KILLS} random moments under load loses no charge of a finished response, doubles none and holds nothing (SEED=${SEED})`,
   { timeout: 60_000 + KILLS * KILL_MS },
   async () => {
-    // Accounts without money are refused all the time, and what is shown here is money.
+    // Accounts without money are refused all the time, and this test is about money.
     const platform = await Platform.start({ env: { GATEWAY_FAILURE_BLOCK: 'off' } });
     try {
       const payers = await openPayers(platform);
@@ -101,7 +104,7 @@ it(
       expect(await faultsOf(run), 'before the first kill').toEqual([]);
       for (let kill = 1; kill <= KILLS; kill += 1) {
         await killOnce(run, kill);
-        // At times the next load comes before anybody has asked for a balance.
+        // Sometimes the next load starts before any request for a balance.
         if (kill < KILLS && run.random.chance(0.3)) continue;
         expect(await faultsOf(run), `after kill ${kill}`).toEqual([]);
         const audited = kill % AUDIT_EVERY === 0 ? await auditFaults(run) : [];
@@ -111,7 +114,7 @@ it(
       tell(run);
       expect(await auditFaults(run)).toEqual([]);
       for (const { reconciliation } of payers) expect(await reconciliation.historyFaults()).toEqual([]);
-      // The load was one: answers were seen to their end, others were not, and money ran out.
+      // The load was sufficient: some responses finished, others did not, and some accounts ran out of money.
       const { ended, refused, unseen } = countsOf(run);
       expect(ended).toBeGreaterThan(KILLS);
       expect(refused).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// `npm run test:kills -- 1000 [seed]`: the fault test of killed-under-load, with so many kills.
+// `npm run test:kills -- 1000 [seed]`: the fault test of killed-under-load, with this number of kills.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

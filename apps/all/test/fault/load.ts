@@ -7,9 +7,9 @@ import type { Random } from '../random.js';
 import { costOfStream } from './open-streams.js';
 import { type Asked, type Reconciliation, nanoCost } from '../reconciliation.js';
 
-/** More than all the waits of a request for neighbours that do not answer, on any machine. */
+/** More than the sum of all timeouts of a request, on any machine. */
 const DEADLINE_MS = 60_000;
-/** What a client waits after a refusal, so that the rest gets its turn. */
+/** A client's pause after a refusal, so that others get their turn. */
 const REFUSED_MS = 20;
 const OPERATOR_EVERY_MS = 30;
 
@@ -22,11 +22,11 @@ interface Asking {
   readonly stream: boolean;
 }
 
-/** Clients and an operator that go on until the platform is gone under them. */
+/** Clients and an operator that continue until the platform is gone. */
 export class Load {
-  /** Requests whose client's patience ended before they did. */
+  /** Requests that ended by the client's timeout. */
   readonly hung: string[] = [];
-  /** How often which refusal was told; `none` where a connection ended without an answer. */
+  /** The number of each refusal; `none` for a connection that ended without a response. */
   readonly refusals = new Map<string, number>();
   private readonly over = new AbortController();
   private readonly loops: Promise<void>[];
@@ -43,20 +43,20 @@ export class Load {
     ];
   }
 
-  /** Starts nothing more and resolves once everybody knows how their request ended. */
+  /** Starts nothing more, and resolves once all requests have ended. */
   async end(): Promise<void> {
     this.over.abort();
     await Promise.all(this.loops);
   }
 
   private async repeat(act: () => Promise<void>): Promise<void> {
-    // Nobody starts before all are there.
+    // All clients start together.
     await sleep(0);
     while (!this.over.signal.aborted) {
       try {
         await act();
       } catch {
-        // The platform is gone, or the client has left. What was seen until then is remembered.
+        // The platform is gone, or the client has left. What was received until then is recorded.
         await sleep(1);
       }
     }
@@ -84,7 +84,7 @@ export class Load {
     this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
   }
 
-  /** A request to its end, as its client sees it. */
+  /** Runs a request to its end, as its client sees it. */
   private async follow(
     { reconciliation, apiKey, stream }: Asking,
     body: object,
@@ -94,7 +94,7 @@ export class Load {
     const requestId = response.headers.get('x-request-id') ?? '';
     if (response.status !== 200) {
       const { code } = await errorOf(response);
-      // Whoever is told that there is no answer pays for none.
+      // A client without a response must not be charged.
       reconciliation.refused.add(requestId);
       this.note(code);
       await sleep(REFUSED_MS);
@@ -106,7 +106,7 @@ export class Load {
     reconciliation.spentByKey.set(apiKey, (reconciliation.spentByKey.get(apiKey) ?? 0) + nanoCost(cost).usd);
   }
 
-  /** Credits, refunds and stakes, each remembered before it is asked for. */
+  /** Credits, refunds and stakes, each recorded before it is sent. */
   private async operate(): Promise<void> {
     await sleep(OPERATOR_EVERY_MS);
     const { random, name } = this.options;
@@ -133,7 +133,7 @@ export class Load {
     if (status === 201) asked.told = true;
   }
 
-  /** An answer that cost something and that nobody was promised a refund for. */
+  /** A response that had a cost and that has not been refunded. */
   private refundable({ reconciliation }: Payer): string | undefined {
     const taken = new Set([...reconciliation.asked.values()].map(({ body }) => body.requestId));
     const paid = [...reconciliation.ended].filter(

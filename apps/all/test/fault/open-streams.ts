@@ -4,22 +4,22 @@ import type { Payer } from '../payers.js';
 import { TEST_MODEL } from '../platform.js';
 import { nanoCost } from '../reconciliation.js';
 
-/** No stream of these tests takes nearly as long on any machine, whatever it has to wait for. */
+/** Far longer than any stream of these tests on any machine, including all waits. */
 const DEADLINE_MS = 90_000;
 
 interface Wanted {
-  /** The gateway that is asked. */
+  /** The gateway to call. */
   readonly to: string;
   readonly streams: number;
   readonly tokens: number;
   readonly itlMs: number;
 }
 
-/** Streams that have begun, each followed to its end. */
+/** Streams that have started, each followed to its end. */
 export class OpenStreams {
   private constructor(private readonly ends: readonly Promise<string>[]) {}
 
-  /** Resolves once all of them have begun. */
+  /** Resolves once all of them have started. */
   static async open(
     deployment: Deployment,
     payer: Payer,
@@ -38,7 +38,7 @@ export class OpenStreams {
     return new OpenStreams(begun.map(({ end }) => end));
   }
 
-  /** How each of them ended: `whole`, or what its client saw last. */
+  /** How each of them ended: `whole`, or the last event that its client received. */
   ended(): Promise<string[]> {
     return Promise.all(this.ends);
   }
@@ -52,7 +52,7 @@ async function endOf(response: Response, { reconciliation, apiKeys: [apiKey] }: 
   return 'whole';
 }
 
-/** What the last chunk said that the answer cost, if its end was seen: by then it must be safe, whatever comes. */
+/** The cost in the last chunk, if it was received; by then the charge must be durable. */
 export async function costOfStream(response: Response): Promise<Cost | undefined> {
   return (await followed(response)).cost;
 }
@@ -66,7 +66,7 @@ async function followed(response: Response): Promise<{ cost: Cost | undefined; l
       if (text.endsWith('data: [DONE]\n\n')) break;
     }
   } catch (error) {
-    // Cut off. The end may have been seen all the same.
+    // Cut off. The end may have been received nevertheless.
     failure = String(error);
   }
   const events = text.split('\n\n').slice(0, -1);

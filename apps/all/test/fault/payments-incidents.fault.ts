@@ -35,7 +35,7 @@ async function send(header: string): Promise<number> {
   return response.status;
 }
 
-/** Until it is credited. */
+/** Retries until it is credited. */
 const sent = (header: string) => expect.poll(() => send(header), WITHIN).toBe(200);
 
 const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl(platform));
@@ -58,7 +58,7 @@ async function proved(): Promise<void> {
   expect((await platform.audit()).body).toMatchObject({ ok: true });
 }
 
-/** The value of a series, as Prometheus reads it. */
+/** The value of a series, as returned to Prometheus. */
 async function told(series: string): Promise<number> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const text = await (await fetch(new URL('/metrics', platform.operatorUrl), { headers })).text();
@@ -66,7 +66,7 @@ async function told(series: string): Promise<number> {
   return Number(line?.slice(series.length));
 }
 
-/** What is done after a moment is undone, and other blocks take its place. */
+/** Reverts everything after a snapshot, and replaces it by other blocks. */
 async function replaced(snapshot: string, depth: number): Promise<void> {
   await chain.call('evm_setAutomine', [false]);
   await chain.call('evm_revert', [snapshot]);
@@ -101,7 +101,7 @@ describe('a payment whose block is replaced', () => {
     },
   );
 
-  it('is not taken back on the word of a node that is behind', async () => {
+  it('is not reversed because one node is behind', async () => {
     const one = await buyer(chain, 10);
     await sent(await headerOf(one));
     const { id } = await paymentBy(one);
@@ -117,7 +117,7 @@ describe('a payment whose block is replaced', () => {
 });
 
 describe('the audit of payments', () => {
-  it('tells as metrics what it proved, found wrong and could not tell', async () => {
+  it('reports as metrics what it proved, found wrong and could not decide', async () => {
     await sent(await headerOf(await buyer(chain, 10)));
     const runs = (result: string): Promise<number> =>
       told(`svc_payments_audit_runs_total{svc_audit_scope="whole",svc_audit_result="${result}"}`);
@@ -143,7 +143,7 @@ describe('the audit of payments', () => {
 
 const UNKNOWN = 'svc_payments_open{svc_payments_rail="base",svc_payments_state="UNKNOWN"}';
 
-/** A payment that a stranger has settled, where the node does not show by what. */
+/** A payment settled by a third party, whose transaction the node does not show. */
 async function undecided(one: Buyer): Promise<{ id: unknown; transaction: string }> {
   const header = await headerOf(one);
   await chain.call('evm_setAutomine', [false]);
@@ -155,8 +155,8 @@ async function undecided(one: Buyer): Promise<{ id: unknown; transaction: string
   return { id: (await paymentBy(one))['id'], transaction };
 }
 
-describe('a payment that was spent, and no node says where', () => {
-  it('and that comes only then is not kept, and is credited when it is sent again', async () => {
+describe('a payment that was spent in a transaction that no node shows', () => {
+  it('is not kept if it is sent only afterwards, and is credited when it is sent again', async () => {
     const one = await buyer(chain, 10);
     const header = await headerOf(one);
     await submit(chain, header);
@@ -169,7 +169,7 @@ describe('a payment that was spent, and no node says where', () => {
     await proved();
   });
 
-  it('is named by the audit, and credited by itself as soon as the node shows it', async () => {
+  it('is named by the audit, and credited automatically as soon as the node shows it', async () => {
     const one = await buyer(chain, 10);
     await proxy.whileForgetful(async () => {
       const { id } = await undecided(one);
@@ -183,7 +183,7 @@ describe('a payment that was spent, and no node says where', () => {
     await proved();
   });
 
-  it('is credited by the transaction that the operator names, if the chain has it there', async () => {
+  it('is credited by the transaction that the operator names, if it is on the chain', async () => {
     const one = await buyer(chain, 10);
     await proxy.whileForgetful(async () => {
       const { id, transaction } = await undecided(one);
@@ -200,13 +200,13 @@ describe('a payment that was spent, and no node says where', () => {
   });
 });
 
-describe('a payment whose block comes while the node is asked about it', () => {
+describe('a payment whose block arrives during the queries to the node', () => {
   it('is credited', async () => {
     const one = await buyer(chain, 10);
     await chain.call('evm_setAutomine', [false]);
     const header = await headerOf(one);
     expect(await send(header)).toBe(409);
-    // It has read the head, and not yet whether the payment is spent.
+    // The head is read, but not yet whether the payment is spent.
     await proxy.atNext('eth_getBlockByNumber latest', 'after', async () => {
       await chain.call('evm_mine', []);
     });
@@ -223,7 +223,7 @@ describe('a node whose responses never end', () => {
     proxy.drips = () => false;
   });
 
-  /** A payment that is sent, and not in a block. */
+  /** A payment that is sent, but not in a block. */
   async function onItsWay(): Promise<Buyer> {
     const one = await buyer(chain, 10);
     await chain.call('evm_setAutomine', [false]);
@@ -231,7 +231,7 @@ describe('a node whose responses never end', () => {
     return one;
   }
 
-  it('holds up payments only as long as it does that', async () => {
+  it('delays payments only while it does so', async () => {
     const one = await onItsWay();
     let calls = 0;
     proxy.drips = () => (calls += 1) > 0;
@@ -239,14 +239,14 @@ describe('a node whose responses never end', () => {
     proxy.drips = () => false;
     await chain.call('evm_mine', []);
     await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
-    // Responses that had begun go on to their deadlines, and the audit waits for the same ones.
+    // Responses in progress continue until their deadlines, and the audit waits for the same ones.
     await expect
       .poll(async () => (await platform.operator('GET', '/payments/audit')).status, WITHIN)
       .toBe(200);
     await proved();
   });
 
-  it('for one payment holds up no other', async () => {
+  it('for one payment delays no other', async () => {
     const held = await onItsWay();
     const payer = held.wallet.address.slice(2).toLowerCase();
     let calls = 0;
@@ -263,15 +263,15 @@ describe('a node whose responses never end', () => {
   });
 });
 
-describe.runIf(isLong)('a transaction of our own that is stuck', () => {
-  it('is replaced under the same number and for a higher fee, and credits once', async () => {
+describe.runIf(isLong)('one of our own transactions that is stuck', () => {
+  it('is replaced with the same nonce and a higher fee, and credits once', async () => {
     const one = await buyer(chain, 10);
     await chain.call('evm_setAutomine', [false]);
     const header = await headerOf(one);
     expect(await send(header)).toBe(409);
     const first = (await paymentBy(one))['transaction'];
     await expect.poll(async () => (await paymentBy(one))['transaction'], WITHIN).not.toBe(first);
-    // It is noted before it is sent.
+    // It is recorded before it is sent.
     const fees = () => proxy.sent.slice(-2).map(({ maxFeePerGas = 0n }) => maxFeePerGas);
     await expect.poll(() => Number((fees()[1] ?? 0n) - (fees()[0] ?? 0n)), WITHIN).toBeGreaterThan(0);
     expect(new Set(proxy.sent.slice(-2).map(({ nonce }) => nonce)).size).toBe(1);
@@ -286,7 +286,7 @@ describe.runIf(isLong)('a transaction of our own that is stuck', () => {
 
 describe.runIf(isLong)('kill -9', () => {
   it.each(['before', 'after'] as const)(
-    '%s a transaction is sent credits it once all the same',
+    '%s a transaction is sent does not prevent its single credit',
     async (when) => {
       const one = await buyer(chain, 10);
       const header = await headerOf(one);

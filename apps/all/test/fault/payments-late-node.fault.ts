@@ -12,17 +12,17 @@ import { RpcProxy } from '../rpc-proxy.js';
 
 const PAYMENTS = repeats('LATE_NODE_PAYMENTS');
 
-/** Wallets that pay at the same time, each one payment after the other. */
+/** Wallets that pay concurrently, each one payment after the other. */
 const BUYERS = 12;
 
 const USD = 5;
 
-/** This share of calls is late on its way, and this share of responses, by up to this time. */
+/** This share of calls is delayed, and this share of responses, by up to this time. */
 const LATE = { share: 0.25, mostMs: 1_200 };
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
-/** A platform whose node is late, and what it depends on. */
+/** A platform whose node is slow, and its dependencies. */
 interface Stage {
   readonly platform: Platform;
   readonly chain: LocalChain;
@@ -32,7 +32,7 @@ interface Stage {
 
 type Finished = TestContext['onTestFinished'];
 
-/** Starts one on a chain with blocks at this distance, and ends all of it with the test. */
+/** Starts one on a chain with this block interval, and stops it after the test. */
 async function start(blockSeconds: number, finished: Finished): Promise<Stage> {
   const database = await startTestDatabase();
   finished(() => database.stop());
@@ -56,7 +56,7 @@ interface Audit {
 const auditOf = async (platform: Platform): Promise<Audit> =>
   (await platform.operator('GET', '/payments/audit?scope=whole')).body as unknown as Audit;
 
-/** Sends one header until it is credited, as the 409 says. */
+/** Sends one header until it is credited, as the 409 requires. */
 async function sendUntilCredited(platform: Platform, header: string): Promise<void> {
   for (;;) {
     const response = await pay(platform, header);
@@ -72,12 +72,12 @@ async function payOften(platform: Platform, one: Buyer, times: number): Promise<
     await sendUntilCredited(platform, await paymentOf(one, topUpUrl(platform, USD)));
 }
 
-/** Has the books forget one credit. Gives the payment that it was for. */
+/** Removes one credit from the books. Returns the payment that it was for. */
 async function removeOneCredit(databaseUrl: string): Promise<string> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // To everybody else the books are append-only.
+    // The books are append-only for everyone else.
     await client.query('SET session_replication_role = replica');
     const { rows } = await client.query<{ id: string }>('SELECT id FROM payments.payments LIMIT 1');
     const id = rows[0]?.id ?? '';
@@ -89,13 +89,13 @@ async function removeOneCredit(databaseUrl: string): Promise<string> {
   }
 }
 
-// Payments mostly wait, for blocks and for the node.
-describe.concurrent(`a node that is late at random (seed ${SEED})`, () => {
+// Concurrent, since payments mostly wait for blocks and for the node.
+describe.concurrent(`a node with random delays (seed ${SEED})`, () => {
   it.for([
     { payments: PAYMENTS, blockSeconds: 0.1 },
     { payments: isLong ? PAYMENTS / 10 : PAYMENTS, blockSeconds: 1 },
   ])(
-    'leaves none of $payments payments without its credit, and the audit equals the chain and names a credit that is removed (blocks every $blockSeconds s)',
+    'credits each of $payments payments, and the audit equals the chain and names a credit that is removed (blocks every $blockSeconds s)',
     { timeout: 120_000 + PAYMENTS * 10_000 },
     async ({ payments, blockSeconds }, { onTestFinished }) => {
       const { platform, chain, payTo, databaseUrl } = await start(blockSeconds, onTestFinished);

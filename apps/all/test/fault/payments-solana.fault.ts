@@ -41,7 +41,7 @@ async function paid(header: string): Promise<{ status: number; error: unknown; r
   return { status: response.status, error, retry: Number(response.headers.get('retry-after')) > 0 };
 }
 
-/** Waits until a payment is credited by itself, and sees that it is once. */
+/** Waits until a payment is credited automatically, and checks that this happens once. */
 async function isCreditedOnce(one: Buyer, header: string): Promise<void> {
   await expect.poll(() => balanceOf(platform, one), { timeout: 120_000 }).toBe(5);
   expect((await paid(header)).status).toBe(200);
@@ -50,14 +50,14 @@ async function isCreditedOnce(one: Buyer, header: string): Promise<void> {
   expect((await platform.audit()).body).toMatchObject({ ok: true });
 }
 
-/** Waits until a payment has failed for certain, and sees that nothing was moved. */
+/** Waits until a payment has finally failed, and checks that no money moved. */
 async function hasFailed(one: Buyer, header: string): Promise<void> {
   await expect.poll(() => paid(header), { timeout: 60_000 }).toMatchObject({ error: 'SETTLEMENT_FAILED' });
   expect(await balanceOf(platform, one)).toBe(0);
 }
 
 describe.skipIf(fault !== undefined || !isLong)('a payment on Solana', () => {
-  it('that is on its way when its process is killed is credited after the start, once', async () => {
+  it('is credited once after the restart if its process is killed while it is in transit', async () => {
     const { one, header } = await signed();
     chain.reception = 'held';
     expect(await paid(header)).toEqual(IN_PROGRESS);
@@ -67,7 +67,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana', () => {
     await isCreditedOnce(one, header);
   });
 
-  it('that is lost on its way has failed once it is too late for it, and not before', async () => {
+  it('fails if it is lost in transit, but only once it has expired', async () => {
     const { one, header } = await signed();
     chain.reception = 'lost';
     expect(await paid(header)).toEqual(IN_PROGRESS);
@@ -79,8 +79,8 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana', () => {
   });
 });
 
-describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever the node does,', () => {
-  it('is not sent yet when its process is killed: it is sent after the start, once', async () => {
+describe.skipIf(fault !== undefined || !isLong)('a payment on Solana with a faulty node', () => {
+  it('is sent once after the restart if its process is killed before sending it', async () => {
     const { one, header } = await signed();
     chain.interference = (method) => (method === 'sendTransaction' ? silence : undefined);
     const lost = paid(header).catch(() => undefined);
@@ -89,11 +89,11 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
     await lost;
     chain.interference = () => undefined;
     await platform.restart();
-    // The lease of the process that died has to run out first.
+    // The lease of the killed process must expire first.
     await isCreditedOnce(one, header);
   }, 240_000);
 
-  it('is lost on its way, and sent again', async () => {
+  it('is sent again if it is lost in transit', async () => {
     const { one, header } = await signed();
     chain.reception = 'lost';
     expect(await paid(header)).toEqual(IN_PROGRESS);
@@ -101,7 +101,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
     await isCreditedOnce(one, header);
   });
 
-  it('waits until it is as sure as is wanted', async () => {
+  it('waits until it has the required finality', async () => {
     const { one, header } = await signed();
     chain.commitment = 'confirmed';
     expect(await paid(header)).toEqual(IN_PROGRESS);
@@ -110,7 +110,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
     await isCreditedOnce(one, header);
   });
 
-  it('whose money is gone when it arrives has failed', async () => {
+  it('fails if its money is gone when it arrives', async () => {
     const { one, header } = await signed();
     chain.reception = 'held';
     expect(await paid(header)).toEqual(IN_PROGRESS);
@@ -123,20 +123,17 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
     ['refuses everything', () => Promise.reject(new NodeRefusal(-32_005, 'Node is behind by 400 slots'))],
     ['answers nothing', () => silence],
     ['answers nonsense', () => 'nonsense'],
-  ])(
-    'comes while the node %s: 503, nothing is kept, and the same header is good later',
-    async (_, answer) => {
-      const { one, header } = await signed();
-      chain.interference = answer;
-      expect(await paid(header)).toEqual(AWAY);
-      chain.interference = () => undefined;
-      expect(await balanceOf(platform, one)).toBe(0);
-      expect((await paid(header)).status).toBe(200);
-      await isCreditedOnce(one, header);
-    },
-  );
+  ])('gets a 503 while the node %s, nothing is kept, and the same header works later', async (_, answer) => {
+    const { one, header } = await signed();
+    chain.interference = answer;
+    expect(await paid(header)).toEqual(AWAY);
+    chain.interference = () => undefined;
+    expect(await balanceOf(platform, one)).toBe(0);
+    expect((await paid(header)).status).toBe(200);
+    await isCreditedOnce(one, header);
+  });
 
-  it('comes while the node is behind, and does not know its blockhash: 503', async () => {
+  it('gets a 503 while the node is behind, and does not know its blockhash', async () => {
     const { one, header } = await signed();
     chain.interference = (method) => {
       if (method === 'simulateTransaction')
@@ -181,7 +178,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
           : undefined,
     ],
     ['is gone', () => Promise.reject(new NodeRefusal(-32_603, 'Internal error'))],
-  ])('arrives while the node %s: 409, and credited once when that is over', async (_, answer) => {
+  ])('that arrives while the node %s gets a 409, and is credited once afterwards', async (_, answer) => {
     const { one, header } = await signed();
     chain.reception = 'held';
     expect(await paid(header)).toEqual(IN_PROGRESS);
@@ -193,7 +190,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana, whatever t
     await isCreditedOnce(one, header);
   });
 
-  it('of which the node shows that another amount has arrived is not credited', async () => {
+  it('is not credited if the node shows that another amount has arrived', async () => {
     const { one, header } = await signed();
     chain.interference = (method, [signature]) => {
       const landed = method === 'getTransaction' ? chain.ledger.find(String(signature)) : undefined;

@@ -22,10 +22,10 @@ afterEach(async () => {
   await chain.call('evm_mine', []);
 });
 
-/** A top-up waits so shortly that a block which is late is seen to be. */
+/** A timeout of top-ups that is short enough to notice a late block. */
 const SHORT = { X402_SETTLE_WAIT_MS: '1500' };
 
-/** However busy the machine is, a payment goes on by itself within seconds of its own time. */
+/** However busy the machine is, a payment continues automatically within seconds of its schedule. */
 const WITHIN = { timeout: 120_000, interval: 500 };
 
 interface Paid {
@@ -42,13 +42,16 @@ async function paid(platform: Platform, header: string): Promise<Paid> {
   return { status: response.status, error, retry: Number(response.headers.get('retry-after')) > 0 };
 }
 
-/** What the operator sees of the only payment of a buyer. */
+/** The operator's view of the only payment of a buyer. */
 async function paymentBy(platform: Platform, { wallet }: Buyer): Promise<Record<string, unknown>> {
   const { body } = await platform.operator('GET', `/payments?wallet=${wallet.address}`);
   return (body['data'] as Record<string, unknown>[])[0] ?? {};
 }
 
-/** Sends a header until it is credited, and tells what the wallet has then, and still has after it was sent again. */
+/**
+ * Sends a header until it is credited; returns the balance, after checking that sending it again does not
+ * change it.
+ */
 async function credited(platform: Platform, one: Buyer, header: string): Promise<readonly number[]> {
   await expect.poll(async () => (await paid(platform, header)).status, WITHIN).toBe(200);
   const before = await balanceOf(platform, one);
@@ -56,7 +59,7 @@ async function credited(platform: Platform, one: Buyer, header: string): Promise
   return [before, await balanceOf(platform, one)];
 }
 
-describe('a signer of our own', { timeout: 400_000 }, () => {
+describe('our own signer', { timeout: 400_000 }, () => {
   let platform: Platform;
 
   beforeAll(async () => {
@@ -66,11 +69,11 @@ describe('a signer of our own', { timeout: 400_000 }, () => {
     await platform?.stop();
   });
 
-  it('a payment whose block is late is 409 until it is there, and credited once', async () => {
+  it('returns 409 for a payment whose block is late, and credits it once', async () => {
     const one = await buyer(chain, 10);
     const header = await paymentOf(one, topUpUrl(platform));
     await chain.call('evm_setAutomine', [false]);
-    // A busy machine may not have asked the chain in time at first.
+    // On a busy machine, the first responses may come before the first query to the chain.
     await expect.poll(() => paid(platform, header), WITHIN).toEqual(IN_PROGRESS);
     await expect.poll(() => paymentBy(platform, one), WITHIN).toMatchObject({ state: 'BROADCAST' });
     await expect.poll(() => paid(platform, header), WITHIN).toEqual(IN_PROGRESS);
@@ -80,7 +83,7 @@ describe('a signer of our own', { timeout: 400_000 }, () => {
     expect(await credited(platform, one, header)).toEqual([5, 5]);
   });
 
-  it('a process that is killed while its payment is on its way credits it after the start, once', async () => {
+  it('credits a payment once after the restart if its process is killed while it is in transit', async () => {
     const one = await buyer(chain, 10);
     const header = await paymentOf(one, topUpUrl(platform));
     await chain.call('evm_setAutomine', [false]);
@@ -94,7 +97,7 @@ describe('a signer of our own', { timeout: 400_000 }, () => {
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });
 
-  it('a payment that somebody else has submitted is credited all the same', async () => {
+  it('credits a payment even if a third party has submitted it', async () => {
     const one = await buyer(chain, 10);
     const header = await paymentOf(one, topUpUrl(platform));
     await submit(chain, header);
@@ -105,7 +108,7 @@ describe('a signer of our own', { timeout: 400_000 }, () => {
 describe('a facilitator', { timeout: 400_000 }, () => {
   let platform: Platform;
   let server: Server;
-  /** What it does with a payment. */
+  /** How it treats a payment. */
   let settle: (payload: Signed) => Promise<object>;
 
   beforeAll(async () => {
@@ -127,7 +130,7 @@ describe('a facilitator', { timeout: 400_000 }, () => {
     server.close();
   });
 
-  it('that settles is what a payment is credited by', async () => {
+  it('that settles is the basis of a credit', async () => {
     settle = async (payload) => ({
       success: true,
       transaction: await submit(chain, payload),
@@ -138,7 +141,7 @@ describe('a facilitator', { timeout: 400_000 }, () => {
     expect(await credited(platform, one, header)).toEqual([5, 5]);
   });
 
-  it('that says it has settled and has not is not believed', async () => {
+  it('that falsely reports that it has settled is not believed', async () => {
     settle = () => Promise.resolve({ success: true, transaction: `0x${'ab'.repeat(32)}` });
     const one = await buyer(chain, 10);
     const header = await paymentOf(one, topUpUrl(platform));
@@ -148,7 +151,7 @@ describe('a facilitator', { timeout: 400_000 }, () => {
     expect(await balanceOf(platform, one)).toBe(0);
   });
 
-  it('that settles and says it has not is not believed either', async () => {
+  it('that settles but reports that it has not is not believed either', async () => {
     settle = async (payload) => {
       await submit(chain, payload);
       return { success: false, errorReason: 'invalid' };

@@ -7,7 +7,10 @@ import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LimiterProcess } from '../limiter-process.js';
 
-/** How much longer a call may take when Redis stands still: `LIMITER_REDIS_WAIT_MS`, and as much for a busy machine. */
+/**
+ * The additional duration of a call when Redis hangs: `LIMITER_REDIS_WAIT_MS`, and as much for a busy
+ * machine.
+ */
 const LONGER_MS = 1_000;
 
 /** A share of a window that no outage of these tests uses up. */
@@ -15,7 +18,7 @@ const WINDOW = { LIMITER_WINDOW_MS: '3600000' };
 
 const { skipped, note } = withRedis();
 
-describe.skipIf(skipped)(`a Redis that stands still under load${note}`, () => {
+describe.skipIf(skipped)(`a Redis that hangs under load${note}`, () => {
   let redis: TestRedis;
   let limiterProcess: LimiterProcess;
   beforeAll(async () => {
@@ -32,7 +35,7 @@ describe.skipIf(skipped)(`a Redis that stands still under load${note}`, () => {
   };
 
   it.each([1_000, 7_000])(
-    'for %d ms: no call waits long, none fails, the state says that limits are local, and then they are exact',
+    'for %d ms delays no call for long, fails none, switches to local limits, and then to exact ones',
     async (stoppedMs) => {
       const { limiter } = limiterProcess;
       const load = new Load(() => limiter.admit(admitRequest()));
@@ -49,7 +52,7 @@ describe.skipIf(skipped)(`a Redis that stands still under load${note}`, () => {
       await Promise.all(callers);
       expect(state).toMatchObject({ mode: 'local' });
       expect(state.localAdmits).toBeGreaterThan(0);
-      // At most what was on its way when Redis stopped, and a probe.
+      // At most the calls in transit when Redis stopped, and a probe.
       expect(state.waiting).toBeLessThan(1_000);
       expect(load.faults).toEqual([]);
       const { longestMs, stoodStillMs } = load.takeLongestMs();
@@ -58,7 +61,7 @@ describe.skipIf(skipped)(`a Redis that stands still under load${note}`, () => {
     },
   );
 
-  it('and a limiter process that is killed or stands still: its callers go on from their own share', async () => {
+  it('together with a limiter process that is killed or hangs: its callers continue from their own share', async () => {
     const target = await LimiterProcess.start(redis.url, WINDOW);
     const shared = new HttpLimiter({ url: target.url, token: LimiterProcess.token });
     const options = { to: target.url, waitMs: 250, leaseMs: 60_000, local: { share: 0.25 } };
@@ -91,7 +94,7 @@ describe.skipIf(skipped)(`a Redis that stands still under load${note}`, () => {
   });
 });
 
-/** How many of many requests a limit of 75 admits. */
+/** The number of requests that a limit of 75 admits. */
 async function admitsOf75(limiter: HttpLimiter): Promise<number> {
   const user = { requestsPerMinute: 75, tokensPerMinute: 1_000_000 };
   const like = admitRequest({ limits: { user } });
@@ -106,7 +109,7 @@ async function admitsOf75(limiter: HttpLimiter): Promise<number> {
   return admits;
 }
 
-/** Callers that ask without a pause, and what they met. */
+/** Callers that send requests without a pause, and their results. */
 class Load {
   readonly faults: string[] = [];
   private longestMs = 0;
@@ -134,7 +137,10 @@ class Load {
     this.isOver = true;
   }
 
-  /** The longest that a call took since this was asked last, and how long this process itself did not get to run. */
+  /**
+   * The longest call since the last use of this function, and how long this process itself was not
+   * scheduled.
+   */
   takeLongestMs(): { longestMs: number; stoodStillMs: number } {
     const taken = { longestMs: this.longestMs, stoodStillMs: this.delay.max / 1e6 };
     this.longestMs = 0;

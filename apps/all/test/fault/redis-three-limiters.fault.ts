@@ -17,7 +17,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
   });
   afterAll(() => redis?.stop());
 
-  /** Three processes that wait longer for Redis than any busy machine makes them. */
+  /** Three processes with a Redis timeout that no busy machine exceeds. */
   const startThree = (env: Readonly<Record<string, string>>): Promise<LimiterProcess[]> =>
     Promise.all(
       [1, 2, 3].map(() => LimiterProcess.start(redis.url, { LIMITER_REDIS_WAIT_MS: '20000', ...env })),
@@ -29,7 +29,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
     await Promise.all(three.map((one) => one.stop()));
   };
 
-  /** So many like one at once, in turns over the processes. */
+  /** Sends this number of equal requests concurrently, distributed over the processes. */
   const spread = (three: readonly LimiterProcess[], like: AdmitRequest, count: number): Promise<Asked[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, index): Promise<Asked> => {
@@ -45,7 +45,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
     });
     afterAll(() => stopThree(three));
 
-    it(`of 1,000 requests at once exactly ${N} come in, and of tokens exactly what fits, corrections included`, async () => {
+    it(`of 1,000 concurrent requests exactly ${N} are admitted, and exactly the tokens that fit, with corrections`, async () => {
       const byRequests = await untilOneWindow(() => {
         const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
         return spread(three, admitRequest({ limits: { user }, tokens: 10 }), 1_000);
@@ -62,7 +62,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
       });
       const first = admittedOf(await spread(three, like, 1_000));
       expect(first).toHaveLength(N);
-      // Each used 60 of its 100; its correction comes to another process than its admission.
+      // Each used 60 of its 100 tokens; the correction goes to another process than the admission.
       await Promise.all(
         first.map(({ request, admission }, index) =>
           at(three, index + 1).limiter.settle(request, admission, 60),
@@ -72,7 +72,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
       expect(admittedOf(await spread(three, like, 1_000))).toHaveLength(Math.floor(left / 100));
     });
 
-    it('of 300 requests at once as many are under way as the account may have, and places go round', async () => {
+    it("300 concurrent requests never exceed the account's concurrency, and released slots are used again", async () => {
       const like = admitRequest({ concurrent: 5 });
       for (let round = 0; round < 3; round += 1) {
         const inside = admittedOf(await spread(three, like, 300));
@@ -93,7 +93,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
     });
     afterAll(() => stopThree(three));
 
-    it('over the edges of windows no window admits more than N, and each admits N', async () => {
+    it('across window boundaries no window admits more than N, and each admits N', async () => {
       const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
       const like = admitRequest({ limits: { user } });
       const windows = new Map<number, { asked: number; admitted: number }>();
@@ -107,12 +107,13 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
           if (admitted) window.admitted += 1;
         }
       };
-      // Twelve callers each, without a pause, so that there are requests on either side of every edge, until a window was full.
+      // Twelve callers each, without a pause, so that there are requests on either side of every boundary,
+      // until a window was full.
       await Promise.all(three.flatMap(({ limiter }) => Array.from({ length: 12 }, () => load(limiter))));
       for (const { asked, admitted } of windows.values()) expect(admitted).toBe(Math.min(N, asked));
     });
 
-    it('the place of a request is free again some time after its process was killed, and kept for one that lives', async () => {
+    it('the slot of a request expires some time after its process was killed, and is kept for a live one', async () => {
       const [first, second, third] = [at(three, 0), at(three, 1), at(three, 2)];
       const dead = admitRequest({ concurrent: 1 });
       const live = admitRequest({ concurrent: 1 });
@@ -128,13 +129,13 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
         longestMs = Math.max(longestMs, performance.now() - startMs);
       } while (!freed.admitted);
       const kept = await second.limiter.admit({ ...live, requestId: randomUUID() });
-      // On a machine that stood still for a lease it has lapsed rightly.
+      // If the machine paused for a whole lease, the slot has expired correctly.
       expect(kept.admitted).toBe(longestMs >= 2_000);
     });
   });
 });
 
-/** One of the three, in turns. */
+/** One of the three, in turn. */
 function at(three: readonly LimiterProcess[], index: number): LimiterProcess {
   const one = three[index % three.length];
   if (!one) throw new Error('there is no process');
@@ -148,7 +149,7 @@ interface Asked {
 
 const admittedOf = (asked: readonly Asked[]): Asked[] => asked.filter(({ admission }) => admission.admitted);
 
-/** Does it again where the edge of a window came in between. */
+/** Repeats the action if a window boundary came in between. */
 async function untilOneWindow(ask: () => Promise<Asked[]>): Promise<Asked[]> {
   for (;;) {
     const asked = await ask();

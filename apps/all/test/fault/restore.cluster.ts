@@ -19,7 +19,7 @@ const GROUP = 'ledger.usage.recorded.v1';
 const TOPIC = 'usage.recorded.v1';
 const DAY_MS = 86_400_000;
 
-/** The numbered steps of the page, by their first words, which it has in bold. */
+/** The numbered steps of the page, by their bold first words. */
 function stepsOfPage(): string[] {
   const section = PAGE.split('\n## ').find((each) => each.startsWith('Restore to a moment')) ?? '';
   return Array.from(section.matchAll(/^\d+\. \*\*(.+?)\*\*/gm), ([, title = '']) => title);
@@ -27,14 +27,14 @@ function stepsOfPage(): string[] {
 
 let platform: ClusterDeployment;
 let dumpFile: string;
-/** Accounts as they were opened before the dump. */
+/** Accounts that were opened before the dump. */
 let accounts: { spender: TestAccount; refunded: TestAccount; staker: TestAccount; quiet: TestAccount };
-/** What gives money again, in the order in which the operator did it first. */
+/** The operator's own records of money, in their original order. */
 const received: { accountId: string; path: string; body: { reference?: string } & object }[] = [];
 let refundUsd = '';
 let moment: Date;
 
-/** Has the operator do something, and remembers it as the operator's own records do. */
+/** Performs an operation and records it, as the operator's own records do. */
 async function receive(accountId: string, path: string, body: object): Promise<Record<string, unknown>> {
   received.push({ accountId, path, body });
   return give(accountId, path, body);
@@ -52,7 +52,7 @@ const ask = ({ apiKey }: TestAccount, content = 'hi'): Promise<Response> =>
 /** Costs about 0.003 USD. */
 const LONG = 'word '.repeat(20_000);
 
-/** Requests one after the other; gives their ids. */
+/** Sends requests one after the other; returns their ids. */
 async function askTimes(account: TestAccount, count: number, content?: string): Promise<string[]> {
   const requestIds: string[] = [];
   while (requestIds.length < count) {
@@ -72,7 +72,7 @@ async function balancesOfAll(): Promise<Record<string, { usd: string; diem: stri
   return Object.fromEntries(await Promise.all(found));
 }
 
-/** What `kafka-consumer-groups.sh --reset-offsets --to-datetime` does. */
+/** Equivalent to `kafka-consumer-groups.sh --reset-offsets --to-datetime`. */
 async function resetOffsets(to: Date): Promise<void> {
   const connection = kafkaConnection(loadConfig(kafkaConfig, platform.servers));
   const brokers = [...connection.brokers];
@@ -87,7 +87,7 @@ async function resetOffsets(to: Date): Promise<void> {
   }
 }
 
-/** What the operator does in each step of the page. */
+/** The operator's actions in each step of the page. */
 const STEPS: Record<string, () => Promise<void>> = {
   Stop: () => platform.stopProcesses(),
   'Restore PostgreSQL': async () => {
@@ -136,15 +136,15 @@ const STEPS: Record<string, () => Promise<void>> = {
   },
 };
 
-describe('a cluster that is restored from a dump as the page says', () => {
+describe('a cluster that is restored from a dump as the page describes', () => {
   beforeAll(async () => {
-    // DIEM of an earlier day can't be brought back.
+    // DIEM of an earlier day can't be recovered.
     if (DAY_MS - (Date.now() % DAY_MS) < 180_000) await sleep(181_000);
     platform = await ClusterDeployment.start({ gateway: 1, router: 1, ledger: 1, limiter: 1 });
   }, 400_000);
   afterAll(() => platform.stop());
 
-  it('has every balance to the nano-dollar, and goes on', async () => {
+  it('has every balance to the nano-dollar, and works', async () => {
     const [spender, refunded] = [await platform.account('0.006'), await platform.account('0.006')];
     accounts = { spender, refunded, staker: await platform.account('0'), quiet: await platform.account() };
     const [early = ''] = await askTimes(refunded, 1, LONG);
@@ -157,7 +157,7 @@ describe('a cluster that is restored from a dump as the page says', () => {
     const { dump } = await findPostgresTools(process.env);
     await run(dump, ['--format=custom', `--file=${dumpFile}`, serverOf('DATABASE_URL')]);
 
-    // Each of three now spends more than it had at the moment of the dump.
+    // Each of three has now spent more than it had at the time of the dump.
     await receive(spender.id, 'credits', { usd: '1.00', reference: 'invoice-2' });
     await askTimes(spender, 3, LONG);
     await receive(accounts.staker.id, 'stake', { tokens: '0.5' });

@@ -18,7 +18,7 @@ let archive: string;
 let server: EmbeddedPostgres;
 let platform: Platform;
 
-/** A server that keeps its write-ahead log, as one that can be restored to a point in time does. */
+/** A server that archives its write-ahead log, so that it can be restored to a point in time. */
 const archiving = (dataDir: string): Promise<EmbeddedPostgres> =>
   startEmbeddedPostgres({
     dataDir,
@@ -31,7 +31,7 @@ const serveOn = ({ url }: EmbeddedPostgres): Promise<Platform> =>
 const ask = ({ openai }: TestAccount): Promise<unknown> =>
   openai.chat.completions.create({ model: 'test-model', messages: [{ role: 'user', content: 'hi' }] });
 
-/** Asks until it is told to stop; says how often it was answered. */
+/** Sends requests until it is stopped; returns the number of responses. */
 async function askOn(account: TestAccount, signal: AbortSignal): Promise<number> {
   let answered = 0;
   for (; !signal.aborted; answered += 1) await ask(account);
@@ -42,7 +42,7 @@ async function askTimes(account: TestAccount, count: number): Promise<void> {
   for (let asked = 0; asked < count; asked += 1) await ask(account);
 }
 
-/** Writes a file into the data of a server, as the server's own. */
+/** Writes a file into the data of a server, with the server's ownership. */
 async function put(dataDir: string, name: string, text: string): Promise<void> {
   const data = join(dataDir, 'postgres');
   const { uid, gid } = await stat(data);
@@ -50,7 +50,7 @@ async function put(dataDir: string, name: string, text: string): Promise<void> {
   await chown(join(data, name), uid, gid);
 }
 
-/** Copies the data of a server that goes on working, as a base backup. */
+/** Copies the data of a running server, like a base backup. */
 async function backUp(from: string, to: string, url: string): Promise<void> {
   await withClient(url, async (client) => {
     await client.query(`SELECT pg_backup_start('nightly', true)`);
@@ -59,13 +59,13 @@ async function backUp(from: string, to: string, url: string): Promise<void> {
     const data = join(to, 'postgres');
     await put(to, 'backup_label', rows[0]?.labelfile ?? '');
     await rm(join(data, 'postmaster.pid'), { force: true });
-    // What was written since comes from the archive.
+    // Later writes come from the archive.
     for (const name of await readdir(join(data, 'pg_wal')))
       if (/^[0-9A-F]{24}/.test(name)) await rm(join(data, 'pg_wal', name));
   });
 }
 
-/** Waits until everything that was written is in the archive. */
+/** Waits until everything written so far is in the archive. */
 async function archiveAll(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -80,7 +80,7 @@ async function archiveAll(url: string): Promise<void> {
   });
 }
 
-/** Starts a server on a backup, brought forward to the point. */
+/** Starts a server from a backup, recovered to the given point. */
 async function restore(dataDir: string): Promise<EmbeddedPostgres> {
   await put(dataDir, 'recovery.signal', '');
   const restored = await startEmbeddedPostgres({
@@ -119,7 +119,7 @@ describe.runIf(isLong)('books that were restored', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('to a point in time are those of that moment, to the nano-dollar, and go on from there', async () => {
+  it('to a point in time have the exact balances of that time, to the nano-dollar, and are usable', async () => {
     const account = await platform.account('5.00');
     await askTimes(account, 5);
 

@@ -1,4 +1,5 @@
-// Follows docs/rotation.md under load: what it restarts, with which values, and what it tells the servers, is read from the page.
+// Follows docs/rotation.md under load: reads from the page which processes to restart, with which values, and
+// the server commands.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,12 +13,12 @@ import { ClusterDeployment } from './cluster-deployment.js';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../../docs/rotation.md'), 'utf8');
 const REPLICAS = { gateway: 2, router: 2, ledger: 2, limiter: 2, retrieval: 2, payments: 2 };
-/** Every process is started four times in all, which a busy machine takes minutes for. */
+/** Every process is started four times in total, which takes minutes on a busy machine. */
 const TIMEOUT = { timeout: 900_000 };
 const CLIENTS = 4;
-/** A kept connection may be closed in the moment in which it is used again, which clients have to retry. */
+/** A kept connection may be closed at the moment of its next use, and clients would have to retry. */
 const OWN_CONNECTION = { connection: 'close' };
-/** Of the load, between two restarts and after the last. */
+/** Duration of the load between two restarts and after the last. */
 const PAUSE_MS = 1_000;
 const TOKENS = ['SVC_INTERNAL_TOKEN', 'SVC_OPERATOR_TOKEN', 'SVC_METRICS_TOKEN'];
 const METRICS_TOKEN = 'metrics-token-of-the-tests-of-rotation';
@@ -28,7 +29,7 @@ const newSecret = (): string => randomBytes(32).toString('hex');
 const sectionOf = (title: string): string =>
   PAGE.split('\n## ').find((each) => each.startsWith(`${title}\n`)) ?? '';
 
-/** The cells of the rows of the tables in a text, without their marks. */
+/** The cells of the table rows in a text, without markup. */
 const rowsOf = (text: string): string[][] =>
   Array.from(text.matchAll(/^\|(.+)\|$/gm), ([, row = '']) => row.split('|').map((cell) => cell.trim()));
 
@@ -39,12 +40,12 @@ function readersOf(setting: string): Kind[] {
   return apps.flatMap((app) => kinds.filter((kind) => KINDS[kind].app === app));
 }
 
-/** The steps for tokens: what the setting and its second have in each, as `old`, `new` or nothing. */
+/** The steps for tokens: the values of the setting and of its second in each step: `old`, `new` or empty. */
 const tokenSteps = rowsOf(sectionOf('Internal, operator and metrics token')).filter(([step = '']) =>
   /^\d\./.test(step),
 );
 
-/** What a server is told in a step of a section, with values in place of its variables. */
+/** The server commands in a step of a section, with values substituted for its variables. */
 function commandsOf(section: string, step: string, values: Readonly<Record<string, string>>): string[] {
   const part =
     sectionOf(section)
@@ -58,9 +59,9 @@ function commandsOf(section: string, step: string, values: Readonly<Record<strin
 let platform: ClusterDeployment;
 let account: TestAccount;
 let env: Settings;
-/** What clients of the operator's API and of metrics send. */
+/** The tokens that clients of the operator's API and of metrics send. */
 let sent = { operator: OPERATOR_TOKEN, metrics: METRICS_TOKEN };
-/** What any request under load was refused with. */
+/** All refusals of requests under load. */
 const refusals: string[] = [];
 let answered = 0;
 
@@ -70,7 +71,10 @@ const get = async (url: string, token = ''): Promise<number> => {
   return response.status;
 };
 
-/** Restarts what the page names for settings, with these values: services side by side, as Helm does, and the processes of each in turn. */
+/**
+ * Restarts the processes that the page names, with these values: services in parallel, like Helm, and the
+ * processes of each in turn.
+ */
 async function restart(settings: readonly string[], values: Settings): Promise<void> {
   env = { ...env, ...values };
   const readers = new Set(settings.flatMap(readersOf));
@@ -94,7 +98,7 @@ async function ask(at: number): Promise<number> {
   return stream && response.status === 200 && !text.includes('[DONE]') ? 0 : response.status;
 }
 
-/** Clients and operators that go on while `act` does; gives what failed. */
+/** Runs clients and operators while `act` runs; returns the failures. */
 async function faultsUnderLoad(act: () => Promise<void>): Promise<string[]> {
   const over = new AbortController();
   refusals.length = 0;
@@ -129,7 +133,7 @@ afterAll(async () => {
   await platform.stop();
 }, 120_000);
 
-/** The statuses of metrics at one process of each service other than the gateway. */
+/** The status of /metrics at one process of each service except the gateway. */
 const statusesOf = (token: string | undefined): Promise<number[]> =>
   Promise.all(
     (['limiter', 'router', 'ledger', 'retrieval', 'payments'] as const).map((kind) =>
@@ -138,7 +142,7 @@ const statusesOf = (token: string | undefined): Promise<number[]> =>
   );
 
 describe('docs/rotation.md, followed under load', () => {
-  it('has the steps and the processes that are followed here', () => {
+  it('has the steps and the processes that this test follows', () => {
     expect(tokenSteps.map((cells) => cells.slice(0, 3))).toEqual([
       ['1. Add', 'old', 'new'],
       ['2. Swap', 'new', 'old'],
