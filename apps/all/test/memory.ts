@@ -33,8 +33,7 @@ export class ResidentWatch {
 const LEFT_BYTES = 64 * 1_024 * 1_024;
 
 /**
- * The memory that a process has gained since this object was made. Always undefined if the system does not
- * report it.
+ * The memory that a process has gained since this object was made. No fault if the system does not report it.
  */
 export class GrownMemory {
   private readonly beforeBytes: number;

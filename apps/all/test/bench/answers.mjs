@@ -1,6 +1,6 @@
-// The fixed answers of the backend, and the question that is put to every gateway.
+// The backend's fixed responses, and the request for every gateway.
 
-/** The model that is asked for, the one that is asked for a stream, and what the backend calls both. */
+/** The requested model, the one for streams, and the backend's name of both. */
 export const MODEL = 'bench';
 export const STREAM_MODEL = 'bench-stream';
 export const BACKEND_MODEL = 'bench-weights';
@@ -8,10 +8,10 @@ export const BACKEND_MODEL = 'bench-weights';
 const SENTENCE = 'The tide comes in twice a day because the moon pulls on the sea, and goes out in between.';
 const WORD = ' tide';
 
-/** Chunks of a streamed answer that carry text. */
+/** Chunks with text in a streamed response. */
 export const TEXT_CHUNKS = 500;
 
-/** Between two chunks of a stream, so that each travels alone. */
+/** Delay between two chunks of a stream, so that each is sent separately. */
 export const STREAM_PACE_MS = 5;
 
 /** In every chunk that carries text, and in no other. */
@@ -19,7 +19,7 @@ export const TEXT_MARK = Buffer.from(`"content":${JSON.stringify(WORD)}`);
 
 const HEAD = { id: 'chatcmpl-bench', created: 1_760_000_000, model: BACKEND_MODEL };
 
-/** The whole answer, as JSON. */
+/** The complete response, as JSON. */
 export const completion = JSON.stringify({
   ...HEAD,
   object: 'chat.completion',
@@ -29,7 +29,7 @@ export const completion = JSON.stringify({
   usage: usage(22),
 });
 
-/** The streamed answer: one server-sent event an entry. */
+/** The streamed response: one server-sent event per entry. */
 export const events = [
   chunk({ delta: { role: 'assistant', content: '' } }),
   ...Array.from({ length: TEXT_CHUNKS }, () => chunk({ delta: { content: WORD } })),
@@ -43,10 +43,10 @@ const messages = [
   { role: 'user', content: 'Why does the tide come in and go out?' },
 ];
 
-/** The body of a request for the whole answer. */
+/** The body of a request without streaming. */
 export const question = JSON.stringify({ model: MODEL, messages, max_tokens: 64, temperature: 0.7 });
 
-/** The body of a request for the streamed answer. */
+/** The body of a request with streaming. */
 export const streamQuestion = JSON.stringify({
   model: STREAM_MODEL,
   messages,
@@ -56,7 +56,7 @@ export const streamQuestion = JSON.stringify({
   stream_options: { include_usage: true },
 });
 
-/** Whether a gateway's answer is the backend's, with its usage. */
+/** Whether a gateway's response is the backend's, with its usage. */
 export function isTheAnswer(text) {
   const { choices, usage: used } = JSON.parse(text);
   return choices[0].message.content === SENTENCE && used.completion_tokens === 22;

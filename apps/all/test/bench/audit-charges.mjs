@@ -1,4 +1,4 @@
-// Charges as a month of a platform brings them: made from a counter, so that every run has the same.
+// The charges of a platform's month, derived from a counter, so that every run has the same.
 
 const DAYS = 30;
 const ACCOUNTS = 1_000;
@@ -12,10 +12,10 @@ export const accountIds = Array.from(
   (_, index) => `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`,
 );
 
-/** Multiplies by a large odd number: the same numbers each time, without a pattern that matters. */
+/** Multiplies by a large odd number: reproducible values without a relevant pattern. */
 const scattered = (number, below) => ((number * 2_654_435_761) >>> 7) % below;
 
-/** The charge with this number, of so many in the month that ends now. Two lines, and each third is in three. */
+/** The charge with this number, of a month that ends now. It has two lines; every third charge has three. */
 export function chargeOf(number, { of: count, endMs }) {
   const model = scattered(number, MODELS.length);
   const promptTokens = 50 + scattered(number, 4_000);
@@ -44,7 +44,7 @@ export function chargeOf(number, { of: count, endMs }) {
   };
 }
 
-/** As the gateway makes ids: the time first, then what is different in each. */
+/** Ids like the gateway's: first the time, then a unique part. */
 function idOf(number, atMs) {
   const rest = scattered(number, 2 ** 24)
     .toString(16)

@@ -1,4 +1,5 @@
-// Posts a million charges through the ledger itself and measures the audit of all of them, and of the last few.
+// Posts a million charges through the ledger itself and measures the audit of all of them, and of the last
+// few.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { startLedger } from '@svc/ledger/testing';
@@ -13,7 +14,7 @@ const USAGE = `Usage: npm run bench:audit -- [options]
   --json FILE   write the figures to FILE as well
 `;
 
-/** What a million charges may take on two cores. */
+/** The target for a million charges on two cores. */
 const WHOLE_MOST_MS = 60_000;
 const BATCH = 2_000;
 const VACUUM_MS = 300_000;
@@ -23,7 +24,7 @@ function say(text) {
   console.error(`… ${text}`);
 }
 
-/** Ends the process with a usage message when the settings are wrong. */
+/** Exits with a usage message if the settings are invalid. */
 function readOptions() {
   try {
     const { values } = parseArgs({
@@ -58,7 +59,7 @@ async function timed(work) {
   return { ms: Math.round(performance.now() - startMs), result };
 }
 
-/** Posts the charges with these numbers, in batches as the ledger's consumer has them. */
+/** Posts the charges with these numbers, in batches like the ledger's consumer. */
 async function post(running, { from, to, month }) {
   for (let first = from; first < to; first += BATCH) {
     const length = Math.min(BATCH, to - first);
@@ -68,7 +69,7 @@ async function post(running, { from, to, month }) {
   }
 }
 
-/** A platform takes a month for as many charges, and autovacuum has tidied up long before. */
+/** On a real platform these charges take a month, and autovacuum runs in between. */
 async function vacuum({ database }) {
   const client = await database.pool.connect();
   try {

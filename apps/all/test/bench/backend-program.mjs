@@ -1,5 +1,5 @@
-// A backend that has nothing to do: the fixed answer at once, or its stream at a steady pace.
-// Tells its URL to the process that started it, and ends with it.
+// A backend without work: returns the fixed response at once, or its stream at a steady pace.
+// Sends its URL to its parent process, and exits with it.
 import { createServer } from 'node:http';
 import { STREAM_PACE_MS, completion, events } from './answers.mjs';
 

@@ -6,7 +6,10 @@ import { freePort } from './processes.mjs';
 
 const PROGRAM = new URL('./backend-program.mjs', import.meta.url);
 
-/** Starts what answers at once: nginx where it is installed, else a server on Node: `{ url, name }`. */
+/**
+ * Starts the backend that responds at once: nginx if it is installed, else a server on Node: `{ url, name
+ * }`.
+ */
 export async function startInstantBackend(place) {
   const nginx = versionOf('nginx', '-v');
   if (nginx === undefined) {
@@ -22,7 +25,7 @@ export async function startInstantBackend(place) {
   return { url, name: nginx.replace(/^.*version: /, '') };
 }
 
-/** Starts what streams at a steady pace. */
+/** Starts the backend that streams at a steady pace. */
 export async function startStreamBackend(place) {
   const { url } = await place.startProgram('stream-backend', PROGRAM);
   return { url };

@@ -1,5 +1,5 @@
-// The least that a gateway on Fastify and undici must do: forward the body, hand back the answer.
-// Argument: the backend's URL. Tells its own URL to the process that started it, and ends with it.
+// The minimum of a gateway on Fastify and undici: forwards the body, and returns the response.
+// Argument: the backend's URL. Sends its own URL to its parent process, and exits with it.
 import Fastify from 'fastify';
 import { Pool } from 'undici';
 
@@ -14,7 +14,8 @@ app.post('/v1/chat/completions', async (request, reply) => {
   const answer = await backend.request({ method: 'POST', path: request.url, headers, body });
   const type = answer.headers['content-type'];
   reply.code(answer.statusCode).header('content-type', type);
-  // Gathering a short answer takes two thirds of the CPU that piping it does; the least is what counts here.
+  // Buffering a short response takes two thirds of the CPU of piping it, and this is the minimum to compare
+  // with.
   if (type === 'application/json') return reply.send(Buffer.from(await answer.body.arrayBuffer()));
   return reply.send(answer.body);
 });

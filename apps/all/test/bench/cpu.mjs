@@ -1,4 +1,4 @@
-// What a process has used of the CPU, and which cores it may use. Linux only; elsewhere there is no figure.
+// The CPU time of processes, and the cores that they may use. Linux only; elsewhere there is no figure.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -9,19 +9,19 @@ const TASKSET = 'taskset';
 
 const TICKS_PER_SECOND = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 
-/** Milliseconds of CPU time (user and system, all threads) of a process so far; undefined where unknown. */
+/** Milliseconds of CPU time (user and system, all threads) of a process so far; undefined if unknown. */
 export function cpuMs(pid) {
   const stat = statOf(pid);
   return stat && ((stat.userTicks + stat.systemTicks) * 1000) / TICKS_PER_SECOND;
 }
 
-/** The same for everything that the process has started and that still runs. */
+/** The same for all running descendants of the process. */
 export function childrenCpuMs(pid) {
   const children = childrenPids(pid);
   return children && allCpuMs(children);
 }
 
-/** Everything that a process has started and that still runs; undefined where that is unknown. */
+/** All running descendants of a process; undefined if unknown. */
 export function childrenPids(pid) {
   const all = allStats();
   if (all.length === 0) return undefined;
@@ -35,12 +35,12 @@ export function childrenPids(pid) {
   return [...family];
 }
 
-/** The same for several processes together, those that have ended left out. */
+/** The sum for several processes, without those that have exited. */
 export function allCpuMs(pids) {
   return sum(pids.map((pid) => cpuMs(pid) ?? 0));
 }
 
-/** Milliseconds that cores were busy so far, for whomever; what the hypervisor took counts too. */
+/** Milliseconds that cores were busy so far, for any process; time stolen by the hypervisor counts too. */
 export function coresMs(cores) {
   try {
     const wanted = new Set(cores.map((core) => `cpu${core}`));
@@ -62,25 +62,25 @@ export function coresMs(cores) {
   }
 }
 
-/** Waits until a process has nearly nothing to do, at most `deadlineMs`. */
+/** Waits until a process is nearly idle, at most `deadlineMs`. */
 export async function untilQuiet(pid, deadlineMs) {
   const stepMs = 200;
   for (let waitedMs = 0; waitedMs < deadlineMs; waitedMs += stepMs) {
     const before = cpuMs(pid);
     await sleep(stepMs);
-    // Also when the process has ended: then there is no figure, and nothing to wait for.
+    // Also if the process has exited: then there is no figure, and nothing to wait for.
     if (!(cpuMs(pid) - before > stepMs * 0.15)) return;
   }
 }
 
-/** The measured process gets one core, everything else the others; undefined where that can't be done. */
+/** The measured process gets one core, everything else the others; undefined if that is not possible. */
 export function splitCores() {
   const cores = allowedCores();
   if (cores.length < 2 || versionOf(TASKSET, '--version') === undefined) return undefined;
   return { measured: cores.slice(-1), others: cores.slice(0, -1) };
 }
 
-/** Binds all threads of a process to cores. What it starts from then on inherits that. */
+/** Binds all threads of a process to cores. Its later children inherit that. */
 export function pin(pid, cores) {
   const { status, stderr } = spawnSync(TASKSET, ['-a', '-p', '-c', cores.join(','), String(pid)], {
     encoding: 'utf8',
@@ -114,7 +114,7 @@ function allStats() {
 function statOf(pid) {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold spaces and parentheses; numbers begin after the last one.
+    // The name in parentheses may contain spaces and parentheses; numbers begin after the last one.
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
     return {
       pid,

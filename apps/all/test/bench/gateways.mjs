@@ -1,4 +1,4 @@
-// The gateways of a run, in the order in which they take turns. One that does not start is left out.
+// The gateways of a run, in the order of their turns. One that does not start is omitted.
 import { resolve } from 'node:path';
 import { isTheAnswer, question } from './answers.mjs';
 import { startOurs } from './ours.mjs';
@@ -49,13 +49,16 @@ export async function startGateways(place, { instantUrl, streamUrl, options, say
   return gateways;
 }
 
-/** What streams: this service, if it runs, a bare proxy in front of the backend that streams, and another checkout. */
+/**
+ * The gateways for streams: this service, if it runs, a bare proxy in front of the streaming backend, and
+ * another checkout.
+ */
 export async function startStreamGateways(place, { ours, beside, streamUrl }) {
   const bare = ready(place, await startBare(place, streamUrl, 'bare-stream-proxy'));
   return [...(ours ? [ours] : []), { name: BARE, ...bare }, ...(beside ? [beside] : [])];
 }
 
-/** Another checkout of this service. Its money is not looked at. */
+/** Another checkout of this service. Its charges are not checked. */
 async function startBeside(place, folder, urls) {
   const { operator: _operator, ...gateway } = await startOurs(place, { ...urls, checkout: resolve(folder) });
   return gateway;
@@ -66,13 +69,13 @@ async function startBare(place, backendUrl, name = 'bare-proxy') {
   return { child, url: `${child.url}/v1/chat/completions`, headers: {} };
 }
 
-/** Gives a gateway its core, and says what it is asked. */
+/** Binds a gateway to its core, and sets its request. */
 export function ready(place, gateway) {
   place.measure(gateway.child);
   return { ...gateway, body: question, headers: { 'content-type': 'application/json', ...gateway.headers } };
 }
 
-/** Asks once, and makes sure that the backend's answer comes back. */
+/** Sends one request, and checks that the backend's response is returned. */
 export async function prove({ url, headers, body }) {
   const response = await fetch(url, {
     method: 'POST',

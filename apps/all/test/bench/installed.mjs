@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** What an installed program says of its version; undefined when it is not installed. */
+/** The version that an installed program prints; undefined if it is not installed. */
 export function versionOf(program, flag) {
   const { error, stdout, stderr } = spawnSync(program, [flag], { encoding: 'utf8', timeout: 5_000 });
   return error ? undefined : `${stdout}${stderr}`.trim().split('\n')[0];

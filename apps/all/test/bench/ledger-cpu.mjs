@@ -1,11 +1,14 @@
-// What the ledger's process and its PostgreSQL have used of the CPU. Linux only; elsewhere there is no figure.
+// The CPU time of the ledger's process and its PostgreSQL. Linux only; elsewhere there is no figure.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { childrenCpuMs, cpuMs } from './cpu.mjs';
 
 const TICKS_PER_SECOND = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 
-/** Begins to measure. What it returns gives microseconds of CPU per charge, of this process and of PostgreSQL. */
+/**
+ * Starts measuring. The returned function gives microseconds of CPU per charge, of this process and of
+ * PostgreSQL.
+ */
 export function cpuMeter(postgresPid) {
   const read = () => ({ node: cpuMs(process.pid), postgres: postgresMs(postgresPid) });
   const before = read();
@@ -17,7 +20,7 @@ export function cpuMeter(postgresPid) {
   };
 }
 
-/** Of the server, its processes, and those of them that have ended, such as those of idle connections. */
+/** The CPU time of the server and its processes, including exited ones, such as those of idle connections. */
 function postgresMs(pid) {
   const own = cpuMs(pid);
   if (own === undefined) return undefined;

@@ -16,7 +16,7 @@ const QUICK = { ...DEFAULTS, seconds: 2, rounds: 1, accounts: 1_000 };
 const MOST = { seconds: 600, rounds: 9, accounts: 100_000, concurrency: 20_000 };
 const PARTS = ['ledger', 'posting', 'holds', 'rows'];
 
-/** The settings of one run. Ends the process with a usage message when they are wrong. */
+/** The settings of one run. Exits with a usage message if they are invalid. */
 export function readOptions(args) {
   try {
     return parse(args);

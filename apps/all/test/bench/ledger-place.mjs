@@ -23,10 +23,13 @@ import {
 const CREDIT_NANO = 100_000n * NANO_PER_USD;
 const CREDITS_AT_ONCE = 16;
 const DRAIN_MS = 120_000;
-/** The group in which the ledger posts what was recorded. */
+/** The consumer group in which the ledger posts events. */
 const LEDGER_GROUP = 'ledger';
 
-/** A temporary PostgreSQL with two databases of the same accounts: `ledger` for the ledger, `rows` for what it is compared with. */
+/**
+ * A temporary PostgreSQL with two databases of the same accounts: `ledger` for the ledger, `rows` for its
+ * rival.
+ */
 export class LedgerPlace {
   static async open({ accounts, say }) {
     const place = new LedgerPlace();
@@ -45,7 +48,7 @@ export class LedgerPlace {
     return url.href;
   }
 
-  /** Writes what is dirty to disk, so that one measurement does not pay for the one before. */
+  /** Forces a checkpoint, so that one measurement does not pay for the previous one. */
   async settleDown() {
     await this.pool.query('CHECKPOINT');
   }
@@ -60,7 +63,7 @@ export class LedgerPlace {
 
   async #start(accounts, say) {
     this.dir = mkdtempSync(join(tmpdir(), 'svc-bench-ledger-'));
-    // An embedded PostgreSQL that runs as another user must get through.
+    // The embedded PostgreSQL may run as another user, who needs access.
     chmodSync(this.dir, 0o711);
     this.server = await startEmbeddedPostgres({ dataDir: join(this.dir, 'data') });
     this.pool = createPool(this.server.url, { name: 'bench', max: 1, statementMs: 120_000 });
@@ -87,7 +90,7 @@ export class LedgerPlace {
   }
 }
 
-/** The ledger as a process of the platform has it: its module, the event log, the consumer that posts. */
+/** The ledger as in a process of the platform: its module, the event log, and the posting consumer. */
 async function startLedger(url) {
   const ledger = LedgerModule.with(loadConfig(ledgerConfig, {}));
   const imports = [
@@ -111,7 +114,7 @@ async function startLedger(url) {
     ledger: part(Ledger),
     books: part(Books),
     poster: part(ledger.providers.find(({ name }) => name === 'Poster')),
-    /** Resolves when all that was recorded is posted. */
+    /** Resolves when all recorded events are posted. */
     drained: () => strategy.drained(usageRecorded.topic, LEDGER_GROUP, DRAIN_MS),
     stop: () => app.close(),
   };

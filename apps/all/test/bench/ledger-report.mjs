@@ -1,12 +1,12 @@
-// What a run of the ledger's bench has found, for people.
+// The report of the ledger's bench.
 
-/** What the ledger is to reach on two cores. */
+/** The ledger's targets on two cores. */
 const TARGETS = { chargesPerSecond: 15_000, holdP99Ms: 5 };
 
-/** Other work that takes more of the machine than this makes the figures doubtful. */
+/** If other work takes more of the machine than this, the figures are unreliable. */
 const CALM_SHARE = 0.1;
 
-/** Where the run takes place and with what. */
+/** The machine and the versions. */
 export function headText({ machine, options }) {
   const { cores, cpu, node, otherWork } = machine;
   const { seconds, rounds, accounts, concurrency } = options;
@@ -17,7 +17,7 @@ export function headText({ machine, options }) {
   ].join('\n');
 }
 
-/** Charges/s of everything that posts them, and what one costs. */
+/** Charges/s of each competitor, and the cost of a charge. */
 export function postText(posts) {
   const rows = posts.map(({ name, spread, median }) => [
     name,
@@ -35,7 +35,7 @@ export function postText(posts) {
   ].join('\n');
 }
 
-/** How the ledger compares with its rival, and with what it should. */
+/** How the ledger compares with its rival, and with its targets. */
 export function ratioText(posts) {
   return posts
     .filter(({ part }) => part === 'ledger')
@@ -67,7 +67,7 @@ export function holdText(holds) {
   ].join('\n');
 }
 
-/** Whether the money is right: the ledger by its audit, its rival by its balances. */
+/** Whether the money is correct: the ledger by its audit, its rival by its balances. */
 export function moneyText({ audit, rows }) {
   const faults = audit.mismatches.slice(0, 5).join('; ');
   return [

@@ -1,15 +1,15 @@
-// How the ledger and its rival are loaded, and what is measured of that.
+// The load for the ledger and its rival, and the measurements.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMeter } from './ledger-cpu.mjs';
 import { chargeInRows, holdInRow } from './ledger-rows.mjs';
 import { chargeOf, nextHold } from './ledger-workload.mjs';
 
-/** More requests under way would only wait for one of its connections. */
+/** More concurrent requests would only wait for one of its connections. */
 const ROWS_CONCURRENCY = 64;
 const POSTING_BATCH = 500;
 /** The interval of the open loop's timer. */
 const TICK_MS = 1;
-/** Requests of the open loop that may be under way; what comes beyond them is left out and told. */
+/** Maximum number of open requests of the open loop; further ones are dropped and reported. */
 const MOST_UNDER_WAY = 1_000;
 
 /** The ledger: a hold, its charge durable in the event log, and at the end all posted. */
@@ -24,7 +24,7 @@ export async function loadLedger({ ledger, drained }, { pickAccount, seconds, co
   return measure({ ask, seconds, concurrency, drained, postgresPid, latencies: { settleMs } });
 }
 
-/** The rival: a hold and a charge, each in rows of their own. */
+/** The rival: a hold and a charge, each in separate rows. */
 export async function loadRows({ prisma }, { pickAccount, seconds, postgresPid }) {
   const settleMs = [];
   const ask = async () => {
@@ -37,7 +37,7 @@ export async function loadRows({ prisma }, { pickAccount, seconds, postgresPid }
   return measure({ ask, seconds, concurrency: ROWS_CONCURRENCY, postgresPid, latencies: { settleMs } });
 }
 
-/** A closed loop of so many requests at once, and what its charges have cost until all are posted. */
+/** A closed loop with this concurrency, and the cost of its charges until all are posted. */
 async function measure({ ask, seconds, concurrency, drained, postgresPid, latencies }) {
   const cpu = cpuMeter(postgresPid);
   const fromMs = performance.now();
@@ -62,7 +62,7 @@ async function measure({ ask, seconds, concurrency, drained, postgresPid, latenc
   };
 }
 
-/** Posting alone: batches of charges that are there already, one batch after the other as the consumer does. */
+/** Posting only: prepared batches of charges, one after the other like the consumer. */
 export async function loadPosting({ poster }, { pickAccount, seconds, postgresPid }) {
   const batches = Array.from({ length: 20 * seconds }, () =>
     Array.from({ length: POSTING_BATCH }, () => chargeOf(nextHold(pickAccount))),
@@ -81,8 +81,8 @@ export async function loadPosting({ poster }, { pickAccount, seconds, postgresPi
 }
 
 /**
- * Holds at a fixed rate, each followed by its charge, whether or not earlier ones are done. The time of a hold counts
- * from when it was due, so that a process that is busy with something else does not look quick.
+ * Holds at a fixed rate, each followed by its charge, whether or not earlier ones are done. The time of a
+ * hold counts from when it was due, so that a process that is busy with something else does not look quick.
  */
 export async function paceHolds({ hold, charge, drained }, { perSecond, seconds }) {
   const holdMs = [];
@@ -124,7 +124,7 @@ export function stepsOfLedger({ ledger, drained }, pickAccount) {
   };
 }
 
-/** The same of its rival. */
+/** The same for its rival. */
 export function stepsOfRows({ prisma }, pickAccount) {
   return {
     hold: async () => {

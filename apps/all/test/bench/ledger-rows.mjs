@@ -1,8 +1,8 @@
-// The same work as it is usually written: every request its own rows, in a transaction of its own, by Prisma's model API.
+// The usual implementation: each request has its own rows, in its own transaction, by Prisma's model API.
 
 const TRANSACTION = { maxWait: 60_000, timeout: 60_000 };
 
-/** Takes the held amount from the balance, if that has so much. */
+/** Takes the held amount from the balance, if it is sufficient. */
 export async function holdInRow(prisma, { accountId, amountNano }) {
   const { count } = await prisma.ledgerAccount.updateMany({
     where: { id: accountId, usdNano: { gte: amountNano } },
@@ -11,7 +11,7 @@ export async function holdInRow(prisma, { accountId, amountNano }) {
   if (count !== 1) throw new Error('the balance is too small');
 }
 
-/** The charge, its lines, its transfer, and what of the hold was not used back to the balance. */
+/** Writes the charge, its lines, its transfer, and returns the unused part of the hold to the balance. */
 export async function chargeInRows(prisma, hold, charge) {
   const { requestId, accountId, usage, cost } = charge;
   const at = new Date(charge.at);

@@ -1,19 +1,19 @@
-// Requests as a gateway would bring them to a ledger: which account, what is held, what is charged.
+// Requests like those of a gateway to a ledger: the account, the hold, the charge.
 import { randomBytes } from 'node:crypto';
 
 const MODELS = ['llama-70b', 'qwen-32b', 'mistral-24b'];
 const BACKEND = 'http://127.0.0.1:4000/v1';
 /** Nano-dollars per million tokens: 0.15 USD for input and 0.60 USD for output. */
 const PRICES = { input: 150_000_000n, output: 600_000_000n };
-/** What a stream of this size holds at first. */
+/** The initial hold of a stream of this size. */
 const HELD_NANO = 500_000n;
 
-/** One account has every request. */
+/** All requests are for one account. */
 export function hotAccount(id) {
   return () => id;
 }
 
-/** The n-th account has a share of 1/n of what the first has (Zipf, s = 1). */
+/** The n-th account gets 1/n of the requests of the first (Zipf, s = 1). */
 export function zipfAccounts(ids) {
   const upTo = new Float64Array(ids.length);
   let sum = 0;
@@ -33,14 +33,14 @@ export function zipfAccounts(ids) {
 const RUN = randomBytes(6).toString('hex');
 let made = 0;
 
-/** What is asked of the ledger before an answer. */
+/** The hold before a completion. */
 export function nextHold(pickAccount) {
   const accountId = pickAccount();
   const requestId = `chatcmpl-${RUN}${(made += 1).toString(16).padStart(20, '0')}`;
   return { requestId, accountId, keyId: `key-of-${accountId}`, amountNano: HELD_NANO };
 }
 
-/** What the answer costs: two lines, of tokens that differ from request to request. */
+/** The charge of the completion: two lines, with tokens that differ between requests. */
 export function chargeOf({ requestId, accountId, keyId }) {
   const promptTokens = 50 + Math.floor(Math.random() * 500);
   const completionTokens = 1 + Math.floor(Math.random() * 500);

@@ -1,4 +1,4 @@
-// Measures the ledger beside the same work done row by row through Prisma. ledger.md tells what and how.
+// Measures the ledger and the same work done row by row through Prisma. See ledger.md.
 import { writeFileSync } from 'node:fs';
 import { readOptions } from './ledger-options.mjs';
 import { LedgerPlace } from './ledger-place.mjs';
@@ -16,12 +16,12 @@ import { hotAccount, zipfAccounts } from './ledger-workload.mjs';
 import { describeMachine } from './machine.mjs';
 import { median } from './rounds.mjs';
 
-/** Holds per second on one account, and charges per second of other accounts beside them. */
+/** Holds per second on one account, and charges per second of other accounts at the same time. */
 const HOLDS_PER_SECOND = 1_000;
 const BESIDE_PER_SECOND = 5_000;
-/** The code of each kind of load is compiled by then. */
+/** Duration of the warm-up, in which the code of each kind of load is compiled. */
 const WARM_UP_SECONDS = 1;
-/** What may go by beside the load itself. */
+/** Time for everything else than the load itself. */
 const MARGIN_MS = 240_000;
 
 /** Progress goes to stderr: stdout is the report. */
@@ -29,7 +29,7 @@ function say(text) {
   console.error(`… ${text}`);
 }
 
-/** Does the whole run and tells what it found. False when money is wrong. */
+/** Runs everything and prints the report. Returns false if money is wrong. */
 async function bench(place, options) {
   const machine = await describeMachine();
   console.log(`${headText({ machine, options })}\n`);
@@ -45,7 +45,7 @@ async function bench(place, options) {
   return audit.ok && rows.ok;
 }
 
-/** Rounds in turn of everything that posts charges, each with its medians. */
+/** Alternating rounds of all competitors that post charges, each with its medians. */
 async function runPosts(place, { parts, ...options }) {
   const { ledger, rows } = place;
   const spreads = { 'one hot account': hotAccount(place.hotId), 'Zipf (s = 1)': zipfAccounts(place.ids) };
@@ -74,7 +74,9 @@ async function runPosts(place, { parts, ...options }) {
   });
 }
 
-/** Holds at a fixed rate on one account: with their own charges only, beside others', and row by row. */
+/**
+ * Holds at a fixed rate on one account: only with their own charges, with those of others, and row by row.
+ */
 async function runHolds(place, { parts, seconds }) {
   if (!parts.has('holds')) return [];
   const { ledger, rows } = place;
@@ -97,7 +99,7 @@ async function runHolds(place, { parts, seconds }) {
   ];
 }
 
-/** The median of each figure, those within figures included. */
+/** The median of each figure, also of nested figures. */
 function medians(rounds) {
   const [first] = rounds;
   if (typeof first === 'number') return median(rounds);

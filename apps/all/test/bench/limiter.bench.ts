@@ -1,4 +1,5 @@
-// What `admit` and `settle` cost one request: in memory, and on Redis beside a plain INCR in the same run.
+// The cost of `admit` and `settle` for one request: in memory, and on Redis, compared with a plain INCR in
+// the same run.
 // After a build: node apps/all/test/bench/limiter.bench.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdmitRequest, Limiter } from '@svc/contracts';
@@ -12,7 +13,7 @@ const MEMORY_REQUESTS = 200_000;
 const REDIS_REQUESTS = 12_000;
 const ROUNDS = 3;
 
-/** No limit is ever reached, so each request goes the whole way. */
+/** No limit is ever reached, so each request takes the full path. */
 const user = { requestsPerMinute: 1e9, tokensPerMinute: 1e12 };
 const CASES = {
   'one window': { limits: { user } },
@@ -33,16 +34,16 @@ interface Work {
   readonly name: string;
   readonly requests: number;
   readonly atOnce: number;
-  /** Does what is measured, for request number `index`. */
+  /** The measured work, for request number `index`. */
   readonly one: (index: number) => Promise<unknown>;
 }
 
 type Redis = ReturnType<typeof connectRedis>;
 
-/** Runs the work over and over and gives the round of the median CPU. */
+/** Runs the work repeatedly and returns the round with the median CPU time. */
 async function measure(work: Work, redis?: Redis): Promise<Row> {
   const rows: Row[] = [];
-  // The first round is for the compiler.
+  // The first round is the warm-up.
   for (let round = 0; round <= ROUNDS; round += 1) rows.push(await measureOnce(work, redis));
   const sorted = rows.slice(1).toSorted((a, b) => a.cpuMicros - b.cpuMicros);
   const median = sorted[Math.floor(sorted.length / 2)];
@@ -80,7 +81,7 @@ async function measureOnce({ name, requests, atOnce, one }: Work, redis: Redis |
   };
 }
 
-/** What the server has used of the CPU, and how many commands clients have sent. */
+/** The server's CPU time, and the number of commands that clients have sent. */
 async function serverOf(redis: Redis): Promise<{ cpuMicros: number; reads: number }> {
   const [cpu, commands] = [await redis.info('cpu'), await redis.info('commandstats')];
   const second = (name: string): number => Number(new RegExp(`${name}:([\\d.]+)`).exec(cpu)?.[1] ?? 0);

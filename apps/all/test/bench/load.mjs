@@ -1,4 +1,4 @@
-// Puts a gateway under load: one request after the other on each of many kept-alive connections.
+// Puts a gateway under load: one request after the other on each of many keep-alive connections.
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,10 +8,10 @@ import { versionOf } from './installed.mjs';
 
 const STEADY_PROGRAM = new URL('./steady-load-program.mjs', import.meta.url);
 
-/** A gateway may do work after its answers, for which it is charged as well, up to this time. */
+/** A gateway may work after its responses for up to this time, which counts as well. */
 const QUIET_MS = 10_000;
 
-/** What makes the load: wrk where it is installed, else autocannon. */
+/** The load generator: wrk if it is installed, else autocannon. */
 export function findLoad() {
   const wrk = versionOf('wrk', '-v');
   if (wrk === undefined) return { name: `autocannon ${autocannon().version}`, run: runAutocannon };
@@ -19,15 +19,17 @@ export function findLoad() {
 }
 
 /**
- * What makes a load of so many requests/s at random moments, however many a gateway could answer. With `autocannon -R` each
- * connection sends its share of a second at once, so that a gateway has full load and none in turn.
+ * What makes a load of so many requests/s at random moments, however many a gateway could answer. With
+ * `autocannon -R` each connection sends its share of a second at once, so that a gateway has full load and
+ * none in turn.
  */
 export const steadyLoad = () => ({ name: 'requests at random moments', run: runSteadily });
 
 /**
- * One run against one gateway: answers, faults, requests/s, milliseconds of latency, microseconds of CPU of the
- * gateway per request, and the shares of its core that it and others had while the load lasted. A gateway that is one of
- * several processes tells in `parts` who the others are; `parts` of the result is the microseconds of each per request.
+ * One run against one gateway: answers, faults, requests/s, milliseconds of latency, microseconds of CPU of
+ * the gateway per request, and the shares of its core that it and others had while the load lasted. A gateway
+ * that is one of several processes tells in `parts` who the others are; `parts` of the result is the
+ * microseconds of each per request.
  */
 export async function runLoad(place, load, { gateway, connections, seconds, rate }) {
   const usage = () => usageOf(gateway.child.pid, place.cores?.measured ?? []);
@@ -48,7 +50,7 @@ export async function runLoad(place, load, { gateway, connections, seconds, rate
   };
 }
 
-/** Milliseconds of CPU so far, NaN where there are no figures, and the time. */
+/** Milliseconds of CPU so far, NaN if there are no figures, and the time. */
 function usageOf(pid, cores) {
   const figures = { own: cpuMs(pid), children: childrenCpuMs(pid), cores: coresMs(cores) };
   return { ...figures, at: performance.now() };
@@ -68,7 +70,7 @@ function mapped(figures, change) {
   return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, change(figure, name)]));
 }
 
-/** Ends after the load's own time and a grace for its start and its last answers. */
+/** Ends after the load's own time and a grace period for its start and its last responses. */
 function deadlineMs(seconds) {
   return (seconds + 10) * 1000;
 }

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What the run takes place on, and how busy it is with other things before the run: 0 to 1 of all cores. */
+/** The machine of the run, and its utilisation before the run: 0 to 1 of all cores. */
 export async function describeMachine(cores) {
   const before = times();
   await sleep(1_000);

@@ -1,4 +1,4 @@
-// Measures this service beside a bare proxy and a peer, in one run. README.md tells what and how.
+// Measures this service, a bare proxy and a peer, in one run. See README.md.
 import { writeFileSync } from 'node:fs';
 import { startInstantBackend, startStreamBackend } from './backend.mjs';
 import { BESIDE, startGateways, startStreamGateways } from './gateways.mjs';
@@ -11,7 +11,10 @@ import { headText, loadText, moneyText, ratiosOf, ratioText, streamText } from '
 import { runLoadRounds, runStreamRounds } from './rounds.mjs';
 import { benchShapes } from './shapes.mjs';
 
-/** What may go by beside the load itself. The usual run then ends within four minutes, the quick one within one. */
+/**
+ * Time for everything else than the load itself. A normal run then ends within four minutes, a quick one
+ * within one.
+ */
 const MARGIN_MS = { usual: 165_000, quick: 48_000 };
 
 /** Progress goes to stderr: stdout is the report. */
@@ -19,7 +22,7 @@ function say(text) {
   console.error(`… ${text}`);
 }
 
-/** Does the whole run and tells what it found. False when something did not start, failed, or lost money. */
+/** Runs everything and prints the report. Returns false if something did not start, failed, or lost money. */
 async function bench(place, options) {
   const machine = await describeMachine(place.cores);
   const instant = await startInstantBackend(place);
@@ -72,7 +75,7 @@ async function main() {
   process.on('SIGINT', () => void end(130, 'stopping'));
   process.on('SIGTERM', () => void end(143, 'stopping'));
   const margin = options.quick ? MARGIN_MS.quick : MARGIN_MS.usual;
-  // Another checkout takes its turns as well; a cluster starts slowly, and each shape has two loads.
+  // Another checkout takes turns as well; a cluster starts slowly, and each shape has two loads.
   const share = options.shape === 'cluster' ? 6 : options.beside ? 4 : 3;
   const deadlineMs = (margin * share) / 3 + options.rounds * options.seconds * share * 1_000;
   setTimeout(() => void end(1, `the run took more than ${deadlineMs / 1000} s`), deadlineMs);

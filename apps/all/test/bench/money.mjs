@@ -1,10 +1,10 @@
-// Speed without the money would be worth nothing: every answer must have been charged, once.
+// Speed is worthless without correct charges: every completion must be charged, once.
 import { prove } from './gateways.mjs';
 
-/** Asked one by one, without load, so that each answer can be counted. */
+/** Requests sent one by one, without load, so that each completion can be counted. */
 const EXACT_ANSWERS = 200;
 
-/** Compares what was answered with what the service's ledger says. */
+/** Compares the completions with the service's ledger. */
 export class Books {
   #load = { answers: 0, cutOff: 0 };
 
@@ -18,13 +18,13 @@ export class Books {
     return books;
   }
 
-  /** A load has ended. Each of its connections may have had an answer under way that nobody read. */
+  /** A load has ended. Each of its connections may have had an unread response in progress. */
   loadEnded(answers, connections) {
     this.#load.answers += answers;
     this.#load.cutOff += connections;
   }
 
-  /** Once all load is over: every answer has its charge, and only those that were cut off may have one more. */
+  /** After all load: every completion has its charge, and only cut-off ones may have one more. */
   async closeLoad() {
     const { answers, cutOff } = this.#load;
     const audit = await this.operator.auditAfter(this.start + answers);
@@ -33,7 +33,7 @@ export class Books {
     this.load = { charges, answers, cutOff, ok: charges >= answers && charges <= answers + cutOff };
   }
 
-  /** After `closeLoad`: as many charges as answers, when every answer was read to its end. */
+  /** After `closeLoad`: as many charges as completions, if every response was read to its end. */
   async closeExact(gateway, streamed) {
     for (let asked = 0; asked < EXACT_ANSWERS; asked += 1) await prove(gateway);
     const answers = streamed + EXACT_ANSWERS;

@@ -19,7 +19,7 @@ const QUICK = { ...DEFAULTS, seconds: 2, rounds: 2, streams: 32 };
 const SHAPES = ['all', 'cluster'];
 const MOST = { seconds: 60, rounds: 9, connections: 1024, streams: 1024 };
 
-/** The settings of one run. Ends the process with a usage message when they are wrong. */
+/** The settings of one run. Exits with a usage message if they are invalid. */
 export function readOptions(args) {
   try {
     return parse(args);

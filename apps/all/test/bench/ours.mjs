@@ -1,4 +1,5 @@
-// This service under load: everything on, with a temporary data folder and limits that nothing reaches.
+// This service under load: everything enabled, with a temporary data folder and limits that are never
+// reached.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,12 +11,12 @@ import { freePort } from './processes.mjs';
 const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));
 const CREDIT_USD = '500000.00';
 const CALL_MS = 30_000;
-/** How long the ledger may take to post what the load has left. */
+/** Time limit for the ledger to post the charges after the load. */
 const POSTING_MS = 20_000;
 
 /**
- * Starts the service, of this checkout or of another, in front of both backends: `{ child, url, headers, operator }`. `env` has
- * further settings.
+ * Starts the service, of this checkout or of another, in front of both backends: `{ child, url, headers,
+ * operator }`. `env` has further settings.
  */
 export async function startOurs(
   place,
@@ -25,7 +26,7 @@ export async function startOurs(
   const [port, operatorPort] = [await freePort(), await freePort()];
   const token = randomBytes(32).toString('base64url');
   const catalogPath = join(place.dir, `${name}.yaml`);
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl })));
   const child = place.start(name, process.execPath, {
     args: [
@@ -42,7 +43,7 @@ export async function startOurs(
       SVC_DATA_DIR: join(place.dir, `${name}-data`),
       SVC_CATALOG: catalogPath,
       SVC_OPERATOR_TOKEN: token,
-      // Less than what the bench waits for a process to end.
+      // Less than the bench waits for a process to exit.
       SVC_DRAIN_MS: '2000',
       // All load comes from one account.
       GATEWAY_ACCOUNT_CONCURRENCY: '0',
@@ -88,7 +89,7 @@ export class Operator {
     this.token = token;
   }
 
-  /** Opens an account that can pay for any load, and gives its API key. */
+  /** Opens an account that can pay for any load, and returns its API key. */
   async openAccount() {
     const account = await this.#call('POST', '/accounts', { name: 'bench', paid: true });
     await this.#call('POST', `/accounts/${account.id}/credits`, { usd: CREDIT_USD, reference: 'bench' });
@@ -96,12 +97,12 @@ export class Operator {
     return (await this.#call('POST', `/accounts/${account.id}/api_keys`, key)).apiKey;
   }
 
-  /** The audit of the whole book. */
+  /** Audits the whole book. */
   audit() {
     return this.#call('GET', '/ledger/audit');
   }
 
-  /** The audit once at least this many charges are posted and no more come, or when that takes too long. */
+  /** Audits once at least this many charges are posted and no more arrive, or after a timeout. */
   async auditAfter(charges) {
     const deadline = performance.now() + POSTING_MS;
     let audit = await this.audit();

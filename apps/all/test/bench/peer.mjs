@@ -1,4 +1,5 @@
-// The best-known gateway on the same runtime. Fetched for the run, no dependency of this project.
+// The best-known gateway on the same runtime. It is downloaded for the run, and not a dependency of this
+// project.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,12 +14,12 @@ const cache = fileURLToPath(
 );
 const program = join(cache, 'node_modules', NAME, 'build', 'start-server.js');
 
-/** Written once all of it is there. */
+/** Written once the download is complete. */
 const fetched = join(cache, 'fetched');
 
 export const peerName = `${NAME} ${VERSION}`;
 
-/** Fetches the peer unless it is there, and starts it in front of the backend: `{ child, url, headers }`. */
+/** Downloads the peer if necessary, and starts it in front of the backend: `{ child, url, headers }`. */
 export async function startPeer(place, { backendUrl, quick }) {
   if (!existsSync(fetched)) {
     await fetchPeer(place, quick ? FETCH_MS.quick : FETCH_MS.usual).catch((error) => {
@@ -43,7 +44,7 @@ export async function startPeer(place, { backendUrl, quick }) {
 
 async function fetchPeer(place, deadlineMs) {
   mkdirSync(cache, { recursive: true });
-  // Its scripts are not run: the published build needs none.
+  // Its scripts are not run, because the published build needs none.
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--fetch-retries=1'];
   // The npm that started this run, with the same Node.
   const npm = process.env.npm_execpath;

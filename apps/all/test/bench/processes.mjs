@@ -14,17 +14,19 @@ const START_MS = 30_000;
 
 /** A temporary folder and the processes that run in it. `close` leaves nothing behind. */
 export class Workplace {
-  /** @type {Set<{ name: string, process: import('node:child_process').ChildProcess, ended: Promise<void> }>} */
+  /**
+   * @type {Set<{ name: string, process: import('node:child_process').ChildProcess, ended: Promise<void> }>}
+   */
   #running = new Set();
   /** @type {(() => Promise<unknown>)[]} */
   #ends = [];
   #closing;
 
-  /** Everything that is started from here on, this process included, stays off the measured core. */
+  /** Everything started from here on, including this process, does not use the measured core. */
   static async open({ isPinned }) {
     const place = new Workplace();
     place.dir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-    // An embedded PostgreSQL that runs as another user must get through.
+    // The embedded PostgreSQL may run as another user, who needs access.
     await chmod(place.dir, 0o711);
     place.cores = isPinned ? splitCores() : undefined;
     if (place.cores) pin(process.pid, place.cores.others);
@@ -36,7 +38,7 @@ export class Workplace {
     if (this.cores) pin(child.pid, this.cores.measured);
   }
 
-  /** Starts a program; its output goes to a file of its name in the folder. */
+  /** Starts a program; its output goes to a file with its name in the folder. */
   start(name, command, { args = [], env = process.env, cwd = this.dir, hasIpc = false } = {}) {
     if (this.#closing) throw new Error('the run is over');
     const logPath = join(this.dir, `${name}.log`);
@@ -57,7 +59,7 @@ export class Workplace {
     return { name, pid: child.pid, process: child, ended, logPath };
   }
 
-  /** Starts a program of this folder that tells by a message that it is there, and its URL if it has one, and waits for that. */
+  /** Starts a program of this folder and waits for its ready message, which may contain its URL. */
   async startProgram(name, file, { args = [], env } = {}) {
     const child = this.start(name, process.execPath, {
       args: [fileURLToPath(file), ...args],
@@ -69,7 +71,7 @@ export class Workplace {
     return { ...child, url };
   }
 
-  /** What a program that was started answers to a message. Fails when it ends before, and after the deadline. */
+  /** A started program's reply to a message. Fails if the program exits first, and after the deadline. */
   async ask(child, message, deadlineMs) {
     const answer = new Promise((resolve) => child.process.once('message', resolve));
     child.process.send(message);
@@ -80,7 +82,7 @@ export class Workplace {
     return found;
   }
 
-  /** Asks until `isReady` says so. Fails when the process ends before, or when it takes too long. */
+  /** Polls until `isReady`. Fails if the process exits first, or after the deadline. */
   async untilReady(child, isReady) {
     const over = new AbortController();
     const ready = async () => {
@@ -93,7 +95,10 @@ export class Workplace {
     }
   }
 
-  /** Runs a program to its end and gives its output. Fails on a code other than 0, its output as the cause, and after the deadline. */
+  /**
+   * Runs a program to its end and returns its output. Fails on a code other than 0, with the output as the
+   * cause, and after the deadline.
+   */
   async run(name, command, { args, env, cwd, deadlineMs }) {
     const child = this.start(name, command, { args, env, cwd });
     const isLate = await Promise.race([child.ended.then(() => false), late(deadlineMs)]);
@@ -105,7 +110,7 @@ export class Workplace {
     return output;
   }
 
-  /** Asks a process to end, and makes it after a while. */
+  /** Asks a process to stop, and kills it after a while. */
   async stop({ process: child, ended }) {
     child.kill('SIGTERM');
     if (await Promise.race([ended.then(() => false), late(STOP_MS)])) {
@@ -114,7 +119,7 @@ export class Workplace {
     }
   }
 
-  /** What was started otherwise is ended by this, the last first. */
+  /** Registers a function that stops other resources; the last is called first. */
   atEnd(end) {
     this.#ends.push(end);
   }
@@ -138,7 +143,7 @@ export class Workplace {
   }
 }
 
-/** A port that is free now, for programs that can't take one themselves. */
+/** A port that is free now, for programs that can't choose one themselves. */
 export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -150,7 +155,7 @@ export function freePort() {
   });
 }
 
-/** True after a while; does not keep the process alive. */
+/** Resolves to true after a while; does not keep the process alive. */
 function late(afterMs) {
   return sleep(afterMs, true, { ref: false });
 }

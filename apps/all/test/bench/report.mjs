@@ -1,16 +1,16 @@
-// What a run has found, for people.
+// The report of a run.
 import { median } from './rounds.mjs';
 
-/** What the service is to reach: requests/s over the others', microseconds of CPU per streamed chunk. */
+/** The service's targets: requests/s relative to the others, microseconds of CPU per streamed chunk. */
 const TARGETS = { beside: 1, peer: 5, bare: 0.4, bareAim: 0.5, chunkMicros: 26 };
 
-/** Below this share of its core, the load or the backend was the limit and not the gateway. */
+/** Below this share of its core, the bottleneck was the load or the backend and not the gateway. */
 const BUSY_SHARE = 0.85;
 
-/** Other work that takes more of the machine than this makes the figures doubtful. */
+/** If other work takes more of the machine than this, the figures are unreliable. */
 const CALM_SHARE = 0.1;
 
-/** Where the run takes place and with what. */
+/** The machine and the versions. */
 export function headText({ options, machine, backend, load }) {
   const { seconds, rounds, connections } = options;
   const { cores, cpu, node, pinned, otherWork } = machine;
@@ -52,7 +52,7 @@ function loadNotes({ name, problem, median: figures, operator }) {
   return notes;
 }
 
-/** This service over the others: requests/s round by round, of which the median, and by CPU per request. */
+/** This service relative to the others: requests/s by round, of which the median, and CPU per request. */
 export function ratiosOf([ours, bare, peer, beside]) {
   return {
     peer: ratioOf(ours, peer),
@@ -65,11 +65,11 @@ function ratioOf(ours, other) {
   if (!ours.median || !other.median) return undefined;
   const byRound = ours.rounds.map((round, index) => round.perSecond / other.rounds[index].perSecond);
   const byCpu = other.median.cpuMicros / ours.median.cpuMicros;
-  // Without figures of the CPU there is no such ratio.
+  // Without CPU figures there is no such ratio.
   return { perSecond: median(byRound), ...(Number.isFinite(byCpu) && { byCpu }) };
 }
 
-/** How the service compares, and with what it should. */
+/** How the service compares with its targets. */
 export function ratioText({ peer, bare, beside }) {
   const aim = `(aim ${TARGETS.bareAim})`;
   return [
@@ -87,7 +87,7 @@ function verdict(ratio, target) {
   return `${fixed(ratio.perSecond, 2)}${byCpu}; target >= ${target}: ${word}`;
 }
 
-/** CPU per streamed chunk of each gateway, and whether each stream came whole. */
+/** CPU per streamed chunk of each gateway, and whether each stream was complete. */
 export function streamText(gateways, { streams, rounds }) {
   const rows = gateways.map(({ name, median: figures, whole, asked }) => [
     name,
@@ -114,7 +114,7 @@ function chunkVerdict(gateways) {
   return [`  ${fixed(times, 2)} times the bare proxy's; target <= ${TARGETS.chunkMicros} us/chunk: ${word}`];
 }
 
-/** Whether the money is right: no charge missing, none too many. */
+/** Whether the money is correct: no charge missing, none too many. */
 export function moneyText({ audit, load, exact }) {
   const faults = audit.mismatches.slice(0, 5).join('; ');
   return [

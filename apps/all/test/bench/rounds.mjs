@@ -1,10 +1,11 @@
-// The gateways take turns, so that a slow minute of the machine falls on all of them.
+// The gateways take turns, so that a slow minute of the machine affects all of them.
 import { runLoad } from './load.mjs';
 import { runStreams } from './streams.mjs';
 
 /**
- * Before the first round, each gateway gets this much of the same load, or what its `warmUp` says, so that its code is compiled. This service
- * takes twice the CPU per request in its first seconds, and settles after about ten.
+ * Before the first round, each gateway gets this much of the same load, or what its `warmUp` says, so that
+ * its code is compiled. This service takes twice the CPU per request in its first seconds, and settles after
+ * about ten.
  */
 const WARM_UP_SECONDS = { usual: 10, quick: 3 };
 const WARM_UP_STREAMS = 16;
@@ -33,7 +34,7 @@ export async function runLoadRounds(place, { gateways, load, options, say, rate 
   });
 }
 
-/** Each gateway with `rounds`, their `median`, and how many streams came whole, the warm-up's included. */
+/** Each gateway with `rounds`, their `median`, and the number of complete streams, including the warm-up. */
 export async function runStreamRounds({ gateways, options, say }) {
   const warm = new Map();
   for (const gateway of gateways) {
@@ -57,7 +58,7 @@ export async function runStreamRounds({ gateways, options, say }) {
   });
 }
 
-/** Runs every gateway once a round: a map of their results. */
+/** Runs every gateway once per round: a map of their results. */
 async function inTurn(gateways, rounds, run) {
   const results = new Map(gateways.map((gateway) => [gateway, []]));
   for (let round = 1; round <= rounds; round += 1) {
@@ -74,7 +75,7 @@ export function medians(rounds) {
   return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name]))]));
 }
 
-/** The middle one, or the mean of the two in the middle. */
+/** The middle value, or the mean of the two in the middle. */
 export function median(numbers) {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

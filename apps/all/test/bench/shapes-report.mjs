@@ -1,11 +1,11 @@
-// What a run of both shapes has found, for people.
+// The report of a run of both shapes.
 import { fixed, table } from './report.mjs';
 import { median } from './rounds.mjs';
 
-/** The gateway of a cluster may cost this many times what the one process does. */
+/** The gateway of a cluster may cost this many times as much as the single process. */
 const GATEWAY_TIMES = 1.2;
 
-/** The process that is asked, in either shape. */
+/** The process that gets the requests, in either shape. */
 const ASKED = 'process asked';
 
 /** Requests/s and latency of both shapes. */
@@ -20,7 +20,7 @@ export function loadsText(shapes) {
   return table(['', 'requests/s', 'p50 ms', 'p99 ms', 'faults'], rows).join('\n');
 }
 
-/** What of the CPU a request costs where. */
+/** The CPU time of a request in each process. */
 export function partsText([one, cluster]) {
   return table(['CPU us/request', one.name, cluster.name], partRows(one, cluster)).join('\n');
 }
@@ -35,7 +35,7 @@ function partRows(one, cluster) {
   return [...rows, ['together', fixed(sum(inOne), 0), fixed(sum(inCluster), 0)]];
 }
 
-/** What the process that is asked costs in the cluster, beside the one process. */
+/** The cost of the process that gets the requests in the cluster, relative to the single process. */
 export function timesText([one, cluster]) {
   const byRound = cluster.rounds.map(({ cpuMicros }, at) => cpuMicros / one.rounds[at].cpuMicros);
   const times = median(byRound);

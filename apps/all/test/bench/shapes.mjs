@@ -1,4 +1,5 @@
-// What distribution costs: this service as one process, and as a cluster of one process of each kind, in turn.
+// The cost of distribution: this service as one process, and as a cluster of one process of each kind, in
+// turn.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,12 +16,12 @@ import { headText, moneyText } from './report.mjs';
 import { medians, runLoadRounds } from './rounds.mjs';
 import { loadsText, partsText, timesText } from './shapes-report.mjs';
 
-/** Nothing is streamed here, so nobody asks it. */
+/** Nothing is streamed here, so it gets no requests. */
 const NO_STREAM_URL = 'http://127.0.0.1:9';
 
 /**
- * Code is compiled by how often it ran, and the cluster answers a third of what one process does: only after as many
- * requests are they equally warm.
+ * Code is compiled after a number of runs, and the cluster serves a third of the requests of one process:
+ * they are equally warm only after the same number of requests.
  */
 const WARM_UP_SECONDS = {
   one: { usual: 25, quick: 5 },
@@ -28,10 +29,10 @@ const WARM_UP_SECONDS = {
   again: { usual: 2, quick: 1 },
 };
 
-/** Of what the slower shape can answer. */
+/** Share of the slower shape's maximum. */
 const STEADY_SHARE = 0.8;
 
-/** Does the whole run and tells what it found. False when something did not start, failed, or lost money. */
+/** Runs everything and prints the report. Returns false if something did not start, failed, or lost money. */
 export async function benchShapes(place, { options, say }) {
   const machine = await describeMachine(place.cores);
   const { url: instantUrl, name: backend } = await startInstantBackend(place);
@@ -56,7 +57,7 @@ export async function benchShapes(place, { options, say }) {
   };
   const full = await run(shapes, { load });
   console.log(`As many requests as each can answer\n${loadsText(full)}\n${partsText(full)}\n`);
-  // A process that has little to do pays more for each request, so that only the same load compares them.
+  // A process with little load has a higher cost per request, so only the same load is comparable.
   const rate = Math.max(
     1,
     Math.floor(STEADY_SHARE * Math.min(...full.map(({ median }) => median.perSecond))),
@@ -82,12 +83,12 @@ async function startOne(place, options) {
   return { ...one, parts: { PostgreSQL: () => childrenPids(one.child.pid) } };
 }
 
-/** Every kind of process once, on servers of its own; the load goes past the balancer. */
+/** One process of each kind, on separate servers; the load bypasses the balancer. */
 async function startCluster(place, { profile, ...urls }) {
   const infra = await temporaryInfra();
   place.atEnd(() => infra.wipe());
   const catalogPath = join(place.dir, 'cluster.yaml');
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog(urls)));
   const [operatorToken, internalToken] = [0, 1].map(() => randomBytes(32).toString('base64url'));
   const cluster = await Cluster.start({
@@ -100,7 +101,7 @@ async function startCluster(place, { profile, ...urls }) {
       SVC_DRAIN_MS: '2000',
       // All load comes from one account.
       GATEWAY_ACCOUNT_CONCURRENCY: '0',
-      // There is none.
+      // It does not exist.
       ROUTER_SIMULATOR_URL: `${NO_STREAM_URL}/v1`,
       ...(profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profile)}` }),
     },

@@ -1,9 +1,9 @@
-// What `steadyLoad` runs: requests at random moments, as those of clients who know nothing of each other, so many a second on
-// average. Each is sent when its moment has come, however many are under way; its latency counts from then.
+// Started by `steadyLoad`: requests at random moments, like those of independent clients, at this average
+// rate per second. Each is sent at its time, however many are in progress; its latency counts from then.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-/** How long answers may be awaited after the last request. */
+/** Timeout for responses after the last request. */
 const LAST_MS = 9_000;
 
 const { url, headers, body, connections, seconds, rate } = JSON.parse(process.argv[2]);
@@ -26,7 +26,7 @@ async function ask(dueMs) {
 const underWay = [];
 const startMs = performance.now();
 const endMs = startMs + seconds * 1_000;
-/** The time to the next one of independent events has an exponential distribution. */
+/** The interval between independent events has an exponential distribution. */
 const pauseMs = () => (-Math.log(1 - Math.random()) * 1_000) / rate;
 for (let dueMs = startMs + pauseMs(); dueMs < endMs; dueMs += pauseMs()) {
   if (dueMs > performance.now()) await sleep(dueMs - performance.now());

@@ -1,18 +1,18 @@
-// Asks a gateway for many streamed answers at once and sees to it that each arrives whole.
+// Requests many streamed responses at once and checks that each is complete.
 import { Agent, request } from 'node:http';
 import { STREAM_PACE_MS, TEXT_CHUNKS, TEXT_MARK, events, streamQuestion } from './answers.mjs';
 import { cpuMs, untilQuiet } from './cpu.mjs';
 
 const DONE = 'data: [DONE]\n\n';
-/** More than a mark that is cut in two needs, and enough of a refusal to tell why. */
+/** Longer than a marker cut in two, and enough of a refusal to show its reason. */
 const KEPT_BYTES = 300;
 const QUIET_MS = 5_000;
-/** Many times what the pace of the backend asks for. */
+/** Many times the duration at the backend's pace. */
 const DEADLINE_MS = events.length * STREAM_PACE_MS * 8;
 
 /**
- * One run of `streams` answers at once: how many were asked for and came whole (each text chunk, and `[DONE]` at the end), the
- * first fault, the time to the first byte, and the gateway's CPU per chunk in microseconds.
+ * One run of `streams` answers at once: how many were asked for and came whole (each text chunk, and `[DONE]`
+ * at the end), the first fault, the time to the first byte, and the gateway's CPU per chunk in microseconds.
  */
 export async function runStreams({ gateway, streams }) {
   const agent = new Agent({ keepAlive: true, maxSockets: streams });
@@ -38,7 +38,7 @@ export async function runStreams({ gateway, streams }) {
   }
 }
 
-/** Reads one answer to its end. Never fails: what went wrong is in `fault`. */
+/** Reads one response to its end. Never fails: `fault` has the error. */
 function readStream(agent, { url, headers }) {
   const started = performance.now();
   const seen = { texts: 0, reads: 0, firstByteMs: 0, tail: Buffer.alloc(0), fault: undefined };

@@ -1,10 +1,14 @@
-// What telemetry costs a completion that does nothing else: a difference that is not lost in the noise of a whole request.
+// The cost of telemetry for a completion without other work: a difference that is not lost in the noise of a
+// full request.
 const PROGRAM = new URL('./telemetry-program.mjs', import.meta.url);
 
-/** So many that it is the way of a request that is measured, and not what comes once a second, nor a process that wakes up. */
+/**
+ * High enough to measure the path of a request, and not work that happens every second or the wake-up of a
+ * process.
+ */
 const PER_SECOND = 30_000;
 
-/** A completion may take a machine that is busy longer than the rate asks for. */
+/** On a busy machine a completion may take longer than the rate allows. */
 const GRACE_MS = 30_000;
 
 async function start(place, name, env) {
@@ -15,7 +19,10 @@ async function start(place, name, env) {
   };
 }
 
-/** Microseconds of CPU that telling adds to a completion, for each round. One that tells and one that does not take turns. */
+/**
+ * Microseconds of CPU that telemetry adds to a completion, for each round. Runs with and without telemetry
+ * alternate.
+ */
 export async function telemetryMicros(place, { env, rounds, seconds }) {
   const [off, on] = await Promise.all([start(place, 'off', {}), start(place, 'on', env)]);
   await Promise.all([off(seconds), on(seconds)]);

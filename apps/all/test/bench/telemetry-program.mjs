@@ -1,5 +1,5 @@
-// What `telemetry-parts` starts: completions that do nothing but tell of themselves, at a steady rate. Whether it tells is
-// in its environment: with an OTLP endpoint all of it, without one as little as a process does that tells nobody.
+// Started by `telemetry-parts`: completions that do nothing but record telemetry, at a steady rate. The
+// environment decides whether it is exported: with an OTLP endpoint all of it, without one the minimum.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   SPAN_KIND,
@@ -21,7 +21,7 @@ import { z } from 'zod';
 const TURN_MS = 10;
 const SCRAPE_MS = 1_000;
 
-/** Counts what a streamed completion counts, in all processes together. */
+/** Counts the metrics of a streamed completion, of all processes together. */
 function countOne(startMs) {
   for (const call of ['hold', 'extend', 'settle'])
     money.callDuration.record((performance.now() - startMs) / 1_000, call, '');
@@ -39,10 +39,10 @@ function countOne(startMs) {
   requests.duration.record((performance.now() - startMs) / 1_000, 'POST', '/api/v1/chat/completions', '200');
 }
 
-/** A wait, as each step of a request has one. */
+/** A wait, as in each step of a request. */
 const work = () => Promise.resolve();
 
-/** The steps that a completion has in one process, with the waits in between. */
+/** The steps of a completion in one process, with the waits in between. */
 async function completion(id) {
   const startMs = performance.now();
   const trace = tracing.forClient({
@@ -80,7 +80,7 @@ async function completion(id) {
   });
 }
 
-/** As many completions as the rate asks for in that time; microseconds of CPU of each. */
+/** As many completions as the rate requires in that time; microseconds of CPU of each. */
 async function round(perSecond, seconds) {
   const before = process.cpuUsage();
   const startMs = performance.now();
@@ -100,7 +100,7 @@ async function round(perSecond, seconds) {
   return (user + system) / all;
 }
 
-/** 32 hex digits, the last 14 spread evenly, as those of requests are. */
+/** 32 hex digits, the last 14 uniformly distributed, like those of requests. */
 const idOf = (at) =>
   `${at.toString(16).padStart(18, '0')}${Math.floor(Math.random() * 2 ** 52)
     .toString(16)

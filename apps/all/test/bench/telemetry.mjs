@@ -1,6 +1,7 @@
-// What telemetry costs: the CPU of a request with everything on (traces of 1 %, metrics and traces by OTLP every 5 s, and
-// Prometheus asking each second) beside that of a process that tells nobody, in turns; and before that of completions that
-// do nothing else. `npm run bench:telemetry -- --rounds 6 --seconds 5`. At most 10 µs of CPU a request are allowed.
+// The cost of telemetry: the CPU time of a request with everything enabled (traces of 1 %, metrics and traces
+// by OTLP every 5 s, and a Prometheus scrape every second), compared with a process without telemetry, in
+// turns; and first the same for completions without other work. `npm run bench:telemetry -- --rounds 6
+// --seconds 5`. The limit is 10 µs of CPU per request.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -15,12 +16,12 @@ import { telemetryMicros } from './telemetry-parts.mjs';
 const CONNECTIONS = 32;
 const METRICS_TOKEN = 'metrics-token-of-the-bench-of-telemetry';
 const SCRAPE_MS = 1_000;
-/** Microseconds of CPU that telemetry may take of a request. */
+/** Maximum microseconds of CPU per request for telemetry. */
 const ALLOWED = 10;
 
 const micros = (number) => `${number.toFixed(1)} µs`;
 
-/** Takes what is sent by OTLP. */
+/** Receives OTLP data. */
 async function startSink() {
   const sink = { requests: 0, server: createServer() };
   sink.server.on('request', (request, response) => {

@@ -1,4 +1,5 @@
-// What a wallet's sign-in costs, by ours and by the library's own path in turn, and how long it holds the event loop.
+// The cost of a wallet's sign-in, with our code and with the library's own in turn, and how long it blocks
+// the event loop.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Signatures, readSignIn } from '@svc/gateway/testing';
@@ -13,12 +14,12 @@ const USAGE = `Usage: npm run bench:wallets -- [options]
   --json FILE    write the figures to FILE as well
 `;
 
-/** How long a verification may hold the event loop. */
+/** Maximum time that a verification may block the event loop. */
 const TURN_MOST_MS = 2;
 
 const ORIGIN = 'https://api.example.com';
 
-/** Ends the process with a usage message when the settings are wrong. */
+/** Exits with a usage message if the settings are invalid. */
 function readOptions() {
   try {
     const { values } = parseArgs({
@@ -47,14 +48,14 @@ function count(text, most) {
   return number;
 }
 
-/** Headers of as many wallets. */
+/** Headers of this number of wallets. */
 async function headersOf(newWallet, length) {
   const headers = [];
   while (headers.length < length) headers.push(await newWallet().signIn(challengeOf(ORIGIN)));
   return headers;
 }
 
-/** As the service does it, but for the nonce, which is one insert. No chain is configured. */
+/** Like the service, except for the nonce, which is one insert. No chain is configured. */
 function oursWith(signatures) {
   return async (header) => {
     const signIn = readSignIn(header);
@@ -63,7 +64,7 @@ function oursWith(signatures) {
   };
 }
 
-/** As the library shows it to be done, nonces apart as well. */
+/** Like the library's examples, also without nonces. */
 async function theirs(header) {
   const payload = parseSIWxHeader(header);
   const valid = await validateSIWxMessage(payload, new URL(ORIGIN));
@@ -71,7 +72,7 @@ async function theirs(header) {
   if (!verified.isValid) throw new Error(`the library refuses it: ${verified.invalidMessage}`);
 }
 
-/** Microseconds of CPU that one costs, its threads included. */
+/** Microseconds of CPU per sign-in, including its threads. */
 async function cpuOf(verify, headers) {
   const before = process.cpuUsage();
   await Promise.all(headers.map(verify));
@@ -79,7 +80,10 @@ async function cpuOf(verify, headers) {
   return (user + system) / headers.length;
 }
 
-/** The longest turn of the event loop, in ms, while each header comes in a turn of its own, all under way at once. */
+/**
+ * The longest turn of the event loop, in ms, if each header arrives in a separate turn and all are in
+ * progress at once.
+ */
 async function longestTurn(verify, headers) {
   let running = true;
   let longestMs = 0;
@@ -111,7 +115,7 @@ async function measure({ rounds, signIns }, verify) {
     Object.entries(verify).map(([by, way]) => ({ chain, by, way, cpuMicros: [], turns: [] })),
   );
   const idle = [];
-  // The first round is for the compiler.
+  // The first round is the warm-up.
   for (let round = 0; round <= rounds; round += 1) {
     console.error(`… round ${round} of ${rounds}`);
     for (const each of ways) {
@@ -131,7 +135,7 @@ function rowOf({ chain, by, cpuMicros, turns }) {
   return { chain, by, cpuMicros: micros, perSecondPerCore: 1e6 / micros, ...turnOf(turns) };
 }
 
-/** What others took of the core can only make a turn longer, so that the calmest round tells the most. */
+/** Other processes can only make a turn longer, so the calmest round is the most accurate. */
 const turnOf = (turns) => ({ turnMs: median(turns), calmestTurnMs: Math.min(...turns) });
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];

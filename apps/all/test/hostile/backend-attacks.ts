@@ -1,18 +1,18 @@
 import { type Behaviour, ending, piece } from './hostile-backend.js';
 
-/** What a client may get for it: an answer, or one of these problems, by status or inside of a stream. */
+/** The allowed results for a client: a completion, or one of these problems, as a status or in a stream. */
 export type Outcome = 'answer' | 'INFERENCE_FAILED' | 'REQUEST_TIMEOUT' | 'MODEL_AT_CAPACITY';
 
-/** One thing that a backend does wrong. */
+/** One misbehaviour of a backend. */
 export interface Attack {
   readonly name: string;
   readonly behave: Behaviour;
-  /** Whether a client asks for a stream. Without it both are tried. */
+  /** Whether the client requests a stream. By default both are tried. */
   readonly stream?: boolean;
   readonly outcomes: readonly Outcome[];
-  /** Text that an answer then has. */
+  /** Text that a completion must contain. */
   readonly says?: string;
-  /** Text that it does not have. */
+  /** Text that it must not contain. */
   readonly hides?: string;
 }
 
@@ -34,7 +34,7 @@ export const raw =
 
 export const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n';
 
-/** Answers with a stream of these bytes, or with this whole body. */
+/** Responds with a stream of these bytes, or with this complete body. */
 export const sends =
   (
     stream: string | Buffer,

@@ -17,18 +17,18 @@ import {
 } from './backend-attacks.js';
 import { ending, piece, whole } from './hostile-backend.js';
 
-/** Writes as fast as it is read, until the connection is closed. */
+/** Writes as fast as the gateway reads, until the connection is closed. */
 async function flood(to: Writable, bytes: string): Promise<void> {
   const closed = new AbortController();
   to.once('close', () => closed.abort());
   while (!to.destroyed) {
-    // Others have their turn as well.
+    // Lets others run as well.
     if (to.write(bytes)) await sleep(0);
     else await once(to, 'drain', { signal: closed.signal }).catch(() => undefined);
   }
 }
 
-/** The same, past HTTP on the connection itself. */
+/** The same, directly on the socket. */
 async function rawFlood({ socket }: ServerResponse, head: string, bytes: string): Promise<void> {
   if (!socket) return;
   socket.write(head);

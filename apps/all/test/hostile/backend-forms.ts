@@ -195,7 +195,7 @@ export const FORMS: readonly Attack[] = [
 
 const lie = (usage: object): Behaviour => sends(TEXT + ending(usage), whole('one two three', usage));
 
-/** Counts that no answer of three words has. */
+/** Counts that no completion of three words can have. */
 export const LIES: readonly Attack[] = [
   { completion_tokens: 1e7 },
   { completion_tokens: Number.MAX_SAFE_INTEGER },

@@ -7,7 +7,7 @@ import { decent, ending, piece } from './hostile-backend.js';
 import { type Answer, type AskOptions, Stage } from './stage.js';
 import { doublings, growthFaults } from './growth.js';
 
-/** Deadlines and bounds of the platform here; it logs what it does. */
+/** Timeouts and limits of the platform in these tests; it logs what it does. */
 const SETTINGS = {
   SVC_LOG_LEVEL: 'info',
   ROUTER_FIRST_CHUNK_TIMEOUT_MS: '2000',
@@ -19,15 +19,15 @@ const SETTINGS = {
   ROUTER_STREAM_LIMIT_BYTES: '64000000',
 };
 
-/** An answer that takes longer, several times all of these together, never ends. */
+/** Several times the sum of all these timeouts: a response that takes longer hangs. */
 const HANGS_MS = 45_000;
 const TEST_MS = 150_000;
 
-/** The most that an answer of three words to one word may cost. */
+/** The maximum cost of a completion of three words for a prompt of one word. */
 const FAIR_USD = 0.0001;
 
 let stage: Stage;
-/** An account for which an answer that is not streamed may cost too much to be held for at once. */
+/** An account that is too poor for a full hold of a completion that is not streamed. */
 let poor: string;
 
 beforeAll(async () => {
@@ -37,27 +37,27 @@ beforeAll(async () => {
 
 afterAll(() => stage.stop());
 
-/** What a client got: `answer`, or the code of a problem. */
+/** The client's result: `answer`, or the code of a problem. */
 function outcomeOf({ status, text, error }: Answer): string {
   if (error) return error.code;
   if (status !== 200) return String(status);
   return /"error":\{[^}]*"code":"(\w+)"/.exec(text)?.[1] ?? 'answer';
 }
 
-/** The answers to every way in which a client can ask; `undefined` for one that does not end. */
+/** The results for each kind of request; `undefined` for one that hangs. */
 async function answersTo({ behave, stream }: Attack): Promise<(Answer | undefined)[]> {
   stage.backend.behave = behave;
   const ask = (body: object, options: AskOptions = {}): Promise<Answer | undefined> =>
     stage.say('hi', body, { signal: AbortSignal.timeout(HANGS_MS), ...options }).catch(() => undefined);
   const answers: (Answer | undefined)[] = [];
   if (stream !== false) answers.push(await ask({ stream: true, max_tokens: 1_000 }));
-  // The backend is asked for a stream here.
+  // The gateway requests a stream from the backend here.
   if (stream !== false) answers.push(await ask({ max_tokens: 8_000 }, { apiKey: poor }));
   if (stream !== true) answers.push(await ask({ max_tokens: 10 }));
   return answers;
 }
 
-/** What is not as it may be. */
+/** All violations. */
 function faultsOf(answer: Answer | undefined, { outcomes, says = '', hides }: Attack): string[] {
   if (!answer) return ['it never ends'];
   const outcome = outcomeOf(answer);
@@ -74,7 +74,7 @@ async function serves(): Promise<void> {
   expect(outcomeOf(await stage.say('hi', { stream: true }))).toBe('answer');
 }
 
-/** After the tests before it in its suite. */
+/** Checks after the other tests of its suite. */
 function leavesNothing(): void {
   it(
     'leaves no hold, no wrong book, no memory, and a service that serves',

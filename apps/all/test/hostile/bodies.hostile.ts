@@ -27,7 +27,7 @@ const headOf = (target: string, headers: Record<string, string | number>): strin
 
 const authorized = (): Record<string, string> => ({ authorization: `Bearer ${stage.apiKey}` });
 
-/** Sends so many bytes without an end, at once or until there is an answer. */
+/** Sends this number of bytes without completing the body, at once or until there is a response. */
 async function flood(target: string, bytes: string, headers: Record<string, string> = {}): Promise<number> {
   const request = await RawRequest.open(stage.platform.rootUrl);
   request.write(headOf(target, { 'content-length': bytes.length, ...headers }));
@@ -104,7 +104,7 @@ it(
       .poll(async () => (await stage.probe.heldBytes()) - before, { timeout: 30_000, interval: 500 })
       .toBeGreaterThan(64 * MB);
     expect((await stage.say('hi', {}, { apiKey: other })).status).toBe(200);
-    // A part of 128 MiB, and what is on its way.
+    // A part of 128 MiB, plus the data in transit.
     expect((await stage.probe.heldBytes()) - before).toBeLessThan(200 * MB);
     for (const request of stalled) request.close();
     expect(new Set(await statuses)).toEqual(new Set([0, 429]));

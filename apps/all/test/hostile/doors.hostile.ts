@@ -18,7 +18,7 @@ afterAll(async () => {
 const origin = (url: string): string => new URL(url).origin;
 const statusIn = (answer: string): number => Number(answer.split(' ')[1]);
 
-/** A path in every way of writing it that a router or a proxy might read as the same. */
+/** All spellings of a path that a router or a proxy might treat as equal. */
 function spellings(path: string): string[] {
   const [, first = '', ...rest] = path.split('/');
   const tail = rest.join('/');
@@ -68,22 +68,25 @@ describe("the operator's API", () => {
     'Basic Og==',
     '',
     '\xa0',
-  ])('opens to nobody who shows no token: %j', async (authorization) => {
+  ])('rejects requests without a token: %j', async (authorization) => {
     const target = '/operator/v1/ledger/audit';
     const answer = await answerTo(origin(stage.platform.operatorUrl), { target, headers: { authorization } });
     expect(statusIn(answer)).toBe(401);
   });
 
-  it.each([' ', 'x', '\xa0', 'a'.repeat(31)])('has no token that is none: %j', async (token) => {
-    const started = await Platform.start({ env: { SVC_OPERATOR_TOKEN: token } }).then(
-      async (platform) => {
-        await platform.stop();
-        return 'it starts';
-      },
-      (error: unknown) => String(error),
-    );
-    expect(started).not.toBe('it starts');
-  });
+  it.each(['rejects an empty or too short token: %j', 'x', '\xa0', 'a'.repeat(31)])(
+    'has no token that is none: %j',
+    async (token) => {
+      const started = await Platform.start({ env: { SVC_OPERATOR_TOKEN: token } }).then(
+        async (platform) => {
+          await platform.stop();
+          return 'it starts';
+        },
+        (error: unknown) => String(error),
+      );
+      expect(started).not.toBe('it starts');
+    },
+  );
 });
 
 it.each(spellings('/api/v1/models'))(
@@ -95,7 +98,7 @@ it.each(spellings('/api/v1/models'))(
   },
 );
 
-it('who has failed too often is turned away however the path is written', async () => {
+it('blocks a client with too many failures, however the path is written', async () => {
   const headers = { authorization: 'Bearer SVC_INFERENCE_KEY_of_nobody', 'content-type': 'application/json' };
   const statuses: number[] = [];
   for (let count = 0; count < 30; count += 1) {
@@ -104,7 +107,7 @@ it('who has failed too often is turned away however the path is written', async 
       statusIn(await answerTo(stage.platform.rootUrl, { method: 'POST', target, headers, body: '{}' })),
     );
   }
-  // Others of this file have failed before.
+  // Earlier tests of this file have caused failures.
   expect([401, 429]).toEqual(expect.arrayContaining(statuses));
   expect(statuses.at(-1)).toBe(429);
   for (const target of spellings('/api/v1/models').slice(0, 3))

@@ -2,7 +2,7 @@ import type { Random } from '../random.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What this reads of a JSON schema, as OpenAPI 3.1 has it. */
+/** The parts of an OpenAPI 3.1 schema that this module uses. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -42,7 +42,7 @@ interface Operation {
   readonly responses: Fields;
 }
 
-/** The description that the service publishes, as far as it is read here. */
+/** The parts of the published description that this module uses. */
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
@@ -50,34 +50,34 @@ export interface Description {
 
 export interface ExtremeRequest {
   readonly method: string;
-  /** With its query, without the base of the API. */
+  /** With its query, without the base URL of the API. */
   readonly path: string;
   readonly body?: string;
-  /** Where a value is one past a bound; it must be refused. */
+  /** The path of a value that is just beyond a bound; it must be refused. */
   readonly beyond: readonly string[];
-  /** The statuses that the description has for it. */
+  /** The statuses that the description lists for it. */
   readonly statuses: readonly string[];
 }
 
-/** Of all values so many are one past a bound. */
+/** The share of values that are just beyond a bound. */
 const BEYOND = 0.04;
 const OPTIONAL = 0.25;
 const DEEPEST = 8;
 const LONGEST = 2_000_000;
-/** An answer to a longer body is none about its values. */
+/** Longer bodies are refused for their size, which tests nothing about their values. */
 const BODY_CHARS = 8_000_000;
 /** Longer ones are refused for the length of the URL. */
 const QUERY_CHARS = 3_000;
 const PATH_CHARS = 300;
 
-/** Where no bound is given. */
+/** Used if the schema has no bound. */
 const LENGTHS = [0, 1, 2, 255, 256, 257, 4_096, 65_536];
 const COUNTS = [0, 1, 2, 3, 17, 256];
 const NUMBERS = [0, -0, 1, -1, 0.5, 1e-7, 1e21, 2 ** 31, -(2 ** 31), 2 ** 53 - 1, -(2 ** 53 - 1)];
 const CHARACTERS = ['a', ' ', '"', '\\', '\u0000', 'é', '字', '👾', '\u202e', '%', '\n'];
 const TIMES = ['1970-01-01', '2000-02-29', '0001-01-01', '9999-12-31', '2026-06-30'];
 
-/** Draws requests that a schema allows but nobody expects, and such that are one past a bound of it. */
+/** Generates unusual requests that a schema allows, and requests just beyond one of its bounds. */
 export class ExtremeRequests {
   private readonly operations: readonly { method: string; path: string; operation: Operation }[];
   private beyond: string[] = [];
@@ -96,7 +96,7 @@ export class ExtremeRequests {
     );
   }
 
-  /** Each operation in turn; every other is the one with the largest body. */
+  /** Each operation in turn; every second request is for the one with the largest body. */
   next(): ExtremeRequest {
     const chat = this.operations.find(({ path }) => path === '/chat/completions');
     const turn = this.operations[Math.floor(this.at / 2) % this.operations.length];
@@ -112,7 +112,7 @@ export class ExtremeRequests {
       method,
       path: target,
       ...(isShort && { body: text }),
-      // Without its body a request is one that lacks it.
+      // A request without a required body tests only the missing body.
       beyond: text === undefined || isShort ? this.beyond : ['body'],
       statuses: Object.keys(operation.responses),
     };
@@ -131,7 +131,7 @@ export class ExtremeRequests {
         );
       } else if (place === 'query' && (required || this.random.chance(OPTIONAL))) {
         const value = this.value(schema, name, 0);
-        // An item that is empty is none.
+        // Empty items are ignored.
         const items = (Array.isArray(value) ? value : [value]).map((item) => String(item).trim() || 'x');
         const text = Array.isArray(value) ? items.join() : String(value);
         if (text.length <= QUERY_CHARS) query.set(name, text.toWellFormed());
@@ -177,7 +177,7 @@ export class ExtremeRequests {
     if (format === 'uuid') return this.isBeyond(path) ? 'no-uuid' : crypto.randomUUID();
     if (format === 'date') return this.random.pick(TIMES);
     if (format === 'date-time') return `${this.random.pick(TIMES)}T23:59:59.999Z`;
-    // Nothing outside is asked for.
+    // No requests to other hosts.
     if (format === 'uri')
       return this.random.pick(['data:,', 'data:text/plain;base64,YQ==', 'http://127.0.0.1:1/x']);
     if (contentEncoding === 'base64') return 'A'.repeat(4 * this.random.pick([0, 1, 1_000, 100_000]));
@@ -187,7 +187,7 @@ export class ExtremeRequests {
     if (minLength > 0 && this.isBeyond(path)) return 'a'.repeat(minLength - 1);
     if (isFew) return this.random.pick(CHARACTERS).repeat(Math.max(minLength, this.random.pick(LENGTHS)));
     if (this.isBeyond(path)) return 'a'.repeat(maxLength + 1);
-    // Characters of one unit each, so that a length means the same to everybody.
+    // Characters of one UTF-16 unit each, so that a length means the same to every validator.
     return this.random
       .pick(['a', 'é', ' '])
       .repeat(this.random.pick([minLength, maxLength, Math.max(minLength, maxLength - 1)]));
@@ -201,7 +201,7 @@ export class ExtremeRequests {
       schema.maximum ?? (schema.exclusiveMaximum === undefined ? undefined : schema.exclusiveMaximum - step);
     if (least !== undefined && Number.isSafeInteger(least - 1) && this.isBeyond(path)) return least - 1;
     if (most !== undefined && Number.isSafeInteger(most + 1) && this.isBeyond(path)) return most + 1;
-    // Beyond 2^51 no double has a half.
+    // Beyond 2^51 no double has a fraction of one half.
     if (type === 'integer' && this.isBeyond(path)) return Math.max(least ?? 0, -(2 ** 50)) + 0.5;
     const fits = (value: number): boolean =>
       value >= (least ?? -Infinity) &&
@@ -239,7 +239,7 @@ export class ExtremeRequests {
     return Object.fromEntries(entries);
   }
 
-  /** Whether the value there is to be one past a bound. Once there is one, the rest is as it should be. */
+  /** Whether this value is to be beyond a bound. There is only one such value in a request. */
   private isBeyond(path: string): boolean {
     if (this.beyond.length > 0 || !this.random.chance(BEYOND)) return false;
     this.beyond.push(path);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await stage.stop();
 });
 
-/** The ADMIN key of an account that nobody remembers anything of. */
+/** The ADMIN key of an account whose charges are not checked. */
 async function openAdmin(): Promise<string> {
   const { body } = await stage.platform.operator('POST', '/accounts', { name: 'extremes' });
   const terms = { apiKeyType: 'ADMIN', description: 'extremes' };
@@ -34,7 +34,7 @@ async function openAdmin(): Promise<string> {
   return String(key.body['apiKey']);
 }
 
-/** A service that has more to do than its machine can, refuses some; one that fails does so every time. */
+/** An overloaded service refuses some requests; a bug makes the same request fail every time. */
 async function sendUntilTaken(request: ExtremeRequest): Promise<Answered> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await send(request);
@@ -49,7 +49,7 @@ interface Answered {
   readonly text: string;
 }
 
-/** A completion is for the model that is there; it is remembered what each costs. */
+/** Completions use the model that exists; the cost of each is recorded. */
 async function send({ method, path, body, beyond }: ExtremeRequest): Promise<Answered> {
   if (path === '/chat/completions') {
     const isNamed = beyond.includes('body.model');
@@ -75,7 +75,7 @@ async function send({ method, path, body, beyond }: ExtremeRequest): Promise<Ans
 
 function faultOf(request: ExtremeRequest, { status, type, text }: Answered): string | undefined {
   if (text === 'cut') return 'the connection was cut';
-  // What this deployment does not sell; nothing of the request was looked at.
+  // Features that this deployment does not offer; the rest of the request was not validated.
   if (status === 503 && text.startsWith('{"error":"X402_NOT_CONFIGURED"')) return undefined;
   if (status >= 500) return 'a request is not what makes a service fail';
   if (!request.statuses.includes(String(status))) return 'the status is not described';

@@ -41,7 +41,7 @@ afterAll(async () => {
   files.close();
 });
 
-/** As large as a video may be, and nothing in it. */
+/** A video of the maximum size, without content. */
 const VIDEO = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42', 'latin1'), Buffer.alloc(24_900_000)]);
 
 const file = (data: string): object => ({ type: 'file', file: { file_data: data } });
@@ -67,7 +67,7 @@ trailer<</Root 1 0 R>>
 
 const TEXT = 'BT /F1 12 Tf 20 200 Td (written in a PDF) Tj ET\n';
 const PDF = pdf(Buffer.from(TEXT));
-/** Takes thirty times as long to read, and is hardly larger: most of its operators draw nothing. */
+/** Takes thirty times as long to read, but is hardly larger: most of its operators draw nothing. */
 const SLOW_PDF = pdf(deflateSync(TEXT + 'q Q\n'.repeat(200_000)), '/Filter/FlateDecode');
 
 it('are not fetched for who cannot pay for the request without them', async () => {
@@ -93,7 +93,7 @@ it(
 );
 
 describe('hundreds of one account', () => {
-  /** Asks so often, each time with these parts, and tells what was answered so far. */
+  /** Sends this number of requests, each with these parts, and returns the statuses so far. */
   function asking(
     count: number,
     parts: object[],
@@ -131,7 +131,7 @@ describe('hundreds of one account', () => {
         sent.filter((body) => body.includes('image/png') && body.includes('written in a PDF')),
       ).toHaveLength(3);
       expect(sent.join()).not.toContain('Error processing file');
-      // They did not wait for all that came before them.
+      // They did not wait for all earlier ones.
       expect(floodLeft).toBeGreaterThan(0);
       const refused = flood.answers.filter(({ status }) => status !== 200);
       for (const { status, headers } of refused)

@@ -1,39 +1,39 @@
 import type { ServiceProbe } from '../probe.js';
 
-/** A cost below a unit is allowed however it grows, and says more about the moment than about the request. */
+/** A cost below one unit is allowed however it grows; it depends more on the moment than on the request. */
 const MEASURABLE = 1;
-/** A cost too small to be told from none. */
+/** A cost too small to be measured. */
 const LEAST = 0.05;
-/** Each size is tried this often at least. The least of its costs is the one that was disturbed least. */
+/** The minimum number of attempts for each size. The lowest cost is the least disturbed one. */
 const TRIES = 3;
-/** What grows with the square does so however often it is tried. */
+/** Quadratic growth shows in every attempt, so more attempts don't help. */
 const MOST_TRIES = 24;
-/** No more tries begin after this much processor time of the service: a busy machine does not shorten it. */
+/** No more attempts start after this CPU time of the service, which a busy machine does not shorten. */
 const PATIENCE_CPU_MS = 60_000;
-/** For a test that asks for growth: what grows with the square takes its time. */
+/** For tests that measure growth: quadratic growth takes time. */
 export const GROWTH_MS = 240_000;
 
 interface Growth {
-  /** What the cost grows with: 1 with the size, 2 with its square. 0 where it stays too small to tell. */
+  /** The exponent of the growth: 1 for linear, 2 for quadratic. 0 if the cost is too small to measure. */
   readonly exponent: number;
-  /** Processor time of the service by size, in units, beside what the smallest size costs. */
+  /** CPU time of the service by size, in units, minus the cost of the smallest size. */
   readonly costs: readonly { readonly size: number; readonly units: number }[];
 }
 
 const NO_GROWTH: Growth = { exponent: 0, costs: [] };
 
-/** A cost that grows faster than this is not linear, whatever the noise. */
+/** Costs that grow faster than this are not linear, whatever the noise. */
 const LINEAR = 1.5;
 
-/** What this costs is no cost of a size. */
+/** The cost of the smallest size is the baseline. */
 const SMALLEST = 1;
 
-/** Sizes that double, up to a largest one. */
+/** Sizes that double, up to the largest one. */
 export function doublings(largest: number, count = 5): number[] {
   return Array.from({ length: count }, (_, at) => Math.floor(largest / 2 ** (count - 1 - at)));
 }
 
-/** What is wrong with how the processor time of the service grows with the size of what is done; nothing if it is linear. */
+/** The fault in the growth of the service's CPU time with the size of the work; undefined if it is linear. */
 export async function growthFaults(
   probe: ServiceProbe,
   sizes: readonly number[],
@@ -67,7 +67,7 @@ function growthOf(leastMs: ReadonlyMap<number, number>, sizes: readonly number[]
   return { exponent: exponentOf(costs), costs };
 }
 
-/** The slope, by logarithms, over the last two steps. */
+/** The slope on a logarithmic scale, over the last two steps. */
 function exponentOf(costs: Growth['costs']): number {
   const [from, , to] = costs.slice(-3);
   if (!from || !to || to.units < MEASURABLE) return 0;

@@ -2,27 +2,30 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { TestServer } from '@svc/testing';
 
-/** One request that a backend was sent, and the answer that it has to give. */
+/** A request to the backend, with its response. */
 interface Exchange {
   readonly body: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** What a backend does with a request. Without an end the answer stalls until the connection is closed. */
+/**
+ * How a backend handles a request. If it does not end the response, the response stalls until the
+ * connection is closed.
+ */
 export type Behaviour = (exchange: Exchange) => void | Promise<void>;
 
-/** A backend that does what a test wants, right or wrong. */
+/** A backend whose behaviour tests control. */
 export class HostileBackend {
   private constructor(
     private readonly server: TestServer,
-    /** What is done with the requests to come. */
+    /** Handles the next requests. */
     public behave: Behaviour,
   ) {}
 
   static async start(behave: Behaviour = decent()): Promise<HostileBackend> {
     const server = await TestServer.start((request, response) => {
-      // A connection that the platform cuts is what many tests want to see.
+      // Many tests make the platform cut connections.
       response.on('error', () => undefined);
       void text(request)
         .then((body) => backend.behave({ body, request, response }))
@@ -32,7 +35,7 @@ export class HostileBackend {
     return backend;
   }
 
-  /** The base of its API. */
+  /** The base URL of its API. */
   get url(): string {
     return `${this.server.url}/v1`;
   }
@@ -45,23 +48,23 @@ export class HostileBackend {
 const chunkOf = (choices: object[], rest: object = {}): string =>
   `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'x', choices, ...rest })}\n\n`;
 
-/** An event of a stream: a piece of the answer. */
+/** A stream event with a part of the completion. */
 export const piece = (content: string): string =>
   chunkOf([{ index: 0, delta: { content }, finish_reason: null }]);
 
-/** The events that end a stream, with these counts if there are any. */
+/** The events that end a stream, with these counts if given. */
 export function ending(usage?: object): string {
   const finish = chunkOf([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   return `${finish}${usage === undefined ? '' : chunkOf([], { usage })}data: [DONE]\n\n`;
 }
 
-/** The body of a whole answer. */
+/** The body of a complete response. */
 export function whole(content: string, usage?: object): string {
   const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
   return JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'x', choices, usage });
 }
 
-/** Answers as a good server does, with this text and these counts. */
+/** Responds correctly, with this text and these counts. */
 export function decent(
   content = 'hi',
   usage: object = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },

@@ -5,7 +5,7 @@ import { Stage } from './stage.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 let stage: Stage;
-/** What the backend was sent. */
+/** The request that the backend received. */
 let sent: Fields[] = [];
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const image = { type: 'image_url', image_url: { url: 'data:,' } };
 const user = { role: 'user', content: 'hi' };
 const said = (...messages: object[]): Fields => ({ messages });
 
-/** A known name in other letters, as decoders that ignore case take it for the same. */
+/** A known name in another case, which decoders that ignore case treat as the same. */
 const otherCases = (name: string): string[] => [
   name.toUpperCase(),
   name.charAt(0).toUpperCase() + name.slice(1),
@@ -67,7 +67,7 @@ describe('names that equal a known one but for case', () => {
     expect(sent).toEqual([]);
   });
 
-  it('reach it neither by what unknown members of known objects hold', async () => {
+  it('reach no backend in unknown members of known objects either', async () => {
     const url = 'http://10.0.0.1/secret';
     const message = {
       ...user,
@@ -113,7 +113,7 @@ describe('the limit of output', () => {
   );
 });
 
-/** Counts that no answer of ten words can have. */
+/** Counts that no completion of ten words can have. */
 const LIES = [
   { prompt_tokens: 5, completion_tokens: 1e7 },
   { prompt_tokens: 5, completion_tokens: 9_007_199_254_740_991 },
@@ -128,7 +128,7 @@ const LIES = [
   { prompt_tokens: 5, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 1e12 } },
 ];
 
-/** By what a model of the tests costs: 20 tokens of output, and a prompt of some words with room to spare. */
+/** The cost of 20 output tokens and a generous prompt, with the prices of the tests' models. */
 const MOST_USD = (20 * 0.6 + 4_096 * 0.15) / 1e6;
 
 describe.each(LIES)('a backend that counts %j', (usage) => {
@@ -148,8 +148,8 @@ describe.each(LIES)('a backend that counts %j', (usage) => {
   );
 });
 
-describe('what an account can pay', () => {
-  it('is asked for members that nobody here knows too, since a backend may read them', async () => {
+describe('the balance of an account', () => {
+  it('has to cover members that the gateway does not know, since a backend may read them', async () => {
     const apiKey = await stage.open('0.01');
     const documents = ['word '.repeat(600_000)];
     expect((await stage.say('hi', { documents }, { apiKey })).status).toBe(402);
@@ -157,7 +157,7 @@ describe('what an account can pay', () => {
     expect((await stage.say('hi', {}, { apiKey })).status).toBe(200);
   });
 
-  it('bounds an answer that is not streamed, however much a backend goes on to say', async () => {
+  it('limits a completion that is not streamed, however much a backend sends', async () => {
     const apiKey = await stage.open('0.001');
     stage.backend.behave = ({ body, response }) => {
       const isStreamed = (JSON.parse(body) as Fields)['stream'] === true;

@@ -22,7 +22,7 @@ it('takes time in proportion to the length of a message', { timeout: GROWTH_MS }
   expect(faults).toEqual([]);
 });
 
-it('charges what was delivered of a stream that is cut, once, and holds nothing', async () => {
+it('charges the delivered part of a cut stream, once, and holds nothing', async () => {
   stage.backend.behave = ({ response }) => {
     response.write(piece('one ').repeat(100));
     setTimeout(() => response.destroy(), 50);

@@ -3,26 +3,26 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** A deliberate fault in one place of the built code, and the test that must detect it. */
 export interface Mutant {
   readonly name: string;
-  /** The file in `apps/all/test`, and the name of its test (or a part of it). */
+  /** The file in `apps/all/test`, and the title of its test (or a part of it). */
   readonly file: string;
   readonly test: string;
-  /** The compiled module, from the root of the workspace. */
+  /** The compiled module, relative to the workspace. */
   readonly module: string;
-  /** Text that the module has exactly once, and its replacement. */
+  /** Text that occurs exactly once in the module, and its replacement. */
   readonly find: string;
   readonly replace: string;
-  /** The test measures time or memory: nothing else runs beside it. */
+  /** The test measures time or memory, so nothing else may run at the same time. */
   readonly isMeasured?: boolean;
 }
 
 const VARIABLE = 'SVC_TEST_MUTANT';
 
-/** The variable that makes the service of a test this mutant. */
+/** The environment variable that injects this mutant into the service of a test. */
 export const mutantVariable = (mutant: Mutant): Record<string, string> => ({
   [VARIABLE]: JSON.stringify(mutant),
 });
 
-/** The Node options that load the mutant's module in place of the built one; none in a usual run. */
+/** The Node options that load the mutated module instead of the built one; none in a normal run. */
 export function mutantOptions(): string[] {
   const mutant = process.env[VARIABLE];
   if (mutant === undefined) return [];

@@ -1,6 +1,6 @@
-// `npm run test:mutations -- [names]`: runs hostile tests against a service with one deliberate fault at a time, and
-// fails where the test passes all the same. Ends with `N passed, N failed`. `--check` only looks whether each fault can
-// be put into the built code.
+// `npm run test:mutations -- [names]`: runs hostile tests against a service with one deliberate fault at a
+// time, and fails if the test still passes. Ends with `N passed, N failed`. `--check` only checks that each
+// fault can be injected into the built code.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,10 +13,10 @@ import { MUTANTS } from './mutants.ts';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const deadlineMs = 10 * 60_000;
 const TRIES = 4;
-/** A test waits for half of its time. */
+/** A test spends half of its time waiting. */
 const AT_ONCE = 2;
 
-/** Why the mutant can not be made, or undefined if it can. */
+/** Why the mutant can not be created, or undefined if it can. */
 function mismatchOf({ module, find }) {
   const found = readFileSync(join(root, module), 'utf8').split(find).length - 1;
   return found === 1 ? undefined : `${module} has the text ${found} times`;
@@ -63,11 +63,11 @@ const names = process.argv.slice(2).filter((name) => name !== '--check');
 const chosen = MUTANTS.filter(({ name }) => names.length === 0 || names.includes(name));
 let failed = 0;
 
-/** Tries the mutants of a list one after the other. */
+/** Runs the mutants of a list one after the other. */
 async function judge(waiting) {
   for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
     let fault = isCheck ? mismatchOf(mutant) : await faultOf(mutant);
-    // A machine that stood still for a moment may have hidden the fault.
+    // A pause of the machine may have hidden the fault.
     for (let more = isCheck ? 0 : TRIES - 1; more > 0 && fault !== undefined; more -= 1)
       fault = await faultOf(mutant);
     if (fault !== undefined) failed += 1;

@@ -6,7 +6,7 @@ import { Stage } from './stage.js';
 
 const TIMEOUT = { timeout: 300_000 };
 const CLIENTS = 16;
-/** What fills the journal of these tests, and some more. */
+/** The number of requests that fill the journal of these tests, and some more. */
 const REFUSED = 20;
 const REFUSED_MS = 120_000;
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   await stage.stop();
 });
 
-/** Asks as fast as it can until `work` has ended, and tells how often it was refused so far. */
+/** Sends requests as fast as it can until `work` has ended, and counts the refusals. */
 async function underLoad(work: (refused: () => number) => Promise<void>): Promise<void> {
   let refused = 0;
   const over = new AbortController();

@@ -8,21 +8,26 @@ const TEST_MS = 1_800_000;
 const PAGES = 200;
 const PAGE_BYTES = 2_000_000;
 
-/** What reading pages may add to a turn of the event loop: 20 ms on a core of 3 GHz. Read where it is, a page takes many times as much. */
+/**
+ * The time that reading pages may add to a turn of the event loop: 20 ms on a 3 GHz core. Reading a page
+ * on the loop takes many times as long.
+ */
 const ADDED_UNITS = 0.4;
-/** They come one after the other, and long before the first has been read all are there. */
+/** They arrive one after the other, and all are there long before the first has been read. */
 const ARRIVAL_MS = 5;
-/** So much more no disturbance makes: it is not tried again. */
+/** No disturbance causes a larger difference, so there is no further attempt. */
 const HOPELESS_UNITS = 5;
-/** The least of so many tries is the one that was disturbed least. */
+/** The lowest value of this number of attempts is the least disturbed one. */
 const TRIES = 5;
 
-/** Pages that are read at once take three times their bytes, threads their heaps, answers theirs. */
+/**
+ * Pages that are read concurrently take three times their bytes; threads need heaps, and responses memory.
+ */
 const GROWN_BYTES = 900_000_000;
 
 const WORDS = 'the tower is said to be three hundred and thirty metres tall and stands by the river';
 
-/** Some are prose, some tables, some nothing but elements. */
+/** Some are prose, some tables, some only elements. */
 const UNITS = [
   `<p>${WORDS}, ${WORDS}.</p>`,
   `<table><tr><td>${WORDS}</td><td><a href="/x">a</a></td></tr></table>`,
@@ -74,11 +79,11 @@ function scrape(apiKey: string, path: string, signal?: AbortSignal): Promise<Res
   });
 }
 
-/** Asks for as many pages, one soon after the other, and gives how they were answered. */
+/** Requests this number of pages, one soon after the other, and returns the results. */
 async function askedFor(apiKey: string, pathOf: (index: number) => string): Promise<Set<number>> {
   const statuses = await Promise.all(
     Array.from({ length: PAGES }, async (_, index) => {
-      // Two hundred requests that come in one turn are a turn of their own, whatever they are for.
+      // Two hundred requests that arrive in one turn make it long, whatever their content.
       await sleep(index * ARRIVAL_MS);
       const response = await scrape(apiKey, pathOf(index));
       await response.arrayBuffer();
@@ -95,7 +100,7 @@ it(
     const { apiKey } = await stage.platform.account('100.00');
     const read = async (): Promise<void> =>
       expect(await askedFor(apiKey, (index) => `/${index}`)).toEqual(new Set([200]));
-    // The same way in, and as many holds, for pages of which none is read.
+    // The baseline: the same requests and holds, for pages that are not read.
     const refused = async (): Promise<void> =>
       expect(await askedFor(apiKey, (index) => `https://x.com/${index}`)).toEqual(new Set([400]));
     await refused();
@@ -127,7 +132,7 @@ it(
     leaving.abort();
     await Promise.all(asked);
     await eventually('all are let go', () => underWay === 0);
-    // Whoever comes next is read at once: nothing stands in the queue.
+    // The next page is read at once, so the queue is empty.
     const response = await scrape(apiKey, '/0');
     expect(response.status).toBe(200);
     await response.arrayBuffer();

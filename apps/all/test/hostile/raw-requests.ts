@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 
-/** Requests as bytes, for what no client would send. */
+/** Raw requests that no HTTP client would send. */
 export class RawRequest {
   private said = '';
 
   private constructor(private readonly socket: Socket) {
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => (this.said += text));
-    // What the service cuts is what some tests want to see.
+    // Some tests make the service cut connections.
     socket.on('error', () => undefined);
   }
 
@@ -23,7 +23,7 @@ export class RawRequest {
     if (!this.socket.destroyed) this.socket.write(bytes);
   }
 
-  /** The status of the answer, once its head is there; 0 where the connection ends before. */
+  /** The status of the response, once its head has arrived; 0 if the connection ends before. */
   async status(): Promise<number> {
     while (!this.said.includes('\r\n\r\n') && !this.socket.closed)
       await new Promise<unknown>((resolve) => {
@@ -33,7 +33,7 @@ export class RawRequest {
     return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.said)?.[1] ?? 0);
   }
 
-  /** All that was said, once the connection has ended. */
+  /** The full response, once the connection has ended. */
   async answer(): Promise<string> {
     if (!this.socket.closed) await new Promise<unknown>((resolve) => this.socket.once('close', resolve));
     return this.said;
@@ -44,7 +44,7 @@ export class RawRequest {
   }
 }
 
-/** What a target is answered that is written as it is; the connection ends with the answer. */
+/** The response to a request target that is sent as given; the connection ends with the response. */
 export async function answerTo(
   url: string,
   {

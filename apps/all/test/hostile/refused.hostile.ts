@@ -11,7 +11,7 @@ import { nanoCost } from '../reconciliation.js';
 
 const TIMEOUT = { timeout: 300_000 };
 const CLIENTS = 12;
-/** So many are refused after a way for their charge was looked for in vain. */
+/** The number of requests that are refused because no store accepts their charge. */
 const REFUSED = 20;
 const REFUSED_MS = 120_000;
 
@@ -29,13 +29,13 @@ afterEach(() => platform.stop());
 
 const journal = (): string => join(platform.dataDir, 'ledger');
 
-/** Something stands where the journal's folder was, so that the journal takes nothing. */
+/** Replaces the journal's folder by a file, so that the journal accepts nothing. */
 async function takeJournal(): Promise<void> {
   await rm(journal(), { recursive: true, force: true });
   await writeFile(journal(), 'no folder');
 }
 
-/** How many refused requests are in the journal. */
+/** The number of refused requests in the journal. */
 function keptRefusals(): number {
   const file = join(journal(), 'charges.journal');
   return existsSync(file) ? readFileSync(file, 'latin1').split('"kind":"never"').length - 1 : 0;
@@ -46,7 +46,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds() && Date.now() < deadline) await sleep(50);
 }
 
-/** Asks for whole answers until it is told to end: who is refused one knows that it is not charged. */
+/** Sends requests until it is stopped. A refused request must not be charged. */
 async function client(over: AbortSignal): Promise<void> {
   const [{ reconciliation, apiKeys }] = payers;
   const body = { model: TEST_MODEL.id, messages: [{ role: 'user', content: 'hi' }] };
@@ -60,7 +60,10 @@ async function client(over: AbortSignal): Promise<void> {
   }
 }
 
-/** Neither the event log nor the books nor the journal takes anything while some are refused; then nobody asks any more. */
+/**
+ * The event log, the books and the journal all fail until some requests are refused; then the clients
+ * stop.
+ */
 async function nothingTakes(then: () => Promise<void>): Promise<void> {
   const over = new AbortController();
   const clients = Promise.all(Array.from({ length: CLIENTS }, () => client(over.signal)));

@@ -19,11 +19,11 @@ const body = (members: string, content = '"hi"'): string =>
   `{"model":"able","max_tokens":1,"messages":[${message(content)}]${members}}`;
 const part = (type: string, value: string): string => body('', `[{"type":"${type}","${type}":${value}}]`);
 
-/** So many messages of about so many bytes together. */
+/** This number of messages, with this total number of bytes. */
 const texts = (size: number, count: number): string =>
   Array.from({ length: count }, () => message(`"${'a'.repeat(Math.max(1, size / count - 30))}"`)).join(',');
 
-/** The service may end the connection of whoever still sends what it has refused. */
+/** The service may close the connection of a client that still sends a refused body. */
 const CUT = 0;
 
 async function statusOf(text: string): Promise<number> {
@@ -37,9 +37,9 @@ async function statusOf(text: string): Promise<number> {
 
 interface HostileClass {
   readonly name: string;
-  /** In bytes, as far as a body may go. */
+  /** In bytes, up to the maximum of a body. */
   readonly largest: number;
-  /** A body of about so many bytes. */
+  /** A body of about this number of bytes. */
   readonly of: (size: number) => string;
 }
 
@@ -225,7 +225,7 @@ describe.each(CLASSES)('$name', ({ largest, of }) => {
   it('hold the event loop no longer than a unit of work', async () => {
     const text = of(largest);
     let units = Number.POSITIVE_INFINITY;
-    // The least of some tries is the one that was disturbed least.
+    // The lowest of several attempts is the least disturbed one.
     for (let attempt = 0; attempt < 5 && units >= 1; attempt += 1)
       units = Math.min(units, await stage.probe.longestHold(() => statusOf(text)));
     expect(units).toBeLessThan(1);

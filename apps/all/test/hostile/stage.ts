@@ -10,34 +10,37 @@ import { HostileBackend } from './hostile-backend.js';
 /** The model of the hostile backend. */
 const MODEL = ABLE_MODEL.id;
 
-/** No answer of these tests takes nearly as long on any machine. */
+/** More than any response of these tests takes on any machine. */
 const DEADLINE_MS = 120_000;
-/** What requests may leave in memory, once all of them have ended. */
+/** The memory that requests may leave after all of them have ended. */
 const LEFT_BYTES = 64 * 1024 * 1024;
-/** How long the service may take to put away what clients and backends left behind. */
+/** Time limit for the service to clean up after clients and backends. */
 const SETTLED_MS = 60_000;
 
 export interface StageOptions extends PlatformOptions {
-  /** What the account has at its start. */
+  /** The initial balance of the account. */
   readonly creditUsd?: string;
-  /** Terms of the model that are not the usual ones. */
+  /** Non-default members of the model. */
   readonly model?: object;
 }
 
-/** What a client got, complete or not. */
+/** The client's result, complete or not. */
 export interface Answer {
   readonly status: number;
   readonly requestId: string;
   readonly headers: Headers;
   readonly text: string;
-  /** Whether the connection ended before the answer did. */
+  /** Whether the connection ended before the response did. */
   readonly cut: boolean;
-  /** What the answer said that it costs; only one that was seen to its end does. */
+  /** The cost in the response; only if it was received completely. */
   readonly cost?: Cost;
   readonly error?: ErrorAnswer;
 }
 
-/** The platform with a backend that does what it likes, an account that remembers all, and a look into the service. */
+/**
+ * The platform with a misbehaving backend, an account that records all costs, and measurements of the
+ * service.
+ */
 export class Stage {
   private readonly payers: Payer[] = [];
   private heldBytes = 0;
@@ -74,7 +77,7 @@ export class Stage {
     return payer.apiKeys[0];
   }
 
-  /** Opens an account whose books are looked at afterwards too, and gives its key. */
+  /** Opens an account whose books are also checked at the end, and returns its key. */
   async open(creditUsd: string): Promise<string> {
     const payer = await openPayer(this.platform, { creditUsd, stakes: false, keys: 1 });
     await payer.reconciliation.askAgain();
@@ -82,7 +85,7 @@ export class Stage {
     return payer.apiKeys[0];
   }
 
-  /** Asks for a completion, and remembers what it was told to cost. An object without a model asks for the hostile one. */
+  /** Requests a completion, and records its cost. A body without a model uses the hostile one. */
   async ask(body: object | string, { apiKey = this.apiKey, ...init }: AskOptions = {}): Promise<Answer> {
     const payer = this.payers.find(({ apiKeys }) => apiKeys.includes(apiKey));
     if (!payer) throw new Error('no account has this key');
@@ -99,14 +102,14 @@ export class Stage {
     return answer;
   }
 
-  /** Asks for a completion of one message. */
+  /** Requests a completion of one message. */
   say(content: unknown, rest: object = {}, options: AskOptions = {}): Promise<Answer> {
     return this.ask({ messages: [{ role: 'user', content }], ...rest }, options);
   }
 
   /**
-   * What is not as it was: the service has ended, the books are wrong, money is held, an answer's cost is not in the
-   * ledger, or memory is. To be empty once everything has ended.
+   * Everything that was not restored: the service has exited, the books are wrong, money is held, the cost of
+   * a response is not in the ledger, or memory has grown. Must be empty once all requests have ended.
    */
   async afterwards(): Promise<string[]> {
     const deadline = Date.now() + SETTLED_MS;
@@ -136,14 +139,14 @@ export class Stage {
     return faults;
   }
 
-  /** Memory as it is once the service has done a little of everything. */
+  /** The memory after the service has done some of every kind of work. */
   private async rememberMemory(): Promise<void> {
     for (let count = 0; count < 20; count += 1) await this.say('hi', { stream: count % 2 === 0 });
     this.heldBytes = await this.probe.heldBytes();
     if (TELLS_MEMORY) this.residentBytes = residentBytes(this.platform.service.pid);
   }
 
-  /** How much more of the service is in memory than at its start. 0 where the system does not tell. */
+  /** The resident memory that the service has gained since its start. 0 if the system does not report it. */
   get grownBytes(): number {
     return TELLS_MEMORY ? residentBytes(this.platform.service.pid) - this.residentBytes : 0;
   }
@@ -170,7 +173,7 @@ async function readAnswer(response: Response): Promise<Answer> {
   return { ...answer, ...(cost && { cost }) };
 }
 
-/** What the events of a stream say that it costs; a stream that ends in an error says so before it. */
+/** The cost in the events of a stream; a stream that ends in an error reports it before the error. */
 function costOfStream(text: string): Cost | undefined {
   const events = text.split('\n\n').filter((event) => event.startsWith('data: {'));
   const chunks = events.map((event) => JSON.parse(event.slice('data: '.length)) as Chunk);

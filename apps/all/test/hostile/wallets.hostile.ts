@@ -28,7 +28,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Values that no field expects, each for a reader that trusts it. */
+/** Values that are invalid in every field, each for another kind of parser. */
 const ODD: readonly unknown[] = [
   null,
   true,
@@ -50,7 +50,7 @@ const ODD: readonly unknown[] = [
   `${'a'.repeat(3_000)}`,
 ];
 
-/** A payload with one of its fields, at any depth, replaced, removed or doubled. */
+/** A payload with one of its fields, at any depth, replaced, removed or duplicated. */
 function harmed(payload: Json, random: Random): Json {
   const names = Object.keys(payload);
   const name = random.pick(names);
@@ -84,18 +84,18 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, code: body.code ?? body.error };
 }
 
-/** What is not a clear refusal of the client's doing. */
+/** Responses that are not a clear refusal of a client error. */
 function faultsOf(answer: Answer, payload: unknown, statuses: readonly number[]): string[] {
   const isCode = typeof answer.code === 'string' && /^[A-Z0-9_]+$/.test(answer.code);
   if (isCode && statuses.includes(answer.status)) return [];
   return [`${answer.status} ${String(answer.code)} to ${JSON.stringify(payload).slice(0, 600)}`];
 }
 
-/** Whether what was harmed is not what was signed. */
+/** Whether the modified part is not covered by the signature. */
 const saysTheSame = (payload: Json, honest: Json): boolean =>
   payload['signature'] === honest['signature'] && payload['nonce'] === honest['nonce'];
 
-it(`refuses ${EACH} hostile sign-ins with a clear 4xx, and lets none in`, { timeout: 300_000 }, async () => {
+it(`refuses ${EACH} hostile sign-ins with a clear 4xx, and admits none`, { timeout: 300_000 }, async () => {
   const random = new Random(15);
   const faults: string[] = [];
   for (let at = 0; at < EACH; at += 1) {
@@ -106,7 +106,7 @@ it(`refuses ${EACH} hostile sign-ins with a clear 4xx, and lets none in`, { time
       headers: { 'SIGN-IN-WITH-X': base64(payload) },
     });
     const answer = await answerOf(response);
-    // A change of what is not signed, such as the type, or one that says the same, is no attack.
+    // A change of an unsigned part, such as the type, or one without a different meaning, is not an attack.
     if (answer.status === 200 && saysTheSame(payload, honest)) continue;
     faults.push(...faultsOf(answer, payload, [400, 401, 402, 403, 429, 431]));
   }
