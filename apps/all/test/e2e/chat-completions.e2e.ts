@@ -362,25 +362,22 @@ describe('429', () => {
 });
 
 describe('500', () => {
-  it.each([true, false])(
-    'reports that inference failed, and charges nothing (stream: %s)',
-    async (stream) => {
-      const { id, apiKey } = await platform.account();
-      const messages = [{ role: 'user', content: '[[sim fault=500]]' }];
-      const response = await platform.chat(apiKey, { model: 'test-model', messages, stream });
-      expect(response.status).toBe(500);
-      expect(await errorOf(response)).toMatchObject({
-        code: 'INFERENCE_FAILED',
-        error: { type: 'api_error' },
-      });
-      expect(await spentNano(id, '10.00')).toBe(0);
-    },
-  );
+  it.each([true, false])('reports failed inference, and charges nothing (stream: %s)', async (stream) => {
+    const { id, apiKey } = await platform.account();
+    const messages = [{ role: 'user', content: '[[sim fault=500]]' }];
+    const response = await platform.chat(apiKey, { model: 'test-model', messages, stream });
+    expect(response.status).toBe(500);
+    expect(await errorOf(response)).toMatchObject({
+      code: 'INFERENCE_FAILED',
+      error: { type: 'api_error' },
+    });
+    expect(await spentNano(id, '10.00')).toBe(0);
+  });
 });
 
 describe('503', () => {
   it.each([true, false])(
-    'reports that a backend is down, and leaves no hold (stream: %s)',
+    'reports a backend that is down, and leaves no hold (stream: %s)',
     async (stream) => {
       // The credit covers two holds, not three: a leaked hold would make the last request a 402.
       const { id, apiKey } = await platform.account('0.01');
@@ -399,14 +396,11 @@ describe('503', () => {
     },
   );
 
-  it.each(['reports that a model is at capacity when its backend returns %s', '429'])(
-    'says that a model is at capacity when its backend answers %s',
-    async (fault) => {
-      const { apiKey } = await platform.account();
-      const messages = [{ role: 'user', content: `[[sim fault=${fault}]]` }];
-      const response = await platform.chat(apiKey, { model: 'test-model', messages });
-      expect(response.status).toBe(503);
-      expect((await errorOf(response)).code).toBe('MODEL_AT_CAPACITY');
-    },
-  );
+  it.each(['503', '429'])('reports a model at capacity when its backend returns %s', async (fault) => {
+    const { apiKey } = await platform.account();
+    const messages = [{ role: 'user', content: `[[sim fault=${fault}]]` }];
+    const response = await platform.chat(apiKey, { model: 'test-model', messages });
+    expect(response.status).toBe(503);
+    expect((await errorOf(response)).code).toBe('MODEL_AT_CAPACITY');
+  });
 });

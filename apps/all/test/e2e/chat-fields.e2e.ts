@@ -59,18 +59,15 @@ it('passes documented pass-through fields to the backend unchanged, and drops ig
   for (const name of treated('not used')) expect(seen).not.toHaveProperty(name);
 });
 
-it.each(treated('%s is refused by its name, and null is treated as absent'))(
-  '%s is refused by its name, and null is as good as nothing',
-  async (name) => {
-    const ask = (value: unknown): Promise<Response> =>
-      platform.chat(account.apiKey, {
-        model: 'test-model',
-        messages: [{ role: 'user', content: 'hi' }],
-        [name]: value,
-      });
-    const refused = await ask({ name: 'x' });
-    expect(refused.status).toBe(400);
-    expect((await errorOf(refused)).error.param).toBe(name);
-    expect((await ask(null)).status).toBe(200);
-  },
-);
+it.each(treated('refused'))('%s is refused by its name, and null is treated as absent', async (name) => {
+  const ask = (value: unknown): Promise<Response> =>
+    platform.chat(account.apiKey, {
+      model: 'test-model',
+      messages: [{ role: 'user', content: 'hi' }],
+      [name]: value,
+    });
+  const refused = await ask({ name: 'x' });
+  expect(refused.status).toBe(400);
+  expect((await errorOf(refused)).error.param).toBe(name);
+  expect((await ask(null)).status).toBe(200);
+});

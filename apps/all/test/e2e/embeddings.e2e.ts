@@ -197,15 +197,12 @@ describe('POST /embeddings', () => {
 describe("a backend's token count", () => {
   const input = 'So many words are in this text that a count of one token can not be true. '.repeat(40);
 
-  it.each(['is replaced if it can not be true: %s', 'under', 'over'])(
-    'is replaced where it can not be true: %s',
-    async (id) => {
-      const { usage } = await embed({ model: id, input });
-      const { usage: right } = await embed({ model: 'vectors', input });
-      expect(usage.prompt_tokens).toBeGreaterThan(right.prompt_tokens / 5);
-      expect(usage.prompt_tokens).toBeLessThan(right.prompt_tokens * 5);
-    },
-  );
+  it.each(['no-usage', 'under', 'over'])('is replaced if it can not be true: %s', async (id) => {
+    const { usage } = await embed({ model: id, input });
+    const { usage: right } = await embed({ model: 'vectors', input });
+    expect(usage.prompt_tokens).toBeGreaterThan(right.prompt_tokens / 5);
+    expect(usage.prompt_tokens).toBeLessThan(right.prompt_tokens * 5);
+  });
 });
 
 describe('a request for embeddings', () => {

@@ -160,18 +160,14 @@ describe(`a cluster under load charges each finished response once and to the na
     },
   );
 
-  it.each(['when %s hangs for 20 s', 'kafka'] as const)(
-    'when %s stands still for 20 s',
-    TIMEOUT,
-    async (name) => {
-      const act = async (): Promise<void> => {
-        await platform.infra[name].pause();
-        await sleep(PAUSE_MS);
-        await platform.infra[name].resume();
-      };
-      expect(await faultsOf({ act, ms: PAUSE_MS, mayHold: true })).toEqual([]);
-    },
-  );
+  it.each(['redis', 'kafka'] as const)('when %s hangs for 20 s', TIMEOUT, async (name) => {
+    const act = async (): Promise<void> => {
+      await platform.infra[name].pause();
+      await sleep(PAUSE_MS);
+      await platform.infra[name].resume();
+    };
+    expect(await faultsOf({ act, ms: PAUSE_MS, mayHold: true })).toEqual([]);
+  });
 
   it(
     'when PostgreSQL hangs for 40 s, far longer than keys are cached, and no request is refused',

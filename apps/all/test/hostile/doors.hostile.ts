@@ -74,19 +74,16 @@ describe("the operator's API", () => {
     expect(statusIn(answer)).toBe(401);
   });
 
-  it.each(['rejects an empty or too short token: %j', 'x', '\xa0', 'a'.repeat(31)])(
-    'has no token that is none: %j',
-    async (token) => {
-      const started = await Platform.start({ env: { SVC_OPERATOR_TOKEN: token } }).then(
-        async (platform) => {
-          await platform.stop();
-          return 'it starts';
-        },
-        (error: unknown) => String(error),
-      );
-      expect(started).not.toBe('it starts');
-    },
-  );
+  it.each([' ', 'x', '\xa0', 'a'.repeat(31)])('rejects an empty or too short token: %j', async (token) => {
+    const started = await Platform.start({ env: { SVC_OPERATOR_TOKEN: token } }).then(
+      async (platform) => {
+        await platform.stop();
+        return 'it starts';
+      },
+      (error: unknown) => String(error),
+    );
+    expect(started).not.toBe('it starts');
+  });
 });
 
 it.each(spellings('/api/v1/models'))(
