@@ -367,34 +367,28 @@ describe('500', () => {
     const messages = [{ role: 'user', content: '[[sim fault=500]]' }];
     const response = await platform.chat(apiKey, { model: 'test-model', messages, stream });
     expect(response.status).toBe(500);
-    expect(await errorOf(response)).toMatchObject({
-      code: 'INFERENCE_FAILED',
-      error: { type: 'api_error' },
-    });
+    expect(await errorOf(response)).toMatchObject({ code: 'INFERENCE_FAILED', error: { type: 'api_error' } });
     expect(await spentNano(id, '10.00')).toBe(0);
   });
 });
 
 describe('503', () => {
-  it.each([true, false])(
-    'reports a backend that is down, and leaves no hold (stream: %s)',
-    async (stream) => {
-      // The credit covers two holds, not three: a leaked hold would make the last request a 402.
-      const { id, apiKey } = await platform.account('0.01');
-      for (let round = 0; round < 3; round += 1) {
-        const response = await platform.chat(apiKey, {
-          model: 'nobody-there',
-          messages: MESSAGES,
-          stream,
-          max_tokens: 8_192,
-        });
-        expect(response.status).toBe(503);
-        expect((await errorOf(response)).code).toBe('MODEL_OFFLINE');
-        expect(response.headers.get('retry-after')).toBe('5');
-      }
-      expect(await platform.balances(id)).toMatchObject({ usd: '0.01' });
-    },
-  );
+  it.each([true, false])('reports a down backend, and leaves no hold (stream: %s)', async (stream) => {
+    // The credit covers two holds, not three: a leaked hold would make the last request a 402.
+    const { id, apiKey } = await platform.account('0.01');
+    for (let round = 0; round < 3; round += 1) {
+      const response = await platform.chat(apiKey, {
+        model: 'nobody-there',
+        messages: MESSAGES,
+        stream,
+        max_tokens: 8_192,
+      });
+      expect(response.status).toBe(503);
+      expect((await errorOf(response)).code).toBe('MODEL_OFFLINE');
+      expect(response.headers.get('retry-after')).toBe('5');
+    }
+    expect(await platform.balances(id)).toMatchObject({ usd: '0.01' });
+  });
 
   it.each(['503', '429'])('reports a model at capacity when its backend returns %s', async (fault) => {
     const { apiKey } = await platform.account();
