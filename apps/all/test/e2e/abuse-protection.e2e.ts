@@ -133,7 +133,7 @@ describe('failures of a key', () => {
 });
 
 describe('failures without a valid key', () => {
-  it('count for the client address that a trusted proxy names, and for no other', async () => {
+  it('count only for the client address that a trusted proxy reports', async () => {
     const account = await platform.account();
     expect((await withKey(account.apiKey, '/characters', '203.0.113.8')).status).toBe(200);
     const statuses: number[] = [];
@@ -268,7 +268,7 @@ describe('a client that retries its payment after a 409', () => {
     await chain?.stop();
   });
 
-  it('is not blocked, and is credited', { timeout: 120_000 }, async () => {
+  it('is not blocked and gets its credit', { timeout: 120_000 }, async () => {
     const header = await paymentOf(await buyer(chain, 10), topUpUrl(seller));
     const send = async (): Promise<number> => (await pay(seller, header)).status;
     await chain.call('evm_setAutomine', [false]);

@@ -145,7 +145,7 @@ describe('200', () => {
     await eventually('its last use is known', async () => (await get()).lastUsedAt !== null);
     const { usage, currentPeriodUsage, lastUsedAt } = await get();
     expect(lastUsedAt).toMatch(ISO);
-    // 2,000 tokens at 0.60 USD per million, and a short prompt.
+    // 2,000 tokens at 0.60 USD per million, plus a short prompt.
     expect(usage.trailingSevenDays).toEqual({ usd: '0.0012', vcu: '0.0000', diem: '0.0000' });
     expect(currentPeriodUsage).toEqual({ usd: '0.0012', diem: '0.0000' });
   });

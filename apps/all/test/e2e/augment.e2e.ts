@@ -182,7 +182,7 @@ describe('a file', () => {
       'The file could not be read: the file is over 25 MB.',
     ],
     ['a text', 'expected a file'],
-  ])('that can not be read is refused, naming the field, and not charged: %#', async (file, message) => {
+  ])('that cannot be read is rejected by field name, and not charged: %#', async (file, message) => {
     const { id, apiKey } = await platform.account('1.00');
     const response = await parse(apiKey, { file });
     expect(response.status).toBe(400);

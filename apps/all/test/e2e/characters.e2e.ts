@@ -207,8 +207,8 @@ describe('404', () => {
   });
 });
 
-// Each process of a cluster reads it by itself.
-describe.skipIf(isClustered())('the file of characters', () => {
+// The processes of a cluster reload the file at different times.
+describe.skipIf(isClustered())('the characters file', () => {
   const pathOf = ({ dataDir }: Platform): string => join(dataDir, '..', 'characters.yaml');
 
   it('is reloaded when it changes, and the previous characters stay if it is invalid', async () => {

@@ -99,7 +99,7 @@ describe('200, to the openai client', () => {
     expect(answer).not.toHaveProperty('system_fingerprint');
   });
 
-  it('streams several tool calls at once, each with its id, type and name', async () => {
+  it('streams parallel tool calls, each with its id, type and name', async () => {
     const messages = user('weather and time please [[sim parallel=true]]');
     const body = { model, messages, tools: [WEATHER, TIME] };
     const { whole, streamed } = await both(body);
@@ -129,7 +129,7 @@ describe('200, to the openai client', () => {
     expect(asked).toEqual([{ city: expect.any(String) }]);
   });
 
-  it('parses structured output and arguments, streamed and not', async () => {
+  it('parses structured output and arguments, with and without streaming', async () => {
     const Trip = z.object({ city: z.string(), days: z.int().min(1).max(9), tags: z.array(z.string()) });
     const { completions } = account.openai.chat;
     const format = { model, messages: user('Plan a trip'), response_format: zodResponseFormat(Trip, 'trip') };
@@ -236,7 +236,7 @@ describe('200, whatever format a backend uses', () => {
     expect(read.completion_tokens).toBe(3);
   });
 
-  it('keeps content of text parts, and a refusal', async () => {
+  it('keeps a content of text parts and a refusal', async () => {
     const content = [{ type: 'text', text: 'a' }];
     const whole = await scriptedAnswer({ answer: answer({ content, refusal: 'no' }) });
     expect(whole.choices[0]?.message).toMatchObject({ content, refusal: 'no' });

@@ -124,7 +124,7 @@ describe('output of a backend', () => {
     },
   );
 
-  it('in one endless delta without usage is neither delivered nor charged', async () => {
+  it('that is missing for one huge delta leaves it undelivered and uncharged', async () => {
     const { id, apiKey } = await platform.account('100.00');
     const flood = { choices: [{ index: 0, delta: { content: 'x'.repeat(3_000_000) } }] };
     const body = { model: 'scripted', messages: [scriptMessage({ chunks: [flood] })], stream: true };

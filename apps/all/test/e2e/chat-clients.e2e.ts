@@ -86,7 +86,7 @@ describe('@ai-sdk/openai-compatible', () => {
     expect(asked).toEqual([{ city: expect.any(String) }]);
   });
 
-  it('generates objects that fit a schema, streamed and not', async () => {
+  it('generates objects that match a schema, with and without streaming', async () => {
     const options = {
       model: provider()(model),
       prompt: 'Plan a trip',
@@ -99,7 +99,7 @@ describe('@ai-sdk/openai-compatible', () => {
     expect(sent['response_format']).toMatchObject({ type: 'json_schema' });
   });
 
-  it('sees images', async () => {
+  it('sends images', async () => {
     const data = await image(64);
     const content = [
       { type: 'text' as const, text: 'What is this?' },

@@ -162,7 +162,7 @@ describe('200', () => {
   });
 });
 
-describe('200, then trouble', () => {
+describe('200, then a failing backend', () => {
   it.each(['cut-mid-stream', 'missing-done', 'garbage', 'error-mid-stream'])(
     'reports %s in the stream, ends it, and bills what was delivered',
     async (fault) => {
@@ -213,7 +213,7 @@ describe('400', () => {
       undefined,
     ],
     ['a body that is no object', [], '', undefined],
-  ] as const)('names the field of %s', async (...row) => {
+  ] as const)('reports the field for %s', async (...row) => {
     const [, body, param, message] = row;
     const { apiKey } = await platform.account('0');
     const response = await platform.chat(apiKey, body);
@@ -259,7 +259,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it.each(['SVC_INFERENCE_KEY_wrong', 'nonsense', ''])('refuses the key %j', async (key) => {
+  it.each(['SVC_INFERENCE_KEY_wrong', 'nonsense', ''])('rejects the key %j', async (key) => {
     const response = await platform.chat(key, { model: 'test-model', messages: MESSAGES });
     expect(response.status).toBe(401);
     expect(await errorOf(response)).toMatchObject({
@@ -300,7 +300,7 @@ describe('402', () => {
     expect(JSON.parse(header)).toMatchObject({ x402Version: 2, resource: body['resource'] });
   });
 
-  it.each([true, false])('refuses an account without money (stream: %s)', async (stream) => {
+  it.each([true, false])('rejects an account without balance (stream: %s)', async (stream) => {
     const { id, apiKey } = await platform.account('0');
     platform.simulator.clearLog();
     const response = await platform.chat(apiKey, { model: 'test-model', messages: MESSAGES, stream });
@@ -326,7 +326,7 @@ describe('404', () => {
 });
 
 describe('413', () => {
-  it('refuses a body of more than 35 MB', async () => {
+  it('rejects a body of more than 35 MB', async () => {
     const { apiKey } = await platform.account();
     const messages = [{ role: 'user', content: 'x'.repeat(35_000_000) }];
     const response = await platform.chat(apiKey, { model: 'test-model', messages });

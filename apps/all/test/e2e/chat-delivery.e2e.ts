@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => platform.stop());
 
-/** Posts without an agent, a decoder or anything else between the test and the bytes. */
+/** Posts without an agent or decoder, so that the test sees the bytes as sent. */
 async function postChat(body: object, headers: object = {}): Promise<IncomingMessage> {
   const request = httpRequest(`${platform.apiUrl}/chat/completions`, {
     method: 'POST',
@@ -50,7 +50,7 @@ describe('200, compressed', () => {
     ['gzip, deflate, br', 'br', brotliDecompressSync],
     ['br;q=0.1, gzip;q=0.9', 'gzip', gunzipSync],
     ['*', 'br', brotliDecompressSync],
-  ] as const)('for Accept-Encoding %s is the same JSON', async (accepted, encoding, decode) => {
+  ] as const)('returns the same JSON for Accept-Encoding %s', async (accepted, encoding, decode) => {
     const body = ask('Reply exactly: héllo wörld 🙂');
     const plain = await postChat(body);
     const encoded = await postChat(body, { 'accept-encoding': accepted });
@@ -140,7 +140,7 @@ describe('200, streamed', () => {
     'duplicate-usage',
     'missing-finish',
     'slow-headers delay-ms=300',
-  ])('has the same text from a backend with %s', async (fault) => {
+  ])('returns the same text from a backend with %s', async (fault) => {
     const odd = ask(`Reply exactly: héllo 🙂 👩‍👩‍👧‍👦 [[sim fault=${fault} itl-ms=1]]`, { stream: true });
     const response = await platform.chat(account.apiKey, odd);
     const { chunks, text, done } = await chunksOf(response);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../answers.js';
 import { Platform } from '../platform.js';
 
-/** A black PNG of this size. */
+/** A black PNG of the given size. */
 function png(width: number, height: number): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -102,13 +102,13 @@ describe('200', () => {
     expect(sent).toEqual([{ type: 'text', text: 'what?' }, part]);
   });
 
-  it('fetches a remote image itself, so that the backend has nothing to fetch', async () => {
+  it('fetches a remote image and sends the backend its data', async () => {
     const { response, sent } = await send([image(`${filesUrl}/image.png`)]);
     expect(response.status).toBe(200);
     expect(sent).toEqual([image(pngUrl(80, 70))]);
   });
 
-  it('turns files into text, from data and from URLs, and an image file into an image', async () => {
+  it('converts files to text, from data and from URLs, and image files to images', async () => {
     const { response, sent } = await send([
       file(textUrl('inline text'), 'a.txt'),
       file(`${filesUrl}/notes.md`),

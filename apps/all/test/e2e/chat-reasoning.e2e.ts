@@ -99,11 +99,11 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     ['by a parameter', { model: 'tags', svc_parameters: { strip_thinking_response: true } }],
     ['by the suffix of a model', { model: 'tags:strip_thinking_response=true' }],
     [
-      'where characters and tags lie over several writes',
+      'when writes split characters and tags',
       { model: 'tags', svc_parameters: { strip_thinking_response: true }, sim: { faults: ['split-utf8'] } },
     ],
     [
-      'where thinking cannot be disabled',
+      'when thinking cannot be disabled',
       { model: 'tags-always', svc_parameters: { disable_thinking: true } },
     ],
   ])('strips think blocks %s, and bills them', async (_, body) => {
@@ -160,7 +160,7 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     expect(message.reasoning_details).toContainEqual(detail);
   });
 
-  it('strips each of several choices', async () => {
+  it('strips think blocks from every choice', async () => {
     const body = {
       model: 'tags',
       messages: [USER],
