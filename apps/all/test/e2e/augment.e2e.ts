@@ -120,7 +120,7 @@ describe('POST /augment/search', () => {
   });
 
   it.each([{}, { query: '' }, { query: 'x'.repeat(401) }, { query: 'x', limit: 21 }])(
-    'refuses %j',
+    'rejects %j',
     async (body) => {
       const { apiKey } = await platform.account();
       expect((await post(apiKey, body, { path: 'search' })).status).toBe(400);

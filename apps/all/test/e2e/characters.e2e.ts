@@ -170,7 +170,7 @@ describe('401', () => {
     ['no credentials', {}],
     ['a wrong key', { authorization: 'Bearer SVC_INFERENCE_KEY_wrong' }],
     ["a wallet's header alone", { 'sign-in-with-x': 'e30=' }],
-  ])('refuses %s', async (_what, headers) => {
+  ])('rejects %s', async (_what, headers) => {
     for (const path of ['/characters', '/characters/ann', '/characters/nobody']) {
       const response = await fetch(platform.apiUrl + path, { headers: headers as Record<string, string> });
       expect(response.status).toBe(401);

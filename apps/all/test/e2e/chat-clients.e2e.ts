@@ -172,7 +172,7 @@ describe('openai', () => {
     expect(error).toMatchObject({ status: 400, code: 'INVALID_REQUEST', param: 'temperature' });
   });
 
-  it('throws an APIError with status 402 and a code when there is no money', async () => {
+  it('throws an APIError with status 402 and a code when the balance is 0', async () => {
     const { apiKey } = await platform.account('0');
     const error = await thrownBy(client({ apiKey }));
     expect(error).toBeInstanceOf(OpenAI.APIError);

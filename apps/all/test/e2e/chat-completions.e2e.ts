@@ -207,12 +207,12 @@ describe('400', () => {
       undefined,
     ],
     [
-      'a stream that is no boolean',
+      'a stream that is not a boolean',
       { model: 'test-model', messages: MESSAGES, stream: 'yes' },
       'stream',
       undefined,
     ],
-    ['a body that is no object', [], '', undefined],
+    ['a body that is not an object', [], '', undefined],
   ] as const)('reports the field for %s', async (...row) => {
     const [, body, param, message] = row;
     const { apiKey } = await platform.account('0');

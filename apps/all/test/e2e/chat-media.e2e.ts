@@ -233,7 +233,7 @@ describe('400', () => {
       `data:image/png;base64,${png(80, 80).subarray(0, 60).toString('base64')}`,
       'The image does not decode.',
     ],
-    ['no image', textUrl('hello'), 'It is not an image of a supported format.'],
+    ['not an image', textUrl('hello'), 'It is not an image of a supported format.'],
     ['broken base64', 'data:image/png;base64,!!!', 'The data URL is not valid.'],
     ['not there', 'http://127.0.0.1:1/a.png', 'The URL could not be reached.'],
     ['of a private network', 'http://169.254.169.254/latest/meta-data', 'The URL could not be reached.'],

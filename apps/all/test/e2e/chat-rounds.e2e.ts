@@ -14,7 +14,7 @@ const SAID = 'héllo wörld 🙂';
 const SAY = `Reply exactly: ${SAID}`;
 const WEATHER = 'sunny, 21 degrees';
 const ASK_WEATHER = 'What is the weather in Oslo?';
-/** The simulator refuses it as a prompt that is longer than the model's context. */
+/** The simulator rejects this as a prompt that is longer than the model's context. */
 const TOO_LONG = '[[sim fault=context_length]]';
 
 const Trip = z.object({ city: z.string(), days: z.int() });
@@ -158,7 +158,7 @@ describe('@langchain/openai', () => {
     expect(error).toMatchObject({ status: 401, lc_error_code: 'MODEL_AUTHENTICATION' });
   });
 
-  it.each([false, true])('throws its ContextOverflowError (stream: %s)', async (stream) => {
+  it.each([false, true])('throws a ContextOverflowError (stream: %s)', async (stream) => {
     const error = await thrown(stream ? chat().stream(TOO_LONG) : chat().invoke(TOO_LONG));
     expect(ContextOverflowError.isInstance(error)).toBe(true);
   });

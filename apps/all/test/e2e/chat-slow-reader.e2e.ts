@@ -113,7 +113,7 @@ describe('200, to a client that reads slowly', () => {
 
   afterAll(() => platform.stop());
 
-  it('slows the backend, keeps memory bounded, delivers all 50 MB in the end and charges once', async () => {
+  it('slows the backend, keeps memory bounded, delivers all 50 MB and charges once', async () => {
     const { id, apiKey } = await platform.account('100.00');
     // A stream that is read at full speed first brings the process to its working size.
     (await readAll((await openStream(platform, apiKey)).pieces)).whole();

@@ -67,7 +67,7 @@ describe('200', () => {
     }
   });
 
-  it('lets a browser load nothing from elsewhere', () => {
+  it('forbids a browser to load anything from other origins', () => {
     const policy = page.headers.get('content-security-policy') ?? '';
     const sources = policy.split('; ').flatMap((directive) => directive.split(' ').slice(1));
     expect(policy).toMatch(/^default-src 'none';/);
@@ -105,7 +105,7 @@ describe('404', () => {
     '/docs/constructor',
     '/docs/a/b',
     '/docs/',
-  ])('has no file at %s', async (path) => {
+  ])('serves no file at %s', async (path) => {
     expect(await statusOf(path)).toBe(404);
   });
 
@@ -115,7 +115,7 @@ describe('404', () => {
   });
 });
 
-describe('the description', () => {
+describe('the API description', () => {
   let document: Document;
   let response: Response;
 

@@ -20,7 +20,7 @@ let backend: Simulator;
 let platform: Platform;
 let account: TestAccount;
 
-/** A model whose simulated backends have these settings. */
+/** A model with one simulated backend per entry of `settings`. */
 function model(id: string, settings: readonly string[] = [''], more: object = {}): object {
   return {
     id,
@@ -87,7 +87,7 @@ async function embed(body: object): Promise<Reply> {
 const vectorsOf = ({ data }: Reply) => data.map(({ embedding }) => embedding);
 
 describe('POST /embeddings', () => {
-  it('turns a text into a vector and charges its tokens', async () => {
+  it('converts a text to a vector and charges its tokens', async () => {
     const own = await platform.account('1.00');
     const response = await post({ model: 'vectors', input: 'one two three' }, { apiKey: own.apiKey });
     expect(response.status).toBe(200);
@@ -139,7 +139,7 @@ describe('POST /embeddings', () => {
     expect(vectorsOf(await embed({ model: 'floats', input }))).toEqual(expected);
   });
 
-  it('encodes the same vectors in base64, whatever the backend sends', async () => {
+  it('encodes vectors in base64, whatever encoding the backend sends', async () => {
     for (const id of ['vectors', 'floats']) {
       const input = ['alpha', 'beta'];
       const numbers = vectorsOf(await embed({ model: id, input }));
@@ -240,7 +240,7 @@ describe('a request for embeddings', () => {
     ['test-model', 404, 'MODEL_NOT_FOUND'],
     ['nothing', 404, 'MODEL_NOT_FOUND'],
     ['refuses', 400, 'INVALID_REQUEST'],
-  ])('for the model %s is refused', async (id, status, code) => {
+  ])('for the model %s is rejected', async (id, status, code) => {
     const response = await post({ model: id, input: 'a' });
     expect(response.status).toBe(status);
     expect((await errorOf(response)).code).toBe(code);

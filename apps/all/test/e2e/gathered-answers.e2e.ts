@@ -173,7 +173,7 @@ describe('200, from a buffered stream', () => {
     const headers = { 'accept-encoding': 'gzip' };
     const url = `${platform.apiUrl}/chat/completions`;
     const body = JSON.stringify(ask('Reply exactly: yes'));
-    // The decoder of `fetch` would hide it.
+    // `fetch` would decode the body transparently.
     const { request } = await import('undici');
     const auth = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const response = await request(url, { method: 'POST', headers: { ...auth, ...headers }, body });
@@ -204,7 +204,7 @@ describe('200, from a buffered stream', () => {
     expect(fullText.startsWith(text)).toBe(true);
   });
 
-  it('ends every choice that has not ended', async () => {
+  it('ends every unfinished choice with length', async () => {
     const poor = await platform.account('0.01');
     const response = await platform.chat(poor.apiKey, ask('go [[sim tokens=1000]]', { n: 4 }));
     const { choices } = (await response.json()) as ChatCompletion;
@@ -266,7 +266,7 @@ describe('402', () => {
   });
 });
 
-describe('refusals', () => {
+describe('errors', () => {
   it.each([
     '400',
     '429',

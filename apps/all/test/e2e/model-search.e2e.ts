@@ -196,33 +196,33 @@ interface Case {
 const FALLBACK = expect.stringMatching(/chunks/) as string;
 
 const CASES: Record<string, Case> = {
-  'text before it is shown, and apart from what follows': {
+  'text before it is delivered, separated from the text after it': {
     script: [{ chunks: [text('Let me '), text('look.'), SEARCH, CALLED] }, FOUND],
     expected: { content: 'Let me look.\n\n330 metres', finish: 'stop', calls: [] },
     query: 'x y',
   },
-  'thoughts before it are shown': {
+  'reasoning before it is delivered': {
     script: [{ chunks: [chunk({ reasoning_content: 'Hm.' }), SEARCH, CALLED] }, FOUND],
     expected: { content: '330 metres', thoughts: 'Hm.', finish: 'stop' },
     query: 'x y',
   },
-  'what follows it is not shown, calls neither': {
+  'text and calls after it are dropped': {
     script: [{ chunks: [SEARCH, call('look', '{}', 1), text('and so on'), CALLED] }, FOUND],
     tools: [LOOK],
     expected: { content: '330 metres', finish: 'stop', calls: [] },
     query: 'x y',
   },
-  'behind a call of the client’s own it is left out': {
+  "is dropped after a call of the client's own tool": {
     script: [{ chunks: [call('look', '{"a":'), more('1}'), call('web_search', '{"query":"x"}', 1), CALLED] }],
     tools: [LOOK],
     expected: { content: '', finish: 'tool_calls', calls: [{ name: 'look' }, {}] },
   },
-  'it is made once: another is left out': {
+  'runs once: a second call is dropped': {
     script: [{ chunks: [SEARCH, CALLED] }, { chunks: [text('Well. '), SEARCH, CALLED] }],
     expected: { content: 'Well. ', finish: 'stop', calls: [] },
     query: 'x y',
   },
-  'one that comes in pieces, its name late, is one': {
+  'is recognized in pieces with a late name': {
     script: [
       {
         chunks: [
@@ -238,29 +238,29 @@ const CASES: Record<string, Case> = {
     expected: { content: '330 metres', calls: [] },
     query: 'x y',
   },
-  'half a call searches for what the conversation is about': {
+  'with truncated arguments searches for the topic of the conversation': {
     script: [{ chunks: [call('web_search', '{"que'), chunk({}, 'length')] }, FOUND],
     expected: { content: '330 metres', finish: 'stop' },
     query: FALLBACK,
   },
-  'arguments that are no JSON do too': {
+  'with arguments that are not JSON searches for the topic of the conversation': {
     script: [{ chunks: [call('web_search', 'query=x'), CALLED] }, FOUND],
     expected: { content: '330 metres' },
     query: FALLBACK,
   },
-  'a stream that breaks within the call does too': {
+  'in a stream that breaks within it searches for the topic of the conversation': {
     script: [{ chunks: [call('web_search', '{"query":')], breaks: true }, FOUND],
     expected: { content: '330 metres', finish: 'stop' },
     query: FALLBACK,
   },
-  'arguments without end are not waited for': {
+  'with endless arguments is cut off': {
     script: [{ chunks: [call('web_search', '{"query":"'), more('x'.repeat(5_000)), text('still')] }, FOUND],
     expected: { content: '330 metres', finish: 'stop' },
     query: FALLBACK,
   },
 };
 
-describe('a call for a search', () => {
+describe('a search call', () => {
   it.each(Object.entries(CASES))('%s', async (_, { script, tools, expected, query }) => {
     const { id, apiKey } = await platform.account();
     const asked = engine.queries.length;

@@ -153,7 +153,7 @@ describe('200', () => {
     });
   });
 
-  it('can be read by the openai client', async () => {
+  it('works with the openai client', async () => {
     const { apiKey } = await platform.account();
     const openai = new OpenAI({ apiKey, baseURL: platform.apiUrl });
     const { data } = await openai.models.list();
@@ -190,7 +190,7 @@ describe('200', () => {
 
 describe('400', () => {
   it.each(['/models', '/models/traits', '/models/compatibility_mapping'])(
-    'names the parameter of an unknown type at %s',
+    'reports the parameter of an unknown type at %s',
     async (path) => {
       const response = await fetch(`${platform.apiUrl}${path}?type=poem`);
       expect(response.status).toBe(400);

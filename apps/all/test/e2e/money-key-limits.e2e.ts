@@ -35,7 +35,7 @@ interface Seen {
   readonly costNano: number;
 }
 
-/** 6,000 tokens are 0.12 USD, more than any of these keys may spend. */
+/** 6,000 tokens cost 0.12 USD, more than the limit of any of these keys. */
 async function ask(apiKey: string, stream: boolean, tokens = 6_000): Promise<Seen> {
   const messages = [{ role: 'user', content: `go [[sim tokens=${tokens} itl-ms=1]]` }];
   const response = await platform.chat(apiKey, { model: 'dear', messages, stream });

@@ -3,11 +3,11 @@ import { type Cost, chunksOf, errorOf } from '../answers.js';
 import { Platform } from '../platform.js';
 import { isClustered } from '../target.js';
 
-/** More where several gateways share them. */
+/** More for a cluster, where several gateways share them. */
 const REQUESTS = isClustered() ? 1_000 : 500;
 const TOKENS = 2_000;
 
-/** How a request may be refused by processes that share a machine with the thousand that ask: uncharged, as any refusal is. */
+/** Errors of services that share an overloaded machine with the 1,000 clients; they are not charged. */
 const KEPT_WAITING = isClustered() ? ['503 UNAVAILABLE', '408 REQUEST_INCOMPLETE'] : [];
 
 /** 2,000 tokens at 20 USD per million are 0.04 USD, so an account with 1 USD can pay 25 completions. */
@@ -81,7 +81,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 describe.each([
   ['streams', true],
-  ['answers that are not streamed', false],
+  ['completions that are not streamed', false],
 ])('an account with 1.00 USD and far more concurrent %s than it can pay for', (_, stream) => {
   it('is charged all it has and no more, as reported to its clients', { timeout: 120_000 }, async () => {
     const { id, apiKey } = await platform.account('1.00');

@@ -12,7 +12,7 @@ const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }]
 let platform: Platform;
 
 beforeAll(async () => {
-  // Refusals of a suspended account would add up.
+  // The refusals of suspended accounts would trigger the failure block.
   platform = await Platform.start({
     env: { X402_PUBLIC_ORIGIN: ORIGIN, GATEWAY_FAILURE_BLOCK: 'off' },
   });
@@ -67,7 +67,7 @@ describe('a suspended account', () => {
     expect(Number((await platform.balances(id)).usd)).toBeLessThan(10);
   });
 
-  it('is refused by every gateway within a second', async () => {
+  it('is rejected by every gateway within 1 s', async () => {
     const { id, apiKey } = await platform.account();
     const headers = { authorization: `Bearer ${apiKey}` };
     const isServed = async (gateway: string): Promise<boolean> => {
@@ -168,7 +168,7 @@ describe('the list of accounts', () => {
   });
 
   it.each(['state=gone', 'limit=0', 'before=x', 'search=', 'kind=robot', 'more=1'])(
-    'refuses %s',
+    'rejects %s',
     async (query) => {
       const { status, body } = await platform.operator('GET', `/accounts?${query}`);
       expect([status, body['code']]).toEqual([400, 'INVALID_REQUEST']);

@@ -95,7 +95,7 @@ describe('400', () => {
     [`/accounts/${NOBODY}/refunds`, { requestId: 'a', reference: '\ud800' }, 'reference'],
     [`/accounts/${NOBODY}/api_keys`, { apiKeyType: 'ADMIN', description: 'a\0' }, 'description'],
     ['/accounts/x/credits', { usd: '1', reference: 'r' }, 'id'],
-  ])('refuses %s %j', async (path, body, param) => {
+  ])('rejects %s %j', async (path, body, param) => {
     const answer = await platform.operator('POST', path, body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
@@ -106,7 +106,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it.each([undefined, 'Bearer wrong', 'Bearer '])('refuses the authorization %j', async (authorization) => {
+  it.each([undefined, 'Bearer wrong', 'Bearer '])('rejects the authorization %j', async (authorization) => {
     const headers = authorization === undefined ? {} : { authorization };
     const response = await fetch(`${platform.operatorUrl}/ledger/audit`, { headers });
     expect(response.status).toBe(401);
@@ -243,7 +243,7 @@ describe('a refund', () => {
       ['usd', { usd: 1 }],
       ['diem', { diem: '0.0000000001' }],
       ['', { amount: '1' }],
-    ])('names the field %s in %j', async (field, fault) => {
+    ])('reports the field %s in %j', async (field, fault) => {
       const { id } = await platform.account('0');
       const { status, body } = await refund(id, { requestId: 'chatcmpl-1', reference: 'r', ...fault });
       expect([status, body['code']]).toEqual([400, 'INVALID_REQUEST']);

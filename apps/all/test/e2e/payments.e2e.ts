@@ -117,9 +117,9 @@ describe('200', () => {
     });
   });
 
-  // On the cluster, other tests have paid on chains of their own.
+  // On the cluster, other tests have made payments on their own chains.
   it.skipIf(isClustered())(
-    'proves that credits, chain and books are the same, and tells what belongs to no payment',
+    'audits credits against chain and ledger, and reports transfers without a payment',
     async () => {
       await paid(await buyer(chain, 100), 25);
       await chain.mint(seller.address, 3);
@@ -165,7 +165,7 @@ describe('400', () => {
     ['GET', '/payments/payment_1', undefined, 'id'],
     ['POST', `/payments/${NOBODY}/resolve`, { decision: 'fail' }, 'reason'],
     ['POST', `/payments/${NOBODY}/resolve`, { decision: 'credit', reason: 'r' }, 'transaction'],
-  ])('refuses %s %s %j', async (...[method, path, body, param]) => {
+  ])('rejects %s %s %j', async (...[method, path, body, param]) => {
     const answer = await platform.operator(method, path, body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ code: 'INVALID_REQUEST', error: { param } });

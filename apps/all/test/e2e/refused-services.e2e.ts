@@ -61,7 +61,7 @@ describe.each(APPS)('%s', (app) => {
   });
 });
 
-describe('without its servers', () => {
+describe('without servers', () => {
   it.each(['billing-ledger', 'x402-payments'])(
     '%s waits for PostgreSQL as long as its setting allows, and exits with one line',
     async (app) => {

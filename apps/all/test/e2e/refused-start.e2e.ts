@@ -31,7 +31,7 @@ describe('a failed start', () => {
     expect(fault).toMatch(new RegExp(`it ended with 1:\\s+Port ${port} is taken\\.[^\\n]*\\n$`));
   });
 
-  it('names every fault of the catalogue', async () => {
+  it('reports every error in the catalogue', async () => {
     const catalogText =
       'models: [{ id: a, name: A, contextTokens: -1, maxCompletionTokens: 1, pricing: { input: 1 } }]\ntiers: {}\n';
     const fault = await ownPlatform({ catalogText }).catch(String);
@@ -49,7 +49,7 @@ describe('a failed start', () => {
     expect(fault).toMatch(/operator-token holds fewer than 32 characters/);
   });
 
-  it('names every fault of the environment', async () => {
+  it('reports every error in the environment', async () => {
     const fault = await ownPlatform({ env: { PORT: 'many', SVC_LOG_LEVEL: 'loud' } }).catch(String);
     expect(fault).toMatch(/it ended with 1:/);
     expect(fault).toContain('PORT:');
@@ -59,7 +59,7 @@ describe('a failed start', () => {
   it('reports in one line that its folder is not writable', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'svc-closed-'));
     await chmod(dir, 0o555);
-    // Root may write anywhere.
+    // Root can write anywhere, so run as another user.
     const uid = process.getuid?.() === 0 ? 65_534 : undefined;
     const env = { SVC_DATA_DIR: join(dir, 'data'), PORT: '0', OPERATOR_PORT: '0' };
     const service = RunningProcess.spawn({ main: MAIN, env, ...(uid !== undefined && { uid }) });
@@ -77,7 +77,7 @@ describe('a failed start', () => {
     expect(fault).not.toContain('secret');
   });
 
-  it('does not wait for a database that refuses its credentials', async () => {
+  it('does not wait for a database that rejects its credentials', async () => {
     const database = await startTestDatabase();
     onTestFinished(() => database.stop());
     const url = new URL(database.url);

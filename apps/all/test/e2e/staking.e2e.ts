@@ -137,7 +137,7 @@ describe('400', () => {
     [{ tokens: 1e21 }],
     [{ tokens: '1000000000.000000001' }],
     [{ tokens: ['1'] }],
-  ])('refuses %j and names the field', async (body) => {
+  ])('rejects %j with the name of the field', async (body) => {
     const answer = await platform.operator('PUT', `/accounts/${NOBODY}/stake`, body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ code: 'INVALID_REQUEST', error: { param: 'tokens' } });

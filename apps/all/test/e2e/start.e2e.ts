@@ -8,7 +8,7 @@ import { ownPlatform, printedKey } from '../own-platform.js';
 import { Platform } from '../platform.js';
 
 const MESSAGES = [{ role: 'user', content: 'hi' }];
-/** Several starts on a busy machine. */
+/** Enough for several starts on a busy machine. */
 const WITHIN = { timeout: 120_000 };
 
 describe('the first start', () => {
@@ -50,7 +50,7 @@ describe('a start without an operator token, and with a simulated default model'
     expect((await fetch(`${platform.operatorUrl}/ledger/audit`, { headers })).status).toBe(200);
   });
 
-  it('suggests a request to a model with a real server rather than to the simulated default', () => {
+  it('suggests a request to a model with a real server instead of the simulated default', () => {
     expect(platform.service.output).toContain('{"model": "test-model",');
   });
 
@@ -80,7 +80,7 @@ describe.concurrent('a start beside a slow database', () => {
   );
 
   it.for(['stands still', 'comes up late'] as const)(
-    'waits for a given server that %s',
+    'waits for a configured server that %s',
     WITHIN,
     async (how, { onTestFinished }) => {
       const infra = await temporaryInfra();

@@ -65,7 +65,7 @@ describe('SIGTERM', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('cuts streams at its deadline, and bills what they delivered', async () => {
+  it('cuts streams off at its deadline, and bills what they delivered', async () => {
     const platform = await ownPlatform({ env: { SVC_DRAIN_MS: '300' } });
     const { id, apiKey } = await platform.account();
     const messages = [{ role: 'user', content: 'go [[sim tokens=8000 itl-ms=10]]' }];

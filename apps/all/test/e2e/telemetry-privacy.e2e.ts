@@ -73,7 +73,7 @@ function startBackend(): Promise<TestServer> {
   });
 }
 
-/** Who sends: every service of a deployment. */
+/** The services that export telemetry: all of the deployment. */
 const SENDERS = isClustered()
   ? ['api-gateway', 'billing-ledger', 'inference-router', 'rate-limiter', 'retrieval-worker', 'x402-payments']
   : ['all'];
@@ -192,7 +192,7 @@ describe('metrics by OTLP', () => {
     ).values(),
   ];
 
-  it('have the names, units, labels and boundaries of the catalogue, and count from the start', () => {
+  it('have the names, units, labels and boundaries of the catalogue, and are cumulative', () => {
     const catalogue = new Map(CATALOGUE.map((metric) => [metric.descriptor.name, metric]));
     for (const { name, help, unit, kind, temporality, isMonotonic, points } of latestOf()) {
       const metric = catalogue.get(name);

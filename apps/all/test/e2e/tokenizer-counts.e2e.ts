@@ -4,7 +4,7 @@ import { type Cost, chunksOf, eventually } from '../answers.js';
 import { Platform } from '../platform.js';
 import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 
-/** USD per million tokens: a prompt token is 1,000 nano-dollars, an output token 20,000. */
+/** USD per million tokens: a prompt token costs 1,000 nano-dollars, an output token 20,000. */
 const PRICING = { input: 1, output: 20 };
 /** The tokens of a message in addition to its text, by the documented estimate. */
 const MESSAGE_TOKENS = 4;
@@ -42,7 +42,7 @@ const priceOf = (promptTokens: number, completionTokens: number): number =>
 describe('a completion without usage from the backend', () => {
   it.each([
     ['plain', '100.00', false],
-    ['gathered', '1.00', false],
+    ['buffered', '1.00', false],
     ['streamed', '1.00', true],
   ])('is counted with the vocabulary that the catalogue names (%s)', async (_, usd, stream) => {
     const { id, apiKey } = await platform.account(usd);

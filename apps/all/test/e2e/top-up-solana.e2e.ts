@@ -141,12 +141,12 @@ describe.skipIf(fault !== undefined)('400, without a transfer, for a payment', (
     expect(await refusal(await reformed(made, change))).toEqual([400, code]);
   });
 
-  it.each(HOSTILE_WIRES)('whose transaction is one %s (%s)', async (_, code, change) => {
+  it.each(HOSTILE_WIRES)('with a transaction %s (%s)', async (_, code, change) => {
     const made = { header: await headerOf(one), wallet: one.wallet };
     expect(await refusal(change(made))).toEqual([400, code]);
   });
 
-  it('from a wallet without an account for USDC', async () => {
+  it('from a wallet without a USDC account', async () => {
     const poor = await solanaBuyer(chain, 5);
     const header = await headerOf(poor);
     await chain.ledger.close(poor.wallet.address);

@@ -106,7 +106,7 @@ describe('a buyer with the client library of x402', () => {
 });
 
 describe.skipIf(isClustered())('the metrics of one process', () => {
-  /** The value of a series, as Prometheus reads it. */
+  /** The value of a series in the Prometheus format. */
   async function read(series: string): Promise<number> {
     const response = await fetch(new URL('/metrics', platform.operatorUrl), {
       headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },

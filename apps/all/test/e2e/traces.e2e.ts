@@ -81,7 +81,7 @@ async function traceOf(response: Response, ...names: string[]): Promise<Received
   return receiver.trace(id);
 }
 
-/** Whose spans a path begins with, and of whom the parts of another process are. */
+/** The service whose spans each path starts with. */
 const GATEWAY = isClustered() ? 'api-gateway' : 'all';
 
 /** Several charges are posted together, in a trace that is linked to those of the requests. */
@@ -298,7 +298,7 @@ describe('the metrics of a chat completion', () => {
     ['gen_ai.client.inference.time_to_first_chunk', { 'gen_ai.request.model': 'test-model' }],
   ];
 
-  it('lead to its trace, by OTLP', async () => {
+  it('have exemplars that link to its trace, by OTLP', async () => {
     const { apiKey } = await platform.account();
     const spans = await traceOf(
       await platform.chat(apiKey, { ...BODY, stream: true }),

@@ -88,7 +88,7 @@ describe.each(KINDS)('a wallet on %s', (_, make) => {
     expect(left).toBeLessThan(1);
   });
 
-  it('signs in with the text of its message, under the older name of the header', async () => {
+  it('signs in with a plain text message, under the older header name', async () => {
     const wallet = await funded(make);
     const { info } = challengeOf(ORIGIN);
     const kind = wallet.type === 'ed25519' ? 'Solana' : 'Ethereum';

@@ -119,7 +119,7 @@ describe('pages whose URLs are in a message', () => {
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });
 
-  it('are five at most, each once', async () => {
+  it('are limited to five, each read once', async () => {
     const { apiKey } = await platform.account();
     const urls = [1, 1, 2, 3, 4, 5, 6, 7].map((n) => `${base}/good/${n}`).join(' ');
     const answer = await answered(apiKey, ask(urls));
@@ -163,7 +163,7 @@ describe('pages whose URLs are in a message', () => {
     expect(user?.content).toContain('could not be read: pages of x.com are not read.');
   });
 
-  it('are held for before any of them is read', async () => {
+  it('are not read before their cost is held', async () => {
     const { apiKey } = await platform.account('0.019');
     asked.length = 0;
     const refused = await errorOf(await platform.chat(apiKey, ask(`${base}/good/1 ${base}/good/2`)));

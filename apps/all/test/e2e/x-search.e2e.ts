@@ -64,7 +64,7 @@ async function spentNano(id: string): Promise<number> {
   return Math.round((10 - Number(usd)) * 1e9);
 }
 
-describe('a search by the provider of a model', () => {
+describe('a search by the model provider', () => {
   it.each([false, true])(
     "is requested in xAI's format, reported in the echo, and charged, with stream=%s",
     async (stream) => {
@@ -124,7 +124,7 @@ describe('a search by the provider of a model', () => {
     expect(await spentNano(id)).toBeLessThan(10_000_000);
   });
 
-  it('is refused for a model without it, naming the field', async () => {
+  it('is rejected for a model without it, with the name of the field', async () => {
     const { apiKey } = await platform.account();
     const response = await platform.chat(apiKey, ask('test-model', { enable_x_search: true }));
     expect(response.status).toBe(400);
