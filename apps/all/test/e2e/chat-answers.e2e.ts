@@ -76,7 +76,7 @@ describe('200, to the openai client', () => {
     ['text', {}],
     ['several choices', { n: 3 }],
     ['logprobs', { logprobs: true, top_logprobs: 2 }],
-    ['an answer that was cut', { max_completion_tokens: 3 }],
+    ['a truncated completion', { max_completion_tokens: 3 }],
     ['a forced tool call', { tools: [WEATHER, TIME], tool_choice: 'required' }],
     ['a tool call that was cut', { tools: [WEATHER], tool_choice: 'required', max_completion_tokens: 3 }],
   ])('returns the same completion of %s streamed and not', async (_, body) => {
