@@ -84,7 +84,10 @@ async function restart(settings: readonly string[], values: Settings): Promise<v
 }
 
 async function note(what: string, act: () => Promise<number>): Promise<void> {
-  const status = await act().catch((error: Error) => `${error.message}: ${String(error.cause)}`);
+  // Clients retry when a connection ends without a response. A response is final.
+  const status = await act()
+    .catch(act)
+    .catch((error: Error) => `${error.message}: ${String(error.cause)}`);
   if (status === 200) answered += 1;
   else refusals.push(`${what}: ${status}`);
 }
