@@ -320,6 +320,7 @@ export { routes } from './http/routes.js';
 export {
   type Charge,
   type ChargeLine,
+  NO_USAGE,
   type Usage,
   UsageRecorded,
   decodeCharge,

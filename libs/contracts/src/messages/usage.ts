@@ -13,6 +13,14 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
+export const NO_USAGE: Usage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
 /** One position of a charge: `units` of `sku` at a price in nano-dollars per million units. */
 export interface ChargeLine {
   readonly sku: string;

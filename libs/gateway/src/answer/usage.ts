@@ -1,6 +1,7 @@
-import type { Usage, UsageView } from '@svc/contracts';
+import { NO_USAGE, type Usage, type UsageView } from '@svc/contracts';
 import { isFields } from '../json/backend-json.js';
 import type { Meter } from '../tokens/meter.js';
+import { SLACK_TOKENS, type TrustedPrompt, trustedPrompt } from '../tokens/trusted-prompt.js';
 
 /** The first positive integer among the counts that a backend reported, or 0. */
 const count = (...values: readonly unknown[]): number =>
@@ -73,7 +74,7 @@ export interface Ended {
 }
 
 /** An implausible count of a backend. */
-type Doubt = 'prompt too high' | 'prompt too low' | 'output too high' | 'output too low';
+type Doubt = NonNullable<TrustedPrompt['doubt']> | 'output too high' | 'output too low';
 
 /** The usage of a response, and which of the backend's counts were rejected. */
 export interface Used {
@@ -87,18 +88,19 @@ export interface Used {
  * the lower bound.
  */
 export async function usageOf(ended: Ended): Promise<Used> {
-  const { reported = NOTHING, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
-  const isPromptHigh = reported.promptTokens > prompt.tokensAtMost;
+  const { reported = NO_USAGE, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
+  const trusted = trustedPrompt(reported.promptTokens, {
+    tokens: prompt.tokens,
+    tokensAtMost: prompt.tokensAtMost,
+    tokensAtLeast: () => (ended.mayBeEncrypted ? 0 : prompt.tokensAtLeast()),
+  });
+  const isPromptHigh = trusted.doubt === 'prompt too high';
   const isOutputHigh = isWhole && !isCredible(reported, ended);
-  // Zero means that the backend does not count, since no prompt is empty and there was a response.
-  const countsPrompt = !isPromptHigh && reported.promptTokens > 0;
+  // Zero means that the backend does not count, since there was a response.
   const countsOutput = isWhole && !isOutputHigh && reported.completionTokens > 0;
-  const least = countsPrompt || countsOutput ? leastOf(reported, ended) : NOTHING;
-  const promptTokens = countsPrompt
-    ? Math.max(reported.promptTokens, least.promptTokens)
-    : await prompt.count();
+  const promptTokens = trusted.tokens ?? (await prompt.count());
   const completionTokens = countsOutput
-    ? Math.max(reported.completionTokens, least.completionTokens)
+    ? raisedOutput(reported.completionTokens, ended)
     : Math.min(await meter.countDelivered(), outputTokensAtMost, paidTokensAtMost);
   const cachedTokens = isPromptHigh ? 0 : Math.min(reported.cachedTokens, promptTokens);
   return {
@@ -110,31 +112,17 @@ export async function usageOf(ended: Ended): Promise<Used> {
       reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
     },
     doubted: [
-      ...(isPromptHigh ? ['prompt too high' as const] : []),
-      ...(countsPrompt && promptTokens > reported.promptTokens ? ['prompt too low' as const] : []),
+      ...(trusted.doubt === undefined ? [] : [trusted.doubt]),
       ...(isOutputHigh ? ['output too high' as const] : []),
       ...(countsOutput && completionTokens > reported.completionTokens ? ['output too low' as const] : []),
     ],
   };
 }
 
-/** A count may be this many tokens below the lower bound. */
-const SLACK_TOKENS = 64;
-
-/**
- * Lower bounds for a backend's counts. The prompt is read only if its count is below half of the estimate.
- */
-function leastOf(
-  { promptTokens, completionTokens }: Usage,
-  { mayBeEncrypted, prompt, meter, outputTokensAtMost }: Ended,
-): Pick<Usage, 'promptTokens' | 'completionTokens'> {
-  if (mayBeEncrypted) return NOTHING;
-  const leastPrompt = promptTokens * 2 < prompt.tokens ? prompt.tokensAtLeast() : 0;
-  const leastOutput = Math.min(meter.tokensAtLeast, outputTokensAtMost);
-  return {
-    promptTokens: leastPrompt > promptTokens + SLACK_TOKENS ? leastPrompt : 0,
-    completionTokens: leastOutput > completionTokens + SLACK_TOKENS ? leastOutput : 0,
-  };
+/** A backend's count of its output, raised to the lower bound if it is too low. */
+function raisedOutput(reported: number, { mayBeEncrypted, meter, outputTokensAtMost }: Ended): number {
+  const least = mayBeEncrypted ? 0 : Math.min(meter.tokensAtLeast, outputTokensAtMost);
+  return least > reported + SLACK_TOKENS ? least : reported;
 }
 
 function isCredible(
@@ -145,17 +133,8 @@ function isCredible(
   return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;
 }
 
-/** Usage of a backend that reports nothing. */
-const NOTHING: Usage = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-};
-
 /** The usage by estimates alone, for when counting fails. */
 export function estimatedUsage({ meter, prompt, outputTokensAtMost }: Ended): Usage {
   const completionTokens = Math.min(meter.deliveredTokens, outputTokensAtMost);
-  return { ...NOTHING, promptTokens: prompt.tokens, completionTokens };
+  return { ...NO_USAGE, promptTokens: prompt.tokens, completionTokens };
 }

@@ -4,9 +4,8 @@ import {
   type AdmitRequest,
   type Balances,
   type Caller,
-  type Charge,
   type ChargeLine,
-  type Hold,
+  NO_USAGE,
   Problem,
   type Usage,
 } from '@svc/contracts';
@@ -15,7 +14,7 @@ import { traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
-import { payFrom, sumNano } from './price.js';
+import { chargeOf, leftOf } from './charge.js';
 import { isUnserved } from './reservation.js';
 import { Lenders, isBelowFloor } from './reservations.js';
 
@@ -62,14 +61,6 @@ interface Run<Result> extends HttpPair {
   readonly signal: AbortSignal;
 }
 
-const NO_TOKENS: Usage = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-};
-
 /**
  * Performs paid operations. Each is admitted and held for before it begins, and charged durably before it is
  * delivered.
@@ -113,7 +104,7 @@ export class PaidOperations {
     let tokens = 0;
     let isServed = true;
     try {
-      const { usage = NO_TOKENS, ...paid } = await this.held(run);
+      const { usage, ...paid } = await this.held(run);
       tokens = usage.promptTokens + usage.completionTokens;
       return paid;
     } catch (error) {
@@ -127,7 +118,7 @@ export class PaidOperations {
     }
   }
 
-  private async held<Result>(run: Run<Result>): Promise<Paid<Result> & { usage?: Usage }> {
+  private async held<Result>(run: Run<Result>): Promise<Paid<Result> & { usage: Usage }> {
     const { ledger } = this.lenders;
     const { operation, caller, signal, reply, request: http } = run;
     const { accountId, keyId, keyLimit } = caller;
@@ -148,14 +139,13 @@ export class PaidOperations {
       signal.throwIfAborted();
       const performed = await operation.perform(caller, signal);
       signal.throwIfAborted();
+      const { result, backend, lines, usage = NO_USAGE } = performed;
+      const durationMs = performance.now() - startedMs;
+      const charge = chargeOf(hold, { model: operation.name, backend, usage, lines, durationMs });
       isSettled = true;
-      const charge = chargeOf(run, performed, { hold, startedMs });
-      // A free operation posts nothing.
-      if (performed.lines.length === 0) await ledger.release(hold);
-      else await traced('settle', () => ledger.settle(hold, charge));
+      await traced('settle', () => ledger.settle(hold, charge));
       reply.headers(walletHeaders(caller, leftOf(hold, charge.cost)));
-      const { result, usage } = performed;
-      return { result, cost: charge.cost, ...(usage && { usage }) };
+      return { result, cost: charge.cost, usage };
     } finally {
       if (!isSettled) await this.released(http.id, ledger.release(hold));
     }
@@ -167,29 +157,4 @@ export class PaidOperations {
       this.logger.log.error({ err: error, requestId }, 'a hold could not be released and will expire');
     });
   }
-}
-
-function leftOf({ before }: Hold, gone: Balances): Balances {
-  return { usdNano: before.usdNano - gone.usdNano, diemNano: before.diemNano - gone.diemNano };
-}
-
-function chargeOf(
-  { operation, caller: { accountId, keyId }, request: { id: requestId } }: Run<unknown>,
-  { backend, lines, usage = NO_TOKENS }: Performed<unknown>,
-  { hold, startedMs }: { hold: Hold; startedMs: number },
-): Charge {
-  const { cost, writeOffNano } = payFrom(hold.amount, sumNano(lines));
-  return {
-    requestId,
-    accountId,
-    keyId,
-    model: operation.name,
-    backend,
-    at: new Date().toISOString(),
-    usage,
-    lines,
-    cost,
-    writeOffNano,
-    durationMs: Math.round(performance.now() - startedMs),
-  };
 }

@@ -2,7 +2,6 @@ import {
   type Admission,
   type AdmitRequest,
   type Balances,
-  type Charge,
   type ChargeLine,
   type Hold,
   type Ledger,
@@ -17,15 +16,8 @@ import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import type { Purchase } from '../web/web-research.js';
-import {
-  costAtMostNano,
-  payFrom,
-  priceUsages,
-  purchaseLine,
-  sumNano,
-  tokensWithin,
-  totalUsage,
-} from './price.js';
+import { chargeOf, leftOf } from './charge.js';
+import { costAtMostNano, priceUsages, purchaseLine, sumNano, tokensWithin, totalUsage } from './price.js';
 
 interface Neighbours {
   readonly limiter: Limiter;
@@ -112,8 +104,7 @@ export class Reservation {
 
   /** The account's balance at the beginning of the request less the hold, or less the cost if known. */
   left(cost: Balances = this.hold.amount): Balances {
-    const { usdNano, diemNano } = this.hold.before;
-    return { usdNano: usdNano - cost.usdNano, diemNano: diemNano - cost.diemNano };
+    return leftOf(this.hold, cost);
   }
 
   /** The reason why money was last refused. */
@@ -182,20 +173,7 @@ export class Reservation {
     const lines = [...answerLines, ...(last.completionTokens > 0 ? this.bought : [])];
     const total = sumNano(lines);
     if (total > totalNano(this.hold.amount)) await this.growTo(total);
-    const { cost, writeOffNano } = payFrom(this.hold.amount, total);
-    const charge: Charge = {
-      requestId: request.requestId,
-      accountId: request.accountId,
-      keyId: this.hold.keyId,
-      model: plan.model.id,
-      backend,
-      at: new Date().toISOString(),
-      usage,
-      lines,
-      cost,
-      writeOffNano,
-      durationMs: Math.round(durationMs),
-    };
+    const charge = chargeOf(this.hold, { model: plan.model.id, backend, usage, lines, durationMs });
     this.open = false;
     try {
       await traced('settle', () => this.neighbours.ledger.settle(this.hold, charge));
@@ -207,7 +185,7 @@ export class Reservation {
       throw error;
     }
     await this.correctLimits(usage.promptTokens + usage.completionTokens);
-    return cost;
+    return charge.cost;
   }
 
   /**
