@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { invalidRequest } from '../http/api-error.js';
 import { Hash, Random } from '../random.js';
-import { isObject } from '../request/chat-request.js';
+import { parseJson } from '../request/chat-request.js';
 import { faultError, isFault } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
 import { countTokens } from '../tokenizer.js';
@@ -50,7 +50,7 @@ export function addEmbeddingRoutes(app: FastifyInstance, takeDefaults: () => Ove
 }
 
 function readCall(text: string, defaults: Overrides): EmbeddingsCall {
-  const body = parsed(text);
+  const body = parseJson(text);
   const { input, encoding_format: format = 'float', dimensions, model } = body;
   const inputs = typeof input === 'string' ? [input] : input;
   if (!Array.isArray(inputs) || !inputs.every((one) => typeof one === 'string'))
@@ -73,16 +73,6 @@ function readCall(text: string, defaults: Overrides): EmbeddingsCall {
     faults,
     delayMs: whole(named.get('delay-ms') ?? defaults.delayMs ?? 0, DELAY_MS_AT_MOST),
   };
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const body: unknown = JSON.parse(text);
-    if (isObject(body)) return body;
-  } catch {
-    // Rejected below, like any other body that is not an object.
-  }
-  throw invalidRequest('The body must be a JSON object.');
 }
 
 function whole(value: unknown, most: number): number {

@@ -69,7 +69,8 @@ export function parseChatRequest(text: string): ChatRequest {
   };
 }
 
-function parseJson(text: string): JsonObject {
+/** The object in a JSON body; throws an `ApiError` of status 400 for any other body. */
+export function parseJson(text: string): JsonObject {
   let body: unknown;
   try {
     body = JSON.parse(text);
