@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from '@svc/cluster';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { parse } from 'yaml';
 
@@ -45,7 +45,7 @@ interface Container {
 export class ComposeStack {
   private readonly containers = new Map<string, Container>();
   private readonly starts = new Map<string, Promise<void>>();
-  private readonly ports = new Map<string, number>();
+  private readonly ports = new Map<string, Promise<number>>();
   private readonly volumes = new Map<string, string>();
   private readonly given = new Map<string, string>();
 
@@ -209,15 +209,10 @@ export class ComposeStack {
     return folder;
   }
 
-  private async port(address: string): Promise<number> {
-    const known = this.ports.get(address);
-    if (known !== undefined) return known;
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+  /** Calls at the same time get the same port. */
+  private port(address: string): Promise<number> {
+    const port = this.ports.get(address) ?? freePorts(1).then(([free = 0]) => free);
     this.ports.set(address, port);
-    server.close();
-    await once(server, 'close');
     return port;
   }
 }
