@@ -84,6 +84,7 @@ const clusteredEndToEnd = {
     include: ['apps/all/test/e2e/**/*.e2e.ts'],
     exclude: ofOneProcess,
     globalSetup: 'apps/all/test/cluster-setup.ts',
+    setupFiles: 'apps/all/test/cluster-failures.ts',
     // Each worker has a cluster, which is configured for each file. One cluster leaves half of the processors idle.
     maxWorkers: PROCESSORS,
     sequence: { groupOrder: 1 },

@@ -7,6 +7,8 @@ const MOST_FAILURES = 10;
 const MOST_COLUMNS = 300;
 const MOST_DIFF_LINES = 14;
 const MOST_MESSAGE_LINES = 10;
+/** The failure itself, and what a hook adds to it. */
+const MOST_REASONS = 2;
 
 /** At most this number of lines: the first and the last, with the number of omitted lines between them. */
 export function bounded(text, most = MOST_LINES) {
@@ -49,7 +51,7 @@ function reasonText({ message, diff, frames }) {
 export function testFailures({ files, unhandled }) {
   const ofTests = files.flatMap(({ file, failures }) =>
     failures.map(({ name, reasons }) =>
-      [`FAILED ${file} > ${name}`, ...reasons.slice(0, 1).map(reasonText)].join('\n'),
+      [`FAILED ${file} > ${name}`, ...reasons.slice(0, MOST_REASONS).map(reasonText)].join('\n'),
     ),
   );
   const others = unhandled.map((reason) => `FAILED outside of tests\n${reasonText(reason)}`);
