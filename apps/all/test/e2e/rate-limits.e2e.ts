@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorOf } from '../answers.js';
+import { errorOf, eventually } from '../answers.js';
 import { Platform } from '../platform.js';
 
 const hello = (model: string, more: object = {}) => ({
@@ -23,6 +23,14 @@ beforeAll(async () => {
       { id: 'shared', globalLimits: { requestsPerMinute: 2 } },
       { id: 'gone', backends: [{ url: 'http://127.0.0.1:9/v1', model: 'x' }] },
       { id: 'narrow', backends: [{ url: `${narrow.url}/v1`, model: 'test-model', maxInFlight: 2 }] },
+      {
+        id: 'vectors',
+        name: 'vectors',
+        type: 'embedding',
+        tier: 'XS',
+        embeddingDimensions: 8,
+        pricing: { input: 1 },
+      },
     ],
   });
 });
@@ -140,6 +148,27 @@ describe('GET /api_keys/rate_limits', () => {
       amount: 5,
       type: 'RPM',
     });
+  });
+
+  it('returns the limits of an embedding model, which has no token limit unless the operator sets one', async () => {
+    const limitsOf = async (apiKey: string): Promise<object[] | undefined> => {
+      const response = await get(apiKey, '/api_keys/rate_limits');
+      const { data } = (await response.json()) as {
+        data: { rateLimits: { apiModelId: string; rateLimits: object[] }[] };
+      };
+      return data.rateLimits.find(({ apiModelId }) => apiModelId === 'vectors')?.rateLimits;
+    };
+    const { apiKey, id } = await keyWith({});
+    expect(await limitsOf(apiKey)).toEqual([]);
+    const models = [{ model: 'vectors', requestsPerMinute: 7, tokensPerMinute: 900 }];
+    await platform.operator('PUT', `/accounts/${id}/limits`, { models });
+    await eventually('the limits apply', async () => ((await limitsOf(apiKey)) ?? []).length > 0);
+    expect(await limitsOf(apiKey)).toEqual([
+      { amount: 7, type: 'RPM' },
+      { amount: 900, type: 'TPM' },
+    ]);
+    const own = await keyWith({ requestsPerMinute: 5 });
+    expect(await limitsOf(own.apiKey)).toEqual([{ amount: 5, type: 'RPM' }]);
   });
 
   it('requires a key', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type AdmitRequest,
   type Balances,
   type Caller,
   type CatalogEntry,
@@ -12,7 +13,7 @@ import {
 } from '@svc/contracts';
 import { Catalog } from '@svc/runtime';
 import { nextEpochBegins } from '../limits/epoch.js';
-import { limitsOf, tierName } from '../limits/limits-of.js';
+import { limitsOf, requestLimitsOf, tierName } from '../limits/limits-of.js';
 
 type Row = RateLimits['data']['rateLimits'][number];
 
@@ -41,20 +42,22 @@ export class RateLimitsView {
   }
 
   private row(caller: Caller, entry: CatalogEntry): Row {
-    const model = entry.type === 'text' ? this.catalog.text.find(entry.id) : undefined;
-    if (entry.type === 'text' && model) {
-      const { user, api_key: key } = limitsOf(caller, model, this.catalog);
-      const lower = (limit: number, own: number | undefined): number => Math.min(limit, own ?? limit);
-      return {
-        apiModelId: entry.id,
-        rateLimits: [
-          { amount: lower(user.requestsPerMinute, key?.requestsPerMinute), type: 'RPM' },
-          { amount: lower(user.tokensPerMinute, key?.tokensPerMinute), type: 'TPM' },
-        ],
-      };
-    }
-    const limits = entry.type === 'text' ? [] : this.catalog.requestLimits(entry.type, caller.tier);
-    return { apiModelId: entry.id, rateLimits: limits.map((amount) => ({ amount, type: 'RPM' })) };
+    const { user, api_key: key } = this.limitsOf(caller, entry);
+    const amounts = [
+      { amount: Math.min(user.requestsPerMinute, key?.requestsPerMinute ?? Infinity), type: 'RPM' },
+      { amount: Math.min(user.tokensPerMinute, key?.tokensPerMinute ?? Infinity), type: 'TPM' },
+    ] as const;
+    return {
+      apiModelId: entry.id,
+      rateLimits: amounts.filter(({ amount }) => amount < Number.MAX_SAFE_INTEGER),
+    };
+  }
+
+  private limitsOf(caller: Caller, entry: CatalogEntry): AdmitRequest['limits'] {
+    if (entry.type !== 'text') return requestLimitsOf(caller, entry, this.catalog);
+    const model = this.catalog.text.find(entry.id);
+    if (!model) throw new RangeError(`the catalogue has no model ${entry.id}`);
+    return limitsOf(caller, model, this.catalog);
   }
 
   /** What the account can spend within the limit of the key. */

@@ -1,5 +1,5 @@
-import type { AdmitRequest, Caller, MinuteLimits } from '@svc/contracts';
-import type { Catalog, EmbeddingModel, Model } from '@svc/runtime';
+import type { AdmitRequest, Caller, CatalogEntry, MinuteLimits } from '@svc/contracts';
+import type { Catalog, Model } from '@svc/runtime';
 
 /** The limits that apply to a caller and a model: those of the catalogue, the operator and the key. */
 export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitRequest['limits'] {
@@ -15,7 +15,7 @@ export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitR
 /** The limits of a model whose tier limits only requests. The operator or the key may add a token limit. */
 export function requestLimitsOf(
   caller: Caller,
-  { id, type }: Pick<EmbeddingModel, 'id' | 'type'>,
+  { id, type }: { readonly id: string; readonly type: Exclude<CatalogEntry['type'], 'text'> },
   catalog: Catalog,
 ): AdmitRequest['limits'] {
   const requestsPerMinute = Math.min(Number.MAX_SAFE_INTEGER, ...catalog.requestLimits(type, caller.tier));
