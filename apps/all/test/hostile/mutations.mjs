@@ -22,6 +22,9 @@ function mismatchOf({ module, find }) {
   return found === 1 ? undefined : `${module} has the text ${found} times`;
 }
 
+/** `expect.poll` throws a plain error when its time is over, with a frame of this name. */
+const FAILED_ASSERTION = /AssertionError|__VITEST_POLL_CHAIN__/;
+
 /** Why the test does not detect the mutant, or undefined if it does. */
 async function faultOf(mutant) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-mutant-'));
@@ -44,7 +47,7 @@ async function faultOf(mutant) {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
     const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
     const failed = tests.filter(({ status }) => status === 'failed');
-    if (failed.some(({ failureMessages }) => failureMessages.some((text) => text.includes('AssertionError'))))
+    if (failed.some(({ failureMessages }) => failureMessages.some((text) => FAILED_ASSERTION.test(text))))
       return undefined;
     if (failed.length > 0)
       return `${file}: "${mutant.test}" breaks before its assertions: ${failed[0].failureMessages}`;
