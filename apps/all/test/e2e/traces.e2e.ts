@@ -99,10 +99,10 @@ const step = (name: string, ...beyond: readonly string[]): string[] =>
 const innermost = (step: string, process: string, name: string): string =>
   `${GATEWAY}: ${CHAT} > ${step} > ${isClustered() ? `${process} > ` : ''}${name}`;
 
-/** Spans that start before their parent. Clocks of processes differ by some milliseconds. */
+/** Spans that start before their parent. Clocks of processes differ, by less than a second. */
 function early(spans: readonly ReceivedSpan[]): ReceivedSpan[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
-  return spans.filter(({ parentId, startMs }) => startMs < (byId.get(parentId)?.startMs ?? 0) - 5);
+  return spans.filter(({ parentId, startMs }) => startMs < (byId.get(parentId)?.startMs ?? 0) - 1_000);
 }
 
 /** The names of attributes that were exported without a value. */
