@@ -44,6 +44,7 @@ function writeWorkspace() {
   for (const file of ['.oxlintrc.json', 'tsconfig.base.json', 'tsconfig.json', 'nx.json']) {
     cpSync(join(workspace, file), join(folder, file));
   }
+  cpSync(join(workspace, 'tools/lint'), join(folder, 'tools/lint'), { recursive: true });
   mkdirSync(join(folder, 'node_modules'));
   for (const name of ['nx', 'vitest', 'undici-types', '@types'])
     symlinkSync(join(modules, name), join(folder, 'node_modules', name));

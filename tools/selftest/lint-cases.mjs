@@ -11,14 +11,14 @@ export const lint = [
     `export function f(): void {\n${lines(70, '  f();')}}\n`,
   ],
   [
-    'eslint(max-params)',
+    'svc(max-params)',
     'libs/b/src/wide.ts',
     'export const f = (a: 1, b: 1, c: 1, d: 1): number[] => [a, b, c, d];\n',
   ],
   [
-    'eslint(max-params)',
+    'svc(max-params)',
     'libs/b/src/build.ts',
-    'export class X { constructor(readonly a: 1, readonly b: 1, readonly c: 1, readonly d: 1) {} }\n',
+    `export class X { constructor(${[...'abcdefgh'].map((name) => `readonly ${name}: 1`).join(', ')}) {} }\n`,
   ],
   [
     'eslint(max-depth)',
@@ -143,6 +143,10 @@ export const lint = [
 
 /** Permitted code. No diagnostic may name these files. */
 export const permitted = [
+  [
+    'libs/b/src/injected.ts',
+    `export class Y { constructor(${[...'abcdefg'].map((name) => `readonly ${name}: 1`).join(', ')}) {} }\n`,
+  ],
   [
     'libs/b/src/type-ring.ts',
     "import { type A, b } from './type-ring-back.js';\nexport const c = (a: A): number => a + b;\n",

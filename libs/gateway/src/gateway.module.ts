@@ -3,7 +3,7 @@ import { AccountStore } from './operator/account.store.js';
 import { AccountLimitsController } from './operator/account-limits.controller.js';
 import { AccountLimitsStore } from './operator/account-limits.store.js';
 import { AccountsController } from './operator/accounts.controller.js';
-import { Lenders, Reservations } from './paid/reservations.js';
+import { Reservations } from './paid/reservations.js';
 import { BackgroundWork } from './http/background-work.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
@@ -18,11 +18,11 @@ import { BillingController } from './billing/billing.controller.js';
 import { AccessGates } from '@svc/runtime';
 import { GatewayAccess } from './auth/access.js';
 import { OperatorTokens } from './auth/operator-tokens.js';
-import { Callers, Credentials } from './auth/callers.js';
+import { Callers } from './auth/callers.js';
 import { GatheredLookups } from './auth/gathered-lookups.js';
 import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
-import { Aftermath, ChatController } from './chat/chat.controller.js';
+import { ChatController } from './chat/chat.controller.js';
 import { ChatPipeline } from './chat/chat.pipeline.js';
 import { Inference } from './chat/inference.js';
 import { PromptMaking } from './chat/prompt-making.js';
@@ -62,7 +62,6 @@ import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { PaidOperations } from './paid/paid-operations.js';
 import { WebResearch } from './web/web-research.js';
-import { WebSources } from './web/web-sources.js';
 import { UsageKeysStore } from './billing/usage-keys.store.js';
 import { PaymentOffers } from './wallets/payment-offers.js';
 import { WalletsController } from './billing/wallets.controller.js';
@@ -121,7 +120,6 @@ export class GatewayModule {
         AccountStore,
         ActionLog,
         ActionStore,
-        Aftermath,
         ApiKeys,
         AttachmentFetcher,
         Attachments,
@@ -129,7 +127,6 @@ export class GatewayModule {
         BackgroundWork,
         BalanceHeaders,
         Callers,
-        Credentials,
         KeyCache,
         ChatPipeline,
         DevelopmentAccount,
@@ -144,7 +141,6 @@ export class GatewayModule {
         KeyStore,
         KeyUses,
         Inference,
-        Lenders,
         LimitGate,
         LimitReports,
         PaymentDemands,
@@ -162,7 +158,6 @@ export class GatewayModule {
         WalletHistory,
         WalletStore,
         Wallets,
-        WebSources,
         Offers,
         PaidOperations,
       ],

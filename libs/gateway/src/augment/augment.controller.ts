@@ -7,13 +7,15 @@ import {
   type AugmentSearch,
   type AugmentSearchReply,
   type Caller,
+  Retrieval,
+  WebPages,
+  WebSearch,
   routes,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HttpPair, type PaidOperation, PaidOperations } from '../paid/paid-operations.js';
 import { citationDate } from '../web/web-research.js';
-import { WebSources } from '../web/web-sources.js';
 import { NothingFound, fileFailure, pageFailure, searchFailure } from './failures.js';
 import { type Offer, Offers } from './offers.js';
 
@@ -28,8 +30,10 @@ const CHARACTERS_PER_TOKEN = 3.2;
 export class AugmentController {
   constructor(
     private readonly paid: PaidOperations,
-    private readonly web: WebSources,
     private readonly offers: Offers,
+    private readonly webSearch: WebSearch,
+    private readonly webPages: WebPages,
+    private readonly retrieval: Retrieval,
   ) {}
 
   @Answers(routes.augmentSearch)
@@ -40,7 +44,7 @@ export class AugmentController {
   ): Promise<AugmentSearchReply> {
     const sold = this.sell(this.offers.search(), { request, reply }, async ({ accountId }, signal) => {
       const asked = { accountId, text: query, count: limit };
-      const { provider, pages } = await this.web.search.search(asked, signal).catch(searchFailure);
+      const { provider, pages } = await this.webSearch.search(asked, signal).catch(searchFailure);
       if (pages.length === 0) throw new NothingFound();
       const results = pages.map(({ title, url, content, publishedAt }) => ({
         title,
@@ -63,7 +67,7 @@ export class AugmentController {
     @Body() { url }: AugmentScrape,
   ): Promise<AugmentScrapeReply> {
     return this.sell(this.offers.page(), { request, reply }, async ({ accountId }, signal) => {
-      const page = await this.web.pages.read({ accountId, url }, signal).catch(pageFailure);
+      const page = await this.webPages.read({ accountId, url }, signal).catch(pageFailure);
       return { result: { url: page.url, content: page.text, format: 'markdown' as const }, backend: 'web' };
     });
   }
@@ -76,7 +80,7 @@ export class AugmentController {
   ): Promise<AugmentFileReply | string> {
     if (file.bytes.length > FILE_BYTES) fileFailure('the file is over 25 MB');
     const text = await this.sell(this.offers.file(), { request, reply }, async ({ accountId }, signal) => {
-      const read = await this.web.files.extractText({ ...file, accountId }, signal).catch(fileFailure);
+      const read = await this.retrieval.extractText({ ...file, accountId }, signal).catch(fileFailure);
       return { result: read.text, backend: 'files' };
     });
     if (format === 'json') return { text, tokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN) };

@@ -17,16 +17,6 @@ declare module 'fastify' {
 /** Status of a request whose credentials are missing or wrong. */
 const UNAUTHENTICATED = 401;
 
-/** The ways to identify a caller, by API key or by wallet. */
-@Injectable()
-export class Credentials {
-  constructor(
-    readonly keys: KeyCache,
-    readonly uses: KeyUses,
-    readonly wallets: Wallets,
-  ) {}
-}
-
 /**
  * Identifies callers. Credentials are verified first: the failures of a valid caller count for its key or
  * wallet, and only requests without valid credentials are refused because of their address.
@@ -34,7 +24,9 @@ export class Credentials {
 @Injectable()
 export class Callers {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly keys: KeyCache,
+    private readonly uses: KeyUses,
+    private readonly wallets: Wallets,
     private readonly failures: FailureGate,
     private readonly demands: PaymentDemands,
   ) {}
@@ -45,11 +37,10 @@ export class Callers {
    * UNAVAILABLE.
    */
   known(request: FastifyRequest): Caller | Promise<Caller> {
-    const { keys } = this.credentials;
     const { authorization } = request.headers;
-    const caller = keys.trusted(authorization);
+    const caller = this.keys.trusted(authorization);
     if (caller) return this.admit(request, caller);
-    return this.verified(request, keys.identify(authorization, this.failures.isBlocked(request)));
+    return this.verified(request, this.keys.identify(authorization, this.failures.isBlocked(request)));
   }
 
   /**
@@ -58,7 +49,7 @@ export class Callers {
    */
   signedIn(signIn: string, request: FastifyRequest): Promise<Caller> {
     const isSuspect = this.failures.isBlocked(request);
-    return this.verified(request, this.credentials.wallets.identify(signIn, request, isSuspect));
+    return this.verified(request, this.wallets.identify(signIn, request, isSuspect));
   }
 
   /** Sends the payment discovery to a caller without credentials. Refuses: RATE_LIMIT_EXCEEDED. */
@@ -95,7 +86,7 @@ export class Callers {
 
   private use(caller: Caller): Caller {
     if (caller.isSuspended) throw new Problem('ACCOUNT_SUSPENDED');
-    if (caller.wallet === undefined) this.credentials.uses.note(caller.keyId);
+    if (caller.wallet === undefined) this.uses.note(caller.keyId);
     return caller;
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Controller, Injectable, Req, Res } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import { type ChatRequest, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,21 +10,13 @@ import { PaymentDemands } from '../wallets/payment-demands.js';
 import { ChatPipeline } from './chat.pipeline.js';
 import { completionEnded, completionStarted } from './completion-metrics.js';
 
-/** Dependencies for the end of a completion: background work, and payment instructions in refusals. */
-@Injectable()
-export class Aftermath {
-  constructor(
-    readonly background: BackgroundWork,
-    readonly demands: PaymentDemands,
-  ) {}
-}
-
 @Controller()
 export class ChatController {
   constructor(
     private readonly pipeline: ChatPipeline,
     private readonly settings: GatewaySettings,
-    private readonly aftermath: Aftermath,
+    private readonly background: BackgroundWork,
+    private readonly demands: PaymentDemands,
   ) {}
 
   @Answers(routes.chatCompletions)
@@ -42,11 +34,11 @@ export class ChatController {
     completionStarted();
     let fault: unknown;
     try {
-      await this.aftermath.background.track(this.pipeline.complete(exchange));
+      await this.background.track(this.pipeline.complete(exchange));
     } catch (error) {
       fault = error;
       reply.headers(client.headers);
-      throw await this.aftermath.demands.toldTo(caller, error, { request, reply });
+      throw await this.demands.toldTo(caller, error, { request, reply });
     } finally {
       completionEnded(record, fault);
       client.close();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AdmitRequest, Caller } from '@svc/contracts';
+import { type AdmitRequest, type Caller, Limiter } from '@svc/contracts';
 import { keySubject } from '../limits/failure-blocks.js';
 import { LimitGate } from '../limits/limit-gate.js';
 
@@ -9,12 +9,14 @@ const KEYS_PER_MINUTE = 20;
 /** Limits how quickly an account can create keys. */
 @Injectable()
 export class KeyCreationLimit {
-  constructor(private readonly limits: LimitGate) {}
+  constructor(
+    private readonly limits: LimitGate,
+    private readonly limiter: Limiter,
+  ) {}
 
   /** Counts the creation of a key. Refuses: RATE_LIMIT_EXCEEDED. */
   async take(caller: Caller, requestId: string): Promise<void> {
     const { accountId, keyId } = caller;
-    const { limiter } = this.limits;
     const request: AdmitRequest = {
       requestId,
       accountId,
@@ -24,9 +26,9 @@ export class KeyCreationLimit {
       limits: { user: { requestsPerMinute: KEYS_PER_MINUTE, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
       tokens: 0,
     };
-    const admission = await limiter.admit(request);
+    const admission = await this.limiter.admit(request);
     if (!admission.admitted)
       throw this.limits.refusal({ requestId, caller, model: request.model }, admission);
-    await limiter.settle(request, admission, 0);
+    await this.limiter.settle(request, admission, 0);
   }
 }

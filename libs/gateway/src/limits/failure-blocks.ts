@@ -21,7 +21,7 @@ export class FailureBlocks {
   /** Ends of blocks on the clock of `performance.now()`. */
   private readonly endsMs = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
-  constructor(readonly limiter: Limiter) {}
+  constructor(private readonly limiter: Limiter) {}
 
   /** The time left of a subject's cached block, in milliseconds; 0 without one. */
   heardForMs(subject: string): number {

@@ -5,7 +5,6 @@ import {
   type Caller,
   type LimitLogType,
   type LimitRefusal,
-  type Limiter,
   Problem,
 } from '@svc/contracts';
 import { limits } from '@svc/telemetry';
@@ -37,10 +36,6 @@ export class LimitGate {
     private readonly reports: LimitReports,
     private readonly settings: GatewaySettings,
   ) {}
-
-  get limiter(): Limiter {
-    return this.blocks.limiter;
-  }
 
   /** Refuses: TOO_MANY_TOKENS_PER_MINUTE, when the request exceeds the limit of a whole minute. */
   request({ requestId, caller, plan }: LimitEntrant, tokens: number): AdmitRequest {

@@ -5,6 +5,8 @@ import {
   type Balances,
   type Caller,
   type ChargeLine,
+  Ledger,
+  Limiter,
   NO_USAGE,
   Problem,
   type Usage,
@@ -13,10 +15,12 @@ import { RootLogger, whileAsked } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
+import { BackgroundWork } from '../http/background-work.js';
+import { LimitGate } from '../limits/limit-gate.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { chargeOf, leftOf } from './charge.js';
 import { isUnserved } from './reservation.js';
-import { Lenders, isBelowFloor } from './reservations.js';
+import { isBelowFloor } from './reservations.js';
 
 /** An operation that costs money and delivers its whole result at once. */
 export interface PaidOperation<Result> {
@@ -68,7 +72,10 @@ interface Run<Result> extends HttpPair {
 @Injectable()
 export class PaidOperations {
   constructor(
-    private readonly lenders: Lenders,
+    private readonly limits: LimitGate,
+    private readonly limiter: Limiter,
+    private readonly ledger: Ledger,
+    private readonly background: BackgroundWork,
     private readonly demands: PaymentDemands,
     private readonly logger: RootLogger,
   ) {}
@@ -93,8 +100,7 @@ export class PaidOperations {
 
   private async admitted<Result>(run: Run<Result>): Promise<Paid<Result>> {
     const { operation, caller, reply, request: http } = run;
-    const { limits: gate, background } = this.lenders;
-    const { limiter } = gate;
+    const { limits: gate, limiter, background } = this;
     const entrant = { requestId: http.id, caller };
     const plan = { model: { id: operation.limitedAs }, limits: operation.limits };
     const request = gate.request({ ...entrant, plan }, operation.tokens);
@@ -119,7 +125,7 @@ export class PaidOperations {
   }
 
   private async held<Result>(run: Run<Result>): Promise<Paid<Result> & { usage: Usage }> {
-    const { ledger } = this.lenders;
+    const { ledger } = this;
     const { operation, caller, signal, reply, request: http } = run;
     const { accountId, keyId, keyLimit } = caller;
     const startedMs = performance.now();

@@ -1,10 +1,11 @@
-import { type Admission, type Caller, type Hold, Problem } from '@svc/contracts';
+import { type Admission, type Caller, type Hold, type Ledger, type Limiter, Problem } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
 import { expect, it } from 'vitest';
 import type { GatewaySettings } from '../gateway.config.js';
+import type { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
 import type { ChatPlan } from '../request/chat-plan.js';
-import { type Lenders, Reservations } from './reservations.js';
+import { Reservations } from './reservations.js';
 
 const plan = {
   model: { id: 'm', rates: { inputNano: 0n, outputNano: 1n, cacheInputNano: 0n, cacheWriteNano: 0n } },
@@ -40,9 +41,12 @@ function reserving(given: { admitted: boolean; holds: boolean }) {
     hold: () => (given.holds ? Promise.resolve(hold) : Promise.reject(short)),
     release: unreachable('hold'),
   };
-  const limits = { limiter, request: () => ({}), refusal: () => refused } as unknown as LimitGate;
+  const limits = { request: () => ({}), refusal: () => refused } as unknown as LimitGate;
   const reservations = new Reservations(
-    { limits, ledger } as unknown as Lenders,
+    limits,
+    limiter as unknown as Limiter,
+    ledger as unknown as Ledger,
+    {} as BackgroundWork,
     { config: { GATEWAY_TRANCHE_TOKENS: 64 } } as GatewaySettings,
     { log: createLogger('silent') },
   );

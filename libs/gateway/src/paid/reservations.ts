@@ -4,6 +4,7 @@ import {
   type Hold,
   type HoldRequest,
   Ledger,
+  Limiter,
   Problem,
   WALLET_FLOOR_NANO,
   totalNano,
@@ -25,21 +26,14 @@ interface Asking {
   readonly headers: HeaderValues;
 }
 
-/** The services that reservations are made with. */
-@Injectable()
-export class Lenders {
-  constructor(
-    readonly limits: LimitGate,
-    readonly ledger: Ledger,
-    readonly background: BackgroundWork,
-  ) {}
-}
-
 /** Admits requests: checks limits and holds money concurrently. */
 @Injectable()
 export class Reservations {
   constructor(
-    private readonly lenders: Lenders,
+    private readonly limits: LimitGate,
+    private readonly limiter: Limiter,
+    private readonly ledger: Ledger,
+    private readonly background: BackgroundWork,
     private readonly settings: GatewaySettings,
     private readonly logger: RootLogger,
   ) {}
@@ -49,8 +43,7 @@ export class Reservations {
    * limit. If either the limits or the ledger refuse, what the other has reserved is released.
    */
   async make({ requestId, caller, headers }: Asking, plan: ChatPlan): Promise<Reservation> {
-    const { ledger, background, limits: gate } = this.lenders;
-    const { limiter } = gate;
+    const { limits: gate, limiter, ledger, background } = this;
     const { log } = this.logger;
     const trancheTokens = this.settings.config.GATEWAY_TRANCHE_TOKENS * plan.choices;
     const request = gate.request(
