@@ -63,7 +63,7 @@ class Description {
       .map(([path, methods]) => ({ pattern: patternOf(path), methods }));
   }
 
-  /** The described response, or a text if there is none. */
+  /** The response's description, or why there is none. */
   find(method: string, url: URL, status: number): Answer | 'not offered' | 'nothing' {
     const path = url.pathname.slice(this.base.length);
     const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;

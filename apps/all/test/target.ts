@@ -31,16 +31,16 @@ export interface Arrangement {
 /** Whether this run's tests run against clusters. */
 export const isClustered = (): boolean => inject('controlUrls') !== undefined;
 
-/** How this worker's cluster was configured, the latest last: a file may start a second platform and stop it again. */
-const told: Arrangement[] = [];
+/** The configurations of this worker's cluster, the latest last: a file may start a second platform and stop it again. */
+const arrangements: Arrangement[] = [];
 
-/** Configures the worker's cluster as a test needs it. `leave` restores what was before. */
+/** Configures the worker's cluster as a test needs it. `leave` restores the previous configuration. */
 export async function arrange(wanted: Arrangement): Promise<Deployed & { leave: () => Promise<void> }> {
-  told.push(wanted);
+  arrangements.push(wanted);
   const deployed = await configure(wanted);
   const leave = async (): Promise<void> => {
-    told.splice(told.indexOf(wanted), 1);
-    const before = told.at(-1);
+    arrangements.splice(arrangements.indexOf(wanted), 1);
+    const before = arrangements.at(-1);
     if (before) await configure(before);
   };
   return { ...deployed, leave };
@@ -48,7 +48,7 @@ export async function arrange(wanted: Arrangement): Promise<Deployed & { leave: 
 
 /** Configures the cluster as it is, so that its processes start again. */
 export async function arrangeAgain(): Promise<void> {
-  const latest = told.at(-1);
+  const latest = arrangements.at(-1);
   if (latest) await configure(latest);
 }
 

@@ -54,7 +54,7 @@ export class Cluster {
   private constructor(
     private readonly processes: ReadonlyMap<Kind, readonly ReplicaProcess[]>,
     private readonly balancers: { readonly api: Balancer; readonly operator: Balancer },
-    private readonly told: {
+    private readonly layout: {
       readonly envOf: EnvironmentOf;
       readonly planned: readonly Planned[];
       readonly metrics: readonly ScrapedProcess[];
@@ -74,7 +74,7 @@ export class Cluster {
     const topics = loadConfig(topicsConfig, { ...env, ...shared });
     await createTopics(kafkaConnection(topics), EVENTS, topicTerms(topics));
     const planned = await plan(options);
-    const told = addresses(planned);
+    const urls = addresses(planned);
     // Only this user may enter it, and its path is short enough for a socket.
     const sockets = await mkdtemp(join(tmpdir(), 'svc-gateways-'));
     const socketOf = (name: string): string => join(sockets, `${name}.sock`);
@@ -85,7 +85,7 @@ export class Cluster {
         LEDGER_JOURNAL_DIR: join(folder, 'journals', name),
         GATEWAY_PROXY_LISTEN: socketOf(name),
       };
-      return ownOf(kind, { HOST: '127.0.0.1', ...told, ...given, ...shared, ...instead, ...own });
+      return ownOf(kind, { HOST: '127.0.0.1', ...urls, ...given, ...shared, ...instead, ...own });
     };
     const processes = new Map<Kind, ReplicaProcess[]>(kinds.map((kind) => [kind, []]));
     try {
@@ -113,7 +113,7 @@ export class Cluster {
 
   /** The metrics address of each process. */
   get metrics(): readonly ScrapedProcess[] {
-    return this.told.metrics;
+    return this.layout.metrics;
   }
 
   get url(): string {
@@ -138,8 +138,8 @@ export class Cluster {
    */
   async rollingRestart(kind: Kind, env?: Environment): Promise<void> {
     for (const service of this.replicas(kind)) {
-      const planned = this.told.planned.find(({ name }) => name === service.name);
-      await service.restart(planned && env && (await this.told.envOf(planned, env, env)));
+      const planned = this.layout.planned.find(({ name }) => name === service.name);
+      await service.restart(planned && env && (await this.layout.envOf(planned, env, env)));
     }
   }
 
@@ -154,8 +154,8 @@ export class Cluster {
     const services = wanted.flatMap((kind) => this.replicas(kind));
     await Promise.all(
       services.map(async (service) => {
-        const planned = this.told.planned.find(({ name }) => name === service.name);
-        if (planned) await service.restart(await this.told.envOf(planned, env));
+        const planned = this.layout.planned.find(({ name }) => name === service.name);
+        if (planned) await service.restart(await this.layout.envOf(planned, env));
       }),
     );
   }
@@ -182,7 +182,7 @@ export class Cluster {
     }
     this.balancers.api.close();
     this.balancers.operator.close();
-    await rm(this.told.sockets, { recursive: true, force: true });
+    await rm(this.layout.sockets, { recursive: true, force: true });
     return killed;
   }
 }
@@ -219,20 +219,20 @@ const metricsOf = (planned: readonly Planned[]): readonly ScrapedProcess[] =>
 
 /** The addresses of all processes, in the variables that other processes read. */
 function addresses(planned: readonly Planned[]): Record<string, string> {
-  const told: Record<string, string> = {};
+  const urls: Record<string, string> = {};
   for (const { kind, ports } of planned) {
     const [port = 0] = ports;
     const options = KINDS[kind];
     if (kind === 'simulator') {
-      told['ROUTER_SIMULATOR_URL'] = `http://127.0.0.1:${port}/v1`;
-      told['RETRIEVAL_SIMULATOR_URL'] = `http://127.0.0.1:${port}`;
+      urls['ROUTER_SIMULATOR_URL'] = `http://127.0.0.1:${port}/v1`;
+      urls['RETRIEVAL_SIMULATOR_URL'] = `http://127.0.0.1:${port}`;
     }
     if (!('urlVariable' in options)) continue;
-    const { [options.urlVariable]: others } = told;
+    const { [options.urlVariable]: others } = urls;
     const url = `http://127.0.0.1:${port}`;
-    told[options.urlVariable] = others === undefined ? url : `${others},${url}`;
+    urls[options.urlVariable] = others === undefined ? url : `${others},${url}`;
   }
-  return told;
+  return urls;
 }
 
 const portsOf = ([port = 0, operatorPort = 0]: readonly number[]): Environment => ({

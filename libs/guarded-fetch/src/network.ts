@@ -21,7 +21,7 @@ export interface NameQuestion {
 
 /** The network below the fetcher. It makes no decisions: all checks are above it. */
 export abstract class Network {
-  /** All addresses of a name, at least one. Rejects if there is none, or if the signal aborts. */
+  /** All addresses of a name, at least one. Rejects if the name has no address, or if the signal aborts. */
   abstract resolve(question: NameQuestion, signal: AbortSignal): Promise<readonly string[]>;
 
   /** Connects to one of these addresses, and to no other. */

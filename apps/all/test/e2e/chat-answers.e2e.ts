@@ -55,7 +55,7 @@ const comparable = ({ choices, usage }: OpenAI.ChatCompletion) => ({
     index,
     finish_reason,
     logprobs: logprobs?.content ?? null,
-    // A stream sends an empty text before it is known that there is none.
+    // A stream starts with an empty text, even if the completion turns out to have no content.
     content: message.content ?? '',
     tool_calls: message.tool_calls?.map((call) => JSON.parse(JSON.stringify(call)) as unknown),
   })),

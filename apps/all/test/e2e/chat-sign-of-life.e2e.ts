@@ -16,7 +16,7 @@ class SilentBackend {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** Ends the waiting call; waits for one if there is none yet. */
+  /** Responds to the oldest open call; waits for one if none has arrived. */
   async answer(give: (response: ServerResponse) => void): Promise<void> {
     await eventually('a call waits', () => this.waiting.length > 0);
     const response = this.waiting.shift();

@@ -195,7 +195,7 @@ describe('POST /embeddings', () => {
 });
 
 describe("a backend's token count", () => {
-  const input = 'So many words are in this text that a count of one token can not be true. '.repeat(40);
+  const input = 'This text has far too many words for a count of one token to be true. '.repeat(40);
 
   it.each(['no-usage', 'under', 'over'])('is replaced if it can not be true: %s', async (id) => {
     const { usage } = await embed({ model: id, input });

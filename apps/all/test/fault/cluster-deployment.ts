@@ -14,8 +14,8 @@ interface Home {
   readonly simulator: Simulator;
   /** The addresses of the servers. */
   readonly servers: Readonly<Record<string, string>>;
-  /** Exits of processes. */
-  readonly told: string[];
+  /** What the processes did, such as exits. */
+  readonly processEvents: string[];
   readonly options: ClusterOptions;
 }
 
@@ -35,7 +35,7 @@ export class ClusterDeployment extends Deployment {
   ): Promise<ClusterDeployment> {
     const [infra, simulator] = [await temporaryInfra(), await startSimulator({ port: 0 })];
     const folder = await mkdtemp(join(tmpdir(), 'svc-cluster-faults-'));
-    const told: string[] = [];
+    const processEvents: string[] = [];
     try {
       const files = {
         SVC_CATALOG: join(folder, 'catalog.yaml'),
@@ -59,9 +59,9 @@ export class ClusterDeployment extends Deployment {
         },
         replicas,
         folder,
-        tell: (name, what) => told.push(`${name} ${what}`),
+        tell: (name, what) => processEvents.push(`${name} ${what}`),
       };
-      const home = { folder, simulator, servers, told, options };
+      const home = { folder, simulator, servers, processEvents, options };
       return new ClusterDeployment(infra, await Cluster.start(options), home);
     } catch (error) {
       await simulator.close();
@@ -99,7 +99,7 @@ export class ClusterDeployment extends Deployment {
 
   /** Processes that exited by themselves since the last call, and how. */
   takeEnds(): string[] {
-    return this.home.told.splice(0).filter((line) => line.includes('ended with'));
+    return this.home.processEvents.splice(0).filter((line) => line.includes('ended with'));
   }
 
   /** The public API of each of its gateways. */

@@ -59,7 +59,7 @@ async function proved(): Promise<void> {
 }
 
 /** The value of a series, as returned to Prometheus. */
-async function told(series: string): Promise<number> {
+async function scraped(series: string): Promise<number> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const text = await (await fetch(new URL('/metrics', platform.operatorUrl), { headers })).text();
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
@@ -79,7 +79,7 @@ describe('a payment whose block is replaced', () => {
     async (depth) => {
       const one = await buyer(chain, 10);
       const reversed = 'svc_payments_reversed_total{svc_payments_rail="base"}';
-      const before = await told(reversed);
+      const before = await scraped(reversed);
       const snapshot = String(await chain.call('evm_snapshot', []));
       const header = await headerOf(one);
       await sent(header);
@@ -88,7 +88,7 @@ describe('a payment whose block is replaced', () => {
       await replaced(snapshot, depth);
       await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(0);
       await expect.poll(() => paymentBy(one), WITHIN).toMatchObject({ state: 'REVERSED', reversals: 1 });
-      expect(await told(reversed)).toBe(before + 1);
+      expect(await scraped(reversed)).toBe(before + 1);
       expect(await send(header)).toBe(409);
       expect(await balanceOf(platform, one)).toBe(0);
       await chain.call('evm_setAutomine', [true]);
@@ -120,9 +120,9 @@ describe('the audit of payments', () => {
   it('reports as metrics what it proved, found wrong and could not decide', async () => {
     await sent(await headerOf(await buyer(chain, 10)));
     const runs = (result: string): Promise<number> =>
-      told(`svc_payments_audit_runs_total{svc_audit_scope="whole",svc_audit_result="${result}"}`);
+      scraped(`svc_payments_audit_runs_total{svc_audit_scope="whole",svc_audit_result="${result}"}`);
     const at = (result: string): Promise<number> =>
-      told(`svc_payments_audit_${result}_time_seconds{svc_audit_scope="whole"}`);
+      scraped(`svc_payments_audit_${result}_time_seconds{svc_audit_scope="whole"}`);
     const [proofs, wrong, failed] = [await runs('proved'), await runs('wrong'), await runs('failed')];
     await proxy.whileForgetful(async () => {
       expect((await platform.operator('GET', '/payments/audit')).body).toMatchObject({ ok: false });
@@ -173,13 +173,13 @@ describe('a payment that was spent in a transaction that no node shows', () => {
     const one = await buyer(chain, 10);
     await proxy.whileForgetful(async () => {
       const { id } = await undecided(one);
-      await expect.poll(async () => told(UNKNOWN), WITHIN).toBe(1);
+      await expect.poll(async () => scraped(UNKNOWN), WITHIN).toBe(1);
       const { body } = await platform.operator('GET', '/payments/audit?scope=new');
       expect(body).toMatchObject({ ok: false });
       expect(body['mismatches']).toContainEqual(expect.stringMatching(`^Payment ${String(id)} .* UNKNOWN`));
     });
     await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
-    await expect.poll(async () => told(UNKNOWN), WITHIN).toBe(0);
+    await expect.poll(async () => scraped(UNKNOWN), WITHIN).toBe(0);
     await proved();
   });
 

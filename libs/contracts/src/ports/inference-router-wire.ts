@@ -116,7 +116,7 @@ export function encodeProblemTrailer(error: unknown): Readonly<Record<string, st
   return { [PROBLEM_TRAILER]: encodeURIComponent(JSON.stringify(encodeProblem(error))) };
 }
 
-/** The failure in a stream's trailers; `undefined` if there is none. */
+/** The failure in a stream's trailers; `undefined` if they contain no failure. */
 export function decodeProblemTrailer(trailers: Headers): Problem | undefined {
   const text = trailers[PROBLEM_TRAILER];
   if (typeof text !== 'string') return undefined;

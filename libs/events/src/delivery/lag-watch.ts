@@ -59,7 +59,7 @@ export class LagWatch {
     for (const end of this.#ends) end();
   }
 
-  /** The age of the oldest waiting event in ms; 0 if there is none. */
+  /** The age of the oldest waiting event in ms; 0 if no event waits. */
   get oldestMs(): number {
     const [oldest] = this.#sights;
     return oldest ? performance.now() - oldest.atMs : 0;

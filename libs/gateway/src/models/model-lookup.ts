@@ -62,7 +62,7 @@ export function modelNotFound(name: string, models: Pick<NamedModels<never>, 'su
   });
 }
 
-/** The model that serves requests for `asked`: itself or its replacement; undefined if there is none. */
+/** The model that serves requests for `asked`: itself or its replacement; undefined if neither is offered. */
 export function servingModel<Offered extends CatalogEntry>(
   asked: Offered,
   models: NamedModels<Offered>,

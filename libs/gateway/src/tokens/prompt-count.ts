@@ -8,8 +8,8 @@ const COUNTED_CHARACTERS = 131_072;
 const COUNTED_BYTES = COUNTED_CHARACTERS * 3;
 
 /**
- * Returns a function that counts a prompt with the model's tokenizer, or estimates it if there is none or it
- * is too long.
+ * Returns a function that counts a prompt with the model's tokenizer, or estimates it if the model has no
+ * tokenizer or the prompt is too long.
  */
 export function promptCount(
   request: ChatRequest,

@@ -56,7 +56,7 @@ export class CitationMarkers {
   }
 }
 
-/** The marker at an index; `open` if it may continue in the next piece; undefined if there is none. */
+/** The marker at an index; `open` if it may continue in the next piece; undefined without a marker. */
 function markerAt(text: string, at: number): { numbers: number[]; end: number } | 'open' | undefined {
   if (!text.startsWith(OPEN, at)) return goesOn(OPEN, text, at) ? 'open' : undefined;
   const inside = at + OPEN.length;

@@ -82,7 +82,7 @@ export class HoldSteps {
   }
 
   /**
-   * The mark that proves a bucket complete; undefined if there is none, or if another server process made it.
+   * The mark that proves a bucket complete; undefined if it is missing or another server process made it.
    */
   async mark(bucket: number): Promise<string | undefined> {
     const mark = String(await this.markOf.run({ keys: [this.markKey(bucket)], args: [] }));

@@ -73,7 +73,7 @@ export class SharedLink {
   }
 
   /**
-   * Returns the response, or undefined if there is none in time. `late` receives a response after that, and
+   * Returns the response, or undefined if none arrives in time. `late` receives a response after that, and
    * has to undo the effect of the call.
    */
   ask<Value>(

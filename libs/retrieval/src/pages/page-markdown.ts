@@ -16,7 +16,7 @@ export interface PageJob {
 
 export interface PageMarkdown {
   readonly title: string;
-  /** Empty if there is none. */
+  /** Empty if the page has no text. */
   readonly text: string;
   /** Whether the text is created by scripts, so that this is not it. */
   readonly isShell: boolean;

@@ -165,7 +165,7 @@ async function readJson(url: string, request: JsonRequest): Promise<unknown> {
   return response?.status === 200 ? response.value : undefined;
 }
 
-/** The JSON at a URL, or `undefined` if there is none. */
+/** The JSON at a URL; `undefined` if the server does not respond with JSON. */
 async function read(url: string, { apiKey, body }: JsonRequest): Promise<JsonResponse | undefined> {
   try {
     const response = await fetch(url, {

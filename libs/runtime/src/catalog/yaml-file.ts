@@ -8,7 +8,7 @@ export class FileError extends StartFault {
   override readonly name = 'FileError';
 }
 
-/** The parsed file, or `undefined` if there is none. */
+/** The parsed file; `undefined` if it does not exist. */
 export async function readYaml<Schema extends z.ZodType>(
   path: string,
   schema: Schema,

@@ -165,7 +165,7 @@ function setFlag(options: SimulatorOptions, flag: string, value: unknown): strin
   return undefined;
 }
 
-/** Every fault of a set of options; empty if there is none. */
+/** Every fault of a set of options; empty if all are valid. */
 export function optionFaults(options: SimulatorOptions, known: readonly string[] = []): string[] {
   const faults: string[] = [];
   for (const [flag, { field, max, isWhole }] of Object.entries(NUMBER_FLAGS)) {
