@@ -45,7 +45,7 @@ const burnAlerts = OBJECTIVES.flatMap(({ slo, budget, what, runbook }) =>
     expr: [long, short]
       .map((window) => `${ratioName(window)}{slo="${slo}"} > ${Number((factor * budget).toPrecision(6))}`)
       .join(' and '),
-    summary: `Too few ${what}: the budget of 30 days burns ${factor} times too fast over ${long}.`,
+    summary: `Too few ${what}: over ${long}, the 30-day error budget was spent at ${factor} times the allowed rate.`,
     runbook,
     ...burnSeries[slo],
     at: '4440m',
@@ -68,7 +68,7 @@ const moneyAlerts = [
     severity: 'critical',
     expr: unproved(m.money),
     tells: `max(${m.money.proved})`,
-    summary: 'The {{ $labels.svc_audit_scope }} audit finds faults in the books.',
+    summary: 'The {{ $labels.svc_audit_scope }} audit found faults in the books.',
     runbook: 'audit-failed',
     ...unprovedSeries(m.money, [
       // Charges that wait to be posted are not a fault.
@@ -81,7 +81,7 @@ const moneyAlerts = [
     // A restarted process has no time of the last audit.
     expr: `time() - max(max_over_time(${m.money.proved}[3h])) > 7200 or absent_over_time(${m.money.proved}[3h])`,
     for: '10m',
-    summary: 'Nothing has proved the books for two hours.',
+    summary: 'No audit has proved the books for two hours.',
     runbook: 'audit-missing',
     fires: [flat(counter(m.money.proved, 'svc_audit_scope="new"'), 0)],
     quiet: [rising(counter(m.money.proved, 'svc_audit_scope="new"'), 60)],
@@ -99,7 +99,7 @@ const moneyAlerts = [
     severity: 'warning',
     expr: `sum(increase(${m.money.writtenOff}[1h])) / (sum(increase(${m.money.charged}[1h])) > 0) > 0.01`,
     for: '5m',
-    summary: '{{ $value | humanizePercentage }} of what was delivered in an hour is paid by nobody.',
+    summary: '{{ $value | humanizePercentage }} of the output delivered in an hour was not paid.',
     runbook: 'write-offs',
     fires: [
       rising(counter(m.money.writtenOff, 'svc_step="posting"'), 0.1),
@@ -114,7 +114,8 @@ const moneyAlerts = [
     name: 'ChargesRefused',
     severity: 'critical',
     expr: `sum(increase(${m.money.settlements}{svc_ledger_way="refused"}[15m])) > 0`,
-    summary: 'Answers could not be charged: neither event log, books nor journal took them.',
+    summary:
+      'Completions could not be charged: neither the event log, the books nor the journal accepted the charge.',
     runbook: 'charges-refused',
     fires: [rising(counter(m.money.settlements, 'svc_ledger_way="refused"'), 1)],
     quiet: [
@@ -126,7 +127,7 @@ const moneyAlerts = [
     name: 'RejectedCharges',
     severity: 'critical',
     expr: `sum(increase(${m.money.rejected}[1h])) > 0`,
-    summary: 'Charges can not be posted and wait for someone to look at them.',
+    summary: 'Charges can not be posted and wait for an operator to look at them.',
     runbook: 'rejected-charges',
     fires: [risen(counter(m.money.rejected))],
     quiet: [flat(counter(m.money.rejected), 3)],
@@ -136,7 +137,7 @@ const moneyAlerts = [
     name: 'HoldsLost',
     severity: 'critical',
     expr: `sum(increase(${m.money.holdsLost}[1h])) > 0`,
-    summary: 'Redis lost holds of live requests: their money may be authorised twice.',
+    summary: 'Redis lost holds of requests in progress: their money may be spent twice.',
     runbook: 'holds-lost',
     fires: [risen(counter(m.money.holdsLost), 12)],
     quiet: [flat(counter(m.money.holdsLost), 12)],
@@ -161,7 +162,7 @@ const eventAlerts = [
     expr: `max by (${TOPIC}, ${GROUP}) (${m.events.failures}) > 5 or (min by (${TOPIC}, ${GROUP}) (min_over_time(${m.events.lag}[5m])) > 0 and sum by (${TOPIC}, ${GROUP}) (rate(${m.events.handled}[5m])) == 0)`,
     for: '1m',
     summary:
-      '{{ $labels.messaging_consumer_group_name }} does not handle {{ $labels.messaging_destination_name }}.',
+      '{{ $labels.messaging_consumer_group_name }} makes no progress on {{ $labels.messaging_destination_name }}.',
     runbook: 'consumer-stuck',
     fires: [flat(counter(m.events.lag, USAGE), 40), flat(counter(m.events.handled, USAGE), 7)],
     quiet: [
@@ -184,7 +185,7 @@ const eventAlerts = [
     name: 'JobsFailed',
     severity: 'warning',
     expr: `sum by (svc_job) (increase(${m.events.jobsFailed}[1h])) > 0`,
-    summary: 'The job {{ $labels.svc_job }} has failed for good.',
+    summary: 'The job {{ $labels.svc_job }} failed after all its retries.',
     runbook: 'jobs-failed',
     fires: [risen(counter(m.events.jobsFailed, 'svc_job="set-staked-diem"'))],
     quiet: [flat(counter(m.events.jobsFailed, 'svc_job="set-staked-diem"'), 1)],
@@ -213,7 +214,7 @@ const noHealthyBackend = [
     severity,
     expr: `${failed} / ${increased('answered|refused|failed|full')} > 0.9 and ${failed} >= ${least}`,
     for: lasting,
-    summary: `No backend of {{ $labels.gen_ai_request_model }} responds: {{ $value | humanizePercentage }} of the attempts of ${window} failed.`,
+    summary: `No backend of {{ $labels.gen_ai_request_model }} responds: {{ $value | humanizePercentage }} of the attempts in ${window} failed.`,
     runbook: 'no-healthy-backend',
     fires: [rising(attempts('failed'), 5), flat(attempts('answered'), 9)],
     quiet: [rising(attempts('failed'), 5), rising(attempts('answered'), 5)],
@@ -249,7 +250,8 @@ const neighbourAlerts = [
     expr: `sum by (${MODEL}) (increase(${m.router.attempts}{svc_router_outcome="aborted"}[2m])) > 5 unless sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome="answered"}[90s])) > 0`,
     tells: `sum by (${MODEL}) (increase(${m.router.attempts}[2m]))`,
     for: '30s',
-    summary: 'Backends of {{ $labels.gen_ai_request_model }} take requests and say nothing: clients leave.',
+    summary:
+      'Backends of {{ $labels.gen_ai_request_model }} accept requests and send nothing, until clients disconnect.',
     runbook: 'no-healthy-backend',
     fires: [rising(attempts('aborted'), 5), flat(attempts('answered'), 9)],
     quiet: [rising(attempts('aborted'), 5), rising(attempts('answered'), 5)],
@@ -285,7 +287,8 @@ const neighbourAlerts = [
     needs: 'cluster',
     expr: `max by (job, instance) (${m.limits.alone}) == 1`,
     for: '1m',
-    summary: '{{ $labels.job }} at {{ $labels.instance }} counts limits alone.',
+    summary:
+      '{{ $labels.job }} at {{ $labels.instance }} counts limits on its own, without the shared counters.',
     runbook: 'limits-alone',
     fires: [flat(counter(m.limits.alone), 1)],
     quiet: [flat(counter(m.limits.alone), 0)],
@@ -318,7 +321,7 @@ const processAlerts = [
     severity: 'warning',
     expr: `sum by (job, instance) (${m.runtime.memory}{svc_memory_kind="heap_used"}) / sum by (job, instance) (${m.runtime.heapLimit}) > 0.85`,
     for: '5m',
-    summary: '{{ $labels.job }} at {{ $labels.instance }} is about to die for want of memory.',
+    summary: '{{ $labels.job }} at {{ $labels.instance }} is about to run out of memory.',
     runbook: 'heap-near-limit',
     fires: [
       flat(counter(m.runtime.memory, 'svc_memory_kind="heap_used"'), 9),
@@ -334,7 +337,7 @@ const processAlerts = [
     severity: 'warning',
     expr: `sum by (job, instance) (${m.runtime.descriptors}) / sum by (job, instance) (${m.runtime.descriptorLimit}) > 0.8`,
     for: '5m',
-    summary: '{{ $labels.job }} at {{ $labels.instance }} will soon take no further connections.',
+    summary: '{{ $labels.job }} at {{ $labels.instance }} will soon accept no more connections.',
     runbook: 'descriptors-near-limit',
     fires: [flat(counter(m.runtime.descriptors), 900), flat(counter(m.runtime.descriptorLimit), 1_000)],
     quiet: [flat(counter(m.runtime.descriptors), 90), flat(counter(m.runtime.descriptorLimit), 1_000)],

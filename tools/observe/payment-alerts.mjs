@@ -12,7 +12,7 @@ export const paymentAlerts = [
     expr: `max by (svc_payments_rail) (${m.payments.oldest}) > 900`,
     for: '1m',
     summary:
-      'A wallet has waited {{ $value | humanizeDuration }} for what it paid by {{ $labels.svc_payments_rail }}.',
+      'A payment by {{ $labels.svc_payments_rail }} has not completed for {{ $value | humanizeDuration }}.',
     runbook: 'payment-stuck',
     fires: [flat(counter(m.payments.oldest, 'svc_payments_rail="base"'), 1_000)],
     quiet: [flat(counter(m.payments.oldest, 'svc_payments_rail="base"'), 600)],
@@ -23,7 +23,7 @@ export const paymentAlerts = [
     expr: `max by (svc_payments_rail) (${m.payments.open}{svc_payments_state="UNKNOWN"}) > 0`,
     for: '10m',
     summary:
-      'The chain has not shown for 10 minutes what became of {{ $value }} payments by {{ $labels.svc_payments_rail }}; their wallets are not credited.',
+      'The outcome of {{ $value }} payments by {{ $labels.svc_payments_rail }} has been unknown for 10 minutes; their wallets are not credited.',
     runbook: 'payment-unknown',
     fires: [flat(counter(m.payments.open, 'svc_payments_rail="base",svc_payments_state="UNKNOWN"'), 1)],
     quiet: [
@@ -37,7 +37,7 @@ export const paymentAlerts = [
     expr: `max by (job, svc_payments_rail) (${m.payments.chainFailing}) == 1`,
     for: '1m',
     summary:
-      '{{ $labels.job }} has no answer from its node of {{ $labels.svc_payments_rail }}: nobody can pay.',
+      '{{ $labels.job }} gets no response from its node of {{ $labels.svc_payments_rail }}: nobody can pay.',
     runbook: 'chain-lost',
     fires: [flat(counter(m.payments.chainFailing, 'svc_payments_rail="base"'), 1)],
     quiet: [flat(counter(m.payments.chainFailing, 'svc_payments_rail="base"'), 0)],
@@ -48,7 +48,7 @@ export const paymentAlerts = [
     expr: unproved(m.payments),
     tells: `max(${m.payments.proved})`,
     summary:
-      'The {{ $labels.svc_audit_scope }} audit of payments finds that credits, chains and books differ.',
+      'The {{ $labels.svc_audit_scope }} audit of payments found differences between credits, chains and books.',
     runbook: 'payments-audit-failed',
     ...unprovedSeries(m.payments),
   },
@@ -58,7 +58,7 @@ export const paymentAlerts = [
     severity: 'warning',
     expr: `time() - max(max_over_time(${m.payments.proved}[3h])) > 7200 or (sum(increase(${m.payments.audits}{svc_audit_result="failed"}[2h])) > 3 unless max(max_over_time(${m.payments.proved}[3h])) > 0)`,
     for: '10m',
-    summary: 'Nothing has proved the payments for two hours.',
+    summary: 'No audit has proved the payments for two hours.',
     runbook: 'payments-audit-missing',
     fires: [rising(failedPayments, 1)],
     quiet: [rising(failedPayments, 1), rising(counter(m.payments.proved, 'svc_audit_scope="new"'), 60)],
@@ -69,7 +69,7 @@ export const paymentAlerts = [
     severity: 'critical',
     expr: `sum by (svc_payments_rail) (increase(${m.payments.reversed}[1h])) > 0`,
     summary:
-      'A credited payment by {{ $labels.svc_payments_rail }} is gone from its chain; its credit was taken back.',
+      'A credited payment by {{ $labels.svc_payments_rail }} disappeared from its chain; its credit was taken back.',
     runbook: 'payment-reversed',
     fires: [risen(counter(m.payments.reversed, 'svc_payments_rail="base"'))],
     quiet: [flat(counter(m.payments.reversed, 'svc_payments_rail="base"'), 2)],

@@ -33,7 +33,7 @@ export const overview = {
       title: `Error budget left, 3 days: ${objective.slo.replaceAll('_', ' ')}`,
       kind: 'stat',
       unit: 'percentunit',
-      bad: `Below 0: too few of what is promised (${objective.what}).`,
+      bad: `Below 0: the objective is missed (${objective.what}).`,
       todo: `Runbook ${objective.runbook}; at 0 stop releases until it recovers.`,
       queries: [[budget(objective), objective.slo, 'any']],
     })),

@@ -21,7 +21,7 @@ export const OBJECTIVES = [
     slo: 'availability',
     runbook: 'availability',
     budget: 0.001,
-    what: 'requests of clients are answered, and their streams come to an end',
+    what: 'client requests and their streams complete without an error',
     ratio: (window) =>
       `((${failed(window)} or vector(0)) + (${cut(window)} or vector(0))) / (${all(window)} > 0)`,
   },
