@@ -47,7 +47,7 @@ const neededSeconds = (release, verb) =>
   );
 
 describe('the documentation', () => {
-  it('has commands for the chart with its defaults, for trying, and for production', () => {
+  it('has commands for the chart with its defaults, for trials, and for production', () => {
     const platform = COMMANDS.filter(([, command]) => command.includes('charts/platform'));
     const files = platform.map(([, command]) => /--values (\S+)/.exec(command)?.[1]);
     for (const file of [undefined, 'deploy/envs/dev.yaml', 'deploy/envs/prod.yaml'])
@@ -77,7 +77,7 @@ describe('the documentation', () => {
   );
 
   it.each(COMMANDS.filter(([, command]) => /charts\/data .*--wait/.test(command)))(
-    '%s: waits for servers longer than by default: %s',
+    '%s: waits longer for servers than the default: %s',
     (_file, command) => {
       expect(minutes(command)).toBeGreaterThan(5);
     },
@@ -95,15 +95,18 @@ describe('the notes', () => {
     ['one process', ALL],
     ['every extension point', EXTENDED],
     ['production', PRODUCTION],
-  ])('have a --timeout that fits, by less than two minutes, with %s', async (_what, values) => {
-    const needed = neededSeconds(await Release.of(values), 'upgrade');
-    const given = minutes(await notes(values)) * 60;
-    expect(given).toBeGreaterThan(needed);
-    // The deadline of a disabled Job counts as well.
-    expect(given).toBeLessThan(Math.max(needed, 600) + 121);
-  });
+  ])(
+    'print a --timeout that is long enough, and too long by less than two minutes, with %s',
+    async (_what, values) => {
+      const needed = neededSeconds(await Release.of(values), 'upgrade');
+      const given = minutes(await notes(values)) * 60;
+      expect(given).toBeGreaterThan(needed);
+      // The deadline of a disabled Job counts as well.
+      expect(given).toBeLessThan(Math.max(needed, 600) + 121);
+    },
+  );
 
-  it('name the Secret, the Service and the ports that there are', async () => {
+  it('print the names of the Secret and the Service, and the ports', async () => {
     const text = await notes({
       ...EXTERNAL,
       services: { 'api-gateway': { port: 8080, operatorPort: 8081 } },
@@ -115,9 +118,9 @@ describe('the notes', () => {
     expect(await notes(ALL)).toContain('port-forward service/svc-all 3000 3001');
   });
 
-  it('say where it is reached from outside, or that it is not', async () => {
+  it('print the URL for clients outside the cluster, or that there is none', async () => {
     expect(await notes(EXTENDED)).toContain('https://api.example/api/v1, https://api.example.org/api/v1');
-    expect(await notes(EXTERNAL)).toContain('Nothing leads here from outside yet');
+    expect(await notes(EXTERNAL)).toContain('Not reachable from outside the cluster yet');
   });
 });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 describe('the data', () => {
-  it('is on two servers before it counts', () => {
+  it('is on two servers before it is acknowledged', () => {
     expect(one('Cluster').spec.postgresql.synchronous).toEqual({
       method: 'any',
       number: 1,
@@ -36,14 +36,14 @@ describe('the data', () => {
     expect(one('KafkaNodePool').spec.storage.volumes).toMatchObject([{ deleteClaim: false }]);
   });
 
-  it('is archived where there is a store', async () => {
+  it('is archived if an object store is configured', async () => {
     expect(one('Cluster').spec.plugins).toMatchObject([{ isWALArchiver: true }]);
     expect(one('ScheduledBackup').spec.cluster).toEqual({ name: one('Cluster').metadata.name });
     const bare = await Release.of({}, OF_DATA);
     expect(bare.all('ScheduledBackup')).toEqual([]);
   });
 
-  it('can be one server of each, which waits for no other', async () => {
+  it('can be on one server of each kind, which waits for no other', async () => {
     const small = await Release.of({ postgres: { instances: 1 }, kafka: { replicas: 1 } }, OF_DATA);
     expect(small.all('Cluster')[0].spec.postgresql).not.toHaveProperty('synchronous');
     expect(small.all('Kafka')[0].spec.kafka.config).toMatchObject({
@@ -52,7 +52,7 @@ describe('the data', () => {
     });
   });
 
-  it('can have a Redis, by the password of a Secret that is there', async () => {
+  it('can include a Redis, with the password of an existing Secret', async () => {
     expect(data.all('Redis')).toEqual([]);
     const [redis] = (await Release.of({ redis: { enabled: true } }, OF_DATA)).all('Redis');
     expect(redis.metadata.name).toBe('svc-data-redis');
@@ -61,7 +61,7 @@ describe('the data', () => {
     expect(storage).toBeUndefined();
   });
 
-  it('is what CloudNativePG and Helm know', async () => {
+  it('is valid for CloudNativePG and Helm', async () => {
     expect(await tool('helm', ['lint', DATA, '--strict'])).toContain('0 chart(s) failed');
     const location = `${SCHEMAS}/{{ .ResourceKind }}{{ .KindSuffix }}.json`;
     // No Go module describes Strimzi's resources.
@@ -77,13 +77,13 @@ describe('the data', () => {
     expect(await tool('kubeconform', args, text)).toContain('Valid: 2, Invalid: 0, Errors: 0, Skipped: 3');
   });
 
-  it('refuses a value that there is not', async () => {
+  it('refuses an unknown value', async () => {
     await expect(renderText({ postgres: { replicas: 3 } }, OF_DATA)).rejects.toThrow('replicas');
   });
 });
 
 describe.each(['staging', 'prod'])('deploy/envs/%s.yaml', (name) => {
-  it('finds the servers of that chart, and may reach them', async () => {
+  it('has the addresses of the servers of the data chart, and may connect to them', async () => {
     const release = await Release.of(await valuesOf(name));
     const [{ valueFrom }] = release
       .pod('billing-ledger')
@@ -104,7 +104,7 @@ describe.each(['staging', 'prod'])('deploy/envs/%s.yaml', (name) => {
     expect(reach({ app: 'other' }, 5432)).toBe(false);
   });
 
-  it('takes all its secrets from Secrets that are there', async () => {
+  it('reads all secrets from existing Secrets', async () => {
     const release = await Release.of(await valuesOf(name));
     expect(release.all('Secret')).toEqual([]);
   });

@@ -28,7 +28,7 @@ const GIVEN = {
   tls: { caSecret: { name: 'authorities' } },
 };
 
-/** Read by Node, and by no settings. */
+/** Read by Node; not settings. */
 const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 
 async function configOf(release, name) {
@@ -43,14 +43,14 @@ it.each([
   ['the least that is needed', EXTERNAL],
   ['all that may be given', GIVEN],
   ['every service in one process', ALL],
-])('with %s every process takes its environment, and knows all of it', async (_what, values) => {
+])('with %s every process accepts its environment and knows every variable in it', async (_what, values) => {
   const release = await Release.of(values);
   const processes = release.pods().filter(({ name }) => name in SETTINGS);
   expect(processes.length).toBeGreaterThan(0);
   for (const { name } of processes) await configOf(release, name);
 });
 
-it('a process listens where its Service and its probes look for it', async () => {
+it('a process listens on the port of its Service and its probes', async () => {
   const release = await Release.of();
   for (const name of SERVICES) {
     const { spec } = release.get('Service', name);
@@ -61,7 +61,7 @@ it('a process listens where its Service and its probes look for it', async () =>
   }
 });
 
-it('a process finds its neighbours at Services of the release', async () => {
+it('a process has the addresses of the other services, which are Services of the release', async () => {
   const release = await Release.of();
   const config = await configOf(release, 'api-gateway');
   for (const variable of ['LEDGER_URL', 'LIMITER_URL', 'ROUTER_URL', 'RETRIEVAL_URL', 'PAYMENTS_URL']) {
@@ -74,7 +74,7 @@ it('a process finds its neighbours at Services of the release', async () => {
 it.each([
   ['inference-router', 'ROUTER_SIMULATOR_URL'],
   ['retrieval-worker', 'RETRIEVAL_SIMULATOR_URL'],
-])('%s finds the model simulator while no catalogue is set', async (name, variable) => {
+])('%s has the address of the model simulator if no catalogue is set', async (name, variable) => {
   const release = await Release.of();
   const { hostname, port } = new URL((await configOf(release, name))[variable]);
   const { spec } = release.get('Service', hostname.replace('svc-', ''));
@@ -87,12 +87,12 @@ it.each([
   expect(other.environment(name)[variable]).toBe('http://127.0.0.1:4001');
 });
 
-it('nobody looks for payments where none are taken', async () => {
+it('no process has the address of x402-payments if payments are disabled', async () => {
   const release = await Release.of({ ...EXTERNAL, services: { 'x402-payments': { enabled: false } } });
   expect(release.environment('api-gateway')).not.toHaveProperty('PAYMENTS_URL');
 });
 
-it('settings of a service go before those for all', async () => {
+it('settings of a service take precedence over those for all', async () => {
   const release = await Release.of({
     ...EXTERNAL,
     defaults: { settings: { SVC_LOG_LEVEL: 'warn' } },
@@ -105,7 +105,7 @@ it('settings of a service go before those for all', async () => {
   expect(await configOf(release, 'rate-limiter')).toMatchObject({ SVC_LOG_LEVEL: 'warn' });
 });
 
-it('large numbers are written as they are', async () => {
+it('large numbers are written without an exponent', async () => {
   const services = { 'inference-router': { settings: { ROUTER_STREAM_LIMIT_BYTES: 1_073_741_824 } } };
   const release = await Release.of({ ...EXTERNAL, services });
   expect(release.environment('inference-router').ROUTER_STREAM_LIMIT_BYTES).toBe('1073741824');

@@ -37,7 +37,7 @@ const valuesFor = (name, own) => {
 };
 
 describe('every workload', () => {
-  it('is one of those that these tests name', () => {
+  it('is covered by these tests', () => {
     expect(
       extended
         .pods()
@@ -46,7 +46,7 @@ describe('every workload', () => {
     ).toEqual(WORKLOADS.toSorted());
   });
 
-  it.each(WORKLOADS)('%s takes what is given to all of them', (name) => {
+  it.each(WORKLOADS)('%s gets the extensions in `defaults`', (name) => {
     const { metadata, spec } = extended.pod(name);
     const [main] = spec.containers;
     expect(metadata.labels).toMatchObject(POD.podLabels);
@@ -64,7 +64,7 @@ describe('every workload', () => {
     expect(spec.topologySpreadConstraints).toMatchObject(POD.topologySpreadConstraints);
   });
 
-  it.each(WORKLOADS)('%s keeps what it has without them', (name) => {
+  it.each(WORKLOADS)('%s keeps its own settings, variables and volumes when extensions are added', (name) => {
     const [before, after] = [release, extended].map((one) => one.pod(name));
     expect(after.metadata.labels).toMatchObject(before.metadata.labels);
     const { env = [], volumeMounts = [] } = before.spec.containers[0];
@@ -82,7 +82,7 @@ describe('every workload', () => {
     ]);
   });
 
-  it.each(WORKLOADS)('%s leaves its user and groups to the cluster where they are null', (name) => {
+  it.each(WORKLOADS)('%s leaves its user and groups to the cluster if they are null', (name) => {
     expect(release.pod(name).spec.securityContext).toMatchObject({ runAsUser: 1000, fsGroup: 1000 });
     expect(extended.pod(name).spec.securityContext).toEqual({
       runAsNonRoot: true,
@@ -124,7 +124,7 @@ describe('every workload', () => {
   });
 });
 
-it('null in place of any of them leaves it out', async () => {
+it('null removes an extension', async () => {
   const given = await Release.of({ ...EXTERNAL, defaults: mapValues(POD, () => null) });
   for (const { metadata, spec } of given.pods()) {
     expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/instance': 'svc' });
@@ -141,14 +141,14 @@ it('a variable of extraEnv replaces the one that the chart sets by the same name
   expect(env.filter(({ name }) => name === 'DATABASE_URL')).toEqual([own]);
 });
 
-it('labels and annotations of a pod can not replace those that select it', async () => {
+it('labels and annotations of a pod can not replace those of the chart', async () => {
   const podLabels = { 'app.kubernetes.io/component': 'other', 'app.kubernetes.io/instance': 'other' };
   const given = await Release.of({ ...EXTERNAL, defaults: { podLabels } });
   const { spec } = given.get('Deployment', 'rate-limiter');
   expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
 });
 
-it('a spread without a labelSelector counts the pods of its workload, whatever their version', () => {
+it('a spread constraint without a labelSelector counts the pods of its workload, of any version', () => {
   for (const name of SERVICES) {
     const { selector, template } = release.get('Deployment', name).spec;
     for (const { labelSelector, matchLabelKeys } of template.spec.topologySpreadConstraints)
@@ -175,7 +175,7 @@ it.each([
   await expect(renderText({ ...EXTERNAL, ...values })).rejects.toThrow(word);
 });
 
-describe('an authority', () => {
+describe('a certificate authority', () => {
   const fileOf = (name, file) => {
     const { containers, volumes } = extended.pod(name).spec;
     const mount = containers[0].volumeMounts.find(({ mountPath }) => file.startsWith(`${mountPath}/`));
@@ -185,7 +185,7 @@ describe('an authority', () => {
     return items?.some(({ path }) => file === `${mount.mountPath}/${path}`) ? source : undefined;
   };
 
-  it('for all is one that Node trusts in every process of the platform', () => {
+  it('for all connections is trusted by Node in every process of the platform', () => {
     for (const name of [...SERVICES, 'migrate', 'topics'])
       expect([name, fileOf(name, extended.environment(name).NODE_EXTRA_CA_CERTS)]).toEqual([
         name,
@@ -194,7 +194,7 @@ describe('an authority', () => {
     expect(release.environment('billing-ledger')).not.toHaveProperty('NODE_EXTRA_CA_CERTS');
   });
 
-  it('for PostgreSQL is where its URL may name it, in each process that has the URL', () => {
+  it('for PostgreSQL is a file that the URL can name, in each process that has the URL', () => {
     for (const { name } of extended.pods()) {
       const has = extended.pod(name).spec.containers[0].env.some((one) => one.name === 'DATABASE_URL');
       expect([name, fileOf(name, '/etc/svc/postgres/ca.crt')]).toEqual([
@@ -211,7 +211,7 @@ describe('an authority', () => {
 });
 
 describe('the Service', () => {
-  it('that leaves the cluster has the public port alone, and its annotations', () => {
+  it('for outside the cluster has only the public port, and the annotations', () => {
     const { metadata, spec } = extended.get('Service', 'api-gateway-public');
     expect(metadata.annotations).toEqual({ 'example.com/mesh': 'on', 'example.com/scheme': 'internal' });
     expect(spec).toMatchObject({
@@ -224,7 +224,7 @@ describe('the Service', () => {
     expect(extended.pod('api-gateway').metadata.labels).toMatchObject(spec.selector);
   });
 
-  it('of the cluster stays one of the cluster, with the port of the operator', () => {
+  it('for inside the cluster keeps its type and the operator port', () => {
     const { metadata, spec } = extended.get('Service', 'api-gateway');
     expect([spec.type, metadata.annotations]).toEqual([undefined, undefined]);
     expect(spec.ports.map(({ port }) => port)).toEqual([3000, 3001]);
@@ -240,12 +240,12 @@ describe('the Service', () => {
   });
 });
 
-it('the account has the annotations that are given', () => {
+it('the ServiceAccount has the configured annotations', () => {
   const [account] = extended.all('ServiceAccount');
   expect(account.metadata.annotations).toEqual({ 'example.com/role': 'svc' });
 });
 
-it('an Ingress has a rule for each host, and their certificates', () => {
+it('an Ingress has a rule for each host, and the certificates', () => {
   const { spec } = extended.get('Ingress', 'api-gateway');
   expect(spec.rules.map(({ host, http }) => [host, http.paths[0].backend.service.name])).toEqual([
     ['api.example', 'svc-api-gateway'],
@@ -255,12 +255,12 @@ it('an Ingress has a rule for each host, and their certificates', () => {
   expect(extended.get('HTTPRoute', 'api-gateway').spec.hostnames).toEqual(EXTENDED.httpRoute.hostnames);
 });
 
-it('further objects are templates, given as maps or as text', () => {
+it('extraObjects are templates, given as maps or strings', () => {
   expect(extended.get('ConfigMap', 'map').data).toEqual({ host: 'api.example' });
   expect(extended.get('ConfigMap', 'text').data).toEqual({ a: 'b' });
 });
 
-it('a StatefulSet is managed and updated as its values say', () => {
+it('a StatefulSet has the configured management policy and update strategy', () => {
   const { podManagementPolicy, updateStrategy } = extended.get('StatefulSet', 'api-gateway').spec;
   expect(podManagementPolicy).toBe('OrderedReady');
   expect(updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { partition: 1 } });

@@ -71,7 +71,7 @@ class Container {
   }
 }
 
-describe.runIf(canBuild)('the image, where there are Debian and its root', () => {
+describe.runIf(canBuild)('the image, if this is Debian and the user is root', () => {
   let folder;
   let root;
   let data;
@@ -105,7 +105,7 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
     expect(await find('-perm', '/6000')).toEqual(['']);
   });
 
-  it('names every package that is in it', async () => {
+  it('lists every package that it contains', async () => {
     const lists = await find('-path', '*/node_modules/*', '-name', 'package.json', '-printf', '%P\n');
     const names = lists.flatMap(
       (path) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? [],
@@ -126,14 +126,14 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
     ['tools/topics.mjs', 'KAFKA_BROKERS is not set'],
     ['tools/first-account.mjs', 'OPERATOR_URL is not set'],
     ['tools/dead-letters.mjs list', 'Set KAFKA_BROKERS, or DATABASE_URL'],
-  ])('%s finds all that it imports, and says what it needs', async (main, need) => {
+  ])('%s finds all of its imports, and reports a missing setting', async (main, need) => {
     const container = new Container(root, { command: `node ${main}`, data });
     expect(await container.ended).toBe(1);
     expect(container.output).toContain(need);
     expect(container.output).not.toContain('ERR_MODULE_NOT_FOUND');
   });
 
-  it('serves as process 1 on a root that nobody writes to, takes a payment, and lets a stream end when told to stop', async () => {
+  it('runs as process 1 on a read-only root, completes a payment, and finishes open streams after SIGTERM', async () => {
     const env = {
       HOST: '127.0.0.1',
       PORT: '0',
@@ -173,7 +173,7 @@ describe.runIf(canBuild)('the image, where there are Debian and its root', () =>
     expect(await container.ended).toBe(0);
   }, 600_000);
 
-  it('is packed as an OCI archive whose digests are right, the same each time', async () => {
+  it('is packed as a reproducible OCI archive with correct digests', async () => {
     const archives = ['one.tar', 'other.tar'].map((name) => join(folder, name));
     const images = [];
     for (const archive of archives) images.push(await packImage(root, archive));

@@ -48,12 +48,12 @@ const CASES = [
 ];
 
 describe.each(CASES)('with %s', (_what, values) => {
-  it('the chart is one for Helm', async () => {
+  it('the chart passes `helm lint`', async () => {
     const said = await tool('helm', ['lint', CHART, '--strict', '--values', '-'], JSON.stringify(values));
     expect(said).toContain('0 chart(s) failed');
   });
 
-  it('every object is one that Kubernetes knows, without a member that it does not', async () => {
+  it('every object is valid for Kubernetes, without unknown members', async () => {
     const location = `${SCHEMAS}/{{ .ResourceKind }}{{ .KindSuffix }}.json`;
     const args = ['-strict', '-summary', '-schema-location', location];
     expect(await tool('kubeconform', args, await renderText(values))).toContain(
@@ -68,7 +68,7 @@ describe.each(CASES)('with %s', (_what, values) => {
   });
 });
 
-it('kubeconform sees a misspelt member', async () => {
+it('kubeconform reports a misspelt member', async () => {
   const text = (await renderText(EXTERNAL)).replace('livenessProbe', 'livenesProbe');
   const location = `${SCHEMAS}/{{ .ResourceKind }}{{ .KindSuffix }}.json`;
   await expect(tool('kubeconform', ['-strict', '-schema-location', location], text)).rejects.toThrow(
@@ -76,7 +76,7 @@ it('kubeconform sees a misspelt member', async () => {
   );
 });
 
-it('kube-linter sees a pod that may write to its root', async () => {
+it('kube-linter reports a pod that may write to its root', async () => {
   const text = (await renderText(EXTERNAL)).replaceAll(
     'readOnlyRootFilesystem: true',
     'readOnlyRootFilesystem: false',

@@ -24,7 +24,7 @@ beforeAll(async () => {
 const rulesOf = (one) => one.get('PrometheusRule', 'rules').spec.groups.flatMap(({ rules }) => rules);
 const alertsOf = (one) => rulesOf(one).filter(({ alert }) => alert);
 
-it('every service is read with the token of metrics, where it serves them', () => {
+it('every service is scraped on its metrics port, with the metrics token', () => {
   for (const name of SERVICES) {
     const { selector, endpoints } = release.get('ServiceMonitor', name).spec;
     const service = release.get('Service', name);
@@ -38,14 +38,14 @@ it('every service is read with the token of metrics, where it serves them', () =
   }
 });
 
-it('the operator of kube-prometheus-stack finds the rules and what is to be read', () => {
+it('the operator of kube-prometheus-stack selects the rules and the monitors', () => {
   const objects = [...release.all('ServiceMonitor'), ...release.all('PrometheusRule')];
   expect(objects).toHaveLength(SERVICES.length + 1);
   for (const { metadata } of objects)
     expect(metadata.labels).toMatchObject({ release: 'kube-prometheus-stack' });
 });
 
-it('every rule selects the series of its release alone, which have its labels', async () => {
+it('every rule selects only the series of its release, which carry its labels', async () => {
   const more = { ...MONITORED, monitoring: { seriesLabels: { cluster: 'eu-1' } } };
   for (const [one, labels] of [
     [release, { namespace: 'platform', release: 'svc' }],
@@ -70,7 +70,7 @@ it('every rule selects the series of its release alone, which have its labels', 
   }
 });
 
-it('every alert has a severity, labels to route by and the address of its runbook', async () => {
+it('every alert has a severity, labels for routing and the URL of its runbook', async () => {
   const runbooks = await readdir(new URL('runbooks', folder));
   const alerts = alertsOf(
     await Release.of({
@@ -132,7 +132,7 @@ async function boardsOf(one) {
   });
 }
 
-it('every dashboard has the panels that are written, and begins with the series of its release', async () => {
+it('every dashboard has all of its panels, and selects its release by default', async () => {
   for (const board of await boardsOf(release)) {
     const written = JSON.parse(await readFile(new URL(`dashboards/${board.name}`, folder), 'utf8'));
     expect(board.panels).toEqual(written.panels);
@@ -148,7 +148,7 @@ it('every dashboard has the panels that are written, and begins with the series 
   }
 });
 
-it('dashboards of several releases stand side by side in one Grafana', async () => {
+it('dashboards of several releases can be in one Grafana', async () => {
   const staging = await boardsOf(await Release.of(MONITORED, { namespace: 'staging' }));
   const elsewhere = { ...MONITORED, monitoring: { seriesLabels: { cluster: 'eu-1' } } };
   const all = [...(await boardsOf(release)), ...staging, ...(await boardsOf(await Release.of(elsewhere)))];

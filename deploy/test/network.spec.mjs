@@ -34,13 +34,13 @@ beforeAll(async () => {
   });
 });
 
-/** Those of the names whose address the process has. */
+/** The names whose address the process has. */
 const known = (from, names) => Object.keys(names).filter((name) => names[name] in release.environment(from));
 
 const reach = (from, to, ports) => mayReach(release, { from, to, ports });
 
 describe('within the release', () => {
-  it('a service is reached by those that have its address, and by nobody else', () => {
+  it('only pods that have the address of a service can connect to it', () => {
     for (const from of MEMBERS) {
       const reached = SERVICES.filter((to) => {
         const [{ containerPort }] = release.pod(to).spec.containers[0].ports;
@@ -53,12 +53,12 @@ describe('within the release', () => {
     }
   });
 
-  it('the gateway has the address of every service, and the router that of none', () => {
+  it('the gateway has the address of every service, and the router of none', () => {
     expect(known('api-gateway', CALLS)).toEqual(Object.keys(CALLS));
     expect(known('inference-router', { ...CALLS, ...DATA })).toEqual([]);
   });
 
-  it('servers with data are reached by those that have their address', () => {
+  it('only pods that have the address of a data server can connect to it', () => {
     for (const from of MEMBERS) {
       const reached = Object.keys(PORTS).filter((server) =>
         reach(ours(release, from), elsewhere('data'), [PORTS[server]]),
@@ -67,7 +67,7 @@ describe('within the release', () => {
     }
   });
 
-  it('the model simulator is reached by those that have its address, and reaches nobody', () => {
+  it('only pods that have the address of the model simulator can connect to it, and it can connect to nothing', () => {
     const simulator = ours(release, 'model-simulator');
     const reaching = MEMBERS.filter((name) => reach(ours(release, name), simulator, ['http', 4000]));
     expect(reaching).toEqual(['inference-router', 'retrieval-worker']);
@@ -76,24 +76,24 @@ describe('within the release', () => {
     expect(reach(simulator, ours(release, 'api-gateway'), ['http', 3000])).toBe(false);
   });
 
-  it("the Job of the first account reaches the operator's port of the gateway, and the other Jobs do not", () => {
+  it("only the Job of the first account and the test can connect to the gateway's operator port", () => {
     const gateway = ours(release, 'api-gateway');
     const reaching = MEMBERS.filter((name) => reach(ours(release, name), gateway, ['operator', 3001]));
     expect(reaching).toEqual(['first-account', 'test']);
   });
 
-  it('everybody asks for names', () => {
+  it('every pod can resolve names', () => {
     for (const from of MEMBERS) expect(reach(ours(release, from), elsewhere('kube-system'), [53])).toBe(true);
   });
 });
 
-describe('from elsewhere', () => {
-  it('clients reach the public API and nothing else', () => {
+describe('from outside the release', () => {
+  it('clients can only connect to the public API', () => {
     const reached = SERVICES.filter((to) => reach(elsewhere('ingress'), ours(release, to), ['http']));
     expect(reached).toEqual(['api-gateway']);
   });
 
-  it('a Service that leaves the cluster is reached from outside at its public port alone', async () => {
+  it('a Service of type LoadBalancer exposes only its public port', async () => {
     const services = { 'api-gateway': { service: { type: 'LoadBalancer' } } };
     const opened = await Release.of({ ...EXTERNAL, services });
     const from = { address: '203.0.113.7' };
@@ -104,7 +104,7 @@ describe('from elsewhere', () => {
     expect(reached(release, 'http')).toEqual([]);
   });
 
-  it('names are asked for at the port where their pods listen', async () => {
+  it('names are resolved on the port that the DNS pods listen on', async () => {
     const moved = await Release.of({ ...EXTERNAL, networkPolicy: { dnsPort: 5353 } });
     const at = (port) =>
       mayReach(moved, {
@@ -115,7 +115,7 @@ describe('from elsewhere', () => {
     expect([at(5353), at(53)]).toEqual([true, false]);
   });
 
-  it('nobody but the test reaches the operator’s API, where no operators are named', async () => {
+  it('only the test can connect to the operator’s API if no operators are listed', async () => {
     const gateway = ours(release, 'api-gateway');
     const reached = ['ingress', 'platform', 'default'].filter((name) =>
       reach(elsewhere(name), gateway, ['operator']),
@@ -129,7 +129,7 @@ describe('from elsewhere', () => {
     ).toBe(true);
   });
 
-  it('only the named peers reach the port for PROXY protocol headers', async () => {
+  it('only the listed peers can connect to the port for PROXY protocol headers', async () => {
     const peers = [{ ipBlock: { cidr: '192.0.2.0/24' } }];
     const opened = await Release.of({ ...EXTERNAL, proxyProtocol: { enabled: true, peers } });
     const gateway = ours(opened, 'api-gateway');
@@ -150,7 +150,7 @@ describe('from elsewhere', () => {
     expect(release.environment('api-gateway')).not.toHaveProperty('GATEWAY_PROXY_LISTEN');
   });
 
-  it('monitoring reaches the ports with metrics', () => {
+  it('monitoring can connect to the ports with metrics', () => {
     for (const to of SERVICES) {
       const port = to === 'api-gateway' ? 'operator' : 'http';
       expect([to, reach(elsewhere('monitoring'), ours(release, to), [port])]).toEqual([to, true]);
@@ -158,7 +158,7 @@ describe('from elsewhere', () => {
   });
 });
 
-describe('out of the cluster', () => {
+describe('to addresses outside the cluster', () => {
   const PUBLIC = ['93.184.215.14', '1.1.1.1'];
   const PRIVATE = [
     '10.0.0.1',
@@ -175,12 +175,12 @@ describe('out of the cluster', () => {
   const leaving = (of, address = PUBLIC[0], port = 443) =>
     MEMBERS.filter((from) => mayReach(of, { from: ours(of, from), to: outside(address), ports: [port] }));
 
-  it('goes the retrieval worker alone, to public addresses on web ports', () => {
+  it('only the retrieval worker can connect, to public addresses on web ports', () => {
     for (const address of PUBLIC) expect(leaving(release, address)).toEqual(['retrieval-worker']);
     expect(leaving(release, PUBLIC[0], 22)).toEqual([]);
   });
 
-  it('goes the gateway where it is to fetch what requests name, and tries it only there', async () => {
+  it('the gateway can connect if it is configured to fetch files by URL, and only then tries to', async () => {
     expect(release.environment('api-gateway').GATEWAY_ATTACHMENT_URLS).toBe('off');
     const fetching = await Release.of({
       ...EXTERNAL,
@@ -198,7 +198,7 @@ describe('out of the cluster', () => {
         services: { 'x402-payments': { settings: { X402_FACILITATOR_URL: 'https://facilitator.example' } } },
       },
     ],
-  ])('goes what sells credit, with %s, and only where it is told to', async (_what, given) => {
+  ])('x402-payments can connect with %s, and with peers only to these', async (_what, given) => {
     expect(leaving(await Release.of({ ...EXTERNAL, ...given }))).toEqual([
       'retrieval-worker',
       'x402-payments',
@@ -209,14 +209,14 @@ describe('out of the cluster', () => {
     expect(leaving(own, '192.0.2.7', 8545)).toEqual(['x402-payments']);
   });
 
-  it('nobody reaches private addresses, nor those where clouds keep their keys', () => {
+  it('no pod can connect to private addresses or to the metadata servers of clouds', () => {
     for (const from of MEMBERS) {
       const reached = PRIVATE.filter((address) => reach(ours(release, from), outside(address), [80]));
       expect([from, reached]).toEqual([from, []]);
     }
   });
 
-  it('its ranges are what the API server takes: less than the range that they are left out of', () => {
+  it('each excluded range is smaller than the range that it is excluded from, as the API server requires', () => {
     const blocks = release
       .all('NetworkPolicy')
       .flatMap(({ spec: { egress = [] } }) => egress)
@@ -233,12 +233,12 @@ describe('out of the cluster', () => {
     }
   });
 
-  it('the router alone asks model servers', () => {
+  it('only the router can connect to model servers', () => {
     const asking = MEMBERS.filter((from) => reach(ours(release, from), elsewhere('models'), [8000]));
     expect(asking).toEqual(['inference-router']);
   });
 
-  it('every service tells its collector, once there is one', async () => {
+  it('every service can connect to the collector if one is configured', async () => {
     const peers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'otel' } } }];
     const telling = { telemetry: { otlpEndpoint: 'http://collector.otel:4318', peers } };
     const told = await Release.of({ ...EXTERNAL, ...telling });
@@ -255,7 +255,7 @@ describe('out of the cluster', () => {
 describe('a browser', () => {
   const devtools = ['devtools', 9222];
 
-  it('is reached by who reads pages alone, and reaches nobody', async () => {
+  it('accepts connections only from the retrieval worker, and can connect to nothing', async () => {
     const browsing = await Release.of({ ...EXTERNAL, browser: { enabled: true } });
     const browser = ours(browsing, 'browser');
     const reaching = MEMBERS.filter((name) =>
@@ -281,7 +281,7 @@ describe('a browser', () => {
     expect(browsing.environment('api-gateway')).not.toHaveProperty('RETRIEVAL_BROWSER_URL');
   });
 
-  it('of elsewhere is asked where it may be reached, and without one nobody is', async () => {
+  it('that runs elsewhere is reached at its peers, and no address is set without a browser', async () => {
     const peers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'browsers' } } }];
     const url = 'http://browser.browsers:9222';
     const asking = await Release.of({ ...EXTERNAL, browser: { url, peers } });
@@ -296,7 +296,7 @@ describe('a browser', () => {
   });
 });
 
-it('without policies none is made', async () => {
+it('creates no NetworkPolicy if they are disabled', async () => {
   const open = await Release.of({ ...EXTERNAL, networkPolicy: { enabled: false } });
   expect(open.all('NetworkPolicy')).toEqual([]);
 });

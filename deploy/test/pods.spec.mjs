@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 describe('every pod', () => {
-  it('is as Pod Security "restricted" wants it, with a root that nobody writes to', () => {
+  it('meets the Pod Security standard "restricted", with a read-only root', () => {
     for (const { spec } of [...browsing.pods(), ...single.pods()]) {
       expect(spec).toMatchObject({
         automountServiceAccountToken: false,
@@ -31,7 +31,7 @@ describe('every pod', () => {
     }
   });
 
-  it('has bounds of memory, and a share of the processor without a bound', () => {
+  it('has a memory limit, and a CPU request without a limit', () => {
     for (const { spec } of [...browsing.pods(), ...single.pods()]) {
       for (const { resources } of spec.containers) {
         expect(resources.limits.memory).toBeTruthy();
@@ -41,14 +41,14 @@ describe('every pod', () => {
     }
   });
 
-  it('runs node itself, which hears of signals', () => {
+  it('runs node directly, so that it receives signals', () => {
     for (const { name, spec } of release.pods())
       expect([name, spec.containers[0].command[0]]).toEqual([name, 'node']);
   });
 });
 
 describe('a service', () => {
-  it('has a start that takes its time, a life that asks no neighbour, and a readiness that does', () => {
+  it('has a startup probe with time to start, a liveness probe of itself, and a readiness probe of its dependencies', () => {
     for (const name of SERVICES) {
       const [container] = release.pod(name).spec.containers;
       expect(container.startupProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
@@ -59,7 +59,7 @@ describe('a service', () => {
     expect(ledger.startupProbe.failureThreshold * ledger.startupProbe.periodSeconds).toBe(600);
   });
 
-  it('is killed only after the wait, the answers under way and 30 s for closing', () => {
+  it('is killed only after the preStop wait, the drain time and 30 s for closing', () => {
     for (const name of SERVICES) {
       const { spec } = release.pod(name);
       const waitSeconds = spec.containers[0].lifecycle.preStop.sleep.seconds;
@@ -68,12 +68,12 @@ describe('a service', () => {
     }
   });
 
-  it('streams have five minutes in the gateway and in the router behind it', () => {
+  it('gives streams five minutes to finish in the gateway and the router', () => {
     for (const name of ['api-gateway', 'inference-router'])
       expect(release.environment(name).SVC_DRAIN_MS).toBe('300000');
   });
 
-  it('is replaced one by one, with all replicas there', () => {
+  it('is replaced one pod at a time, without fewer replicas in between', () => {
     for (const name of SERVICES)
       expect(release.get('Deployment', name).spec.strategy.rollingUpdate).toEqual({
         maxSurge: 1,
@@ -81,7 +81,7 @@ describe('a service', () => {
       });
   });
 
-  it('keeps all but one replica through evictions', () => {
+  it('loses at most one replica at a time to evictions', () => {
     for (const name of SERVICES) {
       const { spec } = release.get('PodDisruptionBudget', name);
       expect(spec.maxUnavailable).toBe(1);
@@ -101,7 +101,7 @@ describe('a service', () => {
     }
   });
 
-  it('leaves the number of replicas to its scaler', async () => {
+  it('leaves the number of replicas to its autoscaler', async () => {
     const services = { 'api-gateway': { autoscaling: { enabled: true, min: 3 } } };
     const scaled = await Release.of({ ...EXTERNAL, services });
     expect(scaled.get('Deployment', 'api-gateway').spec).not.toHaveProperty('replicas');
@@ -113,7 +113,7 @@ describe('a service', () => {
     expect(scaled.all('HorizontalPodAutoscaler')).toHaveLength(1);
   });
 
-  it('is scaled by KEDA where more than its processor tells how busy it is', async () => {
+  it('is scaled by KEDA if it is scaled by more than CPU time', async () => {
     const scaled = await Release.of({
       ...EXTERNAL,
       keda: { prometheusUrl: 'http://prometheus:9090', kafkaAuthentication: 'kafka' },
@@ -150,13 +150,13 @@ describe('a service', () => {
     expect(consumerGroup).toBe(`ledger.${usageRecorded.topic}`);
   });
 
-  it('has what its secrets are made of in its template, so that a change of them replaces it', async () => {
+  it('has a checksum of its Secrets in its template, so that a changed Secret replaces its pods', async () => {
     const changed = await Release.of({ ...EXTERNAL, redis: { url: 'redis://other:6379' } });
     const checksumOf = (one) => one.pod('rate-limiter').metadata.annotations['checksum/secrets'];
     expect(checksumOf(changed)).not.toBe(checksumOf(release));
   });
 
-  it('is pulled by its digest where there is one', async () => {
+  it('is pulled by its digest if one is set', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     const pinned = await Release.of({
       ...EXTERNAL,
@@ -184,7 +184,7 @@ describe('a volume', () => {
     });
   });
 
-  it('holds all of the single process, which is one and needs no server', () => {
+  it('contains all data of the single process, which has one replica and needs no server', () => {
     const { spec } = single.get('StatefulSet', 'all');
     expect(spec.replicas).toBe(1);
     expect(single.environment('all').SVC_DATA_DIR).toBe('/var/lib/svc/data');
@@ -193,7 +193,7 @@ describe('a volume', () => {
 });
 
 describe('the catalogue', () => {
-  it('is a folder of a ConfigMap, which changes where it is mounted', async () => {
+  it('is mounted as the folder of a ConfigMap, so that changes reach running pods', async () => {
     const content = 'models: []\n# {{ not a template }}\n';
     const given = await Release.of({
       ...EXTERNAL,
@@ -212,7 +212,7 @@ describe('the catalogue', () => {
     expect(given.environment('rate-limiter')).not.toHaveProperty('SVC_CATALOG');
   });
 
-  it('finds the secrets of its backends in the router alone, those of its search in the retrieval worker', async () => {
+  it('has the API keys of its backends in the router only, and those of its search providers in the retrieval worker only', async () => {
     const given = await Release.of({
       ...EXTERNAL,
       backends: { existingSecret: 'model-servers' },
@@ -229,8 +229,8 @@ describe('the catalogue', () => {
   });
 });
 
-describe('the authority of the brokers', () => {
-  it('is a file of each process that asks them, where its setting says', async () => {
+describe('the certificate authority of the brokers', () => {
+  it('is a file in each process that connects to them, at the path in its setting', async () => {
     const kafka = { ...EXTERNAL.kafka, tls: true, caSecret: { name: 'svc-data-cluster-ca-cert' } };
     const given = await Release.of({ ...EXTERNAL, kafka });
     const asking = given.pods().filter(({ name }) => 'KAFKA_BROKERS' in given.environment(name));
@@ -252,7 +252,7 @@ describe('the authority of the brokers', () => {
 });
 
 describe('the key that signs payments', () => {
-  it('is a file of a Secret, in the process that is paid alone', async () => {
+  it('is a file from a Secret, only in x402-payments', async () => {
     const given = await Release.of({ ...EXTERNAL, payments: { existingSecret: 'payments' } });
     const having = given.pods().filter(({ spec }) => spec.volumes?.some(({ secret }) => secret));
     expect(having.map(({ name }) => name)).toEqual(['x402-payments']);
@@ -270,7 +270,7 @@ describe('the jobs', () => {
   const hookOf = ({ metadata }) => metadata.annotations['helm.sh/hook'];
   const weightOf = ({ metadata }) => Number(metadata.annotations['helm.sh/hook-weight']);
 
-  it('make tables and then topics, before anything else of an install or an upgrade', () => {
+  it('migrate tables and then create topics, before anything else in an install or an upgrade', () => {
     const [migrate, topics] = [release.get('Job', 'migrate'), release.get('Job', 'topics')];
     for (const job of [migrate, topics]) {
       expect(hookOf(job)).toBe('pre-install,pre-upgrade');
@@ -279,11 +279,11 @@ describe('the jobs', () => {
     expect(weightOf(migrate)).toBeLessThan(weightOf(topics));
   });
 
-  it('leave the tables to nobody else', () => {
+  it('are the only ones to migrate tables', () => {
     expect(release.environment('billing-ledger').LEDGER_MIGRATE).toBe('false');
   });
 
-  it('use nothing that is not there before them', async () => {
+  it('use only objects that exist before they run', async () => {
     const given = await Release.of({ ...EXTERNAL, postgres: { url: 'postgres://svc:secret@postgres/svc' } });
     const before = given.objects.filter(
       (one) => one.metadata.annotations?.['helm.sh/hook'] && weightOf(one) < 0,
@@ -299,7 +299,7 @@ describe('the jobs', () => {
 describe('routes', () => {
   const routed = (values) => Release.of({ ...EXTERNAL, ...values });
 
-  it('of an Ingress have time for long answers, and lead to the public port alone', async () => {
+  it('of an Ingress allow long responses, and lead only to the public port', async () => {
     const given = await routed({ ingress: { enabled: true, hosts: ['api.example'] } });
     const { metadata, spec } = given.get('Ingress', 'api-gateway');
     expect(metadata.annotations).toMatchObject({

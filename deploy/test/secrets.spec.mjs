@@ -118,7 +118,7 @@ async function replacedBy(changes) {
 const { tokens } = SECRETS;
 const [gateway, router, ledger, limiter, retrieval, payments] = SERVICES;
 
-describe('a Secret that has changed replaces those who read it, and nobody else', () => {
+describe('a changed Secret replaces only the pods that read it', () => {
   it.each([
     ['nothing', {}, []],
     ['internal token', { tokens: { ...tokens, 'internal-token': 'other' } }, SERVICES],
@@ -140,10 +140,10 @@ describe('a Secret that has changed replaces those who read it, and nobody else'
   });
 });
 
-describe('tokens that the release makes', () => {
+describe('tokens that the release creates', () => {
   const own = { ...VALUES, tokens: {} };
 
-  it('are kept by an upgrade, with the second ones of a rotation, and replace nobody by themselves', async () => {
+  it('are kept by an upgrade, including the second ones of a rotation, and do not replace pods', async () => {
     const installed = await releaseWith({}, own);
     const made = installed.get('Secret', 'tokens').data;
     const plain = Object.fromEntries(

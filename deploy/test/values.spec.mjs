@@ -30,11 +30,15 @@ it.each([
     { services: { 'x402-payments': { settings: { X402_EVM_SIGNER_KEY: '0x1' } } } },
     'X402_EVM_SIGNER_KEY',
   ],
-  ['a setting for all that not all have', { defaults: { settings: { GATEWAY_KEY_CACHE_MS: 5 } } }, 'GATEWAY'],
-  ['a drain that no process takes', { services: { 'api-gateway': { drainSeconds: 601 } } }, 'drainSeconds'],
+  [
+    'a default setting that not all services have',
+    { defaults: { settings: { GATEWAY_KEY_CACHE_MS: 5 } } },
+    'GATEWAY',
+  ],
+  ['a drain time above the maximum', { services: { 'api-gateway': { drainSeconds: 601 } } }, 'drainSeconds'],
   ['a URL of another kind of server', { redis: { url: 'http://redis:6379' } }, 'redis/url'],
   ['brokers without ports', { kafka: { brokers: 'kafka' } }, 'brokers'],
-  ['a digest that is none', { image: { digest: 'latest' } }, 'digest'],
+  ['an invalid digest', { image: { digest: 'latest' } }, 'digest'],
 ])('refuses %s', async (_what, values, word) => {
   await expect(renderText({ ...EXTERNAL, ...values })).rejects.toThrow(word);
 });
@@ -43,12 +47,12 @@ it.each([
   ['PostgreSQL', { kafka, redis, tokens }, 'set postgres.url or postgres.existingSecret.name'],
   ['Redis', { kafka, postgres, tokens }, 'set redis.url or redis.existingSecret.name'],
   [
-    'the metrics that scale it',
+    'the metrics for autoscaling',
     { ...EXTERNAL, defaults: { autoscaling: { enabled: true, activeRequests: 100 } } },
     'needs keda.prometheusUrl',
   ],
   ['Kafka', { postgres, redis, tokens }, 'set kafka.brokers'],
-])('refuses to render without %s, and says what to set', async (_what, values, hint) => {
+])('refuses to render without %s, and names the value to set', async (_what, values, hint) => {
   await expect(renderText(values)).rejects.toThrow(hint);
 });
 
@@ -58,7 +62,7 @@ const valuesOf = async (name) =>
 it.each([
   ['the defaults', async () => ({})],
   ['deploy/envs/dev.yaml', () => valuesOf('dev')],
-])('with %s it is one process that needs no other server', async (_what, values) => {
+])('with %s it runs as one process that needs no other server', async (_what, values) => {
   const release = await Release.of(await values());
   expect(release.objects.filter(({ spec }) => spec?.template).map(({ metadata }) => metadata.name)).toEqual([
     'svc-all',
@@ -66,7 +70,7 @@ it.each([
   expect(release.all('Job')).toEqual([]);
 });
 
-it('mounts the catalogue of the repository until it is given another one', async () => {
+it('mounts the catalogue of the repository until another one is set', async () => {
   const text = await readFile(new URL('../../catalog.yaml', import.meta.url), 'utf8');
   for (const values of [{}, EXTERNAL])
     expect((await Release.of(values)).get('ConfigMap', 'catalog').data['catalog.yaml']).toBe(text);

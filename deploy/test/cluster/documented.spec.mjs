@@ -71,14 +71,14 @@ describe('the default values', () => {
 
   afterAll(() => all?.stop());
 
-  it('make a pod whose process reads the catalogue of its ConfigMap, and whose test pays for a response', async () => {
+  it('create a pod whose process reads the catalogue in its ConfigMap, and whose test pays for a response', async () => {
     const test = await new PodProcess(cluster.api, 'default', addresses).start('svc-test');
     expect(await test.ended).toBe(0);
     expect(test.output).toContain('the books say the same');
     await test.stop();
   });
 
-  it('print a first key, with which the request of the notes is paid', async () => {
+  it('print a first key, which pays for the request in the notes', async () => {
     const [, key] = /API key\s+(\S+)/.exec(all.output);
     const response = await fetch(`http://${addresses['svc-all:3000']}/api/v1/chat/completions`, {
       method: 'POST',
@@ -89,7 +89,7 @@ describe('the default values', () => {
     expect((await response.json()).cost.usd).toBeGreaterThan(0);
   });
 
-  it('are no upgrade of a release of six services', async () => {
+  it('are refused as an upgrade of a release of six services', async () => {
     await cluster.shell(INSTALLS.find((command) => command.includes('kafka.brokers')));
     const empty =
       'helm -n svc upgrade svc deploy/charts/platform --set image.repository=registry.example/svc';

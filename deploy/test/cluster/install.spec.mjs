@@ -22,7 +22,7 @@ async function reasons() {
 
 const job = (name) => release.api.get(`${release.path('batch/v1', 'jobs')}/svc-${name}`);
 
-it('is installed after its tables and topics, and the API server warns of nothing', async () => {
+it('is installed after its tables and topics, without a warning of the API server', async () => {
   const history = await release.api.history(release.path('batch/v1', 'jobs'), 'svc-migrate');
   const output = await release.install(withReason(EXTERNAL, 'first'));
   expect(output).toContain('deployed');
@@ -42,14 +42,14 @@ it('is installed after its tables and topics, and the API server warns of nothin
   }
 });
 
-it('a paid request is asked of it by helm test, whose failure is a failure', async () => {
+it('helm test sends a paid request, and fails if the request fails', async () => {
   expect(await release.helm(['test', 'svc', '--timeout', '8m'])).toContain('Succeeded');
   cluster.kubelet.exitCodes = { test: 1 };
   await expect(release.helm(['test', 'svc', '--timeout', '8m'])).rejects.toThrow('svc-test');
   cluster.kubelet.exitCodes = {};
 });
 
-it('an upgrade replaces every pod, and never has fewer that are ready', async () => {
+it('an upgrade replaces every pod, without fewer ready pods in between', async () => {
   const history = await release.api.history(release.path('apps/v1', 'deployments'), 'svc-api-gateway');
   await release.upgrade(withReason(EXTERNAL, 'second'));
   history.end();
@@ -73,13 +73,13 @@ it('a failing migration stops an upgrade before anything else is changed', async
   expect((await job('migrate')).status.failed).toBeGreaterThan(0);
 });
 
-it('a value that there is not is refused before anything is sent', async () => {
+it('an unknown value is refused before anything is sent', async () => {
   const before = (await release.revisions()).length;
   await expect(release.upgrade({ ...EXTERNAL, ingres: { enabled: true } })).rejects.toThrow('ingres');
   expect(await release.revisions()).toHaveLength(before);
 });
 
-it('an upgrade after one that failed goes on', async () => {
+it('an upgrade after a failed one succeeds', async () => {
   await release.upgrade(withReason(EXTERNAL, 'fourth'));
   expect(await reasons()).toEqual(['fourth']);
 });
@@ -90,7 +90,7 @@ it('is rolled back by one command', async () => {
   expect((await release.revisions()).at(-1)).toMatchObject({ status: 'deployed' });
 });
 
-it('hooks find the connections of a release that keeps them itself', async () => {
+it('hooks get the connections of a release that stores them in its own Secrets', async () => {
   await cluster.makeNamespace('own');
   const own = new Installed(cluster, 'own');
   await own.install(OWN);
@@ -99,7 +99,7 @@ it('hooks find the connections of a release that keeps them itself', async () =>
   expect(secrets.map(({ metadata }) => metadata.name)).not.toContain('svc-hooks');
 });
 
-it('is uninstalled without a trace but what it was told to keep', async () => {
+it('is uninstalled completely, except for objects marked to be kept', async () => {
   await release.helm(['uninstall', 'svc', '--wait', '--timeout', '10m']);
   expect(await release.deployments()).toEqual([]);
   for (const resource of ['services', 'configmaps', 'serviceaccounts', 'secrets']) {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-it('the API server takes the database of the data chart, and refuses one without instances', async () => {
+it('the API server accepts the database of the data chart, and refuses one without instances', async () => {
   await cluster.makeNamespace('data');
   // No Go module describes Strimzi's kinds.
   const values = { kafka: { enabled: false }, postgres: { backup: { objectStore: 'store' } } };
@@ -37,7 +37,7 @@ it('the API server takes the database of the data chart, and refuses one without
   expect((await cluster.api.send('POST', path, { body: wrong })).body.message).toContain('spec.instances');
 });
 
-it('the API server takes routes, monitors, rules and scalers of the platform', async () => {
+it('the API server accepts the routes, monitors, rules and scalers of the platform', async () => {
   await cluster.makeNamespace('platform', SECRETS);
   const release = new Installed(cluster, 'platform');
   await release.install({
@@ -74,7 +74,7 @@ describe('every extension point at once', () => {
     release = new Installed(cluster, 'extended');
   });
 
-  it('is taken by the API server without a warning, and every pod has it', async () => {
+  it('is accepted by the API server without a warning, and every pod has it', async () => {
     expect(await release.install(upgradedTo('first'))).not.toMatch(/warn/i);
     await release.helm(['test', 'svc', '--timeout', '8m']);
     const pods = await release.api.items(release.path('v1', 'pods'));
@@ -90,7 +90,7 @@ describe('every extension point at once', () => {
     }
   });
 
-  it('leaves gateways below the partition as they are in an upgrade', async () => {
+  it('does not replace gateways below the partition in an upgrade', async () => {
     await release.upgrade(upgradedTo('second'));
     const gateways = await release.pods('api-gateway');
     const reasons = gateways.map(({ metadata }) => [metadata.name, metadata.annotations.reason]).toSorted();

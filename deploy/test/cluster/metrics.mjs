@@ -51,7 +51,7 @@ export class Metrics {
     await once(this.server, 'close');
   }
 
-  /** Addresses of a cluster are never this machine's own, but its name may be one of another place. */
+  /** Services of a cluster can't have addresses of this machine, but a name that resolves to one. */
   async #register(port) {
     const service = { name: 'metrics', namespace: 'kube-system' };
     await this.api.create('/api/v1/namespaces/kube-system/services', {

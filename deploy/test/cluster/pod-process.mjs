@@ -28,7 +28,7 @@ export class PodProcess {
     const pod = await this.#get('pods', name);
     const [main] = pod.spec.containers;
     this.folder = await mkdtemp(join(tmpdir(), `svc-pod-${name}-`));
-    // When run as root, PostgreSQL runs as another user, who needs access.
+    // When this runs as root, PostgreSQL runs as another user, who needs access.
     await chmod(this.folder, 0o711);
     for (const { name: volume, mountPath } of main.volumeMounts ?? [])
       await this.#fill(mountPath, pod.spec.volumes.find((one) => one.name === volume) ?? {});

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-it('its pods are in a namespace that refuses any that are less restricted', async () => {
+it('its pods run in a namespace that refuses less restricted pods', async () => {
   const bare = {
     metadata: { name: 'bare' },
     spec: { containers: [{ name: 'bare', image: 'bare' }] },
@@ -33,7 +33,7 @@ it('the replicas of a service are in different zones', async () => {
   }
 });
 
-it('one replica of a service may be moved at a time', async () => {
+it('only one replica of a service may be evicted at a time', async () => {
   const evict = async ({ metadata: { name } }) => {
     const path = `${release.path('v1', 'pods')}/${name}/eviction`;
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
@@ -76,7 +76,7 @@ it.each([
   expect(review.status.allowed).toBe(false);
 });
 
-it('the API server refuses a member that it does not know', async () => {
+it('the API server refuses an unknown member', async () => {
   const { spec } = await release.deployment('api-gateway');
   const [container] = spec.template.spec.containers;
   const body = { spec: { template: { spec: { containers: [{ name: container.name, livenesProbe: {} }] } } } };

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-it('one that is scaled by hand before keeps its replicas when autoscaling is turned on', async () => {
+it('a service that was scaled by hand keeps its replicas when autoscaling is enabled', async () => {
   expect(await replicas()).toBe(3);
   await release.api.patch(
     `${release.path('apps/v1', 'deployments')}/svc-rate-limiter/scale`,
@@ -43,7 +43,7 @@ it('one that is scaled by hand before keeps its replicas when autoscaling is tur
   for (const { spec } of history.versions) expect(spec.replicas).toBeGreaterThanOrEqual(3);
 });
 
-it('its autoscaler reads what its pods use, and says so', async () => {
+it('its autoscaler reads and reports the usage of its pods', async () => {
   await until('the autoscaler is active', async () => {
     const { status } = await scaler();
     const is = (type) => status.conditions?.some((one) => one.type === type && one.status === 'True');
@@ -53,14 +53,14 @@ it('its autoscaler reads what its pods use, and says so', async () => {
   expect(status.currentMetrics).toMatchObject([{ resource: { current: { averageUtilization: 50 } } }]);
 });
 
-it('more load is more replicas, up to the most', async () => {
+it('more load leads to more replicas, up to the maximum', async () => {
   cluster.metrics.cpu = '2';
   await until('it has the most replicas', async () => (await replicas()) === 5);
   await until('they are ready', async () => (await release.pods('rate-limiter')).length === 5);
   expect((await scaler()).status).toMatchObject({ desiredReplicas: 5 });
 });
 
-it('an upgrade leaves the replicas of an autoscaler as they are', async () => {
+it('an upgrade does not change the replicas that an autoscaler has set', async () => {
   const history = await versions();
   await release.upgrade({ ...SCALED, defaults: { podAnnotations: { reason: 'other' } } });
   history.end();
@@ -68,7 +68,7 @@ it('an upgrade leaves the replicas of an autoscaler as they are', async () => {
   for (const { spec } of history.versions) expect(spec.replicas).toBe(5);
 });
 
-it('an autoscaler may be turned off again, by force once it is gone', async () => {
+it('autoscaling can be disabled again, by force once the autoscaler is gone', async () => {
   await expect(release.upgrade(FIXED)).rejects.toThrow('conflict');
   const { metadata } = await scaler();
   await release.api.ask(

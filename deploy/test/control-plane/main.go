@@ -1,5 +1,5 @@
-// Command control-plane is etcd, kube-apiserver, kube-controller-manager and kube-scheduler, by its first argument. They share
-// most of what they import, so that one program is built in less time than four.
+// Command control-plane runs etcd, kube-apiserver, kube-controller-manager or kube-scheduler, depending on its first argument. They
+// share most of their imports, so building one program takes less time than building four.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// `helm test`: opens an account with one cent, pays for a completion, and finds exactly its cost in the books, which it has
-// proved. Needs API_URL, OPERATOR_URL, SVC_OPERATOR_TOKEN and MODEL. Ends with 1 and one line where something is wrong.
+// `helm test`: opens an account with one cent, pays for a completion, audits the books, and checks that they contain
+// exactly its cost. Needs API_URL, OPERATOR_URL, SVC_OPERATOR_TOKEN and MODEL. On failure, prints one line and exits with 1.
 const { API_URL: api, OPERATOR_URL: operator, SVC_OPERATOR_TOKEN: token, MODEL: model } = process.env;
 const deadline = Date.now() + 90_000;
 
@@ -23,7 +23,7 @@ async function call(url, bearer, body) {
 
 const ask = (path, body) => call(`${operator}/operator/v1/${path}`, token, body);
 
-/** Asks until the answer is there, or the deadline. */
+/** Polls until there is a result, or until the deadline. */
 async function until(what, attempt) {
   for (;;) {
     const found = await attempt();

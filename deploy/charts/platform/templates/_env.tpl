@@ -1,9 +1,9 @@
 {{/*
-The environment of the processes. files/settings.json has the settings of each, generated from the schemas that read them:
-a process gets those of these variables that it knows, and the chart refuses to render where one that it needs is missing.
+The environment of the processes. files/settings.json lists the settings of each process, generated from their schemas. A process
+gets only the variables that it knows, and the chart fails to render if a required one is missing.
 */}}
 
-{{/* Who listens at the address of each variable. NetworkPolicies follow from it. */}}
+{{/* The service at the address in each variable. NetworkPolicies are derived from this. */}}
 {{- define "platform.neighbours" -}}
 LEDGER_URL: billing-ledger
 LIMITER_URL: rate-limiter
@@ -31,7 +31,7 @@ OPERATOR_PORT: { value: {{ quote . }} }
 {{- with .drainSeconds }}
 SVC_DRAIN_MS: { value: {{ mul . 1000 | quote }} }
 {{- end }}
-# Who may not leave the cluster is not to try.
+# Without internet access, fetching a URL would only time out.
 GATEWAY_ATTACHMENT_URLS: { value: '{{ ternary "on" "off" .reachesInternet }}' }
 {{- end }}
 {{- with $values.proxyProtocol }}
@@ -41,11 +41,11 @@ GATEWAY_PROXY_LISTEN: { value: {{ quote .port }} }
 {{- end }}
 SVC_INTERNAL_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "internal-token") }} }
 SVC_OPERATOR_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "operator-token") }} }
-# While a token is rotated.
+# During a rotation.
 SVC_INTERNAL_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: internal-token-second, optional: true } } }
 SVC_OPERATOR_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: operator-token-second, optional: true } } }
 SVC_METRICS_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: metrics-token-second, optional: true } } }
-# Without it there are no metrics to read.
+# Without the token, metrics are not served.
 SVC_METRICS_TOKEN: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: metrics-token, optional: true } } }
 {{- with $values.telemetry.otlpEndpoint }}
 OTEL_EXPORTER_OTLP_ENDPOINT: { value: {{ quote . }} }
@@ -112,7 +112,7 @@ LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
 {{- end }}
 {{- end }}
 
-{{/* Where the release's model simulator is, if it has one: the settings that lead to it. */}}
+{{/* The settings with the address of the release's model simulator, if it has one. */}}
 {{- define "platform.simulators" -}}
 {{- if include "platform.simulates" . -}}
 {{- $url := printf "http://%s-model-simulator:4000" (include "platform.fullname" .) -}}
@@ -120,26 +120,26 @@ LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
 {{- end -}}
 {{- end }}
 
-{{/* Whether it has one. The single process has its own. */}}
+{{/* Whether the release has a model simulator. The single process contains its own. */}}
 {{- define "platform.simulates" -}}
 {{- $enabled := toString .Values.simulator.enabled -}}
 {{- $isAuto := and (eq $enabled "auto") (not (or .Values.catalog.content .Values.catalog.existingConfigMap)) -}}
 {{- if and (eq (include "platform.public" .) "api-gateway") (or $isAuto (eq $enabled "true")) }}true{{ end -}}
 {{- end }}
 
-{{/* Where the browser is, if there is one. */}}
+{{/* The URL of the browser, if there is one. */}}
 {{- define "platform.browserUrl" -}}
 {{- if .Values.browser.enabled }}http://{{ include "platform.fullname" . }}-browser:9222{{ else }}{{ .Values.browser.url }}{{ end -}}
 {{- end }}
 
-{{/* Whether a process, for (dict "root" $ "name" service), has whom to settle payments with. */}}
+{{/* Whether a process, for (dict "root" $ "name" service), has a node or a facilitator to settle payments. */}}
 {{- define "platform.sells" -}}
 {{- $settings := (index .root.Values.services .name | default dict).settings | default dict -}}
 {{- $needs := index (.root.Files.Get "files/settings.json" | fromJson) .name | default dict -}}
 {{- and (has "X402_EVM_RPC_URL" ($needs.optional | default list)) (or .root.Values.payments.existingSecret $settings.X402_FACILITATOR_URL $settings.X402_EVM_RPC_URL $settings.X402_SOLANA_RPC_URL | not | not) -}}
 {{- end }}
 
-{{/* The source of a volume with `ca.crt`, from the `caSecret` or `caConfigMap` of these values, if one is named. */}}
+{{/* The source of a volume with `ca.crt`, from the `caSecret` or `caConfigMap` of these values, if one is set. */}}
 {{- define "platform.authority" -}}
 {{- if .caSecret.name -}}
 secret: { secretName: {{ .caSecret.name }}, items: [{ key: {{ .caSecret.key }}, path: ca.crt }] }
@@ -181,14 +181,14 @@ kafka: {{ toJson . }}
 {{- range $variable, $entry := include "platform.variables" . | fromYaml -}}
 {{- if or (has $variable $known.needed) (has $variable $known.optional) }}{{ $_ := set $entries $variable $entry }}{{ end -}}
 {{- end -}}
-{{- /* Whom it can do without is not looked for where it does not run. */ -}}
+{{- /* The address of an optional service is omitted if the service is disabled. */ -}}
 {{- $services := include "platform.services" .root | fromYaml -}}
 {{- range $variable, $neighbour := include "platform.neighbours" .root | fromYaml -}}
 {{- if and (has $variable $known.optional) (not (hasKey $services $neighbour)) }}{{ $_ := unset $entries $variable }}{{ end -}}
 {{- end -}}
 {{- with .service -}}
 {{- range $variable, $value := .settings -}}
-{{- /* A whole number is written as one, however large. */ -}}
+{{- /* Large integers are written without an exponent. */ -}}
 {{- if kindIs "float64" $value }}{{ if eq $value (floor $value) }}{{ $value = int64 $value }}{{ end }}{{ end -}}
 {{- $_ := set $entries $variable (dict "value" (toString $value)) -}}
 {{- end -}}

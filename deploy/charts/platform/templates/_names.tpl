@@ -1,4 +1,4 @@
-{{/* What things are called. Every define takes the root context, or (dict "root" $ "name" service). */}}
+{{/* Names. Every define takes the root context, or (dict "root" $ "name" service). */}}
 
 {{- define "platform.fullname" -}}
 {{ .Values.fullnameOverride | default .Release.Name | trunc 40 | trimSuffix "-" }}
@@ -28,13 +28,13 @@ labels:
   {{- include "platform.chartLabels" .root | nindent 2 }}
 {{- end }}
 
-{{/* The labels of the release's series in Prometheus, which its ServiceMonitors set and its alerts have too. */}}
+{{/* The labels of the release's series in Prometheus, which its ServiceMonitors set and its alerts carry. */}}
 {{- define "platform.seriesLabels" -}}
 {{- $default := dict "namespace" .Release.Namespace "release" .Release.Name -}}
 {{ merge (deepCopy .Values.monitoring.seriesLabels) $default | toJson }}
 {{- end }}
 
-{{/* The same as PromQL selects them. */}}
+{{/* The same labels as a PromQL selector. */}}
 {{- define "platform.seriesSelector" -}}
 {{- $matchers := list -}}
 {{- range $label, $value := include "platform.seriesLabels" . | fromJson -}}
@@ -50,7 +50,7 @@ labels:
 {{- end }}
 
 {{/*
-Lays values over others, in place: maps are merged, null removes, anything else replaces. For (dict "base" map "over" map).
+Merges values over others, in place: maps are merged, null removes, anything else replaces. For (dict "base" map "over" map).
 */}}
 {{- define "platform.overlay" -}}
 {{- $base := .base -}}
@@ -72,7 +72,7 @@ Lays values over others, in place: maps are merged, null removes, anything else 
 {{- toJson $workload -}}
 {{- end }}
 
-{{/* Whether no server is named: then every service runs in one process, which brings its own PostgreSQL. */}}
+{{/* Whether no server is configured: then every service runs in one process, which brings its own PostgreSQL. */}}
 {{- define "platform.isSingle" -}}
 {{- with .Values -}}
 {{- if not (or .postgres.url .postgres.existingSecret.name .redis.url .redis.existingSecret.name .kafka.brokers) }}true{{ end -}}
@@ -90,14 +90,14 @@ Lays values over others, in place: maps are merged, null removes, anything else 
 {{- end -}}
 {{- end }}
 
-{{/* How long a pod of a service may take to end, for its values: until nobody sends it more, then streams, then what closes. */}}
+{{/* The termination grace period of a service's pod, for its values: the preStop wait, the drain of streams, then closing. */}}
 {{- define "platform.graceSeconds" -}}
 {{- add .preStopSeconds .drainSeconds 35 -}}
 {{- end }}
 
 {{/*
-How long Helm has to wait for an upgrade, in minutes, rounded up with one to spare. Services are replaced side by side, and the
-replicas of one after another: each has to start, and in a StatefulSet the one before it has to end first. Jobs have deadlines.
+The time that Helm has to wait for an upgrade, in minutes, rounded up, plus one. Services are replaced in parallel, and the replicas
+of a service one after another: each has to start, and in a StatefulSet the previous pod has to stop first. Jobs have deadlines.
 */}}
 {{- define "platform.upgradeMinutes" -}}
 {{- $seconds := max .Values.migrations.deadlineSeconds .Values.kafka.topics.deadlineSeconds -}}
@@ -109,7 +109,7 @@ replicas of one after another: each has to start, and in a StatefulSet the one b
 {{- add (div (add $seconds 59) 60) 1 -}}
 {{- end }}
 
-{{/* The one that clients and the operator ask. */}}
+{{/* The service that clients and the operator call. */}}
 {{- define "platform.public" -}}
 {{- ternary "all" "api-gateway" (hasKey (include "platform.services" . | fromYaml) "all") -}}
 {{- end }}

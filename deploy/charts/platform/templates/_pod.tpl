@@ -1,7 +1,7 @@
 {{/*
-The pod template of every workload: what all pods share, then the extension points of its values.
-For (dict "root" $ "name" component "workload" values "spec" YAML), where `spec` is what only this workload has, its own
-container first. A Deployment adds "hashed" true, what is to be replaced when its Secrets change "checksummed" true.
+The pod template of every workload: the parts that all pods share, then the extension points of its values.
+For (dict "root" $ "name" component "workload" values "spec" YAML), where `spec` is the workload's own part, its own
+container first. A Deployment adds "hashed" true, a workload to be replaced when its Secrets change "checksummed" true.
 */}}
 {{- define "platform.pod" -}}
 {{- $workload := .workload -}}
@@ -37,7 +37,7 @@ container first. A Deployment adds "hashed" true, what is to be replaced when it
 {{- include "platform.append" (dict "to" $main "part" "envFrom" "items" $workload.envFrom) -}}
 {{- include "platform.append" (dict "to" $main "part" "volumeMounts" "items" $workload.extraVolumeMounts) -}}
 {{- include "platform.append" (dict "to" $spec "part" "volumes" "items" $workload.extraVolumes) -}}
-{{- /* As init containers that go on, sidecars start before the process, end after it, and let a Job complete. */ -}}
+{{- /* As init containers that keep running, sidecars start before the process, end after it, and let a Job complete. */ -}}
 {{- $before := $workload.initContainers | default list -}}
 {{- range $workload.sidecars }}{{ $before = append $before (merge (dict "restartPolicy" "Always") .) }}{{ end -}}
 {{- with $before }}{{ $_ := set $spec "initContainers" . }}{{ end -}}
@@ -61,7 +61,7 @@ image: {{ include "platform.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- end }}
 
-{{/* What only the pod of a service has, for (dict "root" $ "name" service "service" values "connections" secret). */}}
+{{/* The parts of a pod that only services have, for (dict "root" $ "name" service "service" values "connections" secret). */}}
 {{- define "platform.serviceSpec" -}}
 {{- $service := .service -}}
 {{- $values := .root.Values -}}
@@ -86,7 +86,7 @@ containers:
     {{- if and $service.reachesBackends $values.backends.existingSecret }}{{ $secrets = append $secrets $values.backends.existingSecret }}{{ end }}
     {{- if and $service.searches $values.search.existingSecret }}{{ $secrets = append $secrets $values.search.existingSecret }}{{ end }}
     {{- with uniq $secrets }}
-    # What the catalogue's `apiKeyEnv` names. Settings go before it.
+    # The API keys that the catalogue's `apiKeyEnv` names. Settings take precedence.
     envFrom:
       {{- range . }}
       - secretRef: { name: {{ . }} }
@@ -100,19 +100,19 @@ containers:
       {{- if and $values.proxyProtocol.enabled (has "GATEWAY_PROXY_LISTEN" $known.optional) }}
       - { name: proxy-protocol, containerPort: {{ $values.proxyProtocol.port }} }
       {{- end }}
-    # It has begun to serve: until then nothing else is asked. A ledger posts first what was recorded before.
+    # Has started; the other probes begin after that. A ledger first posts the charges recorded before.
     startupProbe:
       httpGet: { path: /healthz, port: http }
       periodSeconds: 2
       timeoutSeconds: 2
       failureThreshold: {{ div $service.startSeconds 2 | max 1 }}
-    # Its event loop turns. A neighbour that is away is no reason to end it.
+    # Its event loop runs. Another service that is down is no reason to restart it.
     livenessProbe:
       httpGet: { path: /healthz, port: http }
       periodSeconds: 10
       timeoutSeconds: 5
       failureThreshold: 6
-    # It can serve: the neighbours that it can't do without are there, and it does not stop.
+    # Can serve: its required dependencies are ready, and it is not stopping.
     readinessProbe:
       httpGet: { path: /readyz, port: http }
       periodSeconds: 3
@@ -126,7 +126,7 @@ containers:
       - { name: data, mountPath: /var/lib/svc }
       {{- end }}
       {{- include "platform.fileMounts" $ | nindent 6 }}
-      {{- /* Folders and no single files, which would stay as they were when the ConfigMap changes. */}}
+      {{- /* Folders, because files mounted one by one do not follow changes of the ConfigMap. */}}
       {{- range $kind, $configMap := $mounts }}
       - { name: {{ $kind }}, mountPath: /etc/svc/{{ $kind }}, readOnly: true }
       {{- end }}
@@ -144,7 +144,7 @@ volumes:
 {{- end }}
 {{- end }}
 
-{{/* Secrets get the mode 0440, written in decimal since not every reader of YAML takes it for octal. */}}
+{{/* Secrets get the mode 0440, in decimal because not every YAML parser reads 0440 as octal. */}}
 {{- define "platform.fileVolumes" -}}
 {{- range $name, $source := include "platform.files" . | fromYaml }}
 {{- with $source.secret }}{{ $_ := set . "defaultMode" 288 }}{{ end }}
@@ -159,9 +159,9 @@ volumes:
 {{- end }}
 
 {{/*
-A checksum of what the process of a pod reads from Secrets, which it does at its start: a changed Secret replaces the pods by the
-next upgrade. Nobody can guess a password by it, since each process has a token among its Secrets. Where a chart is rendered
-without a cluster, it is a checksum of their names. For (dict "root" $ "spec" map).
+A checksum of the Secrets that a pod's process reads at its start, so that the next upgrade after a change replaces the pod. It can't
+be used to guess a password, because the Secrets of each process include a token. If the chart is rendered without a cluster, it is a
+checksum of the Secrets' names. For (dict "root" $ "spec" map).
 */}}
 {{- define "platform.secretsChecksum" -}}
 {{- $read := list -}}
@@ -181,7 +181,7 @@ without a cluster, it is a checksum of their names. For (dict "root" $ "spec" ma
 {{- $read | toJson | sha256sum | trunc 16 -}}
 {{- end }}
 
-{{/* What a Secret holds, as JSON: those of the release as they will be, others as they are. For (dict "root" $ "name" secret). */}}
+{{/* The data of a Secret, as JSON: of the release's own Secrets after the upgrade, of others now. For (dict "root" $ "name" secret). */}}
 {{- define "platform.secretData" -}}
 {{- $values := .root.Values -}}
 {{- if eq .name (include "platform.connectionsSecret" .root) -}}
@@ -193,7 +193,7 @@ without a cluster, it is a checksum of their names. For (dict "root" $ "spec" ma
 {{- end -}}
 {{- end }}
 
-{{/* The tokens of a release that makes its own, as JSON: made once, kept by upgrades, with the second ones of a rotation. */}}
+{{/* The tokens of a release that creates its own, as JSON: created once, kept by upgrades, with the second ones of a rotation. */}}
 {{- define "platform.tokens" -}}
 {{- if not (hasKey .Values.tokens "made") -}}
 {{- $there := (lookup "v1" "Secret" .Release.Namespace (include "platform.tokensSecret" .)).data | default dict -}}
@@ -203,7 +203,7 @@ without a cluster, it is a checksum of their names. For (dict "root" $ "spec" ma
 {{- $second := printf "%s-second" $key -}}
 {{- with get $there $second }}{{ $_ := set $made $second . }}{{ end -}}
 {{- end -}}
-{{- /* All templates of a rendering share the values, and so these tokens. */ -}}
+{{- /* Stored in the values, so that all templates of a rendering get the same tokens. */ -}}
 {{- $_ := set .Values.tokens "made" $made -}}
 {{- end -}}
 {{- toJson .Values.tokens.made -}}

@@ -1,4 +1,4 @@
-{{/* What scales a service: by processor time alone, or by KEDA. For (dict "root" $ "name" service "service" values). */}}
+{{/* The autoscaler of a service: by CPU time only, or by KEDA. For (dict "root" $ "name" service "service" values). */}}
 
 {{- define "platform.scaleTarget" -}}
 apiVersion: apps/v1
@@ -6,7 +6,7 @@ kind: {{ ternary "StatefulSet" "Deployment" .service.persistence.enabled }}
 name: {{ include "platform.fullname" .root }}-{{ .name }}
 {{- end }}
 
-{{/* Up at once. Each pod that goes takes its streams along after a while, so few go down at once. */}}
+{{/* Scales up at once, and down slowly: a stopping pod cuts off its long streams. */}}
 {{- define "platform.scaling" -}}
 scaleUp:
   stabilizationWindowSeconds: 0
@@ -33,7 +33,7 @@ spec:
   advanced:
     horizontalPodAutoscalerConfig:
       behavior: {{ include "platform.scaling" . | fromYaml | toJson }}
-  {{- /* Where they can't be read it stays as it is; the first trigger needs nothing but the cluster. */}}
+  {{- /* Keeps the replicas if the metrics can't be read. The first trigger needs only the cluster. */}}
   triggers:
     - type: cpu
       metricType: Utilization
@@ -56,7 +56,7 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: {{ required (printf "services.%s.autoscaling.queuedJobs needs keda.prometheusUrl" $.name) $keda.prometheusUrl }}
-        {{- /* Each process tells of the whole queue. */}}
+        {{- /* Each process reports the whole queue. */}}
         query: sum(max by (svc_queue) (svc_jobs_count{namespace="{{ $.root.Release.Namespace }}",job="{{ include "platform.fullname" $.root }}-{{ $.name }}",svc_job_state="waiting"}))
         threshold: {{ quote . }}
     {{- end }}
