@@ -92,15 +92,15 @@ function kinds(schema, by) {
 
 const text = `# Compatibility
 
-What becomes of each field of \`POST /chat/completions\`. Made from the schemas that validate, by \`npm run compatibility\`.
+How each field of \`POST /chat/completions\` is handled. Generated from the validation schemas by \`npm run compatibility\`.
 
-- **honoured**: this service acts on it, for any backend.
-- **passed on**: its type, range and length are checked here, and the model's backend acts on it or not.
-- **not used**: taken, so that clients which always send it work; no backend sees it.
-- **refused**: a 400 with \`param\` says what to do instead.
+- **honoured**: this service implements it, for any backend.
+- **passed on**: its type, range and length are checked here; its effect depends on the model's backend.
+- **not used**: accepted, so that clients that always send it work, but not sent to backends.
+- **refused**: the request gets a 400; its message names the alternative, and \`param\` the field.
 
-\`null\` is the same as leaving an optional field out. Any other field of the request travels to the backend as it came; other
-members inside the objects below do not. Names that differ from these in letter case only are refused.
+\`null\` is the same as omitting an optional field. Unknown fields of the request are sent to the backend unchanged; unknown members
+of the objects below are dropped. Names that differ from known ones only in letter case are refused.
 
 ## Request
 

@@ -151,7 +151,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     chargedUsd += cost?.usd ?? Number.NaN;
   });
 
-  it('is free for the next request when a client leaves a stream, which is charged for what was delivered', async () => {
+  it('is free for the next request when a client leaves a stream, whose delivered part is charged', async () => {
     const abort = new AbortController();
     const stream = request({ stream: true, max_tokens: 2_000, logit_bias: { [WORD]: 100 } });
     const response = await platform.chat(account.apiKey, stream, { signal: abort.signal });
@@ -160,7 +160,7 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     await whole({ max_tokens: 4 });
     const id = response.headers.get('x-request-id') ?? '';
     let cost: number | undefined;
-    await eventually('what was delivered is charged', async () => (cost = await chargeOf(id)) !== undefined);
+    await eventually('the delivered part is charged', async () => (cost = await chargeOf(id)) !== undefined);
     // The full completion would be 2,000 output tokens.
     expect(cost).toBeLessThan(0.002);
     chargedUsd += cost ?? Number.NaN;
@@ -200,8 +200,8 @@ describe.skipIf(!python)('the server of llama-cpp-python', () => {
     });
   });
 
-  it('leaves correct books: every charge is posted, and no other', async () => {
-    await eventually('all that was charged is posted', async () => {
+  it('leaves correct books, with exactly the charges of its requests', async () => {
+    await eventually('all charges are posted', async () => {
       const usd = Number((await platform.balances(account.id)).usd);
       return Math.abs(10 - chargedUsd - usd) < 1e-9;
     });

@@ -1,4 +1,4 @@
-"""Writes a llama of random weights with 282 tokens to the path in its argument: a real server generates nonsense with it."""
+"""Writes a llama model with random weights and 282 tokens to the given path: a real server generates nonsense with it."""
 
 import sys
 
@@ -28,7 +28,7 @@ writer.add_vocab_size(len(tokens))
 writer.add_tokenizer_model('llama')
 writer.add_token_list(tokens)
 writer.add_token_scores([0.0] * (len(tokens) - plain) + [-float(rank + 1) for rank in range(plain)])
-# Unknown, control, bytes, normal.
+# Token types: unknown, control, bytes, normal.
 writer.add_token_types([2, 3, 3] + [6] * len(single_bytes) + [1] * plain)
 writer.add_bos_token_id(1)
 writer.add_eos_token_id(2)

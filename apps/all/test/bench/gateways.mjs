@@ -11,7 +11,7 @@ export const BESIDE = 'this service, beside';
 const ANSWER_MS = 10_000;
 
 /**
- * Starts all that will start, each proved by one answer:
+ * Starts the gateways and checks each with one request. One that fails is returned with its problem:
  * `{ name, child, url, headers, body, streamUrl?, operator? }`, or `{ name, problem, isOptional }`.
  */
 export async function startGateways(place, { instantUrl, streamUrl, options, say }) {

@@ -19,16 +19,15 @@ export function findLoad() {
 }
 
 /**
- * What makes a load of so many requests/s at random moments, however many a gateway could answer. With
- * `autocannon -R` each connection sends its share of a second at once, so that a gateway has full load and
- * none in turn.
+ * A load generator that sends requests at random moments, at a fixed average rate. With `autocannon -R`
+ * each connection sends its share of a second at once, so a gateway alternates between full load and none.
  */
 export const steadyLoad = () => ({ name: 'requests at random moments', run: runSteadily });
 
 /**
- * One run against one gateway: answers, faults, requests/s, milliseconds of latency, microseconds of CPU of
- * the gateway per request, and the shares of its core that it and others had while the load lasted. A gateway
- * that is one of several processes tells in `parts` who the others are; `parts` of the result is the
+ * One run against one gateway: responses, faults, requests/s, latency in ms, microseconds of the gateway's
+ * CPU per request, and the shares of its core that it and other processes used during the load. If a gateway
+ * consists of several processes, `gateway.parts` lists the others, and `parts` of the result has the
  * microseconds of each per request.
  */
 export async function runLoad(place, load, { gateway, connections, seconds, rate }) {

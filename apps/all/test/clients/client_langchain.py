@@ -73,7 +73,7 @@ def image():
 
 
 def embeddings():
-    # Otherwise it sends tokens instead of texts.
+    # By default it sends tokens instead of texts.
     embedder = OpenAIEmbeddings(
         model=EMBEDDING_MODEL, base_url=BASE_URL, api_key=API_KEY, check_embedding_ctx_length=False
     )

@@ -1,4 +1,4 @@
-"""The litellm package, which speaks to any OpenAI-compatible server under `openai/`."""
+"""The litellm package, which calls any OpenAI-compatible server with model names that start with `openai/`."""
 
 import base64
 import json

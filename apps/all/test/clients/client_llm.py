@@ -1,4 +1,4 @@
-"""The llm command, with the server in its file of extra models."""
+"""The llm command, with this server in its file of additional models."""
 
 import json
 import os

@@ -100,7 +100,7 @@ def models():
 
 def embeddings():
     texts = ["alpha", "beta"]
-    # It asks for base64 by itself.
+    # By default it requests base64.
     default = client.embeddings.create(model=EMBEDDING_MODEL, input=texts)
     floats = client.embeddings.create(model=EMBEDDING_MODEL, input=texts, encoding_format="float")
     assert [row.embedding for row in default.data] == [row.embedding for row in floats.data]

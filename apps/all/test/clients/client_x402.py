@@ -1,4 +1,4 @@
-"""The x402 package, which signs in and pays by itself."""
+"""The x402 package, which signs in and pays automatically."""
 
 import asyncio
 import json

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const fileOf = (name: string, ending = 'yaml'): string => join(folder, `${name}.${ending}`);
 
-describe.each(['public', 'operator'])('the %s description, as it is served', (name) => {
+describe.each(['public', 'operator'])('the served %s description', (name) => {
   it(
     "passes redocly's linter without a warning",
     async () => {
@@ -69,7 +69,7 @@ describe.each(['public', 'operator'])('the %s description, as it is served', (na
     TOOL_MS,
   );
 
-  it.skipIf(!python)('means the same to a reader of YAML 1.1 as to one of YAML 1.2', async () => {
+  it.skipIf(!python)('is read the same by YAML 1.1 and YAML 1.2 parsers', async () => {
     const read = await python?.run('python', ['read_yaml.py', fileOf(name)], { deadlineMs: TOOL_MS });
     expect(JSON.parse(read?.stdout ?? '')).toEqual(parse(await readFile(fileOf(name), 'utf8')));
   });

@@ -36,7 +36,7 @@ describe.skipIf(!clients)('unmodified Python clients', () => {
     env = {
       SVC_URL: platform.apiUrl,
       SVC_API_KEY: apiKey,
-      // Otherwise it looks up prices on the web.
+      // By default it looks up prices on the web.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       PYTHONUTF8: '1',
     };
@@ -56,7 +56,7 @@ describe.skipIf(!clients)('unmodified Python clients', () => {
       expect(faultOf(scenario, output)).toBeUndefined();
     });
 
-    it('have no other scenario', () => {
+    it('run no other scenario', () => {
       const all = outcomesOf(output).map((outcome) => outcome.name);
       expect(all.toSorted()).toEqual([...scenarios].toSorted());
     });

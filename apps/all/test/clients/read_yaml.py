@@ -1,4 +1,4 @@
-"""Writes a YAML file as JSON, read as YAML 1.1. What JSON does not have is written as Python has it."""
+"""Reads a YAML file as YAML 1.1 and prints it as JSON. Types that JSON lacks are printed as Python's repr."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Runs the scenarios of one client, in order, and writes a line of JSON for each."""
+"""Runs the scenarios of one client, in order, and prints a line of JSON for each."""
 
 import importlib
 import json
@@ -9,14 +9,14 @@ import traceback
 import zlib
 
 BASE_URL = os.environ["SVC_URL"]
-# A wallet has none.
+# Empty for wallets.
 API_KEY = os.environ.get("SVC_API_KEY", "")
 MODEL = "test-model"
 EMBEDDING_MODEL = "test-embeddings"
 SAID = "héllo wörld 🙂"
 SAY = f"Reply exactly: {SAID}"
 ASK_WEATHER = "What is the weather in Oslo?"
-# The simulator refuses it as a prompt that is longer than the model's context.
+# The simulator refuses this prompt as longer than the model's context.
 TOO_LONG = "[[sim fault=context_length]]"
 
 WEATHER_TOOL = {
@@ -58,6 +58,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # The scenarios import this file by its name.
+    # The clients import this file as `scenarios`.
     sys.modules["scenarios"] = sys.modules["__main__"]
     main()

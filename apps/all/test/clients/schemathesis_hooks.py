@@ -1,4 +1,4 @@
-"""Where a request is right, its model is one that is there: else the answer to all of them is a 404."""
+"""Gives valid requests the name of an existing model: otherwise all of them would get a 404."""
 
 import schemathesis
 

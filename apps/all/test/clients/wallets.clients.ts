@@ -39,7 +39,7 @@ describe.skipIf(!clients)('the unmodified Python x402 client, with a wallet on a
     expect(faultOf(scenario, output)).toBeUndefined();
   });
 
-  it('has no other scenario', () => {
+  it('runs no other scenario', () => {
     expect(outcomesOf(output).map(({ name }) => name)).toEqual(SCENARIOS);
   });
 

@@ -77,7 +77,7 @@ async function serves(): Promise<void> {
 /** Checks after the other tests of its suite. */
 function leavesNothing(): void {
   it(
-    'leaves no hold, no wrong book, no memory, and a service that serves',
+    'leaves no holds, correct books, no used memory, and a working service',
     { timeout: TEST_MS },
     async () => {
       await serves();
@@ -101,7 +101,7 @@ describe.each([
 });
 
 describe('a backend that lies about its counts', () => {
-  it.each(LIES)('is not believed: $name', { timeout: TEST_MS }, async (attack) => {
+  it.each(LIES)('can not raise or avoid the charge: $name', { timeout: TEST_MS }, async (attack) => {
     for (const answer of await answersTo(attack)) {
       expect(faultsOf(answer, attack)).toEqual([]);
       expect(answer?.cost?.usd).toBeGreaterThan(0);
@@ -112,12 +112,12 @@ describe('a backend that lies about its counts', () => {
   leavesNothing();
 });
 
-describe('what a backend says', () => {
+describe('an error message of a backend', () => {
   const SECRETS = /sk-live|10\.0\.0\.17|vllm-3/;
   const told = { message: 'sk-live-a1b2c3d4 at http://10.0.0.17:8000, vllm-3.internal, on "my prompt"' };
 
   it.each([400, 401, 403, 404, 413, 422, 429, 500, 502, 503])(
-    'shows no client and no log an address or a key, and no log a prompt: %s',
+    'reveals no address or key to clients or logs, and no prompt to logs: %s',
     { timeout: TEST_MS },
     async (status) => {
       for (const param of ['top_k', told.message]) {
@@ -143,7 +143,7 @@ describe('what a backend says', () => {
 });
 
 describe('time', () => {
-  it('is in proportion to the length of a line, however small its pieces', { timeout: TEST_MS }, async () => {
+  it('is proportional to the length of a line, however small its pieces', { timeout: TEST_MS }, async () => {
     const faults = await growthFaults(stage.probe, doublings(3_000_000), async (size) => {
       stage.backend.behave = async ({ response }) => {
         response.write('data: {"choices":[{"index":0,"delta":{},"x":"');

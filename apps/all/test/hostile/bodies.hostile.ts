@@ -48,7 +48,7 @@ describe.each(['[', '{"a":', '"', ' ', '0,'])('30 MB of %j', (unit) => {
   const bytes = unit.repeat((30 * MB) / unit.length);
 
   it(
-    'of a stranger are not read: it is told who may ask, and nobody else waits',
+    'without credentials are not read: the caller gets a 401, and no other request waits',
     { timeout: TEST_MS },
     async () => {
       for (const [target, status] of STRANGERS) {
@@ -65,13 +65,13 @@ describe.each(['[', '{"a":', '"', ' ', '0,'])('30 MB of %j', (unit) => {
     },
   );
 
-  it('of somebody known are refused where a route has no room for them', { timeout: TEST_MS }, async () => {
+  it('with credentials are refused if they are too large for the route', { timeout: TEST_MS }, async () => {
     for (const target of ['/api/v1/api_keys', '/api/v1/models'])
       expect([401, 404, 405, 413, 0]).toContain(await flood(target, bytes, authorized()));
   });
 
   it(
-    'of somebody known hold the event loop no longer than a unit of work',
+    'with credentials block the event loop no longer than a unit of work',
     { timeout: TEST_MS },
     async () => {
       let units = Number.POSITIVE_INFINITY;
@@ -86,7 +86,7 @@ describe.each(['[', '{"a":', '"', ' ', '0,'])('30 MB of %j', (unit) => {
 });
 
 it(
-  'uploads that stall take no more room than one caller may have, and others get in',
+  'stalled uploads take no more memory than one caller may use, and other requests are admitted',
   { timeout: TEST_MS },
   async () => {
     const other = await stage.open('1.00');

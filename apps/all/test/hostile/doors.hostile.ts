@@ -49,7 +49,7 @@ function spellings(path: string): string[] {
 
 describe("the operator's API", () => {
   it.each(spellings('/operator/v1/ledger/audit'))(
-    'is not on the port of clients, whoever shows its token: %s',
+    'is not available on the public port, even with its token: %s',
     async (target) => {
       const authorization = `Bearer ${OPERATOR_TOKEN}`;
       const answer = await answerTo(stage.platform.rootUrl, { target, headers: { authorization } });

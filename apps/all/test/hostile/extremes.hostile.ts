@@ -91,7 +91,7 @@ const told = (request: ExtremeRequest, { status, text }: Answered, fault: string
   `${fault}: ${request.method} ${request.path.slice(0, 80)} ${request.body?.slice(0, 80) ?? ''} (past: ${request.beyond.join()}) is answered ${status} ${text.slice(0, 300)}`;
 
 it(
-  `answers ${REQUESTS} requests at the bounds of their schemas as described, and refuses what is past one (SEED=${SEED})`,
+  `answers ${REQUESTS} requests at the bounds of their schemas as described, and refuses values beyond a bound (SEED=${SEED})`,
   { timeout: 60_000 + REQUESTS * 200 },
   async () => {
     const description = parse(

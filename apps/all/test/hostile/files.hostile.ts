@@ -70,7 +70,7 @@ const PDF = pdf(Buffer.from(TEXT));
 /** Takes thirty times as long to read, but is hardly larger: most of its operators draw nothing. */
 const SLOW_PDF = pdf(deflateSync(TEXT + 'q Q\n'.repeat(200_000)), '/Filter/FlateDecode');
 
-it('are not fetched for who cannot pay for the request without them', async () => {
+it('are not fetched if the account can not pay for the request without them', async () => {
   const poor = await stage.open('0.0000001');
   const parts = [{ type: 'text', text: 'hi' }, file(`${filesUrl}/a.txt`), image(`${filesUrl}/b.png`)];
   expect((await stage.say(parts, {}, { apiKey: poor })).status).toBe(402);
@@ -81,7 +81,7 @@ it('are not fetched for who cannot pay for the request without them', async () =
 });
 
 it(
-  'come to no more together than one request may have, however short their URLs are',
+  'have a total size limit for each request, however short their URLs are',
   { timeout: TEST_MS },
   async () => {
     const video = { type: 'video_url', video_url: { url: `${filesUrl}/video.mp4` } };
@@ -107,7 +107,7 @@ describe('hundreds of one account', () => {
   }
 
   it.each(['images', 'files'] as const)(
-    'keep nobody else waiting for theirs: %s are read in turns, or refused with a time to come back',
+    'do not keep other accounts waiting: %s are read in turns, or refused with a time to retry',
     { timeout: TEST_MS },
     async (what) => {
       const [many, one] = [await stage.open('100.00'), await stage.open('100.00')];
@@ -182,7 +182,7 @@ describe('bombs', () => {
     pdf(deflateSync(deflateSync(Buffer.alloc(400 * MEGABYTE, ' '))), '/Filter[/FlateDecode/FlateDecode]');
 
   it.runIf(TELLS_MEMORY)(
-    'are read within bounds, and the memory they took goes back to the system',
+    'are read within limits, and their memory is returned to the system',
     { timeout: TEST_MS },
     async () => {
       const { pid } = stage.platform.service;

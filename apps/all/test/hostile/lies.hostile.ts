@@ -48,8 +48,8 @@ const TOP = [
   'seed',
 ];
 
-describe('names that equal a known one but for case', () => {
-  it.each(TOP.flatMap(otherCases))('reach no backend at the top: %s', async (name) => {
+describe('names that differ from a known one only in case', () => {
+  it.each(TOP.flatMap(otherCases))('reach no backend at the top level: %s', async (name) => {
     expect((await stage.say('hi', { [name]: 1 })).status).toBe(400);
     expect(sent).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe('the limit of output', () => {
     { n: 3, max_tokens: 1_000_000 },
     { stream: true },
     { stream: true, max_tokens: 1_000_000 },
-  ])("is always told to a backend, and at most the model's: %j", async (fields) => {
+  ])("is always sent to a backend, and is at most the model's: %j", async (fields) => {
     expect((await stage.say('hi', fields)).status).toBe(200);
     const [{ max_tokens: older, max_completion_tokens: newer } = {}] = sent;
     const told = [older, newer].filter((limit) => limit !== undefined);
@@ -102,7 +102,7 @@ describe('the limit of output', () => {
   });
 
   it.each(['n_predict', 'max_new_tokens', 'num_predict', 'max_length', 'n_cmpl', 'best_of'])(
-    'is not told to a backend as %s',
+    'is not sent to a backend as %s',
     async (name) => {
       const escaped = name.replace(/^./, (first) => `\\u00${first.charCodeAt(0).toString(16)}`);
       const request = JSON.stringify({ model: 'able', ...said(user), max_tokens: 1 }).slice(0, -1);
@@ -133,7 +133,7 @@ const MOST_USD = (20 * 0.6 + 4_096 * 0.15) / 1e6;
 
 describe.each(LIES)('a backend that counts %j', (usage) => {
   it.each([false, true])(
-    'takes no more than an answer of 20 tokens can cost, and leaves no hold (stream: %s)',
+    'is charged at most the cost of 20 output tokens, and leaves no hold (stream: %s)',
     async (stream) => {
       const words = 'one two three four five six seven eight nine ten';
       stage.backend.behave = ({ response }) => {
@@ -149,7 +149,7 @@ describe.each(LIES)('a backend that counts %j', (usage) => {
 });
 
 describe('the balance of an account', () => {
-  it('has to cover members that the gateway does not know, since a backend may read them', async () => {
+  it('must cover unknown members, because a backend may read them', async () => {
     const apiKey = await stage.open('0.01');
     const documents = ['word '.repeat(600_000)];
     expect((await stage.say('hi', { documents }, { apiKey })).status).toBe(402);

@@ -13,7 +13,7 @@ afterAll(async () => {
   await stage.stop();
 });
 
-it('takes time in proportion to the length of a message', { timeout: GROWTH_MS }, async () => {
+it('takes time proportional to the length of a message', { timeout: GROWTH_MS }, async () => {
   stage.backend.behave = decent();
   const faults = await growthFaults(stage.probe, doublings(8_000_000), async (size) => {
     const { status } = await stage.say('lorem ipsum '.repeat(size / 12) || 'x', { max_tokens: 1 });

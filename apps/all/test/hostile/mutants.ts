@@ -6,7 +6,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'quadratic-check',
     isMeasured: true,
     file: 'hostile/messages.hostile.ts',
-    test: 'takes time in proportion to the length of a message',
+    test: 'takes time proportional to the length of a message',
     module: 'libs/runtime/dist/json/read-json.js',
     find: 'await this.pay(scanned.end - at);',
     replace: `for (let again = 0; again < 4; again += 1) scan(bytes, start, scanned.end);
@@ -67,7 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'backend-words-to-clients',
     file: 'hostile/backends.hostile.ts',
-    test: 'shows no client and no log an address or a key, and no log a prompt: 400',
+    test: 'reveals no address or key to clients or logs, and no prompt to logs: 400',
     module: 'libs/router/dist/backends/backend-refusal.js',
     find: 'presentable(message, { sent: sent.body, secrets: sent.secrets, isField })',
     replace: 'message',
@@ -75,7 +75,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'backend-words-to-logs',
     file: 'hostile/backends.hostile.ts',
-    test: 'shows no client and no log an address or a key, and no log a prompt: 500',
+    test: 'reveals no address or key to clients or logs, and no prompt to logs: 500',
     module: 'libs/router/dist/backends/backend-refusal.js',
     find: 'redacted(readError(body).message ?? body, sent.body)',
     replace: '(readError(body).message ?? body)',
@@ -84,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'backend-long-lines',
     isMeasured: true,
     file: 'hostile/backends.hostile.ts',
-    test: 'is in proportion to the length of a line, however small its pieces',
+    test: 'is proportional to the length of a line, however small its pieces',
     module: 'libs/gateway/dist/answer/backend-events.js',
     find: 'this.parser.feed(text);',
     replace: `this.all = (this.all ?? '') + text;
@@ -95,7 +95,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'bodies-of-strangers',
     file: 'hostile/bodies.hostile.ts',
-    test: 'of a stranger are not read',
+    test: 'without credentials are not read',
     module: 'libs/runtime/dist/http/http-adapter.js',
     find: 'access.enter(route, { request, reply, next: entered });',
     replace: 'entered();',
@@ -104,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'bodies-unbounded',
     isMeasured: true,
     file: 'hostile/bodies.hostile.ts',
-    test: 'uploads that stall take no more room than one caller may have',
+    test: 'stalled uploads take no more memory than one caller may use',
     module: 'libs/runtime/dist/http/body-budget.js',
     find: 'callerBytes: 134_217_728',
     replace: 'callerBytes: 536_870_912',
@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'files-before-money',
     file: 'hostile/files.hostile.ts',
-    test: 'are not fetched for who cannot pay',
+    test: 'are not fetched if the account can not pay',
     module: 'libs/gateway/dist/chat/chat.pipeline.js',
     find: 'const reservation = await this.reservations.make(asking, plan);',
     replace: `await this.inference.prepare(plan, client.signal).catch(() => undefined);
@@ -122,7 +122,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'files-unfair',
     isMeasured: true,
     file: 'hostile/files.hostile.ts',
-    test: 'keep nobody else waiting for theirs: images',
+    test: 'do not keep other accounts waiting: images',
     module: 'libs/threads/dist/fair-queue.js',
     find: 'const newest = this.#longest(task.account).at(-1);',
     replace: 'const newest = this.#waiting.get(task.account).at(-1);',
@@ -130,7 +130,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'files-unbounded',
     file: 'hostile/files.hostile.ts',
-    test: 'come to no more together than one request may have',
+    test: 'have a total size limit for each request',
     module: 'libs/gateway/dist/request/preparation.js',
     find: 'if (madeBytes > MADE_LIMIT_BYTES)',
     replace: 'if (madeBytes < 0)',
@@ -139,7 +139,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'files-memory-kept',
     isMeasured: true,
     file: 'hostile/files.hostile.ts',
-    test: 'the memory they took goes back to the system',
+    test: 'their memory is returned to the system',
     module: 'libs/threads/dist/freed-memory.js',
     find: 'functions.malloc_trim(0n);',
     replace: '',
@@ -155,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'output-uncapped',
     file: 'hostile/lies.hostile.ts',
-    test: "is always told to a backend, and at most the model's",
+    test: "is always sent to a backend, and is at most the model's",
     module: 'libs/gateway/dist/request/chat-plan.js',
     find: 'members.set(name, String(isAsked ? most :',
     replace:
@@ -164,7 +164,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'counts-believed',
     file: 'hostile/lies.hostile.ts',
-    test: 'takes no more than an answer of 20 tokens can cost',
+    test: 'is charged at most the cost of 20 output tokens',
     module: 'libs/gateway/dist/answer/usage.js',
     find: 'return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;',
     replace: 'return completionTokens - hidden <= received * 1e9;',
@@ -172,7 +172,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'doors-by-path',
     file: 'hostile/doors.hostile.ts',
-    test: 'is not on the port of clients',
+    test: 'is not available on the public port',
     module: 'libs/runtime/dist/http/http-adapter.js',
     find: '!access.serves(route.access, request.operatorSide)',
     replace: `(request.url.startsWith('/operator/') && !request.operatorSide)`,
@@ -213,7 +213,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'pages-read-here',
     isMeasured: true,
     file: 'hostile/pages.hostile.ts',
-    test: 'are read beside the event loop',
+    test: 'are read off the event loop',
     module: 'libs/retrieval/dist/local-retrieval.js',
     find: "const read = await this.#pool.run(job, reading);\n        assert('title' in read",
     replace:

@@ -44,20 +44,16 @@ async function underLoad(work: (refused: () => number) => Promise<void>): Promis
   }
 }
 
-it.each([1, 6, 20])(
-  'PostgreSQL stands still for %s s, and nothing is left of it',
-  TIMEOUT,
-  async (seconds) => {
-    await underLoad(async () => {
-      await sleep(300);
-      await database.standStill(seconds * 1_000);
-      await sleep(300);
-    });
-    expect(await stage.afterwards()).toEqual([]);
-  },
-);
+it.each([1, 6, 20])('leaves nothing behind when PostgreSQL hangs for %s s', TIMEOUT, async (seconds) => {
+  await underLoad(async () => {
+    await sleep(300);
+    await database.standStill(seconds * 1_000);
+    await sleep(300);
+  });
+  expect(await stage.afterwards()).toEqual([]);
+});
 
-it('what no way took is refused, and never charged', TIMEOUT, async () => {
+it('refuses requests whose charge no store accepts, and never charges them', TIMEOUT, async () => {
   await underLoad(async (refused) => {
     const deadline = Date.now() + REFUSED_MS;
     await database.standStill(1_000, async () => {

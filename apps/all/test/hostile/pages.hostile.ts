@@ -94,7 +94,7 @@ async function askedFor(apiKey: string, pathOf: (index: number) => string): Prom
 }
 
 it(
-  `${PAGES} pages of 2 MB at once are read beside the event loop, in bounded memory`,
+  `${PAGES} pages of 2 MB at once are read off the event loop, in bounded memory`,
   { timeout: TEST_MS },
   async () => {
     const { apiKey } = await stage.platform.account('100.00');
@@ -120,7 +120,7 @@ it(
 );
 
 it(
-  'pages that nobody waits for any more are let go, under way and in the queue, and not charged',
+  'pages whose client has left are dropped, in progress and in the queue, and not charged',
   { timeout: TEST_MS },
   async () => {
     const { id, apiKey } = await stage.platform.account('1.00');

@@ -79,13 +79,13 @@ async function nothingTakes(then: () => Promise<void>): Promise<void> {
   });
 }
 
-describe('when the log, the books and the journal refuse, what is refused is never charged', () => {
+describe('requests that are refused because the log, the books and the journal all fail are never charged', () => {
   it('by the same process', TIMEOUT, async () => {
     await nothingTakes(async () => {});
     expect(await faultsLeft(platform, payers)).toEqual([]);
   });
 
-  it('by the next run, where the journal came back before this one was killed', TIMEOUT, async () => {
+  it('by the next run, if the journal worked again before the process was killed', TIMEOUT, async () => {
     await nothingTakes(async () => {
       await rename(journal(), `${journal()}.away`);
       const { refused } = payers[0].reconciliation;

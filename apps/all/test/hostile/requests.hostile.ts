@@ -218,11 +218,11 @@ describe.each(CLASSES)('$name', ({ largest, of }) => {
     expect([200, 400, 404, 413, CUT]).toContain(status);
   };
 
-  it('take time in proportion to their size', { timeout: GROWTH_MS }, async () => {
+  it('take time proportional to their size', { timeout: GROWTH_MS }, async () => {
     expect(await growthFaults(stage.probe, doublings(largest), send)).toEqual([]);
   });
 
-  it('hold the event loop no longer than a unit of work', async () => {
+  it('block the event loop no longer than a unit of work', async () => {
     const text = of(largest);
     let units = Number.POSITIVE_INFINITY;
     // The lowest of several attempts is the least disturbed one.

@@ -1,5 +1,5 @@
 // Stops each dependency of a cluster under load, and reports which alerts fire, after how long, and how long
-// until they are quiet again: `npm run drill`, or `npm run drill -- Kafka ledger` for drills with these words
+// until they resolve: `npm run drill`, or `npm run drill -- Kafka ledger` for drills with these words
 // in their name. Does not wait for alerts that look back for an hour or more. Needs the build, and prometheus
 // on the PATH.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -90,7 +90,7 @@ const killedServer = (name, variable) => ({
 function killed(kind) {
   let end = () => undefined;
   return {
-    name: `${kind}, killed again and again`,
+    name: `${kind}, killed`,
     away: () => {
       const timer = setInterval(() => {
         for (const { pid } of cluster.replicas(kind)) if (pid) process.kill(pid, 'SIGKILL');
@@ -101,13 +101,13 @@ function killed(kind) {
   };
 }
 const hang = (kind) => ({
-  name: `${kind}, stands still`,
+  name: `${kind}, frozen`,
   away: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGSTOP')),
   back: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGCONT')),
 });
 let { chain } = stage;
 const node = {
-  name: 'node of the chain, killed',
+  name: 'chain node, killed',
   away: () => chain.stop(),
   back: async () => (chain = await LocalChain.start({ port: Number(new URL(chain.url).port) })),
 };
@@ -165,7 +165,7 @@ try {
   }
 } finally {
   process.stdout.write(
-    `| What is away for ${AWAY_MS / 1_000} s | Answers meanwhile | Alert | Fires after | Quiet again after |\n|---|---|---|---|---|\n${rows.join('\n')}\n`,
+    `| Down for ${AWAY_MS / 1_000} s | Responses by status | Alert | Fires after | Resolves after |\n|---|---|---|---|---|\n${rows.join('\n')}\n`,
   );
   over.abort();
   await Promise.all(clients);

@@ -59,7 +59,7 @@ describe.skipIf(!isThere)(`every query of every panel and every alert${note}`, (
     ['all', startObservedPlatform],
     ['cluster', () => startObservedCluster(troubledCatalog(), OPERATOR_TOKEN)],
   ] as const)(
-    'has data of the right sign with %s',
+    'returns data with the expected sign with %s',
     async (shape, start) => {
       const stage = await start();
       const { apiUrl, operatorUrl, chain, prometheus } = stage;

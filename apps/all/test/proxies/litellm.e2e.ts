@@ -89,7 +89,7 @@ describe.skipIf(!python)("LiteLLM's proxy as a backend", () => {
     return body;
   }
 
-  it('is found by its key, and its models are offered', async () => {
+  it('is found with its key, and its models are offered', async () => {
     const catalog = await readCatalog(platform.env['SVC_CATALOG'] ?? '');
     const servers = [{ name: 'LiteLLM', url }];
     const options = { servers, secret: (name: string) => (name === 'PROXY_KEY' ? KEY : undefined) };
@@ -142,17 +142,20 @@ describe.skipIf(!python)("LiteLLM's proxy as a backend", () => {
     },
   );
 
-  it('cancels the call to the server behind it when a client leaves, and charges what was delivered', async () => {
+  it('cancels the call to the server behind it when a client leaves, and charges the delivered part', async () => {
     const abort = new AbortController();
     const content = 'Hello [[sim itl-ms=50 tokens=2000]]';
     const stream = request({ stream: true, max_tokens: 2_000, messages: [{ role: 'user', content }] });
     const response = await platform.chat(account.apiKey, stream, { signal: abort.signal });
     await response.body?.getReader().read();
     abort.abort();
-    await eventually('the server behind it is let go', () => simulator.cancellations().length > 0);
+    await eventually(
+      'the call to the server behind it is cancelled',
+      () => simulator.cancellations().length > 0,
+    );
     const id = response.headers.get('x-request-id') ?? '';
     let usd: number | undefined;
-    await eventually('what was delivered is charged', async () => {
+    await eventually('the delivered part is charged', async () => {
       const { status, body } = await platform.operator('GET', `/charges/${id}`);
       if (status === 200) usd = Number((body['cost'] as { usd: string }).usd);
       return usd !== undefined;
@@ -161,8 +164,8 @@ describe.skipIf(!python)("LiteLLM's proxy as a backend", () => {
     chargedUsd += usd ?? Number.NaN;
   });
 
-  it('leaves correct books: every charge is posted, and no other', async () => {
-    await eventually('all that was charged is posted', async () => {
+  it('leaves correct books, with exactly the charges of its requests', async () => {
+    await eventually('all charges are posted', async () => {
       const usd = Number((await platform.balances(account.id)).usd);
       return Math.abs(10 - chargedUsd - usd) < 1e-9;
     });
