@@ -10,28 +10,28 @@ export const paymentPanels = [
   {
     title: 'Paid by wallets, an hour',
     unit: 'currencyUSD',
-    bad: 'Nothing while wallets are asked to pay (402).',
-    todo: 'Look at payments under way below, and at the node of the chain.',
+    bad: 'Zero while wallets get 402 responses.',
+    todo: 'Check the open payments below, and the node of the chain.',
     queries: [[`sum by (${RAIL}) (increase(${m.payments.credited}[1h]))`, `{{${RAIL}}}`, '0']],
   },
   {
     title: 'Open payments',
     unit: 'short',
-    bad: 'Growth of one state; `UNKNOWN` for minutes: the chain does not show what became of a payment.',
+    bad: 'An increase of one state; `UNKNOWN` for minutes: the outcome of a payment is not known.',
     todo: 'Runbook payment-stuck; for `UNKNOWN` payment-unknown.',
     queries: [[most(m.payments.open, 'svc_payments_state', ''), '{{svc_payments_state}}', '0']],
   },
   {
     title: 'Age of the oldest open payment',
     unit: 's',
-    bad: 'Above 15 minutes: a wallet has paid, or tried to, and is neither credited nor refused.',
+    bad: 'Above 15 minutes: a wallet has paid, or tried to, and has been neither credited nor refused.',
     todo: 'Runbook payment-stuck; for `UNKNOWN` payments payment-unknown.',
     queries: [[most(m.payments.oldest, RAIL), `{{${RAIL}}}`, '0']],
   },
   {
     title: 'Finished payments, an hour',
     unit: 'short',
-    bad: '`FAILED` more often than now and then: they expire before they are submitted.',
+    bad: 'More than an occasional `FAILED`: payments expire before they are submitted.',
     todo: 'Runbook payment-stuck.',
     queries: [
       [`sum by (svc_payments_state) (increase(${m.payments.ended}[1h]))`, '{{svc_payments_state}}', '0'],
@@ -40,7 +40,7 @@ export const paymentPanels = [
   {
     title: 'Audits of payments, an hour',
     unit: 'short',
-    bad: '`wrong` at all; `failed` more than once.',
+    bad: '`wrong`, even once; `failed`, more than once.',
     todo: 'Runbooks payments-audit-failed and payments-audit-missing.',
     queries: [
       [
@@ -53,7 +53,7 @@ export const paymentPanels = [
   {
     title: 'Reversed payments, an hour',
     unit: 'short',
-    bad: 'Any: their chain no longer has what was credited.',
+    bad: 'Any: the chain no longer has a credited payment.',
     todo: 'Runbook payment-reversed.',
     queries: [[`sum by (${RAIL}) (increase(${m.payments.reversed}[1h]))`, `{{${RAIL}}}`, '0']],
   },
@@ -61,8 +61,8 @@ export const paymentPanels = [
   {
     title: 'Sign-ins of wallets',
     unit: 'reqps',
-    bad: 'A jump of one problem: a client with a clock that is wrong, or somebody who tries signatures.',
-    todo: 'Look at the log lines with status 401 and this problem.',
+    bad: 'A sudden increase of one problem: a client with a wrong clock, or someone who is guessing signatures.',
+    todo: 'Read the log lines with status 401 and this problem.',
     queries: [
       [rate(m.payments.signIns, '', 'svc_problem=""'), 'accepted', '0'],
       [rate(m.payments.signIns, 'svc_problem', 'svc_problem!=""'), '{{svc_problem}}', '0'],
@@ -71,8 +71,8 @@ export const paymentPanels = [
   {
     title: 'Calls to nodes and facilitators, p95',
     unit: 's',
-    bad: 'Above 1 s: top-ups and sign-ins of contracts wait for it.',
-    todo: 'Use a node that is nearer, or has more room (`X402_EVM_RPC_URL`).',
+    bad: 'Above 1 s: top-ups and sign-ins of contract wallets wait for it.',
+    todo: 'Use a node that is closer or has more capacity (`X402_EVM_RPC_URL`).',
     queries: [[quantile(0.95, m.payments.chainCalls, PEER), `{{${RAIL}}} {{svc_payments_peer}}`, 'any']],
   },
   {

@@ -12,22 +12,22 @@ export const money = {
     {
       title: 'Charged per hour',
       unit: 'currencyUSD',
-      bad: 'A fall while tokens stay.',
-      todo: 'Compare with Tokens per second; then see how settlements are made durable.',
+      bad: 'A decrease at the same number of tokens.',
+      todo: 'Compare with Tokens per second, then check How charges become durable.',
       queries: [[`${rate(m.money.charged, 'svc_currency')} * 3600`, '{{svc_currency}}', '+']],
     },
     {
       title: 'How charges become durable',
       unit: 'suffix: charges/s',
-      bad: '`direct` or `journal`: the event log is away. `refused`: answers are not charged.',
+      bad: '`direct` or `journal`: the event log is down. `refused`: completions are not charged.',
       todo: 'Runbook event-log-lost; for `refused` charges-refused.',
       queries: [[rate(m.money.settlements, 'svc_ledger_way'), '{{svc_ledger_way}}', '0']],
     },
     {
       title: 'Charges that wait to be posted directly',
       unit: 'short',
-      bad: 'Above 0 for long: neither log nor books take them.',
-      todo: 'Runbooks event-log-lost and database-lost. Do not remove the journals of these processes.',
+      bad: 'Above 0 for long: neither the event log nor the books accept them.',
+      todo: 'Runbooks event-log-lost and database-lost. Do not delete the journals of these processes.',
       queries: [[total(m.money.unposted), 'charges', '0']],
     },
     {
@@ -40,14 +40,14 @@ export const money = {
     {
       title: 'Refused for insufficient balance, an hour',
       unit: 'currencyUSD',
-      bad: 'A jump: a customer ran dry, or balances are not read.',
-      todo: 'Look at the accounts in the log lines with status 402.',
+      bad: 'A sudden increase: a customer has spent all credit, or balances can not be read.',
+      todo: 'Find the accounts in the log lines with status 402.',
       queries: [[`sum by (svc_problem) (increase(${m.money.refused}[1h]))`, '{{svc_problem}}', '0']],
     },
     {
       title: 'Refunded, an hour',
       unit: 'currencyUSD',
-      bad: 'More than the operator meant.',
+      bad: 'More than the operator intended.',
       todo: 'List the transfers of kind `refund`.',
       queries: [[`sum by (svc_currency) (increase(${m.money.refunded}[1h]))`, '{{svc_currency}}', '0']],
     },
@@ -63,13 +63,13 @@ export const money = {
       title: 'Posting a batch, p95',
       unit: 's',
       bad: 'Above 1 s: PostgreSQL is slow.',
-      todo: 'Look at its disk, its locks (`pg_stat_activity`) and at Connections.',
+      todo: 'Check its disk, its locks (`pg_stat_activity`) and Connections to PostgreSQL.',
       queries: [[quantile(0.95, m.money.postingDuration), 'p95', '+']],
     },
     {
       title: 'Charges in a batch',
       unit: 'short',
-      bad: 'At its bound of 1,000 while the age grows: the ledger does not keep up.',
+      bad: 'At its bound of 1,000 while the age increases: the ledger does not keep up.',
       todo: 'Add ledger replicas, up to the partitions of the topic.',
       queries: [
         [quantile(0.5, m.money.postingSize), 'median', '+'],
@@ -79,7 +79,7 @@ export const money = {
     {
       title: 'Audits, an hour',
       unit: 'short',
-      bad: '`wrong` at all; `failed` more than once.',
+      bad: '`wrong`, even once; `failed`, more than once.',
       todo: 'Runbook audit-failed.',
       queries: [
         [
@@ -101,35 +101,35 @@ export const money = {
     {
       title: 'Held by live requests',
       unit: 'currencyUSD',
-      bad: 'Growth without more requests: holds are not given back.',
-      todo: 'See Live holds and the age of the oldest; runbook holds-lost where Redis was restarted.',
+      bad: 'An increase without more requests: holds are not released.',
+      todo: 'Check Live holds and the age of the oldest hold; if Redis was restarted, runbook holds-lost.',
       queries: [[total(m.money.held, 'svc_currency'), '{{svc_currency}}', '0']],
     },
     {
       title: 'Live holds',
       unit: 'short',
-      bad: 'More than requests under way.',
+      bad: 'More than the requests in progress.',
       todo: 'Search the log for `holds were neither settled nor released`.',
       queries: [[total(m.money.holds), 'holds', '0']],
     },
     {
       title: 'Age of the oldest hold',
       unit: 's',
-      bad: 'Above the longest answer: a request hangs.',
-      todo: 'Restart the process that has it; its holds lapse after their lease.',
+      bad: 'Longer than the longest response: a request hangs.',
+      todo: 'Restart the process that has it; its holds expire with their lease.',
       queries: [[most(m.money.oldestHold, EACH), '{{job}} {{instance}}', '0']],
     },
     {
       title: 'Calls to the ledger, p95',
       unit: 's',
       bad: '`hold` above 50 ms: it delays every request.',
-      todo: 'Look at Redis and at the event loop of the ledger.',
+      todo: 'Check Redis and the event loop of the ledger.',
       queries: [[quantile(0.95, m.money.callDuration, 'svc_ledger_call'), '{{svc_ledger_call}}', '+']],
     },
     {
       title: 'Holds and buckets that Redis lost, an hour',
       unit: 'short',
-      bad: 'Holds lost: money may be authorised twice.',
+      bad: 'Lost holds: money may be spent twice.',
       todo: 'Runbook holds-lost.',
       queries: [
         [`sum(increase(${m.money.holdsLost}[1h]))`, 'holds', '0'],
@@ -139,7 +139,7 @@ export const money = {
     {
       title: 'Amount of lost holds, an hour',
       unit: 'currencyUSD',
-      bad: 'Any: the most that may be spent twice.',
+      bad: 'Any: the maximum amount that may be spent twice.',
       todo: 'Runbook holds-lost.',
       queries: [[`sum by (svc_currency) (increase(${m.money.lostAmount}[1h]))`, '{{svc_currency}}', '0']],
     },
@@ -154,15 +154,15 @@ export const limits = {
     {
       title: 'Refused by type',
       unit: 'reqps',
-      bad: 'A jump of one type.',
+      bad: 'A sudden increase of one type.',
       todo: 'GET /api/v1/api_keys/rate_limits/log of the account, or the log lines with status 429.',
       queries: [[rate(m.limits.refusals, 'svc_limits_type'), '{{svc_limits_type}}', '0']],
     },
     {
       title: 'Refused before any work',
       unit: 'reqps',
-      bad: 'A flood of AUTHENTICATION_FAILED: somebody guesses keys.',
-      todo: 'Block the address before the gateway; keys are blocked by themselves.',
+      bad: 'A flood of AUTHENTICATION_FAILED: someone is guessing keys.',
+      todo: 'Block the address in front of the gateway; keys are blocked automatically.',
       queries: [
         [
           `${rate(m.requests.problems, 'svc_problem', 'svc_problem=~"AUTHENTICATION_FAILED|UNAUTHORIZED|RATE_LIMIT_EXCEEDED|PAYLOAD_TOO_LARGE|INVALID_.*|MALFORMED_REQUEST"')}`,
@@ -192,7 +192,7 @@ export const limits = {
       title: 'Failed calls to the shared count',
       unit: 'reqps',
       bad: 'Above 0: Redis or the limiter is slow.',
-      todo: 'Look at Redis below and at the event loop of the limiter.',
+      todo: 'Check Redis below, and the event loop of the limiter.',
       queries: [[`${rate(m.limits.faults)} or vector(0)`, 'calls', '0']],
     },
     {

@@ -19,8 +19,8 @@ export const events = {
     {
       title: 'Unhandled events',
       unit: 'short',
-      bad: 'Growth.',
-      todo: 'Add replicas of the consumer, or mend what it waits for.',
+      bad: 'An increase.',
+      todo: 'Add replicas of the consumer, or fix what it waits for.',
       queries: [[most(m.events.lag, `${TOPIC}, ${GROUP}`), group, '0']],
     },
     {
@@ -40,8 +40,8 @@ export const events = {
     {
       title: 'Handling a batch, p95',
       unit: 's',
-      bad: 'Above 5 s: others wait at a rebalance.',
-      todo: 'Look at PostgreSQL.',
+      bad: 'Above 5 s: a rebalance makes other consumers wait.',
+      todo: 'Check PostgreSQL.',
       queries: [[quantile(0.95, m.events.processed, `${TOPIC}, ${GROUP}`), group, 'any']],
     },
     {
@@ -56,8 +56,8 @@ export const events = {
     {
       title: 'Storing a batch, p95',
       unit: 's',
-      bad: 'Above 100 ms: it is a part of every answer.',
-      todo: 'Look at the brokers: under-replicated partitions, disk.',
+      bad: 'Above 100 ms: it delays the end of every response.',
+      todo: 'Check the brokers: under-replicated partitions, disk.',
       queries: [[quantile(0.95, m.events.stored, 'messaging_system'), '{{messaging_system}}', '+']],
     },
     {
@@ -70,7 +70,7 @@ export const events = {
     {
       title: 'Events that wait to be stored',
       unit: 'short',
-      bad: 'Growth: the log does not keep up. 50,000: events are refused.',
+      bad: 'An increase: the event log does not keep up. 50,000: events are refused.',
       todo: 'Runbook event-log-lost.',
       queries: [[total(m.events.pending, 'messaging_system'), '{{messaging_system}}', '0']],
     },
@@ -78,7 +78,7 @@ export const events = {
     {
       title: 'Jobs by state',
       unit: 'short',
-      bad: '`waiting` that grows, `failed` at all.',
+      bad: '`waiting` that increases; `failed`, even once.',
       todo: 'Runbook jobs-failed.',
       queries: [[most(m.events.jobs, 'svc_queue, svc_job_state'), '{{svc_queue}} {{svc_job_state}}', '0']],
     },
@@ -92,7 +92,7 @@ export const events = {
     {
       title: 'Jobs, mean duration over an hour',
       unit: 's',
-      bad: 'Growth from day to day.',
+      bad: 'An increase from day to day.',
       todo: 'For audits: the books grow; see docs/books.md.',
       queries: [
         [
@@ -108,7 +108,7 @@ export const events = {
       title: 'PostgreSQL, p95',
       unit: 's',
       bad: 'Above 100 ms.',
-      todo: 'Look at `pg_stat_activity` for locks and at the disk.',
+      todo: 'Check `pg_stat_activity` for locks, and the disk.',
       queries: [
         [
           quantile(0.95, `${m.neighbours.database}{db_system_name="postgresql"}`, 'job, db_operation_name'),
@@ -120,7 +120,7 @@ export const events = {
     {
       title: 'PostgreSQL, errors',
       unit: 'reqps',
-      bad: '`connection` at all.',
+      bad: '`connection`, even once.',
       todo: 'Runbook database-lost.',
       queries: [
         [
@@ -133,8 +133,8 @@ export const events = {
     {
       title: 'Connections to PostgreSQL',
       unit: 'short',
-      bad: 'Used at the bound, and requests that wait.',
-      todo: 'Look for slow statements before raising the bound.',
+      bad: 'Used connections at the maximum, and waiting requests.',
+      todo: 'Look for slow statements before you raise the maximum.',
       queries: [
         [
           total(m.neighbours.connections, 'db_client_connection_state'),
@@ -186,14 +186,14 @@ export const runtime = {
     {
       title: 'Memory',
       unit: 'bytes',
-      bad: 'Growth that does not end.',
-      todo: 'Take a heap snapshot: `kill -USR2` where the process was started with --heapsnapshot-signal=SIGUSR2.',
+      bad: 'An increase that does not stop.',
+      todo: 'Take a heap snapshot: `kill -USR2`, if the process was started with --heapsnapshot-signal=SIGUSR2.',
       queries: [[total(m.runtime.memory, EACH, 'svc_memory_kind="rss"'), '{{job}} {{instance}}', '+']],
     },
     {
       title: 'Heap, share of its limit',
       unit: 'percentunit',
-      bad: 'Above 85 %: the process is about to die.',
+      bad: 'Above 85 %: the process is about to run out of memory.',
       todo: 'Runbook heap-near-limit.',
       queries: [
         [
@@ -206,7 +206,7 @@ export const runtime = {
     {
       title: 'Open file descriptors, share of the limit',
       unit: 'percentunit',
-      bad: 'Above 80 %: no further connections are taken.',
+      bad: 'Above 80 %: soon no more connections are accepted.',
       todo: 'Runbook descriptors-near-limit.',
       queries: [
         [
@@ -220,8 +220,8 @@ export const runtime = {
     {
       title: 'Uptime',
       unit: 's',
-      bad: 'A process that is always young: it dies and is started again.',
-      todo: 'Its last log lines say why.',
+      bad: 'A process whose uptime stays short: it crashes and is restarted.',
+      todo: 'Read its last log lines.',
       queries: [[`time() - ${most(m.runtime.startTime, EACH)}`, '{{job}} {{instance}}', '+']],
     },
     {
@@ -229,7 +229,7 @@ export const runtime = {
       kind: 'stat',
       unit: 'short',
       bad: 'Two versions of one service for longer than a rollout.',
-      todo: 'Look at the rollout.',
+      todo: 'Check the rollout.',
       queries: [
         [
           `count by (service_name, service_version) (${m.runtime.build})`,

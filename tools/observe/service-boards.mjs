@@ -41,7 +41,7 @@ export const overview = {
       title: 'Burn rate',
       unit: 'suffix:×',
       bad: 'Above 1 for days, above 6 for hours, above 14 at all: the budget will not last.',
-      todo: 'See which status or model it is on the boards Gateway and Inference.',
+      todo: 'Find the status or model on the boards Gateway and Inference.',
       queries: OBJECTIVES.map(({ slo, budget: share }) => [
         `${ratioName('5m')}{slo="${slo}"} / ${share}`,
         slo,
@@ -51,7 +51,7 @@ export const overview = {
     {
       title: 'Requests by status',
       unit: 'reqps',
-      bad: '5xx at all; a 429 or a 402 that grows quickly.',
+      bad: '5xx, even a few; 429 or 402 that increase quickly.',
       todo: 'For 5xx open Gateway, Problems by code. For 429 open Limits, for 402 Money.',
       queries: [[rate(`${m.requests.duration}_count`, STATUS, FOR_CLIENTS), `{{${STATUS}}}`, '+']],
     },
@@ -66,7 +66,7 @@ export const overview = {
     {
       title: 'Tokens per second',
       unit: 'suffix: tokens/s',
-      bad: 'A fall while requests stay.',
+      bad: 'A decrease at the same number of requests.',
       todo: 'Open Inference, Tokens per second by backend.',
       queries: [
         [rate(m.inference.inputTokens), 'prompts', '+'],
@@ -76,7 +76,7 @@ export const overview = {
     {
       title: 'Charged per hour',
       unit: 'currencyUSD',
-      bad: 'A fall while tokens stay: something is not charged.',
+      bad: 'A decrease at the same number of tokens: something is not charged.',
       todo: 'Open Money: settlements, ledger lag, write-offs.',
       queries: [[`${rate(m.money.charged, 'svc_currency')} * 3600`, '{{svc_currency}}', '+']],
     },
@@ -93,7 +93,7 @@ export const overview = {
       kind: 'stat',
       unit: 's',
       bad: 'Above 60 minutes: the audit does not run, or fails.',
-      todo: 'Runbook audit-missing; where it found something, audit-failed.',
+      todo: 'Runbook audit-missing; if it found faults, audit-failed.',
       queries: [[`time() - max(${m.money.proved})`, 'ago', '+']],
     },
     { row: 'What runs?' },
@@ -115,14 +115,14 @@ export const gateway = {
     {
       title: 'Requests by route',
       unit: 'reqps',
-      bad: 'A route that falls to nothing.',
-      todo: 'Look at the status of that route, then at the deployment before it.',
+      bad: 'A route that drops to zero.',
+      todo: 'Check the status of that route, then the last deployment.',
       queries: [[rate(`${m.requests.duration}_count`, ROUTE, NO_PROBE), `{{${ROUTE}}}`, '+']],
     },
     {
       title: 'Duration by route, p95',
       unit: 's',
-      bad: 'Growth on routes that are not chat: the service itself is slow.',
+      bad: 'An increase on routes other than chat: the service itself is slow.',
       todo: 'Open Runtime: event loop and CPU. Then PostgreSQL on Events and jobs.',
       queries: [[quantile(0.95, `${m.requests.duration}{${NO_PROBE}}`, ROUTE), `{{${ROUTE}}}`, '+']],
     },
@@ -136,15 +136,15 @@ export const gateway = {
     {
       title: 'Problems by code',
       unit: 'reqps',
-      bad: 'UNKNOWN_ERROR at all; UNAVAILABLE, MODEL_OFFLINE or INFERENCE_FAILED that grow.',
+      bad: 'UNKNOWN_ERROR, even once; UNAVAILABLE, MODEL_OFFLINE or INFERENCE_FAILED that increase.',
       todo: 'Search the log for the code: its line has the cause and the request id.',
       queries: [[rate(m.requests.problems, 'svc_problem'), '{{svc_problem}}', '0']],
     },
     {
       title: 'In flight',
       unit: 'short',
-      bad: 'Growth without more requests: answers do not end.',
-      todo: 'Compare with Inference, In flight by backend: where they differ, clients read slowly.',
+      bad: 'An increase without more requests: responses do not end.',
+      todo: 'Compare with Inference, In flight by backend: if they differ, clients read slowly.',
       queries: [
         [total(m.requests.active), 'requests', '0'],
         [total(m.inference.streams), 'completions', '0'],
@@ -153,22 +153,22 @@ export const gateway = {
     {
       title: 'Responses that ended early',
       unit: 'reqps',
-      bad: '`cut` at all: a backend broke off. Much `client_gone`: clients do not wait so long.',
+      bad: '`cut`, even once: a backend broke off. Many `client_gone`: clients do not wait long enough.',
       todo: 'For `cut` open Inference, Attempts by outcome; for `client_gone` the time to first token.',
       queries: [[rate(m.requests.endedEarly, 'svc_ending'), '{{svc_ending}}', '0']],
     },
     {
       title: 'Aborting the backend after a client left, p95',
       unit: 's',
-      bad: 'p95 above 1 s: backends work for nobody.',
-      todo: 'Look at the event loop of gateways and routers, then at the settling of charges.',
+      bad: 'p95 above 1 s: backends generate output that nobody reads.',
+      todo: 'Check the event loops of gateways and routers, then how long it takes to settle charges.',
       queries: [[quantile(0.95, m.inference.letGo), 'p95', 'any']],
     },
     { row: 'Do other processes respond?' },
     {
       title: 'Calls to other services, p95',
       unit: 's',
-      bad: 'Growth of one path: that service is slow.',
+      bad: 'An increase for one path: that service is slow.',
       todo: 'Open Runtime for that service.',
       queries: [[quantile(0.95, m.neighbours.calls, 'url_template'), '{{url_template}}', 'cluster']],
     },
@@ -176,7 +176,7 @@ export const gateway = {
       title: 'Calls that failed',
       unit: 'reqps',
       bad: 'Anything but `aborted`.',
-      todo: 'See which path it is, and whether Replicas taken out of rotation names one replica or all.',
+      todo: 'Find the path, and check whether Replicas taken out of rotation shows one replica or all.',
       queries: [
         [
           `${rate(`${m.neighbours.calls}_count`, 'url_template, error_type', 'error_type!=""')} or vector(0)`,
@@ -189,13 +189,13 @@ export const gateway = {
       title: 'Replicas taken out of rotation',
       unit: 'bool_yes_no',
       bad: '1 for longer than a restart takes.',
-      todo: 'Look at that process: runbook target-down.',
+      todo: 'Check that process: runbook target-down.',
       queries: [[most(m.neighbours.resting, 'server_address'), '{{server_address}}', 'cluster']],
     },
     {
       title: 'Calls that wait for a connection',
       unit: 'short',
-      bad: 'Above 0 for long: the neighbour is too slow for what is asked.',
+      bad: 'Above 0 for long: that service is too slow for the load.',
       todo: 'Add replicas of that service.',
       queries: [
         [
@@ -217,14 +217,14 @@ export const inference = {
       title: 'Time to first token by model, p95',
       unit: 's',
       bad: 'Above 2.5 s.',
-      todo: 'Compare its backends below; take the slow one out of the catalogue, or add one.',
+      todo: 'Compare its backends below; remove the slow one from the catalogue, or add one.',
       queries: [[quantile(0.95, m.inference.firstToken, MODEL), `{{${MODEL}}}`, '+']],
     },
     {
       title: 'Time to first chunk by backend, p95',
       unit: 's',
       bad: 'One backend far above the others.',
-      todo: 'Look at its own queue; lower its `maxInFlight` or its weight in the catalogue.',
+      todo: 'Check its own queue; lower its `maxInFlight` or its weight in the catalogue.',
       queries: [
         [quantile(0.95, m.router.firstChunk, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+'],
       ],
@@ -232,7 +232,7 @@ export const inference = {
     {
       title: 'Time per output token, p95',
       unit: 's',
-      bad: 'Growth with load: the backend is full.',
+      bad: 'An increase with the load: the backend is at its limit.',
       todo: 'Add a backend, or lower `maxInFlight`.',
       queries: [
         [quantile(0.95, m.inference.perToken, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+'],
@@ -241,15 +241,15 @@ export const inference = {
     {
       title: 'Tokens per second by backend',
       unit: 'suffix: tokens/s',
-      bad: 'A fall while requests stay.',
-      todo: 'Look at the backend itself.',
+      bad: 'A decrease at the same number of requests.',
+      todo: 'Check the backend itself.',
       queries: [[rate(m.inference.outputTokens, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
     },
     {
       title: 'Token counts of backends not believed',
       unit: 'short',
-      bad: 'Any: the `usage` of this backend cannot be true, so the gateway charged its own count.',
-      todo: 'Compare `usage` with the text, by the log lines `counts were not believed`; correct or replace the backend.',
+      bad: 'Any: the `usage` of this backend is implausible, so the gateway charged its own count.',
+      todo: 'Compare `usage` with the text in question (log lines `counts were not believed`); fix or replace the backend.',
       queries: [
         [
           `${rise(m.inference.doubted, `${MODEL}, ${BACKEND}, svc_doubt`)} or vector(0)`,
@@ -261,15 +261,15 @@ export const inference = {
     {
       title: 'Whole completions, p95',
       unit: 's',
-      bad: 'Growth without longer answers.',
-      todo: 'See whether it is the first token or the time per token.',
+      bad: 'An increase without longer completions.',
+      todo: 'Find out whether the first token or the time per token is slow.',
       queries: [[quantile(0.95, m.inference.duration, MODEL), `{{${MODEL}}}`, '+']],
     },
     { row: 'Which backends fail?' },
     {
       title: 'Completions by problem',
       unit: 'reqps',
-      bad: 'MODEL_AT_CAPACITY: no backend has room. MODEL_OFFLINE: none can be reached.',
+      bad: 'MODEL_AT_CAPACITY: no backend has free capacity. MODEL_OFFLINE: none can be reached.',
       todo: 'Runbook no-healthy-backend.',
       queries: [
         [
@@ -295,7 +295,7 @@ export const inference = {
     {
       title: 'Error responses of backends by status',
       unit: 'reqps',
-      bad: '4xx in proportion to the requests: the backend rejects everything.',
+      bad: '4xx proportional to the requests: the backend rejects everything.',
       todo: 'Runbook backend-rejects.',
       queries: [
         [
@@ -308,8 +308,8 @@ export const inference = {
     {
       title: 'Retries and ejections',
       unit: 'short',
-      bad: 'More than now and then: a backend is unsteady.',
-      todo: 'Take it out of the catalogue, which is read again at once, and look at its log.',
+      bad: 'More than occasional ones: a backend is unstable.',
+      todo: 'Remove it from the catalogue, which is read again at once, and read its log.',
       queries: [
         [`${rise(m.router.retries, MODEL)} or vector(0)`, `retries {{${MODEL}}}`, '0'],
         [
@@ -322,7 +322,7 @@ export const inference = {
     {
       title: 'Backends in rotation',
       unit: 'bool_yes_no',
-      bad: '0: it is asked only when no other is left.',
+      bad: '0: it gets requests only if no other backend is left.',
       todo: 'Runbook no-healthy-backend.',
       queries: [[least(m.router.up, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
@@ -330,8 +330,8 @@ export const inference = {
     {
       title: 'In flight by backend',
       unit: 'short',
-      bad: 'At its bound for long.',
-      todo: 'Add a backend, or raise `maxInFlight` where the backend has room.',
+      bad: 'At its limit for long.',
+      todo: 'Add a backend, or raise `maxInFlight` if the backend has free capacity.',
       queries: [[total(m.router.inFlight, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
     {

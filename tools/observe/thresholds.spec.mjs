@@ -11,7 +11,7 @@ it.each([
   ['Above 0.1 %.', 'percentunit', ['null green', '0.001 red']],
   ['Below 0: too little is left.', 'percentunit', ['null red', '0 green']],
   ['0: no room.', 'short', ['null red', '1 green']],
-  ['1: limits are counted alone.', 'short', ['null green', '1 red']],
+  ['1: each process counts limits on its own.', 'short', ['null green', '1 red']],
   ['Growth. 50,000: events are refused.', 'short', ['null green', '50000 red']],
   ['Any: money is lost.', 'short', ['null green', '1e-9 red']],
   [
