@@ -117,7 +117,7 @@ describe('a payment whose block is replaced', () => {
 });
 
 describe('the audit of payments', () => {
-  it('reports as metrics what it proved, found wrong and could not decide', async () => {
+  it('reports its proofs, faults and failed runs as metrics', async () => {
     await sent(await headerOf(await buyer(chain, 10)));
     const runs = (result: string): Promise<number> =>
       scraped(`svc_payments_audit_runs_total{svc_audit_scope="whole",svc_audit_result="${result}"}`);

@@ -133,7 +133,7 @@ const MOST_USD = (20 * 0.6 + 4_096 * 0.15) / 1e6;
 
 describe.each(LIES)('a backend that counts %j', (usage) => {
   it.each([false, true])(
-    'is charged at most the cost of 20 output tokens, and leaves no hold (stream: %s)',
+    'is charged no more than a completion of 20 tokens can cost, and leaves no hold (stream: %s)',
     async (stream) => {
       const words = 'one two three four five six seven eight nine ten';
       stage.backend.behave = ({ response }) => {

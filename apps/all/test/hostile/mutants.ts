@@ -164,7 +164,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'counts-believed',
     file: 'hostile/lies.hostile.ts',
-    test: 'is charged at most the cost of 20 output tokens',
+    test: 'is charged no more than a completion of 20 tokens can cost',
     module: 'libs/gateway/dist/answer/usage.js',
     find: 'return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;',
     replace: 'return completionTokens - hidden <= received * 1e9;',

@@ -55,8 +55,8 @@ export async function readOffset(client: Client, { group, topic }: ConsumerName)
 }
 
 /**
- * The id of the topic's newest event, 0 if the topic is empty. Waits for the current writer first: it may be the
- * last statement of a process that was killed.
+ * The id of the topic's newest event, 0 if the topic is empty. Waits for the current writer first: it may
+ * be the last statement of a process that was killed.
  */
 export async function readNewestId(client: Client, topic: string): Promise<bigint> {
   await client.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('events.log', 0))`);

@@ -16,7 +16,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * Remaining block in ms; 0 if nothing is blocked. A start in the future dates from before the clock was set back.
+ * Remaining block in ms; 0 if nothing is blocked. A start in the future dates from before the clock was set
+ * back.
  */
 const BLOCKED = `
 local function blockedFor(key, length)

@@ -1,6 +1,6 @@
 import { type InternalCall, type InternalClient, NeighbourAway } from '@svc/runtime';
 
-/** The worker's reply to a call. Throws `away()` if the worker does not reply, the signal's reason after an abort. */
+/** The worker's reply to a call. Throws `away()` without a reply, and the signal's reason after an abort. */
 export async function workerReply(
   client: InternalClient,
   call: InternalCall,
