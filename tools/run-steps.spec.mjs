@@ -126,12 +126,12 @@ describe('an error outside of tests', () => {
   const file = { file: 'a.spec.js', seconds: 1, passed: 1, failures: [] };
   const failed = { files: [file], unhandled: [{ message: 'Error: late\nat a', diff: '', frames: [] }] };
 
-  it('fails the step when it is in the last run', () => {
+  it('fails the step if it occurs in the last run', () => {
     const failures = ['outside of tests > Error: late'];
     expect(resultOf([failed])).toEqual({ passed: 1, failed: 1, failures, unsteady: [] });
   });
 
-  it('is unsteady when it is only in an earlier run', () => {
+  it('counts as flaky if it occurs only in an earlier run', () => {
     const unsteady = ['outside of tests > Error: late'];
     const passed = { files: [file], unhandled: [] };
     expect(resultOf([failed, passed])).toEqual({ passed: 1, failed: 0, failures: [], unsteady });
@@ -139,7 +139,7 @@ describe('an error outside of tests', () => {
 });
 
 describe('a run', () => {
-  it('fails for four tests that were unsteady, though all have passed', async () => {
+  it('fails if four tests are flaky, even though all passed when retried', async () => {
     const four = ['a', 'b', 'c', 'd'].map((name) => failing(name, 1)).join('');
     const workspace = new Workspace({ test: 'vitest run' }, { 'four.spec.js': header + four });
     const steps = workspace.steps();
@@ -151,7 +151,7 @@ describe('a run', () => {
     workspace.remove();
   });
 
-  it('stops a step that hangs at its deadline with all that it started, and counts it as failed', async () => {
+  it('stops a hanging step and its child processes at its deadline, and counts it as failed', async () => {
     const hang = `import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 process.on('SIGTERM', () => {});
@@ -195,7 +195,7 @@ process.exitCode = 1;`;
 });
 
 describe('npm run nightly', () => {
-  it('goes on where it was interrupted, until --fresh or another commit starts it over', async () => {
+  it('continues where it was interrupted, until --fresh or another commit starts it over', async () => {
     const log = `import { appendFileSync, existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 const [part, ...args] = process.argv.slice(2);
@@ -248,7 +248,7 @@ else process.exitCode = spawnSync('vitest', ['run', ...args], { stdio: 'inherit'
     workspace.remove();
   });
 
-  it('lists its parts, and refuses a part that it does not have', () => {
+  it('lists its parts, and refuses an unknown part', () => {
     const { stdout, stderr, status } = spawnSync(process.execPath, [nightly, 'lang'], { encoding: 'utf8' });
     expect(status).toBe(2);
     expect(stderr).toBe('There is no part lang. The parts are:\n');

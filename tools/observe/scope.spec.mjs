@@ -27,14 +27,14 @@ describe('scoped', () => {
     expect(scopedToRelease(query)).toBe(limited);
   });
 
-  it('gives the matchers the metric of a series, and none of a series that processes do not report', () => {
+  it('passes the metric of a series to the matchers, and none for series that processes do not report', () => {
     const named = (metric) => `metric="${metric?.descriptor.name}"`;
     expect(scoped('svc_redis_up_ratio + up', named)).toBe(
       'svc_redis_up_ratio{metric="svc.redis.up"} + up{metric="undefined"}',
     );
   });
 
-  it('refuses a name that is neither a series nor a word of PromQL', () => {
+  it('refuses a name that is neither a series nor a PromQL keyword', () => {
     expect(() => scopedToRelease('max(svc_redis_down)')).toThrow('no series is called svc_redis_down');
   });
 });

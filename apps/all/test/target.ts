@@ -31,7 +31,7 @@ export interface Arrangement {
 /** Whether this run's tests run against clusters. */
 export const isClustered = (): boolean => inject('controlUrls') !== undefined;
 
-/** The configurations of this worker's cluster, latest last: a file may start a second platform for a while. */
+/** The configurations of this worker's cluster, latest last: a file may start a second platform. */
 const arrangements: Arrangement[] = [];
 
 /** Configures the worker's cluster as a test needs it. `leave` restores the previous configuration. */
