@@ -24,7 +24,7 @@ const TokenList = z
   )
   .refine(
     (tokens) => new Set(tokens.map(({ sha256 }) => sha256.toLowerCase())).size === tokens.length,
-    'must have a token of its own for each name',
+    'must not contain the same token under two names',
   );
 
 /** The tokens of `SVC_OPERATOR_TOKENS`, whose text was validated when the settings were loaded. */
@@ -112,7 +112,7 @@ export const gatewayConfig = {
     .url({ protocol: /^https?$/ })
     .refine(
       (url) => new URL(url).origin === url.replace(/\/$/, ''),
-      'has to be an origin, such as https://api.example',
+      'must be an origin, such as https://api.example',
     )
     .optional()
     .describe(

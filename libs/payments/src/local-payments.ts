@@ -285,7 +285,7 @@ async function stored<Value>(reading: Promise<Value>): Promise<Value> {
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof ChainAway)) return error;
   return new Problem('UNAVAILABLE', {
-    message: 'The blockchain node is not responding. Send the same header again.',
+    message: 'The blockchain node is not responding. Retry with the same payment header.',
     retryAfterSeconds: RETRY_SECONDS,
     cause: error,
   });

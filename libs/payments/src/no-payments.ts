@@ -17,7 +17,7 @@ export class NoPayments extends Payments {
   override readonly audit = () => this.refuse();
 
   private refuse(): Promise<never> {
-    const message = `This deployment sells no credit: the operator has to set ${this.missing.join(', ')}.`;
+    const message = `This deployment does not sell credit: the operator must set ${this.missing.join(', ')}.`;
     return Promise.reject(new Problem('X402_NOT_CONFIGURED', { message }));
   }
 }

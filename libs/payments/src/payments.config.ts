@@ -2,12 +2,12 @@ import { base58 } from '@scure/base';
 import { durationMs, whole } from '@svc/runtime';
 import { z } from 'zod';
 
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'has to be an address such as 0x… with 40 digits');
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hexadecimal digits');
 
 const solanaAddress = z
   .string()
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'has to be an address of Solana in base58')
-  .refine(isAddress, 'has to be an address of Solana: 32 bytes in base58');
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a Solana address in base58')
+  .refine(isAddress, 'must be a Solana address: 32 bytes in base58');
 
 function isAddress(text: string): boolean {
   try {

@@ -181,6 +181,6 @@ function keyed<Made>(
     return make(file === undefined ? (config[name] ?? '') : readFileSync(file, 'utf8'));
   } catch (error) {
     const where = file === undefined ? name : `${name}_FILE`;
-    throw new StartFault(`${where}: ${error instanceof Error ? error.message : 'can not be read'}`);
+    throw new StartFault(`${where}: ${error instanceof Error ? error.message : 'cannot be read'}`);
   }
 }

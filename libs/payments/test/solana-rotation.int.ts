@@ -58,7 +58,7 @@ describe.skipIf(fault !== undefined)('during rotation of the signer key', () => 
 
     world.feePayer = new FeePayer(another.text);
     await expect(startProcess().payments.topUp(offeredBefore[1] ?? '')).rejects.toMatchObject({
-      message: expect.stringContaining(`the fee payer has to be ${another.address}`) as string,
+      message: expect.stringContaining(`the fee payer must be ${another.address}`) as string,
     });
   });
 });
@@ -80,7 +80,7 @@ describe('a signer key', () => {
     expect(() => FeePayer.of(first.text + second.text + third.text)).toThrow(/^there may be two signer keys/);
     for (const text of [`${first.text}[1]`, first.text.slice(0, -1), ''])
       expect(() => FeePayer.of(text)).toThrow(
-        /^the signer key has to be 64 numbers in JSON, or 64 bytes in base58$/,
+        /^the signer key must be 64 numbers in JSON, or 64 bytes in base58$/,
       );
   });
 });

@@ -37,7 +37,7 @@ export const retrievalConfig = {
     .describe('Whether pages are left unread that a robots.txt asks to leave alone'),
   RETRIEVAL_BLOCKED_HOSTS: z
     .string()
-    .regex(/^([a-z\d-]+(\.[a-z\d-]+)*(,|$))*$/, 'is names of hosts in small letters, by commas')
+    .regex(/^([a-z\d-]+(\.[a-z\d-]+)*(,|$))*$/, 'must be lower-case host names, separated by commas')
     .default('x.com,twitter.com,reddit.com')
     .describe('Hosts, by commas, of which no page is read, nor of any host below them'),
   RETRIEVAL_BROWSER_URL: z

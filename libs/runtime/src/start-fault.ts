@@ -10,9 +10,9 @@ const PLACES: Readonly<Record<string, string>> = {
   EROFS: 'Nothing can be written, since the file system is read-only, to',
   ENOSPC: 'No space is left for',
   EDQUOT: 'No space is left for',
-  ENOTDIR: 'This is no folder, or lies in something that is none:',
-  EEXIST: 'This is no folder:',
-  ENOENT: 'There is no such file or folder:',
+  ENOTDIR: 'Not a folder, or part of its path is not a folder:',
+  EEXIST: 'Not a folder:',
+  ENOENT: 'No such file or folder:',
 };
 
 /** A start-up error as lines for a person at a terminal. An unexpected error keeps its stack. */

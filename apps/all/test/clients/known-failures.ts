@@ -61,7 +61,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     'A schema counts the items of one list and not those of all lists together.',
   ),
   refused(CHAT, /Supplied image did not pass validation checks/, 'A schema does not know what is at a URL.'),
-  refused(CHAT, /does not take (input_audio|video_url|file)/, OF_MODEL),
+  refused(CHAT, /does not accept (input_audio|video_url|file)/, OF_MODEL),
   refused(CHAT, /The model rejected the request/, OF_MODEL),
   refused(CHAT, /is not available on this deployment/, OF_DEPLOYMENT),
   refused(
@@ -82,7 +82,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   refused('POST /augment/search', /is not available on this deployment/, OF_DEPLOYMENT),
   refused(
     'POST /x402/top-up',
-    /has to be 5 to 10000 US dollars/,
+    /must be a decimal number of US dollars from 5 to 10000/,
     'The amount is a decimal text, of which a schema knows no least and no most.',
   ),
   {
@@ -102,12 +102,12 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     check: 'not_a_server_error',
     operation,
     status: 503,
-    says: /This deployment sells no credit/,
+    says: /This deployment does not sell credit/,
     why: NO_CHAIN,
   })),
   refused('GET /billing/usage', /must be after startDate/, TOGETHER),
   refused('GET /billing/usage-history', /must be after startTimestamp/, TOGETHER),
-  refused('GET /billing/usage-history', /cursor: must be sent alone/, TOGETHER),
+  refused('GET /billing/usage-history', /cursor: must be the only query parameter/, TOGETHER),
   refused(
     'GET /billing/usage-history',
     /Invalid or expired cursor/,
@@ -115,11 +115,11 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ),
   refused(
     'GET /billing/usage-analytics',
-    /must be there where|must not be there where|must not be before startDate|days, both included/,
+    /must be set if|must not be set if|must not be before startDate|counting both days/,
     TOGETHER,
   ),
   ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].map((operation) =>
-    refused(operation, /expiresAt: must lie in the future|at most nine decimals/, NO_CLOCK),
+    refused(operation, /expiresAt: must be in the future|at most nine decimals/, NO_CLOCK),
   ),
   refused(
     'PUT /operator/v1/accounts/{id}/limits',

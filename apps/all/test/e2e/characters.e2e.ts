@@ -241,7 +241,7 @@ describe.skipIf(isClustered())('the characters file', () => {
 
   it('ends the start if it is configured and missing', async () => {
     const fault = await Platform.start({ env: { SVC_CHARACTERS: '/nowhere/characters.yaml' } }).catch(String);
-    expect(fault).toMatch(/it ended with 1:\s+\/nowhere\/characters\.yaml: there is no such file/);
+    expect(fault).toMatch(/it ended with 1:\s+\/nowhere\/characters\.yaml: no such file/);
   });
 
   it('in the repository is valid', async () => {

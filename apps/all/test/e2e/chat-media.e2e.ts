@@ -183,7 +183,7 @@ describe('200', () => {
   it('replaces an image file by a note for a model without vision', async () => {
     const { sent } = await send([file(pngUrl(64), 'a.png')], 'blind');
     expect(sent).toEqual([
-      { type: 'text', text: '[Error processing file a.png: this model does not take images]' },
+      { type: 'text', text: '[Error processing file a.png: this model does not accept images]' },
     ]);
   });
 
@@ -227,7 +227,7 @@ describe('200', () => {
 
 describe('400', () => {
   it.each([
-    ['too small', pngUrl(63, 64), 'It has 63×64 pixels, and needs at least 64×64.'],
+    ['too small', pngUrl(63, 64), 'It has 63×64 pixels; it must have at least 64×64.'],
     [
       'cut off',
       `data:image/png;base64,${png(80, 80).subarray(0, 60).toString('base64')}`,
@@ -254,7 +254,7 @@ describe('400', () => {
     const { response } = await send([video('not a video')]);
     expect(response.status).toBe(400);
     expect((await errorOf(response)).error.message).toBe(
-      'messages.0.content.0.video_url.url: Supplied video did not pass validation checks. It is not MP4, MPEG, QuickTime or WebM.',
+      'messages.0.content.0.video_url.url: Supplied video did not pass validation checks. It must be MP4, MPEG, QuickTime or WebM.',
     );
   });
 

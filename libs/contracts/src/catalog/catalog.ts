@@ -15,7 +15,7 @@ export const Backend = z
     /** Its name for clients and logs; default: `backend-1` for the first of its model, and so on. */
     name: z
       .string()
-      .regex(/^[\w.-]{1,64}$/, 'has letters, digits, dots, dashes and underscores, 64 at most')
+      .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores')
       .optional(),
     /** The base of an OpenAI-compatible API, such as `http://127.0.0.1:4000/v1`. */
     url: z.url({ protocol: /^https?$/ }).optional(),
@@ -155,7 +155,12 @@ function withOff(value: unknown): unknown {
 }
 
 const offer = {
-  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/@:-]*$/, 'letters, digits and . _ / @ : - only'),
+  id: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._/@:-]*$/,
+      'must start with a letter or digit and contain only letters, digits and . _ / @ : -',
+    ),
   name: z.string().min(1),
   description: z.string().optional(),
   modelSource: z.string().optional(),
@@ -173,7 +178,10 @@ const offer = {
   paidOnly: z.boolean().default(false),
   offline: z.boolean().default(false),
   createdAt: z.iso.date().default('2026-01-01'),
-  backends: z.array(Backend).refine(haveOwnNames, 'two backends have the same name').default([]),
+  backends: z
+    .array(Backend)
+    .refine(haveOwnNames, 'must not contain two backends with the same name')
+    .default([]),
 };
 
 const Limits = z.strictObject({ requestsPerMinute: PositiveCount, tokensPerMinute: PositiveCount });
@@ -286,7 +294,7 @@ export const CatalogFile = z
           context.addIssue({
             code: 'custom',
             path: ['models', index],
-            message: `${name} also names ${owner}`,
+            message: `the name ${name} is already used by ${owner}`,
           });
         }
         names.set(name.toLowerCase(), model.id);
@@ -295,7 +303,7 @@ export const CatalogFile = z
         context.addIssue({
           code: 'custom',
           path: ['models', index, 'tier'],
-          message: `no tier ${model.tier}`,
+          message: `must be a tier defined in tiers; ${model.tier} is not defined`,
         });
       }
       const { replacementModelId } = model.deprecation ?? {};
@@ -305,7 +313,7 @@ export const CatalogFile = z
         context.addIssue({
           code: 'custom',
           path: ['models', index, 'deprecation', 'replacementModelId'],
-          message: `no other ${model.type} model ${replacementModelId}`,
+          message: `must be the id of another ${model.type} model; ${replacementModelId} is not`,
         });
       }
     }

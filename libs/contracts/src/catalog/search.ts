@@ -10,7 +10,7 @@ const terms = {
   /** Its name in logs and prices; default: its kind. */
   name: z
     .string()
-    .regex(/^[\w.-]{1,64}$/, 'has letters, digits, dots, dashes and underscores, 64 at most')
+    .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes and underscores')
     .optional(),
   /** Deadline of one search. */
   deadlineMs: Milliseconds.default(4_000),
@@ -59,7 +59,7 @@ export const Search = z.strictObject({
     .min(1)
     .refine(
       (providers) => new Set(providers.map(({ name, kind }) => name ?? kind)).size === providers.length,
-      'two providers have the same name',
+      'must not contain two providers with the same name',
     ),
   /** The most pages added to a prompt. */
   results: z.int().min(1).max(20).default(6),

@@ -28,16 +28,16 @@ const publicRoutes = {
     path: '/api/v1/chat/completions',
     operationId: 'createChatCompletion',
     tag: 'Chat',
-    summary: 'Answers a conversation',
-    description: `Takes what OpenAI's chat completions take, and more. Fields that are not listed here are passed to the model
+    summary: 'Creates a chat completion',
+    description: `Accepts the parameters of OpenAI's chat completions, and more. Fields that are not listed here are passed to the model
 unchecked.
 
-With \`stream: true\` the answer comes as server-sent events while it is written. The last event before
-\`data: [DONE]\` carries \`usage\` and \`cost\`. An error after the first event is an event with an \`error\`; what was
-delivered until then is charged. Long answers should be streamed.
+With \`stream: true\` the completion is sent as server-sent events while it is generated. The last event before
+\`data: [DONE]\` carries \`usage\` and \`cost\`. An error after the first event is sent as an event with an \`error\`; what was
+delivered before it is charged. Long completions should be streamed.
 
-The parameters of \`svc_parameters\` may also stand after the model's name:
-\`<model>:<parameter>=<value>[&<parameter>=<value>…]\`. They win over the body's.`,
+The parameters of \`svc_parameters\` may also follow the model's name:
+\`<model>:<parameter>=<value>[&<parameter>=<value>…]\`. They take precedence over the body.`,
     access: 'key-or-wallet',
     status: 200,
     // The request id is also the `id` of the completion, so it looks like OpenAI's.
@@ -76,8 +76,8 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     path: '/api/v1/models',
     operationId: 'listModels',
     tag: 'Models',
-    summary: 'Lists the models on offer',
-    description: 'Needs no key. With one, models that its `modelPrivacy` forbids are left out.',
+    summary: 'Lists the available models',
+    description: 'Needs no key. If a key is sent, models that its `modelPrivacy` forbids are left out.',
     access: 'public',
     status: 200,
     query: ModelQuery,
@@ -90,8 +90,8 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     path: '/api/v1/models/traits',
     operationId: 'listModelTraits',
     tag: 'Models',
-    summary: 'Lists the traits and the model that each means for now',
-    description: 'A trait can stand wherever a model id can, and follows the best model for its purpose.',
+    summary: 'Lists the traits, each with the model that it currently selects',
+    description: 'A trait can be used wherever a model id can; it selects the best model for its purpose.',
     access: 'public',
     status: 200,
     query: ModelQuery,
@@ -104,7 +104,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     path: '/api/v1/models/compatibility_mapping',
     operationId: 'listModelCompatibilityMapping',
     tag: 'Models',
-    summary: 'Lists the names of models of other services and the model that each means here',
+    summary: 'Lists the model names of other services, each with the model that it selects here',
     access: 'public',
     status: 200,
     query: ModelQuery,
@@ -130,7 +130,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     path: '/api/v1/characters',
     operationId: 'listCharacters',
     tag: 'Characters',
-    summary: 'Lists the characters that a conversation can have',
+    summary: 'Lists the characters',
     access: 'key',
     status: 200,
     query: CharacterQuery,
@@ -168,7 +168,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     path: '/',
     operationId: 'getRoot',
     tag: 'Description',
-    summary: 'Names the API and its description',
+    summary: 'Shows the name of the API and the address of its description',
     access: 'public',
     status: 200,
     reply: z.object({ api: z.string(), docs: z.string(), openapi: z.string() }),
@@ -179,7 +179,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     path: '/docs',
     operationId: 'getDocs',
     tag: 'Description',
-    summary: 'Shows this API as a page',
+    summary: 'Shows this description as a web page',
     access: 'public',
     status: 200,
     reply: z.string(),
@@ -191,7 +191,7 @@ The parameters of \`svc_parameters\` may also stand after the model's name:
     path: '/docs/:name',
     operationId: 'getDocsAsset',
     tag: 'Description',
-    summary: 'A script or a style of that page',
+    summary: 'A script or style sheet of that page',
     access: 'public',
     status: 200,
     params: z.object({ name: z.string() }),

@@ -8,9 +8,12 @@ const KINDS = [...new Set(Object.values(PROBLEMS).map(({ kind }) => kind))] sati
 const ErrorView = z.object({
   message: z.string(),
   type: z.enum(KINDS),
-  param: z.string().nullable().describe('The field of the request that is at fault.'),
+  param: z.string().nullable().describe('The invalid field of the request.'),
   code: z.string().describe('`code`, or `context_length_exceeded` for `TOO_MANY_TOKENS`.'),
-  retry_after: z.number().optional().describe('Seconds. In an event of a stream, which has no headers.'),
+  retry_after: z
+    .number()
+    .optional()
+    .describe('Seconds to wait before a retry. Only in events of a stream, which cannot send headers.'),
 });
 
 /** An event of a stream that fails after it has begun. */
@@ -19,11 +22,11 @@ export const StreamError = z.object({ error: ErrorView });
 /** The body of every error. */
 export const ErrorEnvelope = z.object({
   error: ErrorView,
-  code: z.string().describe('What went wrong.'),
+  code: z.string().describe('The error code.'),
   details: z
     .looseObject({ _errors: z.array(z.string()) })
     .optional()
-    .describe('The faults of a request as a tree: under each field its own, as `_errors`.'),
+    .describe('The validation errors as a tree: each field has its own in `_errors`.'),
   issues: z
     .array(
       z.looseObject({
@@ -33,27 +36,27 @@ export const ErrorEnvelope = z.object({
       }),
     )
     .optional()
-    .describe('The faults of a request as a list.'),
+    .describe('The validation errors as a list.'),
 });
 
 /** What each error status means for the client. */
 export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
-  400: 'The request is at fault. Faulty fields are named in `details` and `issues`.',
+  400: 'The request is invalid. `details` and `issues` name the invalid fields.',
   401: 'The credentials are wrong, or the model is for paid accounts only.',
-  402: 'Payment is needed: more credit, or any credentials at all.',
-  403: 'The credentials do not allow this, or their account is suspended.',
-  404: 'There is no such thing.',
-  405: 'The route takes other methods, which `Allow` names.',
+  402: 'The balance is insufficient, or the request has no credentials.',
+  403: 'The credentials do not permit this, or the account is suspended.',
+  404: 'Not found.',
+  405: 'The route does not support this method; `Allow` lists those it does.',
   408: 'The request was not received in time.',
-  409: 'It contradicts what is already there.',
-  410: 'It was there once and is no more.',
+  409: 'The request conflicts with the current state.',
+  410: 'No longer available.',
   413: 'The body is too large.',
-  415: 'The body is not JSON, or encoded in a way that is not read.',
+  415: 'The body is not JSON, or its encoding is not supported.',
   431: 'The headers of the request are too large.',
-  429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` say when to try again.',
-  500: 'The request failed on this side. Try again, each time after a longer pause.',
-  503: 'Not possible at the moment. Try again after the seconds of `Retry-After`.',
-  504: 'It took too long. Set `stream: true` for long answers.',
+  429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` show when to retry.',
+  500: 'The request failed because of an error in the service. Retry with exponential backoff.',
+  503: 'Temporarily unavailable. Retry after the number of seconds in `Retry-After`.',
+  504: 'The request took too long. Set `stream: true` for long completions.',
 };
 
 /** Error codes of every route. */

@@ -16,23 +16,23 @@ const PUBLIC_BASE = '/api/v1';
 const INTRODUCTION = {
   public: {
     title: 'Svc API',
-    description: `An inference API that OpenAI's clients can use as it is: give them this service's address with \`/api/v1\` and a key.
+    description: `An inference API for unmodified OpenAI clients: set their base URL to this service's address with \`/api/v1\`, and give them a key.
 
-**Credentials.** \`Authorization: Bearer <key>\`. Without any, a route that wallets may use answers 402 and says how to pay.
+**Credentials.** \`Authorization: Bearer <key>\`. Without credentials, a route that wallets may use returns 402 with the ways to pay.
 
-**Money.** Requests are paid from prepaid credit. Every answer says what it cost, to the nano-dollar.
+**Money.** Requests are paid from prepaid credit. Every response contains its cost, to the nano-dollar.
 
-**Errors.** One shape everywhere, OpenAI's with the code on top as well. Requests that failed with 429, 500 or 503 should
-be tried again, each time after a longer pause.
+**Errors.** All errors have OpenAI's format, with the code at the top level as well. Retry requests that failed with 429, 500 or
+503, with exponential backoff.
 
-**Limits.** Requests and tokens per minute, for each account and model. The \`x-ratelimit-*\` headers say where you stand.
+**Limits.** Requests and tokens per minute, for each account and model. The \`x-ratelimit-*\` headers show what is left.
 
-**Versions.** What is published under \`/api/v1\` stays compatible. The revision of the service is in \`x-svc-version\`.`,
+**Versions.** Changes to \`/api/v1\` are backward compatible. The revision of the service is in \`x-svc-version\`.`,
   },
   operator: {
     title: 'Svc operator API',
     description:
-      "For the one who runs the service, on the operator's port. Money is decimal strings, exact to the nano-dollar.",
+      "For the operator of the service, on the operator's port. Amounts of money are decimal strings, exact to the nano-dollar.",
   },
 } as const;
 
@@ -43,7 +43,7 @@ const SECURITY_SCHEMES = {
     in: 'header',
     name: 'SIGN-IN-WITH-X',
     description:
-      'Base64 of JSON that a wallet signed: EIP-4361 for EVM, the Solana sign-in message for Solana. The name ' +
+      'JSON with a message signed by a wallet, in base64: EIP-4361 for EVM, the Solana sign-in message for Solana. The name ' +
       '`X-Sign-In-With-X` is accepted as well.',
   },
   operatorToken: { type: 'http', scheme: 'bearer', description: "An operator's token." },
@@ -166,7 +166,7 @@ function parametersOf({ params, query, headers }: RouteDefinition, schemas: Open
     name: 'Accept-Encoding',
     in: 'header',
     required: false,
-    description: '`gzip` or `br`: compress the answer, unless it is a stream.',
+    description: '`gzip` or `br`: compress the response, unless it is a stream.',
     schema: { type: 'string', examples: ['gzip, br'] },
   };
   return [...found, acceptEncoding];
@@ -196,7 +196,7 @@ function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObje
   if (replyType !== undefined) return { [replyType]: { schema: { type: 'string' } } };
   const whole = json(schemas.ref(reply, 'output'), examples?.reply);
   if (plainText) {
-    const schema = { type: 'string', description: 'The text alone.' };
+    const schema = { type: 'string', description: 'Only the text.' };
     return { ...whole, 'text/plain': { schema } };
   }
   if (csv) {

@@ -27,7 +27,7 @@ export const WALLET_EXAMPLES = {
         error: 'Payment required',
         resource: {
           url: 'http://127.0.0.1:3000/api/v1/chat/completions',
-          description: 'Answers a conversation',
+          description: 'Creates a chat completion',
           mimeType: 'application/json',
         },
         accepts: [],
@@ -53,7 +53,7 @@ export const WALLET_EXAMPLES = {
         error: 'Payment required',
         code: 'PAYMENT_REQUIRED',
         reason: 'insufficient_balance',
-        message: 'This wallet has too little credit. Top up, and ask again with a new sign-in.',
+        message: 'This wallet has too little credit. Top up, then retry with a new sign-in.',
         currentBalanceUsd: 0.02,
         minimumBalanceUsd: 0.1,
         suggestedTopUpUsd: 10,

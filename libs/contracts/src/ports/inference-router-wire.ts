@@ -36,7 +36,7 @@ const Encoded = z
     try {
       return decodeURIComponent(text);
     } catch {
-      context.issues.push({ code: 'custom', input: text, message: 'is not percent-encoded' });
+      context.issues.push({ code: 'custom', input: text, message: 'must be percent-encoded' });
       return z.NEVER;
     }
   });

@@ -65,7 +65,7 @@ export const PROBLEMS = {
   AMOUNT_TOO_LOW: payment('The amount must be at least 5 USDC.'),
   AMOUNT_TOO_HIGH: payment('The amount must be at most 10,000 USDC.'),
   PAYMENT_VERIFICATION_FAILED: payment('The payment cannot be settled.'),
-  NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer that.'),
+  NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer this feature.'),
   AUTHENTICATION_FAILED: row(401, 'authentication_error', 'Authentication failed'),
   X402_SIGN_IN_INVALID_PAYLOAD: signIn(
     'The sign-in header must be a JSON object with the fields of a sign-in, encoded in base64.',
@@ -137,12 +137,12 @@ export const PROBLEMS = {
     ...row(
       409,
       'invalid_request_error',
-      'The payment is on its way. Send the same header again, and sign no other payment.',
+      'The payment is still being settled. Retry with the same payment header, and do not sign another payment.',
     ),
     retryAfterSeconds: 5,
     isRepeatWanted: true,
   },
-  PAYMENT_DECISION_REFUSED: row(409, 'invalid_request_error', 'The chain contradicts this decision.'),
+  PAYMENT_DECISION_REFUSED: row(409, 'invalid_request_error', 'The blockchain contradicts this decision.'),
   REFERENCE_REUSED: row(
     409,
     'invalid_request_error',
@@ -151,7 +151,7 @@ export const PROBLEMS = {
   REFUND_TOO_LARGE: row(
     409,
     'invalid_request_error',
-    'The refund is larger than what is left of the charge.',
+    'The refund is larger than the part of the charge that has not been refunded yet.',
   ),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
   PAYLOAD_TOO_LARGE: row(

@@ -8,7 +8,7 @@ export class NothingFound extends Error {
 export function searchFailure(error: unknown): never {
   if (!(error instanceof SearchFailed)) throw error;
   throw new Problem('UNAVAILABLE', {
-    message: `The web can not be searched: ${error.reason}.`,
+    message: `The web search failed: ${error.reason}.`,
     cause: error,
   });
 }

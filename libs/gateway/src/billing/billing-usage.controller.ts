@@ -72,7 +72,7 @@ function stepOf(query: BillingUsageHistoryQuery, accountId: string) {
     return { filter, pageSize, after: undefined };
   }
   if (Object.keys(first).length > 0)
-    throw invalidRequest([{ path: ['cursor'], message: 'must be sent alone' }]);
+    throw invalidRequest([{ path: ['cursor'], message: 'must be the only query parameter' }]);
   return readCursor(cursor, accountId);
 }
 

@@ -54,13 +54,13 @@ export function daysOfAnalytics({ lookback, startDate, endDate }: BillingAnalyti
     const count = Math.min(asked, ANALYTICS_DAYS);
     return { from: dayOf(now.getTime() - (count - 1) * DAY_MS), until: dayOf(now.getTime()), count };
   }
-  if (startDate === undefined) throw fault('startDate', 'must be there where endDate is');
-  if (endDate === undefined) throw fault('endDate', 'must be there where startDate is');
-  if (lookback !== undefined) throw fault('lookback', 'must not be there where startDate is');
+  if (startDate === undefined) throw fault('startDate', 'must be set if endDate is set');
+  if (endDate === undefined) throw fault('endDate', 'must be set if startDate is set');
+  if (lookback !== undefined) throw fault('lookback', 'must not be set if startDate is set');
   const count = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
   if (count < 1) throw fault('endDate', 'must not be before startDate');
   if (count > ANALYTICS_DAYS)
-    throw fault('endDate', `must be at most ${ANALYTICS_DAYS} days, both included, from startDate`);
+    throw fault('endDate', `must be within ${ANALYTICS_DAYS} days of startDate, counting both days`);
   return { from: startDate, until: endDate, count };
 }
 

@@ -25,10 +25,10 @@ export function parseBackendJson(text: string): Fields {
     value = JSON.parse(text);
   } catch {
     // The message of the parser quotes the text.
-    throw unusable('the backend sent what is no JSON');
+    throw unusable('the backend sent invalid JSON');
   }
   if (isFields(value)) return value;
-  throw unusable('the backend sent JSON that is no object');
+  throw unusable('the backend sent JSON that is not an object');
 }
 
 /** The error for an unusable response of a backend. */

@@ -23,7 +23,7 @@ export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
 function expiry(text: string | null, now: Date): Date | null {
   if (text === null || text === '') return null;
   const at = new Date(text);
-  if (at <= now) throw invalidRequest([{ path: ['expiresAt'], message: 'must lie in the future' }]);
+  if (at <= now) throw invalidRequest([{ path: ['expiresAt'], message: 'must be in the future' }]);
   return at;
 }
 

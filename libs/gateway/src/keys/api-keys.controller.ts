@@ -59,7 +59,7 @@ export class ApiKeysController {
   ): Promise<RevokedApiKeyReply> {
     const id = query.id ?? body?.id;
     if (id === undefined)
-      throw invalidRequest([{ path: ['id'], message: 'must be in the query or in the body' }]);
+      throw invalidRequest([{ path: ['id'], message: 'must be set in the query or in the body' }]);
     await this.keys.revoke(accountId, id);
     return { success: true };
   }

@@ -25,7 +25,7 @@ export class ApiKeys {
     const made = await this.keys.create(accountId, request.apiKeyType, keyTerms(request, new Date()));
     if (made) return made;
     throw new Problem('INVALID_REQUEST', {
-      message: `An account may have ${ACTIVE_KEYS_MAX} active API keys. Revoke one to make another.`,
+      message: `An account may have ${ACTIVE_KEYS_MAX} active API keys. Revoke one before you create another.`,
     });
   }
 

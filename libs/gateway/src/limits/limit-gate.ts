@@ -45,7 +45,7 @@ export class LimitGate {
     );
     if (tokens > most) {
       throw new Problem('TOO_MANY_TOKENS_PER_MINUTE', {
-        message: `Your request may take ${tokens} tokens, which never fits into the limit of ${most} tokens per minute. Please reduce your prompt or max_tokens.`,
+        message: `Your request may take ${tokens} tokens, more than your limit of ${most} tokens per minute. Please reduce your prompt or max_tokens.`,
         param: 'max_tokens',
       });
     }

@@ -51,7 +51,7 @@ export function effectiveParameters(
     const issues = read.error.issues.map(({ code, path, message }) => ({
       code,
       path: ['model'],
-      message: `suffix: ${path.join('.')}: ${message}`,
+      message: `model suffix: ${path.join('.')}: ${message}`,
     }));
     throw invalidRequest(issues);
   }

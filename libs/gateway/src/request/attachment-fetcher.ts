@@ -30,7 +30,7 @@ export class AttachmentFetcher {
   /** Throws FetchRefused and BadSource. */
   async fetch(url: string, signal: AbortSignal): Promise<Source> {
     if (this.settings.config.GATEWAY_ATTACHMENT_URLS === 'off')
-      throw new BadSource('nothing is fetched here, so it has to be a data URL');
+      throw new BadSource('it must be a data URL, because this deployment does not fetch URLs');
     const limits = { limitBytes: ATTACHMENT_LIMIT_BYTES, timeoutMs: FETCH_MS, signal };
     const { bytes, contentType } = await this.fetcher.fetch(url, limits);
     return { bytes, mediaType: (contentType.split(';')[0] ?? '').trim().toLowerCase() };

@@ -34,11 +34,11 @@ it('without fetching, rejects an image or video URL by its field, and replaces a
     .ready({ type: 'image_url', image_url: { url } }, context)
     .catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(Problem);
-  expect(refused).toMatchObject({ message: expect.stringContaining('it has to be a data URL') as string });
+  expect(refused).toMatchObject({ message: expect.stringContaining('must be a data URL') as string });
   const video = attachments.ready({ type: 'video_url', video_url: { url } }, context);
-  await expect(video).rejects.toThrow('it has to be a data URL');
+  await expect(video).rejects.toThrow('must be a data URL');
   expect(await attachments.ready({ type: 'file', file: { file_data: url } }, context)).toEqual({
     type: 'text',
-    text: '[Error processing file cat.png: nothing is fetched here, so it has to be a data URL]',
+    text: '[Error processing file cat.png: it must be a data URL, because this deployment does not fetch URLs]',
   });
 });

@@ -74,7 +74,9 @@ export class Attachments {
       const read = await this.images.read(source, { account: context.accountId, signal: context.signal });
       const { width, height } = read;
       if (width < LEAST_PIXELS || height < LEAST_PIXELS)
-        throw refuse(`It has ${width}×${height} pixels, and needs at least ${LEAST_PIXELS}×${LEAST_PIXELS}.`);
+        throw refuse(
+          `It has ${width}×${height} pixels; it must have at least ${LEAST_PIXELS}×${LEAST_PIXELS}.`,
+        );
       return read.url === undefined ? part : { ...part, image_url: { ...part.image_url, url: read.url } };
     } catch (error) {
       if (error instanceof ImageRejected && error.retryable) throw tooBusy(error);
@@ -95,7 +97,7 @@ export class Attachments {
         ? await decoded(url, head)
         : { ...(await this.fetcher.fetch(url, context.signal)), isPlain: false };
       const mediaType = videoType(bytes);
-      if (!mediaType) throw refuse('It is not MP4, MPEG, QuickTime or WebM.');
+      if (!mediaType) throw refuse('It must be MP4, MPEG, QuickTime or WebM.');
       if (isPlain && url.startsWith(`data:${mediaType};base64,`)) return part;
       return { ...part, video_url: { ...part.video_url, url: await dataUrl(mediaType, bytes) } };
     } catch (error) {
@@ -124,7 +126,7 @@ export class Attachments {
     try {
       const { bytes, mediaType } = await this.source(data, context);
       if (isImage(bytes, mediaType)) {
-        if (!context.takesImages) return unread('this model does not take images');
+        if (!context.takesImages) return unread('this model does not accept images');
         return await this.image({ type: 'image_url', image_url: { url: data }, ...rest }, context, bytes);
       }
       const named = filename === undefined && isDataUrl(data) ? {} : { name };
@@ -148,7 +150,7 @@ export class Attachments {
 
 async function decoded(url: string, head: DataUrlHead): Promise<{ bytes: Buffer; isPlain: boolean }> {
   const found = await dataUrlBytes(url, head);
-  if (!found) throw new BadSource('the data URL is not valid');
+  if (!found) throw new BadSource('the data URL is invalid');
   if (found.bytes.length > ATTACHMENT_LIMIT_BYTES) throw new BadSource('it is larger than 25 MB');
   return found;
 }

@@ -74,9 +74,9 @@ export function checkCapabilities(request: ChatRequest, model: Model): void {
     marks += parts.filter((part) => part.cache_control !== undefined).length;
     for (const fault of messageFaults(parts, model)) refuse(['messages', index, 'content'], fault);
   }
-  if (videos > VIDEOS_PER_REQUEST) refuse(['messages'], `at most ${VIDEOS_PER_REQUEST} videos in a request`);
+  if (videos > VIDEOS_PER_REQUEST) refuse(['messages'], `must contain at most ${VIDEOS_PER_REQUEST} videos`);
   if (marks > CACHE_MARKS_PER_REQUEST)
-    refuse(['messages'], `at most ${CACHE_MARKS_PER_REQUEST} cache_control marks in a request`);
+    refuse(['messages'], `must contain at most ${CACHE_MARKS_PER_REQUEST} cache_control marks`);
   if (issues.length > 0) throw invalidRequest(issues);
 }
 
@@ -90,14 +90,14 @@ function messageFaults(parts: readonly ContentPart[], model: Model): string[] {
   const faults: string[] = [];
   for (const [type, capability] of Object.entries(MEDIA)) {
     if (parts.some((part) => part.type === type) && model.capabilities[capability] !== true) {
-      faults.push(`${model.id} does not take ${type}`);
+      faults.push(`${model.id} does not accept ${type}`);
     }
   }
   for (const [type, most] of Object.entries(PER_MESSAGE)) {
-    if (count(type as ContentPart['type']) > most) faults.push(`at most ${most} ${type} parts in a message`);
+    if (count(type as ContentPart['type']) > most) faults.push(`must contain at most ${most} ${type} parts`);
   }
   const { maxImages } = model.capabilities;
   if (maxImages !== undefined && count('image_url') > maxImages)
-    faults.push(`${model.id} takes at most ${maxImages} images`);
+    faults.push(`${model.id} accepts at most ${maxImages} images`);
   return faults;
 }

@@ -131,7 +131,7 @@ function shortOfCredit({ origin, uri, accepts, balances }: Shortage): WalletPaym
     error: 'Payment required',
     code: 'PAYMENT_REQUIRED',
     reason: 'insufficient_balance',
-    message: 'This wallet has too little credit. Top up, and ask again with a new sign-in.',
+    message: 'This wallet has too little credit. Top up, then retry with a new sign-in.',
     ...(balances && { currentBalanceUsd: usdNumber(balances.usdNano) }),
     minimumBalanceUsd: usdNumber(WALLET_FLOOR_NANO),
     suggestedTopUpUsd: SUGGESTED_USD,

@@ -29,7 +29,7 @@ export class PublicOrigin {
     if (origin) return origin;
     throw new Problem('X402_NOT_CONFIGURED', {
       message:
-        'Wallets cannot sign in here: the operator has to set X402_PUBLIC_ORIGIN to the public origin of this service.',
+        'Wallets cannot sign in here: the operator must set X402_PUBLIC_ORIGIN to the public origin of this service.',
     });
   }
 }

@@ -16,7 +16,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const Line = z
   .string()
   .max(2_048)
-  .refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), 'has to be one line');
+  .refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), 'must be a single line');
 
 const Shared = z.object({
   address: Line,

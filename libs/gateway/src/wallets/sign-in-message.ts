@@ -75,7 +75,7 @@ export function readMessage(text: string): SignInMessage {
   const lines = new Lines(text.split('\n'));
   const [, domain = '', account] = HEAD.exec(lines.next()) ?? [];
   if (!account)
-    throw fault('Its first line has to be `<domain> wants you to sign in with your Ethereum account:`.');
+    throw fault('The first line must be `<domain> wants you to sign in with your Ethereum account:`.');
   const address = lines.next();
   lines.skipStatement();
   const uri = lines.field('URI');
@@ -87,7 +87,7 @@ export function readMessage(text: string): SignInMessage {
   const [expiration, notBefore] = OPTIONAL.map((name) => (lines.isAt(name) ? lines.field(name) : undefined));
   lines.end();
   if (nonce === '') throw new Problem('X402_SIGN_IN_MISSING_NONCE');
-  if (!/^[A-Za-z0-9]{8,128}$/.test(nonce)) throw fault('Its nonce has to be 8 to 128 letters and digits.');
+  if (!/^[A-Za-z0-9]{8,128}$/.test(nonce)) throw fault('The nonce must be 8 to 128 letters and digits.');
   return {
     kind: account === 'Solana' ? 'solana' : 'evm',
     domain,
@@ -115,12 +115,12 @@ class Lines {
 
   /** Skips the optional statement and the empty lines around it. Its text does not matter. */
   skipStatement(): void {
-    if (this.next() !== '') throw fault('Its third line has to be empty.');
+    if (this.next() !== '') throw fault('The third line must be empty.');
     const before = this.place;
     while (this.place < this.lines.length && !this.isAt('URI')) this.place += 1;
     const between = this.lines.slice(before, this.place);
     if (between.length > 3 || between.filter((line) => line !== '').length > 1)
-      throw fault('Its statement has to be one line.');
+      throw fault('The statement must be a single line.');
   }
 
   isAt(name: string): boolean {
@@ -139,13 +139,13 @@ class Lines {
       while (this.lines[this.place]?.startsWith('- ')) this.place += 1;
     }
     const left = this.lines.slice(this.place);
-    if (left.length > 1 || (left[0] ?? '') !== '') throw fault('It has unexpected lines at its end.');
+    if (left.length > 1 || (left[0] ?? '') !== '') throw fault('There are unexpected lines at the end.');
   }
 }
 
 function timeOf(name: string, text: string): number {
   const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw fault(`Its \`${name}\` has to be a time such as 2026-11-21T10:15:00.000Z.`);
+  if (Number.isNaN(ms)) throw fault(`\`${name}\` must be a time such as 2026-11-21T10:15:00.000Z.`);
   return ms;
 }
 

@@ -119,7 +119,7 @@ export function checkTerms(message: SignInMessage, origin: URL, nowMs: number): 
   const isOurs = URL.canParse(uri) && new URL(uri).origin === origin.origin;
   if (domain.toLowerCase() !== origin.host || !isOurs) {
     throw new Problem('X402_SIGN_IN_DOMAIN_MISMATCH', {
-      message: `The sign-in message is for another service: its domain has to be ${origin.host}, its URI on ${origin.origin}.`,
+      message: `The sign-in message is for another service: its domain must be ${origin.host} and its URI must be on ${origin.origin}.`,
     });
   }
   if (issuedAtMs > nowMs + AHEAD_MS) throw new Problem('X402_SIGN_IN_FUTURE_TIMESTAMP');

@@ -31,7 +31,7 @@ export class ReversalsStore {
       if (earlier) return { transfer: earlier, isNew: false, balances: before };
       const deposit = await findTransfer(client, 'deposit', reversal);
       if (!deposit || deposit.debitAccount !== railDeposits(reversal.rail))
-        throw new Problem('INVALID_REQUEST', { param: 'reference', message: 'There is no such deposit.' });
+        throw new Problem('INVALID_REQUEST', { param: 'reference', message: 'No such deposit' });
       return insertReversal(client, reversal, { nano: deposit.amountNano, before, at });
     });
   }

@@ -10,15 +10,15 @@ const LAST_TIME = '2100';
 
 /** Why a charge can't be posted as it is, as part of a sentence; `undefined` if it can. */
 export function chargeFault(charge: Charge): string | undefined {
-  if (!UUID.test(charge.accountId)) return 'its account is no UUID';
-  if (!isText(charge.requestId)) return 'its request id is no plain text';
+  if (!UUID.test(charge.accountId)) return 'its account is not a UUID';
+  if (!isText(charge.requestId)) return 'its request id is not plain text';
   if (!isText(charge.keyId) || !isText(charge.model) || !isText(charge.backend))
-    return 'its key, model or backend is no plain text';
+    return 'its key, model or backend is not plain text';
   if (!(charge.at >= FIRST_TIME && charge.at < LAST_TIME) || Number.isNaN(Date.parse(charge.at)))
     return 'its time is none of this century';
   let linesNano = 0n;
   for (const line of charge.lines) {
-    if (!isText(line.sku)) return 'the sku of a line is no plain text';
+    if (!isText(line.sku)) return 'the sku of a line is not plain text';
     if (line.amountNano < 0n || line.priceNanoPerMillion < 0n) return 'a line is negative';
     if (line.priceNanoPerMillion > MAX_NANO) return 'the price of a line is too large';
     linesNano += line.amountNano;

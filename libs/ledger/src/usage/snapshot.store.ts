@@ -66,7 +66,7 @@ function refusalFor(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   if (error.code === CANCELED)
     return new Problem('REQUEST_TIMEOUT', {
-      message: 'Reading the history took too long. Ask for a shorter time.',
+      message: 'Reading the history took too long. Request a shorter period.',
       cause: error,
     });
   return PASSING.test(error.code ?? '') ? new Problem('UNAVAILABLE', { cause: error }) : error;

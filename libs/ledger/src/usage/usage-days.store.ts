@@ -51,7 +51,7 @@ export class UsageDaysStore {
     );
     if (rows.length > MOST_SUMS)
       throw new Problem('INVALID_REQUEST', {
-        message: 'These days have too much usage for one answer. Ask for fewer.',
+        message: 'These days have too much usage for one response. Request fewer days.',
       });
     return rows.map(({ key_id: keyId, usd_nano: usdNano, diem_nano: diemNano, ...rest }) => ({
       ...rest,

@@ -117,7 +117,7 @@ async function wordOf(payment: Payment, chain: Chain, findings: Findings): Promi
       await chain.head();
       if (asked < ASKED_TIMES) continue;
       findings.wrong(
-        `Payment ${payment.id} is ${payment.state}, and the chain can't be asked: ${error.message}.`,
+        `Payment ${payment.id} is ${payment.state}, and the chain cannot be queried: ${error.message}.`,
       );
       return undefined;
     }

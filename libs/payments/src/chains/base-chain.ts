@@ -131,7 +131,7 @@ export class BaseChain extends Chain {
     const before = head > YOUNG_BLOCKS ? head - YOUNG_BLOCKS : 0n;
     // Recent spending is in blocks that every node searches, so this node is behind.
     if (!(await this.isSpent(spent.authorization, before)))
-      throw new ChainAway('the node does not show by what an authorization was spent');
+      throw new ChainAway('the node does not show which transaction used an authorization');
     return { bad: word.reason };
   }
 
@@ -150,7 +150,7 @@ export class BaseChain extends Chain {
     return this.ask(async () => {
       const head = await this.client.getBlockNumber();
       const word = await this.useIn(transaction, authorization, head);
-      return word ?? { kind: 'never', reason: 'that transaction has not used the authorization' };
+      return word ?? { kind: 'never', reason: 'that transaction did not use the authorization' };
     });
   }
 
@@ -328,12 +328,15 @@ export class BaseChain extends Chain {
       if (canceled && !this.isSure(canceled.blockNumber, head)) return { kind: 'young' };
       if (canceled) return { kind: 'never', reason: 'the authorization was canceled' };
     }
-    return { kind: 'unknown', reason: 'the authorization is used, and the node does not show by what' };
+    return {
+      kind: 'unknown',
+      reason: 'the authorization has been used, but the node does not show by which transaction',
+    };
   }
 
   private async foundUse(hash: Hash, authorization: Authorization, head: bigint): Promise<ChainWord> {
     const word = await this.useIn(hash, authorization, head);
-    if (!word) throw new ChainAway('the node shows an event, and not in its transaction');
+    if (!word) throw new ChainAway('the node shows an event that is not in its transaction');
     return word;
   }
 
@@ -348,7 +351,7 @@ export class BaseChain extends Chain {
     const { logs, transactionHash, blockNumber, blockHash } = receipt;
     const use = useAmong(logs, authorization);
     if (!use) return undefined;
-    if (use.units === undefined) return { kind: 'never', reason: 'the authorization paid somebody else' };
+    if (use.units === undefined) return { kind: 'never', reason: 'the authorization paid another address' };
     if (!this.isSure(blockNumber, head)) return { kind: 'young' };
     return {
       kind: 'paid',
@@ -378,7 +381,7 @@ export class BaseChain extends Chain {
 
   private async check(): Promise<void> {
     if ((await this.client.getChainId()) !== CHAIN_ID)
-      throw new ChainAway('X402_EVM_RPC_URL is a node of another chain than Base');
+      throw new ChainAway('X402_EVM_RPC_URL is not a node of Base');
     this.isChecked = true;
   }
 }
@@ -386,6 +389,6 @@ export class BaseChain extends Chain {
 /** Reads a key in hex. An error does not reveal it. */
 export function signerOf(key: string): PrivateKeyAccount {
   const hex = key.trim().replace(/^0x/, '');
-  if (!/^[0-9a-fA-F]{64}$/.test(hex)) throw new Error('the signer key has to be 64 digits of hex');
+  if (!/^[0-9a-fA-F]{64}$/.test(hex)) throw new Error('the signer key must be 64 hexadecimal digits');
   return privateKeyToAccount(`0x${hex}`);
 }

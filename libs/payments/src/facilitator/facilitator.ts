@@ -66,7 +66,8 @@ export class Facilitator {
       const feePayer = await timedCall('solana', 'facilitator', () => this.askFeePayer());
       this.told = { feePayer, untilMs: performance.now() + FRESH_MS };
     } catch {
-      if (!this.told) throw new ChainAway('the facilitator does not say who pays the fees on Solana');
+      if (!this.told)
+        throw new ChainAway('the facilitator does not say which account pays the fees on Solana');
     }
     return this.told.feePayer;
   }

@@ -65,7 +65,7 @@ function keysIn(text: string): readonly string[] {
 }
 
 function pairOf(text: string): Buffer {
-  const fault = new Error('the signer key has to be 64 numbers in JSON, or 64 bytes in base58');
+  const fault = new Error('the signer key must be 64 numbers in JSON, or 64 bytes in base58');
   let bytes: Uint8Array;
   try {
     bytes = text.startsWith('[') ? Uint8Array.from(JSON.parse(text) as number[]) : base58.decode(text);

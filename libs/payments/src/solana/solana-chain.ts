@@ -107,7 +107,7 @@ export class SolanaChain extends Chain {
     if (err === 'AlreadyProcessed') return 'spent';
     const name = typeof err === 'string' ? err : (Object.keys(err)[0] ?? '');
     if (name === 'BlockhashNotFound') return this.lateness(blockhash);
-    if (OPERATORS_FAULTS.includes(name)) throw new ChainAway(`the fee payer can not pay: ${name}`);
+    if (OPERATORS_FAULTS.includes(name)) throw new ChainAway(`the fee payer cannot pay: ${name}`);
     return { bad: JSON.stringify(err).slice(0, 200) };
   }
 
@@ -177,11 +177,11 @@ export class SolanaChain extends Chain {
     const late = signature ?? (await this.search({ authorization, seenBlock }));
     if (late !== undefined) {
       const { slot, status } = await this.status(late);
-      if (slot < final.context.slot) throw new ChainAway('the node is behind itself');
+      if (slot < final.context.slot) throw new ChainAway('the node reports an older slot than before');
       if (status || (await this.landed(late, 'finalized'))) return { kind: 'young' };
     }
     if ((await this.rpc.call('getFirstAvailableBlock', [], Slot)) > seenBlock)
-      return { kind: 'unknown', reason: 'the node has forgotten the blocks that it could be in' };
+      return { kind: 'unknown', reason: 'the node no longer has the blocks that could contain it' };
     return { kind: 'never', reason: 'its blockhash has expired' };
   }
 
@@ -227,7 +227,7 @@ export class SolanaChain extends Chain {
       since.push(...young.map(({ signature }) => signature));
       if (found.length < PAGE || young.length < found.length) return since.toReversed();
     }
-    throw new ChainAway('the payer has too many transactions since its payment came');
+    throw new ChainAway('the payer has made too many transactions since its payment');
   }
 
   private async hasMessage(signature: string, hash: string): Promise<boolean> {
@@ -257,7 +257,7 @@ export class SolanaChain extends Chain {
     const shown = decodeWire(landed.transaction[0]);
     const { err, preTokenBalances: before, postTokenBalances: after } = landed.meta;
     if (!shown || messageHash(shown) !== transfer.nonce || (err !== null && err !== undefined))
-      throw new ChainAway('the node shows another transaction than the one that it was asked for');
+      throw new ChainAway('the node returned a transaction other than the requested one');
     const destination = await usdcAccount(transfer.to);
     const index = shown.compiled.staticAccounts.indexOf(destination);
     const unitsIn = (balances: typeof before): bigint =>
@@ -266,7 +266,7 @@ export class SolanaChain extends Chain {
     const units = unitsIn(after) - unitsIn(before);
     // A USDC transfer brings exactly its amount. A node that shows anything else is not trusted.
     if (units !== transfer.value)
-      throw new ChainAway('the node shows that another amount has arrived than was sent');
+      throw new ChainAway('the node shows that the amount received differs from the amount sent');
     return { kind: 'paid', transaction: signature, units };
   }
 
@@ -278,14 +278,13 @@ export class SolanaChain extends Chain {
       [blockhash, { commitment: 'processed' }],
       now(z.boolean()),
     );
-    if (known.value) throw new ChainAway('the node does not agree with itself about a blockhash');
-    return { bad: 'its blockhash has expired, or is not known yet. Sign a new payment' };
+    if (known.value) throw new ChainAway('the node contradicts itself about a blockhash');
+    return { bad: 'its blockhash has expired or is not known yet. Sign a new payment' };
   }
 
   private async check(): Promise<void> {
     const genesis = await this.rpc.call('getGenesisHash', [], z.string());
-    if (genesis !== GENESIS)
-      throw new ChainAway('X402_SOLANA_RPC_URL is a node of another chain than Solana mainnet');
+    if (genesis !== GENESIS) throw new ChainAway('X402_SOLANA_RPC_URL is not a node of Solana mainnet');
     const { payTo } = this.options;
     const options = { encoding: 'base64', commitment: 'confirmed' };
     const { value } = await this.rpc.call(
@@ -294,7 +293,7 @@ export class SolanaChain extends Chain {
       now(Account),
     );
     if (!value || !canReceive(value))
-      throw new ChainAway('X402_SOLANA_PAY_TO has no account for USDC that can receive');
+      throw new ChainAway('X402_SOLANA_PAY_TO has no USDC account that can receive');
     this.isChecked = true;
   }
 }
@@ -309,6 +308,6 @@ function canReceive({ owner, data: [base64] }: NonNullable<z.infer<typeof Accoun
 /** Decodes a transaction that was decoded successfully before. */
 function taken(wire: string): WireTransfer {
   const transfer = decodeWire(wire);
-  if (!transfer) throw new Error('a transaction that was kept can not be read');
+  if (!transfer) throw new Error('a stored transaction cannot be read');
   return transfer;
 }

@@ -21,11 +21,11 @@ export class SolanaRpc {
 
   async call<Result>(method: string, params: readonly unknown[], result: z.ZodType<Result>): Promise<Result> {
     const answer = Answer.safeParse(await timedCall('solana', 'node', () => this.post(method, params)));
-    if (!answer.success) throw new ChainAway(`the node's answer to ${method} is none`);
+    if (!answer.success) throw new ChainAway(`the node's response to ${method} is not JSON-RPC`);
     if ('error' in answer.data)
       throw new ChainAway(`the node refused ${method} with ${answer.data.error.code}`);
     const read = result.safeParse(answer.data.result);
-    if (!read.success) throw new ChainAway(`the node's answer to ${method} is not what it should be`);
+    if (!read.success) throw new ChainAway(`the node's response to ${method} has an unexpected format`);
     return read.data;
   }
 
@@ -35,7 +35,7 @@ export class SolanaRpc {
       const question = { jsonrpc: '2.0', id: this.id, method, params };
       return await postJson(this.url, question, { timeoutMs: ANSWER_MS, maxBytes: ANSWER_BYTES });
     } catch {
-      throw new ChainAway(`the node did not answer ${method}`);
+      throw new ChainAway(`the node did not respond to ${method}`);
     }
   }
 }

@@ -71,10 +71,12 @@ export async function readTransfer(
   if (terms.payTo !== undefined && terms.payTo !== wanted.payTo)
     throw new Problem('INVALID_PAYMENT_RECIPIENT');
   const read = Payload.safeParse(payload);
-  if (!read.success) throw refused('the payload has to have a `transaction`');
+  if (!read.success) throw refused('the payload must have a `transaction`');
   const wire = decodeWire(read.data.transaction);
   if (!wire)
-    throw refused('`transaction` has to be the base64 of a transaction of version 0, of at most 1,232 bytes');
+    throw refused(
+      '`transaction` must be a transaction of version 0, encoded in base64, of at most 1,232 bytes',
+    );
   const { compiled } = wire;
   checkSigners(compiled, wanted.feePayers);
   const instructions = instructionsOf(compiled);
@@ -83,7 +85,7 @@ export async function readTransfer(
   checkBeside(instructions.slice(INSTRUCTIONS.least));
   if (compiled.staticAccounts[1] !== from)
     throw refused(
-      'the authority of the transfer has to be the only signer beside the fee payer',
+      'the authority of the transfer must be the only signer besides the fee payer',
       'INVALID_PAYMENT_PAYER',
     );
   checkAmount(value);
@@ -91,7 +93,7 @@ export async function readTransfer(
   if (destination !== wanted.destination) throw new Problem('INVALID_PAYMENT_RECIPIENT');
   if (source !== (await usdcAccount(from)))
     throw refused(
-      "the USDC has to come from the signer's own associated token account",
+      "the USDC must come from the signer's own associated token account",
       'INVALID_PAYMENT_PAYER',
     );
   return {
@@ -111,8 +113,8 @@ function checkSigners({ header, staticAccounts, ...rest }: PlainMessage, feePaye
     throw refused('address lookup tables are not allowed');
   if (new Set(staticAccounts).size !== staticAccounts.length) throw refused('an account is named twice');
   if (header.numSignerAccounts !== SIGNERS)
-    throw refused('two accounts have to sign: the fee payer and the payer');
-  if (!feePayers.includes(staticAccounts[0] ?? '')) throw refused(`the fee payer has to be ${feePayers[0]}`);
+    throw refused('exactly two accounts must sign: the fee payer and the payer');
+  if (!feePayers.includes(staticAccounts[0] ?? '')) throw refused(`the fee payer must be ${feePayers[0]}`);
 }
 
 function instructionsOf({ instructions, staticAccounts }: PlainMessage): readonly Instruction[] {
@@ -134,9 +136,9 @@ function instructionsOf({ instructions, staticAccounts }: PlainMessage): readonl
 /** A payment must not cost the fee payer more than the operator allows. */
 function checkFee([limit, price]: readonly Instruction[], { maxFeeLamports }: TransferTerms): void {
   const units = budgetOf(limit, UNITS)?.readUInt32LE(1);
-  if (units === undefined) throw refused('the first instruction has to be SetComputeUnitLimit');
+  if (units === undefined) throw refused('the first instruction must be SetComputeUnitLimit');
   const microLamports = budgetOf(price, PRICE)?.readBigUInt64LE(1);
-  if (microLamports === undefined) throw refused('the second instruction has to be SetComputeUnitPrice');
+  if (microLamports === undefined) throw refused('the second instruction must be SetComputeUnitPrice');
   const lamports =
     BigInt(SIGNERS) * SIGNATURE_LAMPORTS + (BigInt(units) * microLamports + MICRO - 1n) / MICRO;
   if (lamports > BigInt(maxFeeLamports))
@@ -166,10 +168,10 @@ function transferOf(instruction: Instruction | undefined): Transfer {
     data.length !== TRANSFER_CHECKED.bytes ||
     data[0] !== TRANSFER_CHECKED.kind
   )
-    throw refused('the third instruction has to be TransferChecked of the SPL token program');
+    throw refused('the third instruction must be TransferChecked of the SPL token program');
   const [source, mint, destination, from] = accounts;
   if (accounts.length !== TRANSFER_CHECKED.accounts || !source || !destination || !from)
-    throw refused('TransferChecked has to have four accounts: source, mint, destination and authority');
+    throw refused('TransferChecked must have four accounts: source, mint, destination and authority');
   if (mint !== SOLANA_USDC) throw new Problem('UNSUPPORTED_TOKEN');
   if (data[9] !== USDC_DECIMALS) throw refused(`USDC has ${USDC_DECIMALS} decimals`);
   return { source, destination, from, value: data.readBigUInt64LE(1) };

@@ -46,4 +46,4 @@ export class HttpRetrieval extends Retrieval {
   }
 }
 
-const AWAY = 'files can not be read at the moment';
+const AWAY = 'files cannot be read at the moment';

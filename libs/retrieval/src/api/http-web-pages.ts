@@ -36,4 +36,4 @@ export class HttpWebPages extends WebPages {
   }
 }
 
-const AWAY = 'pages can not be read at the moment';
+const AWAY = 'pages cannot be read at the moment';

@@ -37,4 +37,4 @@ export class HttpWebSearch extends WebSearch {
   }
 }
 
-const AWAY = 'the web can not be searched at the moment';
+const AWAY = 'the web cannot be searched at the moment';

@@ -96,7 +96,7 @@ export class LocalWebPages extends WebPages {
   }
 
   private async fetched(url: string, signal: AbortSignal): Promise<Fetched> {
-    if (!URL.canParse(url)) throw new PageUnread('it is no valid URL');
+    if (!URL.canParse(url)) throw new PageUnread('it is not a valid URL');
     const asked = new URL(url);
     // Checked before any request to the host.
     if (asked.username !== '' || asked.password !== '')

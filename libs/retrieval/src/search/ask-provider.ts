@@ -31,7 +31,7 @@ export async function askProvider(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ProviderFault) throw error;
-    throw new ProviderFault(late.aborted ? 'it took too long' : 'its answer is of no use', 0, {
+    throw new ProviderFault(late.aborted ? 'it took too long' : 'its response is unusable', 0, {
       cause: error,
     });
   }
@@ -68,12 +68,12 @@ function refusal(status: number, restSeconds: number | undefined): ProviderFault
     case 429:
     case 432:
     case 433:
-      return new ProviderFault(`it is over its quota (${status})`, restMs(restSeconds));
+      return new ProviderFault(`its quota is used up (${status})`, restMs(restSeconds));
     case 401:
     case 403:
-      return new ProviderFault(`it refuses its key (${status})`, REFUSED_MS);
+      return new ProviderFault(`it rejects its API key (${status})`, REFUSED_MS);
     default:
-      return new ProviderFault(`it answered with status ${status}`);
+      return new ProviderFault(`it responded with status ${status}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { type SentRequest, refusalOf } from './backend-refusal.js';
 
 const SENT: SentRequest = { body: [Buffer.from('{"messages":[],"guided":{"choice":["a"]}}')], secrets: [] };
 
-const NO_REASON = 'gave no reason that can be shown.';
+const NO_REASON = 'without a reason that can be shown.';
 
 const refused = (status: number, body: string | object, sent = SENT) => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -23,9 +23,9 @@ describe('a request rejected by a backend', () => {
     [400, { message: 'no', param: 7 }, ': no', null],
     [400, { message: 'no', param: 'messages.0.content' }, ': no', 'messages'],
     [415, { error: { message: 'No such type of image' } }, ': No such type of image', null],
-    [400, '', ` and ${NO_REASON}`, null],
-    [400, '<html>nginx</html>', ` and ${NO_REASON}`, null],
-    [400, { error: { message: '10.0.0.1' } }, ` and ${NO_REASON}`, null],
+    [400, '', ` ${NO_REASON}`, null],
+    [400, '<html>nginx</html>', ` ${NO_REASON}`, null],
+    [400, { error: { message: '10.0.0.1' } }, ` ${NO_REASON}`, null],
   ])('reports the reason and the field that the backend named: %s %j', (...row) => {
     const [status, body, end, param] = row;
     const message = `The model rejected the request${end}`;
@@ -76,7 +76,7 @@ describe('a request rejected by a backend', () => {
 
   it('reports the field if the backend gave no reason', () => {
     const { problem } = refused(400, { error: { param: 'seed' } });
-    expect(problem.message).toBe(`The model rejected the value of seed and ${NO_REASON}`);
+    expect(problem.message).toBe(`The model rejected the value of seed ${NO_REASON}`);
   });
 
   it('keeps at most 500 characters of a reason', () => {

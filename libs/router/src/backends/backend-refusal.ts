@@ -92,7 +92,7 @@ function rejection(
   const param = field !== undefined && isNamed(field, sent) ? { param: field } : {};
   if (reason !== '') return { message: `The model rejected the request: ${reason}`, ...param };
   const what = param.param === undefined ? 'the request' : `the value of ${param.param}`;
-  return { message: `The model rejected ${what} and gave no reason that can be shown.`, ...param };
+  return { message: `The model rejected ${what} without a reason that can be shown.`, ...param };
 }
 
 /** Whether the API or the request has this field. */

@@ -194,7 +194,7 @@ const ExtraModels = z.strictObject({ models: z.array(CatalogModel) });
  */
 export async function readCatalog(path: string, extraPath?: string): Promise<CatalogFile> {
   const file = await readYaml(path, CatalogFile);
-  if (file === undefined) throw new FileError(`${path}: there is no such file`);
+  if (file === undefined) throw new FileError(`${path}: no such file`);
   const extra = extraPath === undefined ? undefined : await readYaml(extraPath, ExtraModels);
   if (!extra) return file;
   const known = new Set(

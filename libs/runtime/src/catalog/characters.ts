@@ -33,6 +33,6 @@ export interface CharactersPath {
 /** Reads the file of characters. The error lists every fault. */
 export async function readCharacters({ path, mayBeMissing }: CharactersPath): Promise<CharactersFile> {
   const file = await readYaml(path, CharactersFile);
-  if (file === undefined && !mayBeMissing) throw new FileError(`${path}: there is no such file`);
+  if (file === undefined && !mayBeMissing) throw new FileError(`${path}: no such file`);
   return file ?? { characters: [] };
 }

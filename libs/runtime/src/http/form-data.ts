@@ -91,4 +91,4 @@ function parameter(disposition: string, name: string): string | undefined {
 }
 
 const broken = (why: string): Problem =>
-  new Problem('INVALID_REQUEST', { message: `The form can not be read: ${why}.` });
+  new Problem('INVALID_REQUEST', { message: `The form cannot be read: ${why}.` });

@@ -183,6 +183,6 @@ function turnAway(request: FastifyRequest, reply: FastifyReply, options: HttpOpt
   const allowed = methodsOf(there);
   reply.raw.setHeader('allow', allowed);
   return new Problem('METHOD_NOT_ALLOWED', {
-    message: `This route takes ${allowed}, not ${request.method}.`,
+    message: `This route supports ${allowed}, not ${request.method}.`,
   });
 }

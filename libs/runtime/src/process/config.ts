@@ -27,7 +27,7 @@ export const redisUrl = z
         .split(',')
         .filter((url) => url !== '')
         .every(isRedisUrl),
-    'is no URL of Redis',
+    'must be a Redis URL',
   )
   .describe('The Redis server, or nodes of a Redis Cluster by commas');
 

@@ -4,11 +4,11 @@ import { FormFile } from '../route/form-file.js';
 /** A web search. */
 export const AugmentSearch = z.object({
   query: z.string().trim().min(1).max(400),
-  limit: z.int().min(1).max(20).default(10).describe('The most pages to find.'),
+  limit: z.int().min(1).max(20).default(10).describe('The maximum number of results.'),
   search_provider: z
     .enum(['brave', 'google'])
     .nullish()
-    .describe('Accepted and not used: the operator chooses who is asked.'),
+    .describe('Accepted but not used: the operator chooses the search provider.'),
 });
 
 export const AugmentSearchReply = z.object({
@@ -18,7 +18,7 @@ export const AugmentSearchReply = z.object({
       title: z.string(),
       url: z.string(),
       content: z.string(),
-      date: z.string().describe('As `2025-04-16 16:55:11`, in UTC; empty where it is not known.'),
+      date: z.string().describe('In UTC, such as `2025-04-16 16:55:11`; empty if unknown.'),
     }),
   ),
 });
@@ -27,7 +27,7 @@ export const AugmentSearchReply = z.object({
 export const AugmentScrape = z.object({ url: z.string().min(1).max(2_048) });
 
 export const AugmentScrapeReply = z.object({
-  url: z.string().describe('Where the page was found, after redirects.'),
+  url: z.string().describe('The URL of the page after redirects.'),
   content: z.string(),
   format: z.literal('markdown'),
 });
@@ -38,12 +38,12 @@ export const AugmentFile = z.object({
   response_format: z
     .enum(['json', 'text'])
     .default('json')
-    .describe('`text` answers with the text alone, as `text/plain`.'),
+    .describe('`text` returns only the text, as `text/plain`.'),
 });
 
 export const AugmentFileReply = z.object({
   text: z.string(),
-  tokens: z.int().nonnegative().describe('About so many tokens: a token for 3.2 characters.'),
+  tokens: z.int().nonnegative().describe('The estimated number of tokens, at 3.2 characters per token.'),
 });
 
 export type AugmentFile = z.infer<typeof AugmentFile>;

@@ -10,7 +10,7 @@ import {
 import type { RouteDefinition } from '../route/route-definition.js';
 
 const CSV_COLUMNS =
-  'The columns of the CSV are `timestamp`, `sku`, `pricePerUnitUsd`, `units`, `amount`, `currency`, `notes` and the `inferenceDetails.*`.';
+  'The CSV columns are `timestamp`, `sku`, `pricePerUnitUsd`, `units`, `amount`, `currency`, `notes` and the `inferenceDetails.*`.';
 
 /** An account's balances and usage, for holders of its ADMIN keys. */
 export const billingRoutes = {
@@ -19,7 +19,7 @@ export const billingRoutes = {
     path: '/api/v1/billing/balance',
     operationId: 'getBillingBalance',
     tag: 'Billing',
-    summary: 'Shows what the account has',
+    summary: "Shows the account's balances",
     description: 'Needs an ADMIN key.',
     access: 'admin',
     status: 200,
@@ -32,10 +32,10 @@ export const billingRoutes = {
     path: '/api/v1/billing/usage',
     operationId: 'listBillingUsage',
     tag: 'Billing',
-    summary: 'Lists what the account used, in numbered pages',
-    description: `Needs an ADMIN key. JSON, or CSV where \`Accept\` prefers it.
+    summary: "Lists the account's usage, in numbered pages",
+    description: `Needs an ADMIN key. Returns JSON, or CSV if \`Accept\` prefers it.
 
-Numbered pages move while requests go on; to export a history use \`/billing/usage-history\`. ${CSV_COLUMNS}`,
+The numbered pages shift while new requests are charged; to export the history, use \`/billing/usage-history\`. ${CSV_COLUMNS}`,
     access: 'admin',
     status: 200,
     query: BillingUsageQuery,
@@ -49,11 +49,11 @@ Numbered pages move while requests go on; to export a history use \`/billing/usa
     path: '/api/v1/billing/usage-history',
     operationId: 'listBillingUsageHistory',
     tag: 'Billing',
-    summary: 'Walks through what the account used, oldest first',
-    description: `Needs an ADMIN key. JSON, or CSV where \`Accept\` prefers it.
+    summary: "Exports the account's usage history, oldest first",
+    description: `Needs an ADMIN key. Returns JSON, or CSV if \`Accept\` prefers it.
 
-A walk finds every entry that was there when it began, once. What ends while it goes on may be behind it or before it:
-let the next walk begin some minutes earlier. ${CSV_COLUMNS}`,
+An export returns each entry that existed when it began exactly once. It may miss requests that end while it runs, so let the
+next export overlap it by a few minutes. ${CSV_COLUMNS}`,
     access: 'admin',
     status: 200,
     query: BillingUsageHistoryQuery,
@@ -67,7 +67,7 @@ let the next walk begin some minutes earlier. ${CSV_COLUMNS}`,
     path: '/api/v1/billing/usage-analytics',
     operationId: 'getBillingUsageAnalytics',
     tag: 'Billing',
-    summary: 'Sums up what the account used, by day, model and key',
+    summary: "Sums up the account's usage by day, model and key",
     description: 'Needs an ADMIN key. Days are UTC days.',
     access: 'admin',
     status: 200,

@@ -13,36 +13,36 @@ const RecentDay = Day.refine((day) => /^2[01]/.test(day), 'must be a day from 20
   example: '2026-11-21',
   pattern: '^2[01]',
 });
-const Usd = z.number().describe('Of at most nine decimals.');
-const Mtokens = z.number().describe('Millions: of tokens where the position counts tokens.');
+const Usd = z.number().describe('With at most nine decimals.');
+const Mtokens = z.number().describe('In millions; of tokens, if the item is charged by tokens.');
 
 export const BillingBalance = z.object({
-  canConsume: z.boolean().describe('Whether there is anything that a request can be paid with.'),
+  canConsume: z.boolean().describe('Whether the account has a balance to pay requests with.'),
   consumptionCurrency: Currency.nullable().describe(
-    'What the next request is paid with first: DIEM as long as there is any, then USD.',
+    'The currency that pays for the next request first: DIEM while there is any, then USD.',
   ),
   balances: z.object({ diem: Usd, usd: Usd }),
   diemEpochAllocation: z
     .number()
-    .describe('DIEM that the account has at the beginning of every UTC day, by its stake.'),
+    .describe('The DIEM that the account receives for its stake at the beginning of each UTC day.'),
 });
 
 /** A position of a charge in one currency. */
 export const BillingEntry = z.object({
-  timestamp: z.iso.datetime().describe('When the answer ended.'),
+  timestamp: z.iso.datetime().describe('When the response ended.'),
   sku: z.string().meta({ example: 'llama-3.2-3b-llm-output-mtoken' }),
   units: Mtokens.describe(
-    'Millions of tokens. A position that was paid in both currencies is two entries that share its units.',
+    'Millions of tokens. An item paid in both currencies has two entries, which divide its units between them.',
   ),
   pricePerUnitUsd: Usd,
-  amount: z.number().describe('In the currency, of at most nine decimals; below zero, since it was taken.'),
+  amount: z.number().describe('In `currency`, with at most nine decimals. Negative, because it is a charge.'),
   currency: Currency,
   notes: z.string().meta({ example: 'API Inference' }),
   inferenceDetails: z
     .object({
-      requestId: z.string().describe('The `id` of the answer.'),
-      promptTokens: z.int().nullable().describe('Of the whole request.'),
-      completionTokens: z.int().nullable().describe('Of the whole request.'),
+      requestId: z.string().describe('The `id` of the response.'),
+      promptTokens: z.int().nullable().describe('Tokens of the whole request.'),
+      completionTokens: z.int().nullable().describe('Tokens of the whole request.'),
       inferenceExecutionTime: z.int().nullable().describe('Milliseconds.'),
     })
     .nullable(),
@@ -54,7 +54,7 @@ export const BillingUsage = z.object({
   pagination: z.object({
     limit: z.int(),
     page: z.int(),
-    total: z.int().describe('Entries in all.'),
+    total: z.int().describe('The total number of entries.'),
     totalPages: z.int(),
   }),
 });
@@ -64,7 +64,9 @@ export const BillingUsageHistory = z.object({
   nextCursor: z
     .string()
     .nullable()
-    .describe('Pass it alone as `cursor` for what follows; null at the end. Before it a page may be short.'),
+    .describe(
+      'Pass it as `cursor`, without other parameters, for the next page; null on the last page. Any page may be shorter than `pageSize`.',
+    ),
 });
 
 const error = 'must be a day such as "2026-11-21" or a time such as "2026-11-21T12:00:00Z"';
@@ -76,11 +78,13 @@ const DayOrTime = z
 
 export const BillingUsageQuery = z.object({
   currency: Currency.optional(),
-  startDate: DayOrTime.optional().describe('From this time on, or from the beginning of this UTC day.'),
-  endDate: DayOrTime.optional().describe('Before this time, or until the end of this UTC day.'),
+  startDate: DayOrTime.optional().describe(
+    'Entries from this time on, or from the beginning of this UTC day.',
+  ),
+  endDate: DayOrTime.optional().describe('Entries before this time, or until the end of this UTC day.'),
   limit: z.coerce.number().int().min(1).max(500).default(200),
   page: z.coerce.number().int().min(1).max(1_000_000_000).default(1),
-  sortOrder: z.enum(['asc', 'desc']).default('desc').describe('By time.'),
+  sortOrder: z.enum(['asc', 'desc']).default('desc').describe('The order by time.'),
 });
 
 const UtcTime = z.iso
@@ -89,8 +93,8 @@ const UtcTime = z.iso
   .meta({ example: '2026-11-01T00:00:00Z', pattern: 'Z$' });
 
 export const BillingUsageHistoryQuery = z.object({
-  startTimestamp: UtcTime.optional().describe('From this time on.'),
-  endTimestamp: UtcTime.optional().describe('Before this time.'),
+  startTimestamp: UtcTime.optional().describe('Entries from this time on.'),
+  endTimestamp: UtcTime.optional().describe('Entries before this time.'),
   currency: Currency.optional(),
   pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('Default: 1000.'),
   /** Validated when decoded, so that every invalid cursor gets the same error. */
@@ -98,7 +102,9 @@ export const BillingUsageHistoryQuery = z.object({
     .string()
     .optional()
     .meta({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 512 })
-    .describe('Where the page before has ended, with all that it was asked with. To be sent alone.'),
+    .describe(
+      '`nextCursor` of the previous page. It includes the parameters of the first request, so send no others with it.',
+    ),
 });
 
 export const BillingAnalyticsQuery = z.object({
@@ -107,9 +113,11 @@ export const BillingAnalyticsQuery = z.object({
     .max(20)
     .regex(/^[1-9]\d*d$/, 'must be a number of days such as "7d"')
     .optional()
-    .describe(`So many days, today (UTC) included; ${ANALYTICS_DAYS} at most. Default: \`7d\`.`),
-  startDate: RecentDay.optional().describe('The first day (UTC). Goes with `endDate`.'),
-  endDate: RecentDay.optional().describe('The last day (UTC). Goes with `startDate`.'),
+    .describe(
+      `The number of days up to and including today (UTC), at most ${ANALYTICS_DAYS}. Default: \`7d\`.`,
+    ),
+  startDate: RecentDay.optional().describe('The first day (UTC). Requires `endDate`.'),
+  endDate: RecentDay.optional().describe('The last day (UTC). Requires `startDate`.'),
 });
 
 /** Totals of usage. */
@@ -117,21 +125,21 @@ const totals = { totalUsd: Usd, totalDiem: Usd, totalUnits: Mtokens };
 
 /** A day, with the amount spent by name. */
 const DaySeries = z
-  .object({ date: z.int().describe('Unix milliseconds of its beginning in UTC.') })
+  .object({ date: z.int().describe('The beginning of the day in UTC, in Unix milliseconds.') })
   .catchall(z.number())
   .meta({ example: { date: 1_795_219_200_000, 'llama-3.2-3b': 0.0000072 } });
 
 export const BillingAnalytics = z.object({
-  lookback: z.string().describe('The days that are covered.').meta({ example: '7d' }),
+  lookback: z.string().describe('The period covered.').meta({ example: '7d' }),
   byDate: z
     .array(z.object({ date: Day, USD: Usd, DIEM: Usd }))
-    .describe('Every day, those without usage as well.'),
+    .describe('Every day of the period, including days without usage.'),
   byModel: z
     .array(
       z.object({
         modelName: z.string().describe('The id of the model.'),
         unitType: z.string().meta({ example: 'mtoken' }),
-        modelType: z.string().nullable().describe('Null for a model that is offered no more.'),
+        modelType: z.string().nullable().describe('Null for a model that is no longer offered.'),
         ...totals,
         breakdown: z
           .array(
@@ -145,17 +153,17 @@ export const BillingAnalytics = z.object({
           .optional(),
       }),
     )
-    .describe('All models, the dearest first.'),
-  byModelDaily: z.array(DaySeries).describe('USD and DIEM together, for each of `topModels`.'),
-  topModels: z.array(z.string()).describe(`The ${ANALYTICS_TOP} dearest.`),
+    .describe('All models, by cost, highest first.'),
+  byModelDaily: z.array(DaySeries).describe('USD and DIEM added together, for each of `topModels`.'),
+  topModels: z.array(z.string()).describe(`The ${ANALYTICS_TOP} models with the highest cost.`),
   byKey: z
     .array(z.object({ apiKeyId: z.string().nullable(), description: z.string(), ...totals }))
-    .describe('All keys, the dearest first.'),
-  byKeyDaily: z.array(DaySeries).describe('USD and DIEM together, for each of `topKeyNames`.'),
+    .describe('All keys, by cost, highest first.'),
+  byKeyDaily: z.array(DaySeries).describe('USD and DIEM added together, for each of `topKeyNames`.'),
   topKeyNames: z
     .array(z.string())
     .describe(
-      `The ${ANALYTICS_TOP} dearest: their descriptions, with the end of the key where they are not unique.`,
+      `The descriptions of the ${ANALYTICS_TOP} keys with the highest cost, with the end of the key if a description is not unique.`,
     ),
 });
 

@@ -25,7 +25,7 @@ export const Character = z.strictObject({
   slug: z
     .string()
     .max(100)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'lower-case letters and digits, with single hyphens between them'),
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, separated by single hyphens'),
   name: Name,
   description: z.string().trim().min(1).max(2_000).optional(),
   /** The system prompt. Never published. */
@@ -59,7 +59,7 @@ export const CharactersFile = z
         context.addIssue({
           code: 'custom',
           path: ['characters', index, 'slug'],
-          message: `${slug} names another character as well`,
+          message: `the slug ${slug} is already used by another character`,
         });
       }
       seen.add(slug);
@@ -69,19 +69,19 @@ export const CharactersFile = z
 /** A character for clients. */
 export const CharacterView = z.object({
   id: z.string(),
-  slug: z.string().describe('What `character_slug` takes.'),
+  slug: z.string().describe('The value for `character_slug`.'),
   name: z.string(),
   description: z.string().nullable(),
-  author: z.string().describe('Five characters, the same for all that one author wrote.'),
+  author: z.string().describe('Five letters or digits, the same for every character of one author.'),
   adult: z.boolean(),
   featured: z.boolean(),
-  webEnabled: z.boolean().describe('Whether it is at its best with a web search.'),
-  modelId: z.string().describe("The model that suits it best. A request's own model is used in any case."),
+  webEnabled: z.boolean().describe('Whether it works best with a web search.'),
+  modelId: z.string().describe('The recommended model. Requests still use the model that they name.'),
   photoUrl: z.string().nullable(),
   shareUrl: z.string().nullable(),
   tags: z.array(z.string()),
   stats: z.object({
-    averageRating: z.number().describe('From 1 to 5; 0 when nobody has rated it.'),
+    averageRating: z.number().describe('From 1 to 5; 0 without ratings.'),
     imports: z.int(),
     ratingCount: z.int(),
     ratingSum: z.int(),
@@ -111,10 +111,16 @@ const listOf = (length: number) =>
 const Switch = z.enum(['true', 'false']);
 
 export const CharacterQuery = z.object({
-  search: z.string().trim().max(200).optional().describe('Part of the name, the description or a tag.'),
-  categories: listOf(100).optional().describe('Any of them. Repeated, or with commas.'),
-  tags: listOf(100).optional().describe('Any of them. Repeated, or with commas.'),
-  modelId: listOf(200).optional().describe('Any of them. Repeated, or with commas.'),
+  search: z.string().trim().max(200).optional().describe('A part of the name, the description or a tag.'),
+  categories: listOf(100)
+    .optional()
+    .describe('Matches any of the values. Repeat the parameter, or separate values with commas.'),
+  tags: listOf(100)
+    .optional()
+    .describe('Matches any of the values. Repeat the parameter, or separate values with commas.'),
+  modelId: listOf(200)
+    .optional()
+    .describe('Matches any of the values. Repeat the parameter, or separate values with commas.'),
   isAdult: Switch.optional(),
   isPro: Switch.optional(),
   isWebEnabled: Switch.optional(),
@@ -130,8 +136,8 @@ export const CharacterQuery = z.object({
     ])
     .default('featured')
     .describe(
-      '`highestRating` goes by the average alone, `highlyRated` also by how many ratings it rests on; ' +
-        '`highlyRatedAndRecent` has the newest of those first that have at least 4.',
+      '`highestRating` sorts by the average rating alone, `highlyRated` also considers the number of ratings; ' +
+        '`highlyRatedAndRecent` puts those rated 4 or higher first, and sorts by age, newest first.',
     ),
   sortOrder: z.enum(['asc', 'desc']).default('desc'),
   limit: z.coerce.number().int().min(1).max(100).default(50),

@@ -15,7 +15,7 @@ const ToolCallPiece = z.looseObject({
   function: z
     .looseObject({ name: z.string().optional(), arguments: z.string().optional() })
     .optional()
-    .describe('The pieces of `arguments` are put together in the order they come.'),
+    .describe('Concatenate the pieces of `arguments` in the order of arrival.'),
 });
 
 const Delta = z.looseObject({

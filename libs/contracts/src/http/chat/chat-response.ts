@@ -38,15 +38,12 @@ export const SvcParametersEcho = z.object({
   web_search_query: z
     .string()
     .optional()
-    .describe('What was searched for: in the words of the model where it asked for the search.'),
-  web_search_error: z
-    .string()
-    .optional()
-    .describe('Why the answer does not rest on a search that was asked for.'),
+    .describe("The search query; the model's own if the model called the search."),
+  web_search_error: z.string().optional().describe('Why the completion does not use the requested search.'),
   web_scraping_errors: z
     .array(z.object({ url: z.string(), error: z.string() }))
     .optional()
-    .describe('The pages that could not be read, and why.'),
+    .describe('The pages that could not be read, with the reason.'),
   web_search_citations: z.array(
     z.object({
       title: z.string(),

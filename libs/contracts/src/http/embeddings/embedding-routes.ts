@@ -8,8 +8,8 @@ export const embeddingRoutes = {
     operationId: 'createEmbeddings',
     tag: 'Embeddings',
     summary: 'Turns texts into vectors',
-    description: `Takes what OpenAI's embeddings take, except arrays of tokens. The vectors are in the order of the texts. A request
-is charged by the tokens of its texts, once all vectors are there; a request that fails costs nothing.`,
+    description: `Accepts the parameters of OpenAI's embeddings, except arrays of tokens. The vectors are in the order of the texts. A request
+is charged by the tokens of its texts after all vectors are computed; a failed request costs nothing.`,
     access: 'key-or-wallet',
     status: 200,
     admitted: true,

@@ -16,7 +16,7 @@ export const EmbeddingRequest = z.strictObject({
   model: z.string().min(1).describe('The id or an alias of an embedding model.'),
   input: z
     .union([z.string().min(1), z.array(Text).min(1).max(INPUTS_AT_MOST)])
-    .describe('A text, or up to 2,048 of them. Arrays of tokens are refused.'),
+    .describe('One text, or up to 2,048 texts. Arrays of tokens are rejected.'),
   encoding_format: z
     .enum(['float', 'base64'])
     .nullish()
@@ -26,7 +26,7 @@ export const EmbeddingRequest = z.strictObject({
     .min(1)
     .nullish()
     .describe('The length of each vector, for models with `supportsCustomDimensions`.'),
-  user: z.string().nullish().describe('Accepted and not used.'),
+  user: z.string().nullish().describe('Accepted but not used.'),
 });
 
 const Vector = z.union([z.array(z.number()), z.string()]);

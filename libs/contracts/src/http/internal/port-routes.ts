@@ -35,13 +35,13 @@ export const portRoutes = {
     path: '/internal/v1/holds/calls',
     operationId: 'callHolds',
     tag: 'Ledger',
-    summary: 'Sets money aside before requests, and ends what was set aside',
+    summary: 'Holds money for requests, and settles or releases holds',
   }),
   callCharges: portRoute({
     path: '/internal/v1/charges/calls',
     operationId: 'callCharges',
     tag: 'Ledger',
-    summary: 'Posts charges that the event log did not take',
+    summary: 'Posts charges that the event log did not accept',
   }),
   callBooks: portRoute({
     path: '/internal/v1/books/calls',
@@ -59,12 +59,12 @@ export const portRoutes = {
     path: '/internal/v1/payments/calls',
     operationId: 'callPayments',
     tag: 'Wallets',
-    summary: 'Settles payments of wallets',
+    summary: 'Settles wallet payments',
   }),
   callUsageHistory: portRoute({
     path: '/internal/v1/usage/calls',
     operationId: 'callUsageHistory',
     tag: 'Ledger',
-    summary: 'Reads what was charged',
+    summary: 'Reads charges',
   }),
 } as const;

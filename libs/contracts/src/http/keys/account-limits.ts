@@ -7,7 +7,7 @@ const ModelLimits = z.strictObject({
   model: storableText()
     .min(1)
     .max(200)
-    .describe('The id of a model, or `*` for every model that is not named here.')
+    .describe('The id of a model, or `*` for every model not listed here.')
     .meta({ example: '*' }),
   requestsPerMinute: PerMinute.optional(),
   tokensPerMinute: PerMinute.optional(),
@@ -21,7 +21,7 @@ export const AccountLimits = z.strictObject({
     .max(1_000_000)
     .nullable()
     .default(null)
-    .describe('Requests that may be under way at once; null for what the service allows everybody.'),
+    .describe('The maximum number of concurrent requests; null for the default of the service.'),
   models: z
     .array(ModelLimits)
     .max(1_000)

@@ -14,12 +14,12 @@ const Limit = z
   .refine((amount) => numberToNano(amount) !== undefined, 'must have at most nine decimals')
   .nullable();
 
-const VCU = 'Deprecated: accepted, not used, and always null in answers.';
+const VCU = 'Deprecated: accepted but not used, and always null in responses.';
 
 /** An absent currency keeps its limit; on a new key it has none. */
 const ConsumptionLimit = z.strictObject({
-  usd: Limit.optional().describe('US dollars; null is no limit.'),
-  diem: Limit.optional().describe('DIEM; null is no limit.'),
+  usd: Limit.optional().describe('US dollars; null means no limit.'),
+  diem: Limit.optional().describe('DIEM; null means no limit.'),
   vcu: z.number().min(0).max(LIMIT_MAX).nullable().optional().describe(VCU),
 });
 
@@ -39,17 +39,21 @@ const ExpiresAt = z
 const Description = storableText().max(64);
 const LimitPeriod = z
   .enum(LIMIT_PERIODS)
-  .describe('A UTC day, a month from the first of it (UTC), or for ever.');
+  .describe(
+    'The period of the spending limits: a UTC day, a UTC calendar month, or the lifetime of the key.',
+  );
 const ModelPrivacy = z
   .enum(MODEL_PRIVACIES)
-  .describe('All models, no anonymized text models, or no anonymized models at all.');
+  .describe(
+    'The models that the key may use: all, all but anonymized text models, or all but anonymized models.',
+  );
 
 const PerMinute = z.int().min(1).max(2_000_000_000);
 
 /** Limits of this key within its account's. */
 const ownLimits = {
-  requestsPerMinute: PerMinute.optional().describe("The key's own limit, beside its account's."),
-  tokensPerMinute: PerMinute.optional().describe("The key's own limit, beside its account's."),
+  requestsPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
+  tokensPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
 };
 
 export const NewApiKey = z.strictObject({
@@ -72,8 +76,8 @@ export const ApiKeyChange = z.strictObject({
   consumptionLimit: ConsumptionLimit.optional(),
   limitPeriod: LimitPeriod.optional(),
   modelPrivacy: ModelPrivacy.optional(),
-  requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null takes it away."),
-  tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null takes it away."),
+  requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
+  tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
 });
 
 export const ApiKeyParams = z.object({ id: KeyId });
@@ -96,7 +100,7 @@ const view = {
 export const PlainApiKeyView = z.object({
   ...view,
   createdAt: z.iso.datetime().nullable(),
-  lastUsedAt: z.iso.datetime().nullable().describe('Known some seconds after.'),
+  lastUsedAt: z.iso.datetime().nullable().describe('Updated with a delay of a few seconds.'),
   last6Chars: z.string(),
   consumptionLimits: LimitView,
   limitPeriod: LimitPeriod,
@@ -109,11 +113,11 @@ export const ApiKeyView = PlainApiKeyView.extend({
   usage: z
     .object({ trailingSevenDays: z.object({ usd: Spent, vcu: Spent, diem: Spent }) })
     .optional()
-    .describe('What it has spent, of four decimals. Left out while that is not known.'),
+    .describe('What the key has spent, with four decimals. Absent while unknown.'),
   currentPeriodUsage: z
     .object({ usd: Spent, diem: Spent })
     .optional()
-    .describe('What counts against its limits, where it has any.'),
+    .describe('The spending that counts towards its limits, if it has any.'),
 });
 
 export const ApiKeyList = z.object({ object: z.literal('list'), data: z.array(ApiKeyView) });
@@ -125,7 +129,7 @@ export const NewApiKeyReply = z.object({
   success: z.literal(true),
   data: z.object({
     ...view,
-    apiKey: z.string().describe('The secret. Shown here and never again.'),
+    apiKey: z.string().describe('The secret. It is shown only once.'),
     consumptionLimit: LimitView,
     limitPeriod: LimitPeriod,
     modelPrivacy: ModelPrivacy,

@@ -10,7 +10,7 @@ export const limiterRoutes = {
     status: 200,
     path: '/internal/v1/limits/state',
     operationId: 'getLimitsState',
-    summary: 'Says whether limits are counted together or alone',
+    summary: 'Shows whether limits are shared or counted by each process alone',
     reply: LimitsState,
     refusals: [],
   },

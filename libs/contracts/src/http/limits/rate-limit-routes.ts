@@ -18,9 +18,9 @@ export const rateLimitRoutes = {
     path: '/api/v1/api_keys/rate_limits',
     operationId: 'getRateLimits',
     tag: 'Rate limits',
-    summary: 'Shows the limits and balances of the key that asks',
+    summary: "Shows the limits and balances of the caller's key",
     description:
-      'Requests and tokens per minute, for each model. Windows begin with the minute. Where the key has lower limits of its own, those are shown.',
+      'Requests and tokens per minute, for each model. Windows begin at full minutes. If the key has lower limits of its own, they are shown.',
     access: 'key',
     status: 200,
     reply: RateLimits,
@@ -31,12 +31,12 @@ export const rateLimitRoutes = {
     ...log,
     path: '/api/v1/api_keys/rate_limit_logs',
     operationId: 'listRateLimitLogs',
-    summary: 'Lists the last 50 requests of the account that ran into limits, newest first',
+    summary: "Lists the account's last 50 requests that exceeded a limit, newest first",
   },
   rateLimitLog: {
     ...log,
     path: '/api/v1/api_keys/rate_limits/log',
     operationId: 'listRateLimitLog',
-    summary: 'Another name of rate_limit_logs',
+    summary: 'Alias of rate_limit_logs',
   },
 } as const satisfies Record<string, RouteDefinition>;

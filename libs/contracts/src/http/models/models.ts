@@ -10,7 +10,7 @@ export const PricingView = z.object({
   extended: z
     .object({ context_token_threshold: z.int(), ...Rates })
     .optional()
-    .describe('The rates of the whole request once its prompt has more tokens than the threshold.'),
+    .describe('The rates for the whole request if its prompt has more tokens than the threshold.'),
 });
 
 const Default = z.object({ default: z.number() });
@@ -25,10 +25,10 @@ export const ConstraintsView = z.object({
 });
 
 export const DeprecationView = z.object({
-  autoRemap: z.boolean().describe('Whether the replacement answers once the model is removed.'),
-  startsAt: z.string().optional().describe('ISO 8601. Requests are warned from then on.'),
+  autoRemap: z.boolean().describe('Whether requests are served by the replacement after the removal.'),
+  startsAt: z.string().optional().describe('ISO 8601. Responses carry a warning from then on.'),
   date: z.string().describe('ISO 8601. The model is deprecated from then on.'),
-  removesAt: z.string().describe('ISO 8601. The model is gone from then on.'),
+  removesAt: z.string().describe('ISO 8601. The model is removed then.'),
   replacementModelId: z.string().optional(),
 });
 
@@ -39,12 +39,12 @@ const spec = {
   privacy: z.enum(['private', 'anonymized']),
   betaModel: z.boolean(),
   offline: z.boolean(),
-  uncensored: z.literal(true).optional().describe('Only where it is true.'),
+  uncensored: z.literal(true).optional().describe('Present only if true.'),
   regionRestrictions: z
     .array(z.string())
     .optional()
-    .describe('Countries where it is not offered, ISO 3166-1.'),
-  traits: z.array(z.string()).describe('Names that mean this model for now, such as `default`.'),
+    .describe('Countries where the model is not offered (ISO 3166-1).'),
+  traits: z.array(z.string()).describe('Names that currently select this model, such as `default`.'),
   deprecation: DeprecationView.optional(),
 };
 
@@ -94,8 +94,8 @@ export const EmbeddingModelView = z.object({
   type: z.literal('embedding'),
   model_spec: z.object({
     ...spec,
-    embeddingDimensions: z.int().describe('The length of its vectors.'),
-    maxInputTokens: z.int().describe('The most tokens of one text.'),
+    embeddingDimensions: z.int().describe('The length of the vectors.'),
+    maxInputTokens: z.int().describe('The maximum number of tokens per text.'),
     supportsCustomDimensions: z.boolean().describe('Whether requests may choose `dimensions`.'),
     pricing: z.object({ input: Price, output: Price.optional() }).describe('Per million tokens.'),
   }),
@@ -119,7 +119,7 @@ export const ModelQuery = z.object({
 });
 
 export const ModelParams = z.object({
-  model: z.string().min(1).describe('An id, an alias or a trait. A slash in it needs no escape.'),
+  model: z.string().min(1).describe('An id, an alias or a trait. Slashes need no escaping.'),
 });
 
 export type ModelList = z.infer<typeof ModelList>;

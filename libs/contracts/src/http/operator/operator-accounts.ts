@@ -9,7 +9,7 @@ export const AccountQuery = z.strictObject({
   state: z.enum(ACCOUNT_STATES).optional(),
   kind: z.enum(['account', 'wallet']).optional().describe('Accounts of wallets only, or all others.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  before: z.uuid().optional().describe('`nextBefore` of the page before.'),
+  before: z.uuid().optional().describe('`nextBefore` of the previous page.'),
 });
 
 export const AccountList = z.object({

@@ -10,15 +10,15 @@ export const ActionQuery = z.strictObject({
     .describe('An `operationId` of this description.')
     .meta({ example: 'refundCharge' }),
   target: Label.optional().describe(
-    'What the path names: the id of an account, key or payment, or a wallet.',
+    'The id in the path: of an account, key or payment, or the address of a wallet.',
   ),
-  requestId: Label.optional().describe('As in the header `x-request-id` of the response.'),
+  requestId: Label.optional().describe('The header `x-request-id` of the response.'),
   from: Instant.optional(),
-  until: Instant.optional().describe('Not included.'),
+  until: Instant.optional().describe('Exclusive.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   before: z
     .string()
-    .regex(/^\d{1,18}$/, 'must be `nextBefore` of the page before')
+    .regex(/^\d{1,18}$/, 'must be `nextBefore` of the previous page')
     .optional(),
 });
 
@@ -27,16 +27,16 @@ export const ActionView = z.object({
   at: z.iso.datetime(),
   token: z.string().describe('The name of the token: `operator` for that of SVC_OPERATOR_TOKEN.'),
   action: z.string().describe('The `operationId` of the route.').meta({ example: 'refundCharge' }),
-  target: z.string().nullable().describe('What the path names: an account, key, payment or wallet.'),
-  input: z.unknown().describe('The body of the request; null without one.'),
+  target: z.string().nullable().describe('The account, key, payment or wallet in the path.'),
+  input: z.unknown().describe('The request body; null without a body.'),
   requestId: z.string(),
   status: z
     .int()
     .nullable()
     .describe(
-      'The HTTP status of the response. Null while the action goes on, or where the process ended before it could note the status: the books then tell whether it happened.',
+      'The HTTP status of the response. Null while the action is running, or if the process ended before it recorded the status; check the books to see whether the action took effect.',
     ),
-  code: z.string().nullable().describe('The code of a refusal.'),
+  code: z.string().nullable().describe('The error code, if the action was rejected.'),
 });
 
 export const ActionList = z.object({
@@ -55,9 +55,9 @@ export const actionRoutes = {
     path: '/operator/v1/actions',
     operationId: 'listActions',
     tag: 'Accounts',
-    summary: 'Lists what operators did, newest first',
-    description: `Every request that may change something is noted before it begins, and its result when it ends. Requests that
-are refused for their token or their form are not actions.`,
+    summary: 'Lists operator actions, newest first',
+    description: `Every request that may change something is recorded before it begins, and its result when it ends. Requests that
+are rejected because of their token or format are not recorded.`,
     access: 'operator',
     status: 200,
     query: ActionQuery,

@@ -15,7 +15,7 @@ export const ChargeView = z.object({
   durationMs: z.int(),
   state: z
     .enum(['charged', 'partly_refunded', 'refunded', 'failed_request'])
-    .describe('`failed_request`: all of it was given back by itself, since the request ended with an error.'),
+    .describe('`failed_request`: refunded in full automatically, because the request failed.'),
   usage: z.object({
     promptTokens: z.int(),
     completionTokens: z.int(),
@@ -24,19 +24,19 @@ export const ChargeView = z.object({
     reasoningTokens: z.int(),
   }),
   cost: Amounts.describe('What the account paid.'),
-  writeOff: Money.describe('What the lines cost beyond what could be held of the account. Nobody pays it.'),
+  writeOff: Money.describe('The part of the cost that the balance could not pay. It is not charged.'),
   lines: z.array(
     z.object({
       sku: z.string(),
       units: z.int(),
-      pricePerMillion: Money.describe('For a million units.'),
+      pricePerMillion: Money.describe('Per million units.'),
       amount: Money,
       paid: Amounts.describe('The rest of the amount was written off.'),
     }),
   ),
   refunds: z.array(
     z.object({
-      reference: z.string().describe("The operator's own name for the refund."),
+      reference: z.string().describe('The reference that the operator gave to the refund.'),
       cause: z.enum(['operator', 'failed_request']),
       at: z.iso.datetime(),
       amount: Amounts,
@@ -51,8 +51,8 @@ export const chargeRoutes = {
     path: '/operator/v1/charges/:requestId',
     operationId: 'getCharge',
     tag: 'Ledger',
-    summary: 'Shows what a request cost, line by line, and what was given back of it',
-    description: `The id is that of the header \`x-request-id\`, or of the completion. A charge is shown as soon as its response
+    summary: 'Shows the cost of a request, line by line, and its refunds',
+    description: `The id is the header \`x-request-id\` or the id of the completion. A charge is shown as soon as its response
 has ended.`,
     access: 'operator',
     status: 200,

@@ -12,7 +12,7 @@ export const OperatorKeyQuery = z.strictObject({
   ),
   state: state.optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  before: z.uuid().optional().describe('`nextBefore` of the page before.'),
+  before: z.uuid().optional().describe('`nextBefore` of the previous page.'),
 });
 
 export const OperatorKeyView = PlainApiKeyView.extend({
@@ -52,7 +52,7 @@ export const operatorKeyRoutes = {
     tag: 'Accounts',
     summary: 'Revokes an API key of any account',
     description:
-      'Every gateway refuses the key within a second. Requests under way finish. A revoked key stays as it is.',
+      'Every gateway refuses the key within a second. Requests under way finish. Revoking a revoked key changes nothing.',
     access: 'operator',
     scope: 'keys',
     status: 200,

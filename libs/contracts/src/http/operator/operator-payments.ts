@@ -23,7 +23,7 @@ export const PaymentQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   before: z
     .string()
-    .regex(/^\d{1,18}$/, 'must be what the page before said as nextBefore')
+    .regex(/^\d{1,18}$/, 'must be `nextBefore` of the previous page')
     .optional(),
 });
 
@@ -135,7 +135,7 @@ export const paymentRoutes = {
     path: '/operator/v1/payments/totals',
     operationId: 'totalPayments',
     tag: 'Payments',
-    summary: 'Says how many payments each rail has in each state, and of how much',
+    summary: 'Counts the payments on each rail by state, with their total amount',
     access: 'operator',
     status: 200,
     reply: PaymentTotalsView,
@@ -146,10 +146,10 @@ export const paymentRoutes = {
     path: '/operator/v1/payments/audit',
     operationId: 'auditPayments',
     tag: 'Payments',
-    summary: 'Proves that credits, chains and books say the same, payment by payment',
-    description: `Each credited payment has to be on its chain with exactly its amount, and in the books as one deposit; each deposit
-and each transfer to the address that is paid to has to belong to a payment. What arrived and belongs to none is told as
-unclaimed. With \`scope=new\` it looks at what came since the last audit that found nothing.`,
+    summary: 'Audits the payments: compares each with its chain and with the books',
+    description: `Each credited payment must be on its chain with exactly its amount, and in the books as one deposit. Each deposit, and
+each transfer to the receiving address, must belong to a payment. Incoming transfers without a payment are reported as
+unclaimed. With \`scope=new\` only what is new since the last audit without mismatches is checked.`,
     access: 'operator',
     status: 200,
     query: AuditQuery,
@@ -173,9 +173,9 @@ unclaimed. With \`scope=new\` it looks at what came since the last audit that fo
     path: '/operator/v1/payments/:id/retry',
     operationId: 'retryPayment',
     tag: 'Payments',
-    summary: 'Goes on with a payment at once',
-    description: `Asks the chain anew, also of a payment that is FAILED or UNKNOWN, and takes the next step. A payment that is credited
-stays so.`,
+    summary: 'Retries a payment immediately',
+    description: `Queries the chain again, even if the payment is FAILED or UNKNOWN, and takes the next step. A credited payment does not
+change.`,
     access: 'operator',
     scope: 'money',
     status: 200,
@@ -188,9 +188,9 @@ stays so.`,
     path: '/operator/v1/payments/:id/resolve',
     operationId: 'resolvePayment',
     tag: 'Payments',
-    summary: 'Ends a payment as the operator decides, where the chain does not say otherwise',
-    description: `\`credit\` names the transaction that paid: the chain has to have it, with this payment's authorization and amount.
-\`fail\` is taken where the payment can never be paid any more. The reason is kept with the payment.`,
+    summary: 'Ends a payment by decision of the operator, unless the chain contradicts it',
+    description: `\`credit\` names the transaction that paid: it must be on the chain, with this payment's authorization and amount.
+\`fail\` is accepted only if the payment can no longer succeed. The reason is stored with the payment.`,
     access: 'operator',
     scope: 'money',
     status: 200,

@@ -6,7 +6,7 @@ import type { RouteDefinition } from '../route/route-definition.js';
 const MAX_TOKENS = 1_000_000_000;
 const MAX_NANO = BigInt(MAX_TOKENS) * 1_000_000_000n;
 
-const INVALID = `must be a number of tokens from 0 to ${MAX_TOKENS} of at most 9 decimals, such as "12.5"`;
+const INVALID = `must be a number of tokens from 0 to ${MAX_TOKENS} with at most 9 decimals, such as "12.5"`;
 
 /** Nano-tokens; `undefined` for an invalid number of tokens. */
 export function parseTokens(tokens: string | number): bigint | undefined {
@@ -68,8 +68,8 @@ export const stakeRoutes = {
     operationId: 'setStake',
     tag: 'Accounts',
     summary: 'Sets what an account has staked',
-    description: `An epoch is a UTC day. As it begins, the DIEM of the account is set to its stake: what is left of the day before
-expires, but for what requests under way hold. An account whose DIEM was not set today has it set at once.`,
+    description: `An epoch is a UTC day. At its beginning, the DIEM of the account is set to its stake: the DIEM left from the
+previous day expires, except for what running requests hold. If the DIEM of the account was not set today, it is set immediately.`,
     access: 'operator',
     scope: 'money',
     status: 200,

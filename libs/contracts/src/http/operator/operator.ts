@@ -43,8 +43,11 @@ export const Account = z.object({
   name: z.string(),
   tier: z.enum(['standard', 'partner']),
   paid: z.boolean(),
-  wallet: z.string().nullable().describe('The address of the wallet whose account it is.'),
-  createdAt: z.iso.datetime().nullable().describe('Null for a wallet that no operator has opened.'),
+  wallet: z.string().nullable().describe('The address of the wallet that owns the account.'),
+  createdAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('Null for a wallet whose account was not opened by an operator.'),
   state: z.enum(ACCOUNT_STATES),
   suspension: z.object({ at: z.iso.datetime(), reason: z.string() }).nullable(),
 });

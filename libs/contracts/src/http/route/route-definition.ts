@@ -20,23 +20,23 @@ export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 
 /** The sections of the published description, in order. */
 export const TAGS = {
-  Chat: 'Conversations, answered whole or as a stream.',
+  Chat: 'Chat completions, whole or streamed.',
   Embeddings: 'Texts as vectors.',
-  Models: 'What is offered, what it costs and what it can do.',
+  Models: 'The available models, their prices and capabilities.',
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
-  'Rate limits': 'What fits into a minute, and what did not.',
-  Web: 'What conversations get from the web, by itself.',
-  Billing: 'What an account has and what it used, for the holder of an ADMIN key.',
+  'Rate limits': 'The limits per minute, and the requests that exceeded them.',
+  Web: 'Web searches, web pages and files, without a conversation.',
+  Billing: 'The balances and usage of an account, for the holder of an ADMIN key.',
   Wallets: 'Credit for wallets, which need no account.',
   Description: 'This description.',
   Accounts: 'Accounts, their credit and their keys.',
   Ledger: 'The books.',
-  Payments: 'What wallets have paid, and what became of it.',
-  Health: 'Whether the process lives and can serve.',
-  Limits: 'What requests take from limits, between processes.',
-  Inference: 'Answers of backends, between processes.',
-  Retrieval: 'What is in files and on the web, between processes.',
+  Payments: 'The payments of wallets and their states.',
+  Health: 'Whether the process is alive and ready.',
+  Limits: 'The use of limits by requests, between processes.',
+  Inference: 'Calls of backends, between processes.',
+  Retrieval: 'The content of files and of the web, between processes.',
 } as const;
 
 /** Headers that a response may have beside those of every response. */

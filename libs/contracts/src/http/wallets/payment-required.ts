@@ -30,7 +30,7 @@ export type SignInChallenge = z.infer<typeof SignInChallenge>;
 
 const SignInExtension = SignInChallenge.extend({
   info: SignInInfo.extend({ resources: z.array(z.string()) }),
-  schema: z.record(z.string(), z.unknown()).describe('Of the payload of `SIGN-IN-WITH-X`, as JSON Schema.'),
+  schema: z.record(z.string(), z.unknown()).describe('The JSON Schema of the payload of `SIGN-IN-WITH-X`.'),
 });
 
 /**
@@ -41,7 +41,7 @@ export const PaymentRequired = z.object({
   x402Version: z.literal(2),
   error: z.string(),
   resource: z.object({ url: z.string(), description: z.string(), mimeType: z.string() }),
-  accepts: z.array(PaymentOption).describe('Empty where this deployment sells no credit to wallets.'),
+  accepts: z.array(PaymentOption).describe('Empty if this deployment does not sell credit to wallets.'),
   extensions: z.object({ 'sign-in-with-x': SignInExtension.optional() }),
   authOptions: z
     .object({
@@ -60,7 +60,7 @@ export const WalletPaymentRequired = z.object({
   code: z.literal('PAYMENT_REQUIRED'),
   reason: z.literal('insufficient_balance'),
   message: z.string(),
-  currentBalanceUsd: z.number().optional().describe('Left out where it could not be told.'),
+  currentBalanceUsd: z.number().optional().describe('Absent if the balance could not be read.'),
   minimumBalanceUsd: z.number(),
   suggestedTopUpUsd: z.number(),
   minimumTopUpUsd: z.number(),
@@ -70,7 +70,7 @@ export const WalletPaymentRequired = z.object({
     step1: z.string(),
     step2: z.string(),
     step3: z.string(),
-    receiverWallet: z.string().describe('Empty where this deployment sells no credit to wallets.'),
+    receiverWallet: z.string().describe('Empty if this deployment does not sell credit to wallets.'),
     tokenAddress: z.string(),
     tokenDecimals: z.int(),
     network: z.string(),

@@ -19,10 +19,10 @@ export const TopUpQuery = z.object({
     .max(20)
     .refine(
       isOnOffer,
-      `has to be ${TOP_UP_LEAST_USD} to ${TOP_UP_MOST_USD} US dollars, with 6 decimals at most`,
+      `must be a decimal number of US dollars from ${TOP_UP_LEAST_USD} to ${TOP_UP_MOST_USD}, with at most 6 decimals`,
     )
     .default(String(TOP_UP_LEAST_USD))
-    .describe('US dollars that are asked for where no payment is sent.'),
+    .describe('The US dollars to request if no payment is sent.'),
 });
 export type TopUpQuery = z.infer<typeof TopUpQuery>;
 
@@ -30,12 +30,12 @@ export const TopUpReply = z.object({
   success: z.literal(true),
   data: z.object({
     walletAddress: z.string(),
-    amountCredited: z.number().describe('US dollars: exactly what has arrived.'),
+    amountCredited: z.number().describe('US dollars: exactly the amount received.'),
     newBalance: z
       .number()
       .optional()
       .describe(
-        'US dollars. Only in the response to the request that brought the payment, and left out if it is not known in time; otherwise ask for the balance with a sign-in.',
+        'US dollars. Present only in the response to the request that delivered the payment, if the balance can be read quickly enough; otherwise query the balance with a sign-in.',
       ),
     paymentId: z.string(),
   }),
@@ -43,12 +43,12 @@ export const TopUpReply = z.object({
 export type TopUpReply = z.infer<typeof TopUpReply>;
 
 /** A rejected payment. */
-export const TopUpRefused = z.object({ error: z.string().describe('A code.'), message: z.string() });
+export const TopUpRefused = z.object({ error: z.string().describe('An error code.'), message: z.string() });
 
 const WalletParams = z.object({
   walletAddress: z
     .string()
-    .regex(/^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/, 'has to be an address on Base or Solana'),
+    .regex(/^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/, 'must be a wallet address on Base or Solana'),
 });
 export type WalletParams = z.infer<typeof WalletParams>;
 
@@ -58,7 +58,7 @@ export const WalletBalance = z.object({
     walletAddress: z.string(),
     balanceUsd: z.number(),
     diemBalanceUsd: z.number(),
-    canConsume: z.boolean().describe('Whether it has enough for a request to be let in.'),
+    canConsume: z.boolean().describe('Whether the balance is sufficient for a request.'),
     minimumTopUpUsd: z.number(),
     suggestedTopUpUsd: z.number(),
   }),
@@ -73,12 +73,12 @@ export type TransactionQuery = z.infer<typeof TransactionQuery>;
 
 const WalletTransaction = z.object({
   id: z.string(),
-  amount: z.number().describe('US dollars; what was spent is below zero.'),
+  amount: z.number().describe('US dollars; negative for a charge.'),
   balanceAfter: z.number(),
   type: z.enum(['TOP_UP', 'CHARGE', 'REFUND']),
   createdAt: z.iso.datetime(),
-  requestId: z.string().nullable().describe('Of a charge, the request that it is for.'),
-  modelId: z.string().nullable().describe('Of a charge, the model that was asked.'),
+  requestId: z.string().nullable().describe('For a charge: the id of the request.'),
+  modelId: z.string().nullable().describe('For a charge: the id of the model.'),
 });
 export type WalletTransaction = z.infer<typeof WalletTransaction>;
 
@@ -99,7 +99,7 @@ export const walletRoutes = {
     path: '/api/v1/x402/balance/:walletAddress',
     operationId: 'getWalletBalance',
     tag: 'Wallets',
-    summary: 'Shows what a wallet has, to itself',
+    summary: "Shows the wallet's own balance",
     access: 'key-or-wallet',
     status: 200,
     params: WalletParams,
@@ -112,7 +112,7 @@ export const walletRoutes = {
     path: '/api/v1/x402/transactions/:walletAddress',
     operationId: 'listWalletTransactions',
     tag: 'Wallets',
-    summary: 'Lists what a wallet paid in and spent, to itself',
+    summary: "Lists the wallet's own top-ups and charges",
     access: 'key-or-wallet',
     status: 200,
     params: WalletParams,
@@ -127,10 +127,10 @@ export const walletRoutes = {
     operationId: 'topUp',
     tag: 'Wallets',
     summary: 'Sells credit for USDC',
-    description: `Without a payment it answers 402 with the ways to pay. A client of x402 signs one of them and sends the request again
-with the payment in \`PAYMENT-SIGNATURE\` (or \`X-402-Payment\`, \`X-PAYMENT\`). The credit is exactly what has arrived on the
-chain, and belongs to the wallet that paid. On 409 send the same header again, never a new payment. A payment that came
-before with another signature or amount is refused.`,
+    description: `Without a payment it returns 402 with the ways to pay. An x402 client signs one of them and sends the request again
+with the payment in \`PAYMENT-SIGNATURE\` (or \`X-402-Payment\`, \`X-PAYMENT\`). The credit is exactly the amount received on the
+chain, and belongs to the wallet that paid. On 409, send the same header again, never a new payment. A payment that was
+received before with a different signature or amount is rejected.`,
     access: 'public',
     status: 200,
     query: TopUpQuery,
