@@ -29,7 +29,7 @@ const text = [
   '# Settings',
   '',
   'Generated from the schemas that read them (`npm run settings`). Every process reads its own from the environment and',
-  'tells all faults at once. Durations are in milliseconds.',
+  'reports all invalid settings at once. Durations are in milliseconds.',
   '',
   ...(await Promise.all(PROCESSES.map(section))).flat(),
 ].join('\n');

@@ -12,15 +12,15 @@ import { z } from 'zod';
 /** Settings of the single process. */
 export const allConfig = {
   ...processConfig({ name: 'all', port: 3000 }),
-  OPERATOR_PORT: port.default(3001).describe("Where the operator's API listens; 0 takes a free port"),
-  SVC_DATA_DIR: z.string().default('.svc').describe('Where everything is kept'),
+  OPERATOR_PORT: port.default(3001).describe("The port of the operator's API; 0 selects a free port"),
+  SVC_DATA_DIR: z.string().default('.svc').describe('The folder for all data'),
   ...catalogConfig,
   ...charactersConfig,
   SVC_OPERATOR_TOKEN: z
     .string()
     .min(SECRET_LENGTH)
     .optional()
-    .describe("The operator's secret; without it, one is made and kept in the data directory"),
+    .describe("The operator's token; if unset, one is generated and stored in the data directory"),
   DATABASE_URL: databaseUrl.optional().describe('A PostgreSQL server to use instead of the embedded one'),
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
 };

@@ -30,10 +30,10 @@ export const apiGatewayConfig = {
   ...processConfig({ name: 'api-gateway', port: 3000 }),
   ...catalogConfig,
   ...charactersConfig,
-  OPERATOR_PORT: port.default(3001).describe("Where the operator's API listens; 0 takes a free port"),
-  SVC_OPERATOR_TOKEN: z.string().min(SECRET_LENGTH).describe("The operator's secret"),
+  OPERATOR_PORT: port.default(3001).describe("The port of the operator's API; 0 selects a free port"),
+  SVC_OPERATOR_TOKEN: z.string().min(SECRET_LENGTH).describe("The operator's token"),
   SVC_INTERNAL_TOKEN: internalToken,
-  DATABASE_URL: databaseUrl.describe('The PostgreSQL server with accounts and keys'),
+  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with accounts and keys'),
 };
 
 export type ApiGatewayConfig = z.infer<z.ZodObject<typeof apiGatewayConfig>>;

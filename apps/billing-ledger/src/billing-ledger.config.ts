@@ -11,13 +11,13 @@ export const billingLedgerConfig = {
   ...sharedLedgerConfig,
   ...kafkaConfig,
   ...processConfig({ name: 'billing-ledger', port: 3005, logLevel: 'warn' }),
-  DATABASE_URL: databaseUrl.describe('The PostgreSQL server with the books'),
+  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the books'),
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
   LEDGER_MIGRATE: z
     .stringbool()
     .default(true)
     .describe(
-      'Whether it brings the tables up to date at its start. Where something else does, it refuses to start on tables that are older, and takes newer ones',
+      'Whether the ledger migrates its tables when it starts. If `false`, it does not start with tables older than its version, but accepts newer ones',
     ),
   ...internalTokens,
 };

@@ -19,7 +19,7 @@ export const retrievalWorkerConfig = {
   REDIS_URL: redisUrl
     .optional()
     .describe(
-      'The Redis in which processes remember together what searches have found; without it each does by itself',
+      'The Redis server, or nodes of a Redis Cluster separated by commas, in which processes share cached search results; if unset, each process has its own cache',
     ),
   ...internalTokens,
 };

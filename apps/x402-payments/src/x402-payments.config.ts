@@ -8,7 +8,7 @@ export const x402PaymentsConfig = {
   ...paymentsConfig,
   ...booksClientConfig,
   ...processConfig({ name: 'x402-payments', port: 3006 }),
-  DATABASE_URL: databaseUrl.describe('The PostgreSQL server with the payments'),
+  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the payments'),
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
   ...internalTokens,
 };

@@ -9,22 +9,26 @@ import type { KafkaConnection } from './kafka/kafka-client.js';
 export const kafkaConfig = {
   KAFKA_BROKERS: z
     .string()
-    .regex(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/, 'has to be host:port, several by commas')
-    .describe('Kafka brokers, `host:port` by commas; some of them are enough'),
-  KAFKA_TLS: z.stringbool().default(false).describe('Whether brokers are reached by TLS'),
+    .regex(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/, 'must be host:port entries, separated by commas')
+    .describe('Kafka brokers: `host:port` entries, separated by commas; a subset is enough'),
+  KAFKA_TLS: z.stringbool().default(false).describe('Whether to connect to the brokers with TLS'),
   KAFKA_CA_FILE: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'A file with the certificates, as PEM, of the authority that brokers are believed by; without it, those of Node',
+      "A PEM file with the certificates of the authority that signed the brokers' certificates; if unset, the authorities known to Node.js",
     ),
-  KAFKA_USERNAME: z.string().min(1).optional().describe('The user at the brokers; without it, none'),
-  KAFKA_PASSWORD: z.string().min(1).optional().describe('Its password'),
+  KAFKA_USERNAME: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The user name for the brokers; if unset, no authentication'),
+  KAFKA_PASSWORD: z.string().min(1).optional().describe('The password of KAFKA_USERNAME'),
   KAFKA_SASL: z
     .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
     .default('scram-sha-512')
-    .describe('How the user is proved'),
+    .describe('The SASL mechanism that authenticates the user'),
 };
 
 /** Settings of the command that creates the topics. */
@@ -32,11 +36,11 @@ export const topicsConfig = {
   ...kafkaConfig,
   KAFKA_PARTITIONS: whole(1, 1_000)
     .default(12)
-    .describe('Parts of a topic that the processes of a service share'),
-  KAFKA_REPLICAS: whole(1, 100).default(1).describe('Copies of each part'),
+    .describe('Partitions of each topic, which the processes of a service divide among themselves'),
+  KAFKA_REPLICAS: whole(1, 100).default(1).describe('Replicas of each partition'),
   KAFKA_MIN_INSYNC_REPLICAS: whole(1, 100)
     .default(1)
-    .describe('Copies that have an event before it counts as stored; 2 of 3 is usual'),
+    .describe('Replicas that must have an event before it counts as stored; usually 2 of 3'),
   KAFKA_RETENTION_DAYS: whole(1, 3_650).default(7).describe('How long events are kept'),
 };
 
@@ -48,7 +52,7 @@ export function kafkaConnection(config: KafkaConfig): KafkaConnection {
   const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password = '', KAFKA_SASL: mechanism } = config;
   const user = username === undefined ? undefined : { username, password };
   if (config.KAFKA_CA_FILE !== undefined && !config.KAFKA_TLS)
-    throw new StartFault('KAFKA_CA_FILE: has a use with KAFKA_TLS=true alone');
+    throw new StartFault('KAFKA_CA_FILE: requires KAFKA_TLS=true');
   return {
     brokers: config.KAFKA_BROKERS.split(','),
     ...(config.KAFKA_TLS && { ssl: authorityOf(config) }),

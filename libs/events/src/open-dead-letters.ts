@@ -10,7 +10,7 @@ export const deadLettersConfig = {
   KAFKA_BROKERS: kafkaConfig.KAFKA_BROKERS.optional(),
   DATABASE_URL: databaseUrl
     .optional()
-    .describe('The PostgreSQL server of a single process, where there is no Kafka'),
+    .describe('The URL of the PostgreSQL database of a single-process deployment without Kafka'),
 };
 
 type DeadLettersConfig = z.infer<z.ZodObject<typeof deadLettersConfig>>;

@@ -46,27 +46,33 @@ function faultOfTokens(text: string): string | undefined {
 export const gatewayConfig = {
   GATEWAY_ANSWER_TIMEOUT_MS: durationMs
     .default(300_000)
-    .describe('How long an answer that is not streamed may take before it is a 504'),
+    .describe('How long a response that is not streamed may take before it fails with 504'),
   GATEWAY_BACKEND_SILENCE_MS: durationMs
     .default(120_000)
     .describe(
-      'How long a backend may send bytes without an event of the answer among them, such as comments that keep a connection alive',
+      'How long a backend may send only bytes that are not part of the completion, such as keep-alive comments, before the stream fails',
     ),
-  GATEWAY_CLIENT_STALL_MS: durationMs.default(60_000).describe('How long a client may leave a stream unread'),
+  GATEWAY_CLIENT_STALL_MS: durationMs
+    .default(60_000)
+    .describe('How long a client may stop reading a stream before it is disconnected'),
   GATEWAY_FIRST_SIGN_MS: durationMs
     .default(5_000)
     .describe(
-      'After so long without a first token a stream begins all the same, and a refusal is an event of it',
+      'How long a stream waits for the first token before it sends its response headers; an error after that is sent as an event',
     ),
-  GATEWAY_KEEP_ALIVE_MS: durationMs.default(15_000).describe('A silent stream says that it lives this often'),
+  GATEWAY_KEEP_ALIVE_MS: durationMs
+    .default(15_000)
+    .describe('The interval of keep-alive comments on an idle stream'),
   GATEWAY_LEDGER_PATIENCE_MS: durationMs
     .default(30_000)
     .describe(
-      'How long an answer under way waits for a ledger that can not be asked for more money, before it is cut',
+      'How long a running completion waits for an unavailable ledger to extend its hold before it is cut off',
     ),
   GATEWAY_TRANCHE_TOKENS: whole(16, 1_000_000)
     .default(512)
-    .describe('The most output tokens of a choice for which an answer that is under way holds money ahead'),
+    .describe(
+      'The maximum number of output tokens per choice for which a running completion holds money in advance',
+    ),
   GATEWAY_PRIVATE_HOSTS: z
     .string()
     .default('')
@@ -77,37 +83,41 @@ export const gatewayConfig = {
     .enum(['on', 'off'])
     .default('on')
     .describe(
-      'Whether images, videos and files that a request names by URL are fetched; otherwise only data URLs are taken',
+      'Whether images, videos and files that a request names by URL are fetched; if not, only data URLs are accepted',
     ),
   GATEWAY_FAILURE_BLOCK: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('Whether callers that fail more than 20 times in 30 s are refused for 30 s'),
+    .describe('Whether callers with more than 20 failed requests in 30 s are blocked for 30 s'),
   GATEWAY_TRUSTED_PROXIES: z
     .string()
     .default('')
     .describe(
-      'Comma-separated addresses of proxies, as IP, CIDR or `loopback`, whose `X-Forwarded-For` names the client',
+      'Proxies whose `X-Forwarded-For` header is trusted: IP addresses, CIDR ranges or `loopback`, separated by commas',
     ),
   GATEWAY_PROXY_LISTEN: z
     .string()
     .regex(/^(?:\d{1,5}|\/.+)$/, 'must be a port or the absolute path of a Unix socket')
     .optional()
     .describe(
-      'A second place to serve the API, a port or the path of a Unix socket, for TCP balancers: each connection must begin with a PROXY protocol header (version 1 or 2) that names the client. Only the balancers may reach it, since whoever does can name any client',
+      'A second port, or the path of a Unix socket, that serves the API behind TCP load balancers. Each connection must begin with a PROXY protocol header (version 1 or 2), which gives the address of the client. Let only the load balancers connect to it: any other sender could claim any address',
     ),
   GATEWAY_CORS_ORIGINS: z
     .string()
     .default('')
-    .describe('Origins, by commas, such as `https://app.example`, or `*`, whose pages may ask; empty: none'),
+    .describe(
+      'Origins whose web pages may call the API (CORS), separated by commas, such as `https://app.example`, or `*` for all; empty: none',
+    ),
   GATEWAY_ACCOUNT_CONCURRENCY: whole(0, 1_000_000)
     .default(64)
     .describe(
-      'Requests that an account may have under way at once, over all models, unless the operator has set another number for it; 0 sets no limit',
+      'The maximum number of concurrent requests per account, over all models, unless the operator sets another for the account; 0 means no limit',
     ),
   GATEWAY_AUGMENT_PER_MINUTE: whole(1, 1_000_000)
     .default(60)
-    .describe('Searches, pages and files, each, that an account may buy by itself in a minute'),
+    .describe(
+      'The maximum number of searches, of pages and of files, each, that an account may request per minute through the `/augment` routes',
+    ),
   X402_PUBLIC_ORIGIN: z
     .url({ protocol: /^https?$/ })
     .refine(
@@ -116,7 +126,7 @@ export const gatewayConfig = {
     )
     .optional()
     .describe(
-      'The origin that wallets sign in to, such as `https://api.example`; without it, names of this machine only',
+      'The public origin of the API, to which wallets sign in, such as `https://api.example`; if unset, only host names of this machine are accepted',
     ),
   SVC_OPERATOR_TOKENS: z
     .string()
@@ -126,15 +136,15 @@ export const gatewayConfig = {
       if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
     })
     .describe(
-      'More operator tokens, beside SVC_OPERATOR_TOKEN which may do everything: JSON such as `[{"name":"ann","scopes":["read","money","keys"],"expires":"2027-01-31T00:00:00Z","sha256":"…"}]`, where `sha256` is the SHA-256 of the token in hexadecimal and a token without `expires` does not expire',
+      'More operator tokens besides SVC_OPERATOR_TOKEN, which has all scopes: JSON such as `[{"name":"ann","scopes":["read","money","keys"],"expires":"2027-01-31T00:00:00Z","sha256":"…"}]`, where `sha256` is the SHA-256 of the token in hexadecimal and a token without `expires` does not expire',
     ),
   SVC_OPERATOR_TOKEN_SECOND: secondSecret('SVC_OPERATOR_TOKEN'),
   GATEWAY_KEY_CACHE_MS: durationMs
     .default(60_000)
-    .describe('How long a key that was looked up is accepted without another lookup'),
+    .describe('How long a key is accepted after a lookup without another lookup'),
   GATEWAY_KEY_STALE_MS: durationMs
     .default(600_000)
-    .describe('How much longer a known key is accepted while the database does not respond'),
+    .describe('How much longer a cached key is accepted while the database does not respond'),
 };
 
 export type GatewayConfig = z.infer<z.ZodObject<typeof gatewayConfig>>;

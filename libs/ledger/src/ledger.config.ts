@@ -5,29 +5,29 @@ import { z } from 'zod';
 const settlementConfig = {
   LEDGER_HOLD_LEASE_MS: durationMs
     .default(60_000)
-    .describe('A hold whose process has died lapses after this time.'),
+    .describe('How long a hold lasts after its process has died'),
   LEDGER_HOLD_MAX_MS: durationMs
     .default(3_600_000)
-    .describe('A hold is renewed for this long at most, so that one that was forgotten ends.'),
+    .describe('How long a hold is renewed at most, so that a leaked hold expires'),
   LEDGER_SETTLE_WAIT_MS: durationMs
     .default(3_000)
     .describe(
-      'A charge that the event log does not take waits this long to be posted directly, before it goes into the journal. The log has 5 s before that and the journal 2 s after it.',
+      'How long a charge that the event log did not accept waits to be posted directly, before it is written to the journal. The event log has 5 s before that, the journal 2 s after it',
     ),
   LEDGER_MAX_UNPOSTED: whole(1, 1_000_000)
     .default(10_000)
-    .describe('Charges that wait to be posted directly.'),
+    .describe('The maximum number of charges that wait to be posted directly'),
   LEDGER_JOURNAL_DIR: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'A folder of this process alone. Charges that neither the event log nor the books take are kept there until they are posted; without it, such requests are refused and never charged.',
+      'A folder that only this process uses. It keeps charges that neither the event log nor the books accepted until they are posted; if unset, such requests fail and are never charged',
     ),
   LEDGER_JOURNAL_BYTES: whole(1_048_576, 1_073_741_824)
     .default(16_777_216)
     .describe(
-      'The size of the journal, taken from the disk at the first start. A charge takes about 1,000 bytes.',
+      'The size of the journal, allocated on disk at the first start. A charge takes about 1,000 bytes',
     ),
 };
 
@@ -37,25 +37,27 @@ export const ledgerConfig = {
   LEDGER_MAX_HOLDS: whole(1, 100_000_000)
     .default(1_000_000)
     .describe(
-      'Holds at once, settled ones that wait for their posting included. Beyond it requests are refused.',
+      'The maximum number of holds, including settled ones that wait to be posted. Further requests are rejected',
     ),
   LEDGER_MAX_ACCOUNTS: whole(1, 100_000_000)
     .default(100_000)
-    .describe('Balances kept in memory. Idle accounts make room and are read again when they are used.'),
+    .describe(
+      'The maximum number of balances kept in memory. Those of idle accounts are evicted, and reloaded on use',
+    ),
   LEDGER_AUDIT: z
     .enum(['on', 'off'])
     .default('on')
     .describe(
-      'Proves the books by itself: what is new every quarter of an hour, the whole book every night.',
+      'Whether the books are audited automatically: new entries every 15 minutes, the whole books every night',
     ),
   LEDGER_START_WAIT_MS: durationMs
     .default(5_000)
     .describe(
-      'A request waits this long for the charges of an earlier run to be posted, then it is refused.',
+      'How long a request waits for the charges of an earlier run to be posted before it is rejected',
     ),
   LEDGER_READ_WAIT_MS: durationMs
     .default(2_000)
-    .describe('A read of the books waits this long for recorded charges to be posted, then it is refused.'),
+    .describe('How long a read of the books waits for recorded charges to be posted before it is rejected'),
 };
 
 export type LedgerConfig = Readonly<z.infer<z.ZodObject<typeof ledgerConfig>>>;
@@ -68,12 +70,12 @@ export const sharedLedgerConfig = {
   REDIS_URL: redisUrl,
   LEDGER_REDIS_WAIT_MS: durationMs
     .default(2_000)
-    .describe('A step of the hold book that Redis does not answer in this time is refused.'),
+    .describe('How long an operation on holds waits for Redis before it fails'),
   LEDGER_POSTING: z
     .enum(['on', 'off'])
     .default('on')
     .describe(
-      '`off` during a restore: the ledger takes credits, stakes and refunds, but posts no charge and refuses every hold.',
+      '`off` during a restore: the ledger accepts credits, stakes and refunds, but posts no charges and rejects every hold',
     ),
 };
 
@@ -81,10 +83,10 @@ export type SharedLedgerConfig = Readonly<z.infer<z.ZodObject<typeof sharedLedge
 
 /** Settings of a process that calls the ledger of another. */
 export const booksClientConfig = {
-  LEDGER_URL: neighbourUrl.describe('Where the ledger listens; several replicas by commas'),
-  LEDGER_WAIT_MS: durationMs
-    .default(5_000)
-    .describe('A call that no ledger answers in this time is refused.'),
+  LEDGER_URL: neighbourUrl.describe(
+    'The URL of the ledger; those of several replicas are separated by commas',
+  ),
+  LEDGER_WAIT_MS: durationMs.default(5_000).describe('How long a call waits for a ledger before it fails'),
 };
 
 /** Settings of a process that calls the ledger of another and settles by itself. */

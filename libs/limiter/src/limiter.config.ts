@@ -8,7 +8,9 @@ const localShare = z.coerce
   .gt(0)
   .max(1)
   .default(0.25)
-  .describe('The part of each limit that a process gives out alone while the shared count is out of reach');
+  .describe(
+    'The fraction of each limit that a process may use on its own while the shared count is unavailable',
+  );
 
 /** Settings of limits counted on Redis, read together with those of their process. */
 export const limiterConfig = {
@@ -16,34 +18,38 @@ export const limiterConfig = {
   LIMITER_REDIS_WAIT_MS: durationMs
     .default(500)
     .describe(
-      'A request is admitted from the local share when Redis is silent for this time, in which the process was not too busy to read',
+      'How long a request waits for Redis, not counting time in which the process itself is too busy to read, before it is counted against the local share',
     ),
   LIMITER_LOCAL_SHARE: localShare,
   LIMITER_LEASE_MS: durationMs
     .default(LEASE_MS)
     .describe(
-      'A request whose process has died is no longer under way after this time; no less than a window',
+      'How long a request of a process that has died still counts as running; at least as long as a window',
     ),
   LIMITER_WINDOW_MS: durationMs
     .default(WINDOW_MS)
-    .describe('How long a window is. The public interface promises a minute; others are for tests'),
+    .describe('The length of a window. The public API promises one minute; other values are for tests'),
   LIMITER_FAILURE_WINDOW_MS: durationMs
     .default(FAILURE_WINDOW_MS)
-    .describe('How long a failure counts. The public interface promises 30 s; others are for tests'),
+    .describe('How long a failure counts. The public API promises 30 s; other values are for tests'),
   LIMITER_FAILURE_BLOCK_MS: durationMs
     .default(FAILURE_BLOCK_MS)
-    .describe('How long failures block. The public interface promises 30 s; others are for tests'),
+    .describe(
+      'How long a caller is blocked after too many failures. The public API promises 30 s; other values are for tests',
+    ),
 };
 
 export type LimiterConfig = z.infer<z.ZodObject<typeof limiterConfig>>;
 
 /** Settings of a process that calls the limiter of another. */
 export const limiterClientConfig = {
-  LIMITER_URL: neighbourUrl.describe('Where the limiter listens: an address, or those of replicas by commas'),
+  LIMITER_URL: neighbourUrl.describe(
+    'The URL of the limiter; those of several replicas are separated by commas',
+  ),
   LIMITER_WAIT_MS: durationMs
     .default(1_000)
     .describe(
-      'A request is admitted from the local share when the limiter is silent for this time; longer than `LIMITER_REDIS_WAIT_MS`',
+      'How long a request waits for the limiter before it is counted against the local share; must be longer than LIMITER_REDIS_WAIT_MS',
     ),
   LIMITER_LOCAL_SHARE: localShare,
   LIMITER_LEASE_MS: limiterConfig.LIMITER_LEASE_MS,

@@ -7,10 +7,10 @@ import type { z } from 'zod';
 export const paymentsClientConfig = {
   PAYMENTS_URL: neighbourUrl
     .default('http://127.0.0.1:3006')
-    .describe('Where the payments listen; several replicas by commas'),
+    .describe('The URL of the payments service; those of several replicas are separated by commas'),
   PAYMENTS_WAIT_MS: durationMs
     .default(40_000)
-    .describe('How long a top-up may take over there; longer than X402_SETTLE_WAIT_MS'),
+    .describe('How long a call of the payments service may take; must be longer than X402_SETTLE_WAIT_MS'),
 };
 
 type PaymentsClientConfig = Readonly<z.infer<z.ZodObject<typeof paymentsClientConfig>>>;

@@ -23,7 +23,7 @@ export const paymentsConfig = {
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'The JSON-RPC of a node of Base, which is believed about what was paid; without it, nothing is sold',
+      'The JSON-RPC URL of a Base node, which is trusted to report payments correctly; if unset, payments on Base are not offered',
     ),
   X402_EVM_PAY_TO: address.optional().describe('The address on Base that receives payments'),
   X402_EVM_SIGNER_KEY_FILE: z
@@ -31,66 +31,64 @@ export const paymentsConfig = {
     .min(1)
     .optional()
     .describe(
-      'A file with the private key, in hex, of the account that submits payments and pays for their gas',
+      'A file with the private key, in hexadecimal, of the account that submits payments and pays their gas',
     ),
   X402_EVM_SIGNER_KEY: z
     .string()
     .optional()
-    .describe('The same key itself, where there is no file; better kept in one'),
+    .describe('The private key itself, if there is no file; a file is safer'),
   X402_FACILITATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'A facilitator of x402 that submits payments in place of a signer of our own: on Base always, on Solana where there is no key',
+      'The URL of an x402 facilitator that submits payments instead of a signer of this deployment: always on Base, and on Solana if no signer key is set',
     ),
   X402_EVM_CONFIRMATIONS: whole(1, 1_000)
     .default(2)
-    .describe('Blocks that a payment is in before it is credited, its own included'),
+    .describe('The number of confirmations before a payment is credited, counting its own block'),
   X402_EVM_MAX_FEE_GWEI: whole(1, 100_000)
     .default(20)
-    .describe('A payment waits while gas costs more than this'),
+    .describe('Payments wait while gas costs more than this'),
   X402_SOLANA_RPC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'The JSON-RPC of a node of Solana that keeps its history, believed about what was paid; without it, Solana is not offered',
+      'The JSON-RPC URL of a Solana node with transaction history, which is trusted to report payments correctly; if unset, payments on Solana are not offered',
     ),
   X402_SOLANA_PAY_TO: solanaAddress
     .optional()
-    .describe('The address on Solana that receives payments; it needs an account for USDC'),
+    .describe('The address on Solana that receives payments; it needs a USDC token account'),
   X402_SOLANA_SIGNER_KEY_FILE: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'A file with the key pair, as `solana-keygen` writes it, of the account that signs payments and pays for their fees; with a second one after it while they are rotated (docs/rotation.md)',
+      'A file with the key pair, in the format of `solana-keygen`, of the account that signs payments and pays their fees; during a rotation, the second key pair follows the first (docs/rotation.md)',
     ),
   X402_SOLANA_SIGNER_KEY: z
     .string()
     .optional()
-    .describe('The same key itself, also in base58, where there is no file; better kept in one'),
+    .describe('The key pair itself, also in base58, if there is no file; a file is safer'),
   X402_SOLANA_COMMITMENT: z
     .enum(['confirmed', 'finalized'])
     .default('finalized')
     .describe(
-      'How sure a payment is before it is credited: some seconds after it was sent, or about fifteen',
+      'The finality that a payment needs before it is credited: `confirmed` takes a few seconds, `finalized` about 15 s',
     ),
   X402_SOLANA_MAX_FEE_LAMPORTS: whole(10_000, 100_000_000)
     .default(100_000)
-    .describe('Payments whose fee would be higher are refused'),
+    .describe('Payments with a higher fee are rejected'),
   X402_EVM_REPLACE_MS: durationMs
     .default(30_000)
     .describe(
-      'A transaction of our own that is not in a block after this time is replaced by one with a higher fee',
+      'How long a transaction of the signer may be unconfirmed before it is replaced by one with a higher fee',
     ),
   X402_LEASE_MS: durationMs
     .default(60_000)
-    .describe(
-      'How long one process goes on with a payment; another takes over from one that died after this time',
-    ),
+    .describe('How long a process may work on a payment before another process may take it over'),
   X402_SETTLE_WAIT_MS: durationMs
     .default(25_000)
-    .describe('How long a top-up waits for its payment, before it is answered with 409'),
+    .describe('How long a top-up waits for its payment to be settled before it returns 409'),
 };
 
 export type PaymentsConfig = Readonly<z.infer<z.ZodObject<typeof paymentsConfig>>>;

@@ -5,20 +5,20 @@ import { z } from 'zod';
 const bounds = {
   ROUTER_FIRST_CHUNK_TIMEOUT_MS: durationMs
     .default(120_000)
-    .describe('How long a backend may take to begin a streamed answer'),
-  ROUTER_STALL_TIMEOUT_MS: durationMs.default(60_000).describe('How long a streamed answer may pause'),
+    .describe('How long a backend may take to begin a stream'),
+  ROUTER_STALL_TIMEOUT_MS: durationMs.default(60_000).describe('How long a stream may pause'),
   ROUTER_STREAM_TIMEOUT_MS: durationMs
     .default(3_600_000)
-    .describe('How long a streamed answer may go on after its first event'),
+    .describe('How long a stream may last after its first event'),
   ROUTER_COMPLETE_TIMEOUT_MS: durationMs
     .default(300_000)
-    .describe('How long an answer without a stream may take'),
+    .describe('How long a response that is not streamed may take'),
   ROUTER_ANSWER_LIMIT_BYTES: whole(1_024, 1_073_741_824)
     .default(16_777_216)
-    .describe('The most bytes of an answer that is not streamed'),
+    .describe('The maximum size of a response that is not streamed'),
   ROUTER_STREAM_LIMIT_BYTES: whole(1_024, 1_099_511_627_776)
     .default(1_073_741_824)
-    .describe('The most bytes of a streamed answer'),
+    .describe('The maximum size of a stream'),
 };
 
 /** Settings of the router. Defaults suit a single machine. */
@@ -29,21 +29,23 @@ export const routerConfig = {
   ...bounds,
   ROUTER_QUEUE_TIMEOUT_MS: durationMs
     .default(10_000)
-    .describe('How long a request waits for a place when all backends of its model are full'),
+    .describe('How long a request waits when all backends of its model are at capacity'),
   ROUTER_COOL_DOWN_MS: durationMs
     .default(5_000)
-    .describe('How long a backend that failed is asked only when no other is left'),
+    .describe('How long a backend that failed is used only if no other is left'),
   ROUTER_SIMULATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('Where backends of kind `simulator` without a URL of their own are'),
+    .describe('The URL of backends of kind `simulator` that have no URL of their own'),
 };
 
 export type RouterConfig = z.infer<z.ZodObject<typeof routerConfig>>;
 
 /** The settings of a process that calls a router in another process. */
 export const routerClientConfig = {
-  ROUTER_URL: neighbourUrl.describe('Where the router listens, or its replicas by commas'),
+  ROUTER_URL: neighbourUrl.describe(
+    'The URL of the router; those of several replicas are separated by commas',
+  ),
   ...bounds,
 };
 

@@ -7,7 +7,7 @@ import { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.j
 
 /** The setting for the catalogue file. */
 export const catalogConfig = {
-  SVC_CATALOG: z.string().default('catalog.yaml').describe('The catalogue of models'),
+  SVC_CATALOG: z.string().default('catalog.yaml').describe('The path of the model catalogue'),
 };
 
 /** The setting for the file of characters. */
@@ -15,7 +15,7 @@ export const charactersConfig = {
   SVC_CHARACTERS: z
     .string()
     .optional()
-    .describe('The file of characters; without it, characters.yaml if there is one'),
+    .describe('The path of the characters file; if unset, `characters.yaml` if that exists'),
 };
 
 /** Logs reloads, and stops the file watch at its end. */

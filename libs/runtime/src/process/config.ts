@@ -29,7 +29,7 @@ export const redisUrl = z
         .every(isRedisUrl),
     'must be a Redis URL',
   )
-  .describe('The Redis server, or nodes of a Redis Cluster by commas');
+  .describe('The URL of the Redis server, or those of Redis Cluster nodes, separated by commas');
 
 /** A duration in milliseconds, up to a day. */
 export const durationMs = whole(1, 86_400_000);
@@ -37,13 +37,13 @@ export const durationMs = whole(1, 86_400_000);
 /** How long the start may wait for PostgreSQL. */
 export const databaseStartWaitMs = durationMs
   .default(60_000)
-  .describe('How long a start waits for a PostgreSQL server that does not answer yet');
+  .describe('How long a starting process waits for a PostgreSQL server that does not respond yet');
 
 const address = z.url({ protocol: /^https?$/ });
 
 /** The URL of a neighbour without a path, or several separated by commas. */
 export const neighbourUrl = z.string().refine((text) => text.split(',').every((url) => isAddress(url)), {
-  error: 'Invalid URL: expected http://host:port, or several by commas',
+  error: 'Invalid URL: expected http://host:port, or several separated by commas',
 });
 
 function isAddress(text: string): boolean {
@@ -57,14 +57,14 @@ export function secondSecret(name: string) {
     .string()
     .min(SECRET_LENGTH)
     .optional()
-    .describe(`A second value that is accepted like ${name}, while that is rotated (docs/rotation.md)`);
+    .describe(`A second accepted value of ${name}, for its rotation (docs/rotation.md)`);
 }
 
 /** The secret shared by the processes of a deployment. */
 export const internalToken = z
   .string()
   .min(SECRET_LENGTH)
-  .describe('The secret that the processes of a deployment share');
+  .describe('The secret by which the processes of a deployment authenticate to each other');
 
 /** The internal tokens that a process accepts from its callers. */
 export const internalTokens = {

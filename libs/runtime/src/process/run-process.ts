@@ -23,15 +23,15 @@ export function processConfig(defaults: {
 }) {
   return {
     ...telemetryConfig(defaults.name),
-    PORT: port.default(defaults.port).describe('Where it listens; 0 takes a free port'),
-    HOST: z.string().default('127.0.0.1').describe('The address that it listens on'),
+    PORT: port.default(defaults.port).describe('The port to listen on; 0 selects a free port'),
+    HOST: z.string().default('127.0.0.1').describe('The address to listen on'),
     SVC_LOG_LEVEL: z
       .enum(LOG_LEVELS)
       .default(defaults.logLevel ?? 'info')
-      .describe('What is logged'),
+      .describe('The minimum level of log lines'),
     SVC_DRAIN_MS: whole(0, 600_000)
       .default(DRAIN_MS)
-      .describe('How long answers may go on once the process is told to stop'),
+      .describe('How long running responses may take to finish after the process receives SIGTERM'),
   };
 }
 

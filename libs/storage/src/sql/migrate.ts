@@ -15,7 +15,9 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../../prisma/migratio
 
 /** Settings of the migration command. */
 export const migrationsConfig = {
-  DATABASE_URL: databaseUrl.describe('The PostgreSQL server; its user has to be allowed to make tables'),
+  DATABASE_URL: databaseUrl.describe(
+    'The URL of the PostgreSQL database; its user must be allowed to create tables',
+  ),
 };
 
 /** The database and the migration folder do not match, or a migration failed. */
