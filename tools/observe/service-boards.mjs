@@ -249,7 +249,7 @@ export const inference = {
       title: 'Token counts of backends not believed',
       unit: 'short',
       bad: 'Any: the `usage` of this backend is implausible, so the gateway charged its own count.',
-      todo: 'Compare `usage` with the text in question (log lines `counts were not believed`); fix or replace the backend.',
+      todo: 'Compare `usage` with the text in question (log lines `implausible token counts`); fix or replace the backend.',
       queries: [
         [
           `${rise(m.inference.doubted, `${MODEL}, ${BACKEND}, svc_doubt`)} or vector(0)`,

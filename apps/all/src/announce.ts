@@ -42,7 +42,7 @@ const SKIPPED_SHOWN = 5;
 function foundLines({ name, url, models, skipped }: LocalServer): string[] {
   const rest = skipped.length - SKIPPED_SHOWN;
   return [
-    `  Found          ${name} at ${url}: ${models.join(', ') || 'no model that can be offered'}`,
+    `  Found          ${name} at ${url}: ${models.join(', ') || 'no usable model'}`,
     ...skipped
       .slice(0, SKIPPED_SHOWN)
       .map((each) => `  Skipped        ${shownName(each.name)}: ${each.reason}`),
@@ -55,5 +55,5 @@ function shownName(name: string): string {
 }
 
 function shownBefore(last6: string | undefined): string {
-  return last6 === undefined ? 'revoked' : `…${last6} (its secret was shown at the first start)`;
+  return last6 === undefined ? 'revoked' : `…${last6} (its secret was shown at the first start only)`;
 }

@@ -1,8 +1,7 @@
 import type { StartingProcess } from '@svc/runtime';
 import { migrate, ownDatabase, startEmbeddedPostgres } from '@svc/storage';
 
-const TAKEN =
-  'another process has had the database meanwhile: what this one remembers of balances may be wrong';
+const TAKEN = 'another process has used the database in the meantime, so the balances in memory may be wrong';
 
 /**
  * Opens the given database or the embedded one, takes the lock that keeps other processes off it, and

@@ -140,14 +140,14 @@ export class ReplicaProcess {
     this.child = child;
     child.stdout?.pipe(this.log, { end: false });
     child.stderr?.pipe(this.log, { end: false });
-    child.once('error', (error) => this.options.tell(`can not be started: ${error.message}`));
+    child.once('error', (error) => this.options.tell(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       this.answers = false;
       if (this.isLeaving) return;
       if (performance.now() - startedMs > LIVED_MS) this.failures = 0;
       const againMs = Math.min(AGAIN_MS * 2 ** this.failures, AGAIN_MS_MOST);
       this.failures += 1;
-      this.options.tell(`ended with ${signal ?? code} and is started again in ${againMs} ms`);
+      this.options.tell(`ended with ${signal ?? code} and is restarted in ${againMs} ms`);
       setTimeout(() => {
         if (!this.isLeaving) this.start();
       }, againMs);

@@ -86,7 +86,7 @@ export class BullWorkers extends JobWorkers implements OnApplicationBootstrap, O
       } catch (error) {
         this.logger.log.warn(
           { job: job.name, error: String(error) },
-          'the schedule of a job can not be checked',
+          'the schedule of a job could not be checked',
         );
       }
     }

@@ -58,7 +58,7 @@ export class QueueWorker {
         if (!signal.aborted) await onOpen();
         return;
       } catch (error) {
-        this.#warn(error, 'a queue of jobs can not be opened');
+        this.#warn(error, 'a job queue could not be opened');
         await sleep(waitMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -75,22 +75,22 @@ export class QueueWorker {
   #run(worker: AnyWorker): void {
     const { queue, logger } = this.#options;
     worker.on('error', (error) => {
-      this.#warn(error, 'a worker of jobs has a fault');
+      this.#warn(error, 'a job worker reported an error');
       this.#rest(worker).catch(() => undefined);
     });
     worker.on('stalled', (id) =>
-      logger.warn({ queue, id }, 'a job was left by its worker and is done again'),
+      logger.warn({ queue, id }, 'a job was abandoned by its worker and is run again'),
     );
     worker.on('failed', (job, error) => {
       const attempts = { attempt: job?.attemptsMade, attempts: job?.opts.attempts };
       const fields = { queue, job: job?.name, id: job?.id, ...attempts, error: String(error) };
-      if (job?.finishedOn === undefined) logger.warn(fields, 'a job failed and is tried again');
+      if (job?.finishedOn === undefined) logger.warn(fields, 'a job failed and will be retried');
       else {
         events.jobsFailed.add(1, job.name);
-        logger.error(fields, 'a job failed for good');
+        logger.error(fields, 'a job failed permanently');
       }
     });
-    worker.run().catch((error: unknown) => this.#warn(error, 'a worker of jobs has ended'));
+    worker.run().catch((error: unknown) => this.#warn(error, 'a job worker has stopped'));
   }
 
   async #rest(worker: AnyWorker): Promise<void> {

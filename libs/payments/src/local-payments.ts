@@ -233,7 +233,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     } catch (error) {
       this.parts.log.warn(
         { paymentId, reason: String(error) },
-        'a payment could not go on and will be tried again',
+        'a step of a payment failed and will be retried',
       );
       // A failure that can't be recorded is at least in the log.
       await this.parts.store.failedStep(paymentId, String(error)).catch(() => undefined);

@@ -116,7 +116,8 @@ function tellHalfSet(config: PaymentsConfig, { log }: RootLogger): void {
     ...(isBegun(config, 'EVM') ? missingForBase(config) : []),
     ...(isBegun(config, 'SOLANA') ? missingForSolana(config) : []),
   ];
-  if (missing.length > 0) log.warn({ missing }, 'a way to pay is not offered: settings are missing');
+  if (missing.length > 0)
+    log.warn({ missing }, 'a payment method is not offered because settings are missing');
 }
 
 function isBegun(config: PaymentsConfig, chain: 'EVM' | 'SOLANA'): boolean {

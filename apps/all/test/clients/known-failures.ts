@@ -57,7 +57,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ),
   refused(
     CHAT,
-    /cache_control marks in a request/,
+    /at most \d+ cache_control marks/,
     'A schema counts the items of one list and not those of all lists together.',
   ),
   refused(CHAT, /Supplied image did not pass validation checks/, 'A schema does not know what is at a URL.'),
@@ -66,7 +66,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   refused(CHAT, /is not available on this deployment/, OF_DEPLOYMENT),
   refused(
     'DELETE /api_keys',
-    /must be in the query or in the body/,
+    /must be set in the query or in the body/,
     'OpenAPI has no way to say that one of two places has to have it.',
   ),
   refused(

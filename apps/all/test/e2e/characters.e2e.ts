@@ -223,7 +223,7 @@ describe.skipIf(isClustered())('the characters file', () => {
       expect(await statusOf('ann')).toBe(404);
       await writeFile(pathOf(changed), 'characters: 7');
       await eventually('the fault is told', () =>
-        changed.service.output.includes('the changed file is faulty'),
+        changed.service.output.includes('the changed file is invalid'),
       );
       expect(await statusOf('bob')).toBe(200);
     } finally {

@@ -68,7 +68,7 @@ describe('without servers', () => {
       const service = started(app, SETTINGS);
       expect(await service.ended()).toBe(1);
       const [waiting, ...ended] = lines(service);
-      expect(waiting).toContain('The database at 127.0.0.1:9 can not be reached yet and is tried for 2 s');
+      expect(waiting).toContain('The database at 127.0.0.1:9 cannot be reached yet; retrying for 2 s');
       expect(ended).toEqual([
         expect.stringMatching(/^The database at 127\.0\.0\.1:9 could not be reached within 2 s: /),
       ]);
@@ -77,9 +77,9 @@ describe('without servers', () => {
   );
 
   it.each([
-    ['rate-limiter', "limiter: Redis can't be reached and is tried again"],
-    ['retrieval-worker', "retrieval: Redis can't be reached and is tried again"],
-    ['api-gateway', 'not ready yet, and waits for ledger: connect ECONNREFUSED 127.0.0.1:2; router: '],
+    ['rate-limiter', 'limiter: cannot connect to Redis, retrying'],
+    ['retrieval-worker', 'retrieval: cannot connect to Redis, retrying'],
+    ['api-gateway', 'Not ready yet: ledger: connect ECONNREFUSED 127.0.0.1:2; router: '],
   ])('%s keeps running, and logs what it waits for', async (app, line) => {
     const service = started(app, SETTINGS);
     await service.matching(new RegExp(line.replaceAll('.', '\\.')));
@@ -91,7 +91,7 @@ describe('without servers', () => {
     const database = await startTestDatabase();
     onTestFinished(() => database.stop());
     const service = started('billing-ledger', { ...SETTINGS, DATABASE_URL: database.url });
-    await service.matching(/Redis can't be reached and is tried again/);
+    await service.matching(/cannot connect to Redis, retrying/);
     await service.matching(/are the brokers of KAFKA_BROKERS up/);
     expect(service.exitCode).toBeNull();
   });

@@ -72,7 +72,7 @@ describe('a failed start', () => {
     const env = { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', DATABASE_START_WAIT_MS: '3000' };
     const fault = await ownPlatform({ env }).catch(String);
     expect(fault).toMatch(/it ended with 1:/);
-    expect(fault).toContain('The database at 127.0.0.1:1 can not be reached yet and is tried for 3 s: ');
+    expect(fault).toContain('The database at 127.0.0.1:1 cannot be reached yet; retrying for 3 s: ');
     expect(fault).toMatch(/\nThe database at 127\.0\.0\.1:1 could not be reached within 3 s: [^\n]*\n$/);
     expect(fault).not.toContain('secret');
   });
@@ -83,7 +83,7 @@ describe('a failed start', () => {
     const url = new URL(database.url);
     url.password = 'wrong';
     const fault = await ownPlatform({ env: { DATABASE_URL: url.href } }).catch(String);
-    expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:\d+ can not be used: [^\n]*\n$/);
+    expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:\d+ cannot be used: [^\n]*\n$/);
   });
 
   it('does not affect a running instance on the same data', async () => {

@@ -89,7 +89,7 @@ describe.concurrent('a start beside a slow database', () => {
       await (how === 'stands still' ? infra.postgres.pause() : infra.postgres.kill());
       const whileStarting = async (service: RunningProcess): Promise<void> => {
         await service.matching(
-          /The database at 127\.0\.0\.1:\d+ can not be reached yet and is tried for \d+ s: /,
+          /The database at 127\.0\.0\.1:\d+ cannot be reached yet; retrying for \d+ s: /,
         );
         await (how === 'stands still' ? infra.postgres.resume() : infra.postgres.start());
       };

@@ -219,7 +219,7 @@ describe(`a cluster under load charges each finished response once and to the na
     const env = { ...platform.servers, SVC_DATA_DIR: platform.folder, PORT: '0', OPERATOR_PORT: '0' };
     const second = RunningProcess.spawn({ main: MAIN, env });
     expect(await second.ended()).toBe(1);
-    expect(second.output).toMatch(/belongs to a running instance, or to the ledgers of a running cluster/);
+    expect(second.output).toMatch(/is in use by a running instance or by the ledgers of a running cluster/);
   });
 });
 

@@ -18,7 +18,7 @@ const TOLD_EVERY = 100;
 /** The slowest kill on any machine: a load, three starts, all checks. */
 const KILL_MS = 60_000;
 /** The ledger's log messages for a charge without its hold, and for a charge that was not posted. */
-const MONEY_ERRORS = /charges beyond a balance|a charge was given up|a charge can not be posted/;
+const MONEY_ERRORS = /charges were written off because|a charge was given up|a charge cannot be posted/;
 
 interface Run {
   readonly platform: Platform;

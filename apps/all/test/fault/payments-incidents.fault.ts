@@ -96,7 +96,7 @@ describe('a payment whose block is replaced', () => {
       await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
       await sent(header);
       expect(await kindsOf(one)).toEqual(['deposit', 'reversal', 'deposit']);
-      expect(await platform.log()).toContain('a credited payment is gone from its chain');
+      expect(await platform.log()).toContain('a credited payment has disappeared from its chain');
       await proved();
     },
   );

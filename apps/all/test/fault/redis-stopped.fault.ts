@@ -87,9 +87,9 @@ describe.skipIf(skipped)(`a Redis that hangs under load${note}`, () => {
     const { longestMs, stoodStillMs } = load.takeLongestMs();
     expect(longestMs - stoodStillMs).toBeLessThan(250 + LONGER_MS);
     expect(warnings.slice(0, 3)).toEqual([
-      'limits are local: the shared count is out of reach',
+      'limits are counted locally: the shared count is unavailable',
       'limits are shared again',
-      'limits are local: the shared count is out of reach',
+      'limits are counted locally: the shared count is unavailable',
     ]);
   });
 });

@@ -113,7 +113,7 @@ export class BroadcastListener {
     const { subscription, logger } = this.#options;
     const { events, unreadable } = parseEvents(messages.map(eventOf), subscription.broadcast);
     if (unreadable.length > 0)
-      logger.error(`${unreadable.length} events of ${this.topic} can't be read here`);
+      logger.error(`${unreadable.length} events of ${this.topic} could not be decoded`);
     // The content of an unreadable event is unknown.
     const missed = unreadable.length > 0;
     if (missed || events.length > 0) await this.#tell({ events, missed });
@@ -140,6 +140,6 @@ export class BroadcastListener {
     this.#failures += 1;
     if (this.#failures > 1) return;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#options.logger.error(`${this.topic} can't be heard: ${reason}`);
+    this.#options.logger.error(`Cannot read events from ${this.topic}: ${reason}`);
   }
 }

@@ -292,7 +292,7 @@ export class GroupConsumer implements Consumer {
     }
     if (heartbeat.isLost && !this.#stop.signal.aborted) return false;
     if (unreadable.length > 0)
-      logger.error(`${unreadable.length} unreadable events went to ${deadTopic(this.topic)}`);
+      logger.error(`${unreadable.length} unreadable events were moved to ${deadTopic(this.topic)}`);
     return true;
   }
 
@@ -320,7 +320,7 @@ export class GroupConsumer implements Consumer {
   #failed(error: unknown, waitMs: number): void {
     this.#failures += 1;
     this.#options.logger.error(
-      `${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reasonOf(error)}`,
+      `${this.group} failed to handle ${this.topic} and retries in ${waitMs} ms: ${reasonOf(error)}`,
     );
   }
 

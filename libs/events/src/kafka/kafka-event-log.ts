@@ -74,7 +74,7 @@ export class KafkaEventLog extends GroupCommitLog {
   #failed(error: unknown): void {
     this.#failures += 1;
     this.noteFailure();
-    if (this.#failures === 1) this.#logger.error(`Events can't be stored: ${messageOf(error)}`);
+    if (this.#failures === 1) this.#logger.error(`Cannot store events: ${messageOf(error)}`);
   }
 }
 

@@ -59,7 +59,7 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
   #recover(error: unknown): number {
     this.#failures += 1;
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#failures === 1) this.#options.logger.error(`What is in the outbox can't be told: ${reason}`);
+    if (this.#failures === 1) this.#options.logger.error(`Cannot publish events from the outbox: ${reason}`);
     return AGAIN_MS;
   }
 }

@@ -63,7 +63,7 @@ export class BroadcastReader {
     });
     const { events, unreadable } = parseEvents(rows, subscription.broadcast);
     if (unreadable.length > 0)
-      logger.error(`${unreadable.length} events of ${this.topic} can't be read here`);
+      logger.error(`${unreadable.length} events of ${this.topic} could not be decoded`);
     // The content of an unreadable event is unknown.
     const missed = this.#missed || unreadable.length > 0;
     if (missed || events.length > 0) await deliver({ events, missed }, send);
@@ -89,7 +89,9 @@ export class BroadcastReader {
     this.#missed = true;
     this.#failures += 1;
     if (this.#failures === 1) {
-      logger.error(`${this.topic} can't be heard: ${error instanceof Error ? error.message : String(error)}`);
+      logger.error(
+        `Cannot read events from ${this.topic}: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
     // The next step repeats this, so a handler that fails here loses nothing.
     await deliver({ events: [], missed: true }, send).catch(() => undefined);

@@ -168,8 +168,8 @@ it('warns once if a group waits long for its current consumer, and takes over in
     await vi.waitFor(() => expect(warnings).toHaveLength(2));
     await sleep(200);
     expect(warnings.toSorted()).toEqual([
-      'first has waited 30 s for counted.v1, which another session of the database has',
-      'second has waited 30 s for counted.v1, which another session of the database has',
+      'first has waited 30 s for counted.v1, which another database session is reading',
+      'second has waited 30 s for counted.v1, which another database session is reading',
     ]);
     await apps.shift()?.close();
     await publishAll(two.log, 2, 2);

@@ -121,7 +121,7 @@ export class TopicConsumer implements Consumer {
     this.#dead += dead.length;
     this.#failures = 0;
     if (dead.length > 0)
-      this.#options.logger.error(`${dead.length} unreadable events went to ${this.topic}.dead`);
+      this.#options.logger.error(`${dead.length} unreadable events were moved to ${this.topic}.dead`);
     return { idleMs: 0, gatherMs: rows.length < batchMax ? GATHER_MS : 0 };
   }
 
@@ -144,7 +144,7 @@ export class TopicConsumer implements Consumer {
     if (refused.told || Date.now() - refused.sinceMs < REFUSED_MS) return;
     refused.told = true;
     this.#options.logger.warn(
-      `${this.group} has waited ${REFUSED_MS / 1_000} s for ${this.topic}, which another session of the database has`,
+      `${this.group} has waited ${REFUSED_MS / 1_000} s for ${this.topic}, which another database session is reading`,
     );
   }
 
@@ -154,7 +154,7 @@ export class TopicConsumer implements Consumer {
     this.#failures += 1;
     const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** (this.#failures - 1), BACKOFF_MS_MAX);
     const reason = error instanceof Error ? error.message : String(error);
-    logger.error(`${this.group} could not handle ${this.topic}, again in ${waitMs} ms: ${reason}`);
+    logger.error(`${this.group} failed to handle ${this.topic} and retries in ${waitMs} ms: ${reason}`);
     return waitMs;
   }
 }

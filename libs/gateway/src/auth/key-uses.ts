@@ -46,7 +46,7 @@ export class KeyUses implements OnModuleInit, BeforeApplicationShutdown {
     try {
       await this.keys.noteUses(uses);
     } catch (error) {
-      this.logger.log.warn(`When keys were used could not be written: ${String(error)}`);
+      this.logger.log.warn(`Could not record when keys were last used: ${String(error)}`);
       for (const [keyId, atMs] of uses) {
         if (this.waiting.size < WAITING_MAX && !this.waiting.has(keyId)) this.waiting.set(keyId, atMs);
       }

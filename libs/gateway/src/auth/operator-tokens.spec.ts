@@ -76,7 +76,7 @@ describe('SVC_OPERATOR_TOKENS', () => {
     ['no JSON', /must be a JSON array/],
     [{}, /expected array/],
     [[ann, { ...bob, name: 'ann' }], /must name each token once/],
-    [[ann, { ...ann, name: 'eve' }], /must have a token of its own/],
+    [[ann, { ...ann, name: 'eve' }], /must not contain the same token under two names/],
     [[{ ...ann, name: 'operator' }], /0\.name must not be `operator`/],
     [[{ ...ann, scopes: ['root'] }], /0\.scopes\.0/],
     [[{ ...ann, scopes: [] }], /0\.scopes/],

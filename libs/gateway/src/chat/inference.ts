@@ -118,11 +118,17 @@ export class Inference {
       if (doubted.length > 0) {
         for (const doubt of doubted) inference.doubted.add(1, plan.model.id, backend, doubt);
         const { reported } = normaliser;
-        this.logger.log.warn({ requestId, backend, doubted, reported, usage }, 'counts were not believed');
+        this.logger.log.warn(
+          { requestId, backend, doubted, reported, usage },
+          'implausible token counts of a backend were replaced',
+        );
       }
       return usage;
     } catch (error) {
-      this.logger.log.error({ err: error, requestId }, 'an answer could not be counted and is estimated');
+      this.logger.log.error(
+        { err: error, requestId },
+        'the tokens of a response could not be counted and are estimated',
+      );
       return estimatedUsage(ended);
     }
   }

@@ -67,7 +67,10 @@ export class Embedder {
     const { tokens: trusted = Math.max(tokens, 1), doubt } = trustedPrompt(reported, bounds);
     if (doubt !== undefined) {
       inference.doubted.add(1, model.id, backend, doubt);
-      this.logger.log.warn({ requestId, backend, doubted: [doubt], reported }, 'counts were not believed');
+      this.logger.log.warn(
+        { requestId, backend, doubted: [doubt], reported },
+        'implausible token counts of a backend were replaced',
+      );
     }
     return Math.min(trusted, tokensAtMost);
   }

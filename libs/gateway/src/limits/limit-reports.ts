@@ -43,10 +43,13 @@ export class LimitReports {
     try {
       await this.events.publish(limitReached, reached);
       if (this.dropped > 0)
-        this.logger.log.warn({ entries: this.dropped }, 'refused requests were not logged');
+        this.logger.log.warn(
+          { entries: this.dropped },
+          'rejected requests were not logged, because too many were waiting',
+        );
       this.dropped = 0;
     } catch (error) {
-      this.logger.log.warn({ error: String(error) }, 'a refused request could not be logged');
+      this.logger.log.warn({ error: String(error) }, 'a rejected request could not be logged');
     } finally {
       this.waiting -= 1;
     }

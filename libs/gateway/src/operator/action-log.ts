@@ -47,7 +47,7 @@ export class ActionLog implements OnModuleInit {
     } catch (error) {
       this.logger.log.warn(
         { id, status, reason: String(error) },
-        "the result of an operator's action was not noted",
+        'the result of an operator action was not recorded',
       );
     }
   }

@@ -180,7 +180,7 @@ export class Reservation {
     } catch (error) {
       this.neighbours.log.error(
         { err: error, requestId: request.requestId },
-        'an answer could not be charged',
+        'a response could not be charged',
       );
       throw error;
     }
@@ -223,7 +223,7 @@ export class Reservation {
       await traced('release hold', () => this.neighbours.ledger.release(this.hold));
     } catch (error) {
       const { requestId } = this.hold;
-      this.neighbours.log.error({ err: error, requestId }, 'a hold could not be given back and will lapse');
+      this.neighbours.log.error({ err: error, requestId }, 'a hold could not be released and will expire');
     }
   }
 
@@ -257,7 +257,10 @@ export class Reservation {
       await this.holdFor({ amountNano, atLeastNano: 0n });
     } catch (error) {
       const { requestId } = this.hold;
-      this.neighbours.log.error({ err: error, requestId }, 'a hold could not grow to its charge');
+      this.neighbours.log.error(
+        { err: error, requestId },
+        'a hold could not be extended to the amount of its charge',
+      );
     }
   }
 

@@ -83,7 +83,10 @@ export class Reservations {
   /** What cannot be released expires. The client still gets the original refusal. */
   private async givenBack(requestId: string, giving: Promise<void>): Promise<void> {
     await giving.catch((error: unknown) => {
-      this.logger.log.error({ err: error, requestId }, 'giving back what a refusal took failed');
+      this.logger.log.error(
+        { err: error, requestId },
+        'the hold or limit share of a rejected request could not be released and will expire',
+      );
     });
   }
 }

@@ -28,7 +28,7 @@ export class MonthSchedule implements OnModuleInit, OnModuleDestroy {
     try {
       await this.months.ensureAhead(new Date());
     } catch (error) {
-      this.logger.log.warn({ error: String(error) }, 'partitions of coming months could not be made');
+      this.logger.log.warn({ error: String(error) }, 'partitions for the next months could not be created');
     }
   }
 }

@@ -25,6 +25,6 @@ export class AuditWorker implements OnModuleInit {
 
   private async audit(scope: AuditScope): Promise<void> {
     const { ok, mismatches } = await this.books.audit(scope);
-    if (!ok) this.logger.log.error({ scope, mismatches }, 'the books are not proved');
+    if (!ok) this.logger.log.error({ scope, mismatches }, 'the audit of the books found mismatches');
   }
 }

@@ -45,7 +45,7 @@ export class DiemHolds {
     try {
       await within(this.takeMs, Promise.all(Array.from({ length: LANES }, lane)));
     } catch (error) {
-      this.logger.log.warn({ error: String(error) }, 'setting DIEM aside takes too long');
+      this.logger.log.warn({ error: String(error) }, 'reserving DIEM for the daily reset took too long');
     }
     isOver = true;
     return aside;
@@ -73,7 +73,7 @@ export class DiemHolds {
       } catch (error) {
         this.logger.log.warn(
           { accountId, error: String(error) },
-          "an account's DIEM stays aside for a while",
+          'the DIEM of an account stays reserved until its hold expires',
         );
       }
     }
@@ -83,7 +83,10 @@ export class DiemHolds {
     try {
       return await this.book.holdRest(accountId, holdId(accountId, day));
     } catch (error) {
-      this.logger.log.warn({ accountId, error: String(error) }, "an account's DIEM can not be set aside");
+      this.logger.log.warn(
+        { accountId, error: String(error) },
+        'the DIEM of an account could not be reserved',
+      );
       return undefined;
     }
   }

@@ -67,7 +67,7 @@ export class HoldMarks {
     this.quietUntilMs = now + QUIET_MS;
     this.log.warn(
       { marks: this.missing },
-      'Redis knows no holds, as at its first start, or has lost them: live ones come back as they are renewed',
+      'Redis has no holds for some accounts: it is new or lost data; running requests restore their holds by renewal',
     );
   }
 }

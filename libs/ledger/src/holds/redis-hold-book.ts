@@ -168,7 +168,7 @@ export class RedisHoldBook extends HoldBook {
     money.holdsLost.add(fresh.length);
     this.parts.log.error(
       { accountId: fresh[0]?.accountId, holds: fresh.length, ...amountsOf(fresh) },
-      'holds were lost and their money is held by others: it may be spent twice',
+      'Redis lost holds and other requests now hold the same money, so it may be spent twice',
     );
   }
 

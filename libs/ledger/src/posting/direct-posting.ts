@@ -109,7 +109,7 @@ export class DirectPosting implements BeforeApplicationShutdown {
       this.failed = true;
       this.logger.log.warn(
         { charges: this.queue.length, error: String(error) },
-        'charges could not be posted',
+        'charges could not be posted to the books',
       );
       return false;
     }

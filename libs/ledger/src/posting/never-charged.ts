@@ -42,7 +42,7 @@ export class NeverCharged implements OnModuleDestroy {
       void note.keep();
       this.logger.log.error(
         { charge: encodeCharge(charge) },
-        'the books do not know yet that this is never charged',
+        'the request failed, but the books do not record yet that it must not be charged',
       );
     } finally {
       this.size -= 1;
@@ -58,7 +58,7 @@ export class NeverCharged implements OnModuleDestroy {
       // A 4xx problem means that there is nothing to refund: the empty charge came first.
       return error instanceof Problem && error.status < 500;
     }
-    this.logger.log.warn({ requestId: charge.requestId }, 'what a refused request cost was given back');
+    this.logger.log.warn({ requestId: charge.requestId }, 'the charge of a failed request was refunded');
     return true;
   }
 }

@@ -47,7 +47,7 @@ export class Poster {
       if (clamped.charges > 0)
         this.logger.log.error(
           { charges: clamped.charges, writtenOffNano: clamped.nano.toString() },
-          'charges beyond a balance were written off',
+          'charges were written off because they exceed the balance',
         );
       await traced('set balances', () => this.book.post(accounts));
     } catch (error) {
@@ -64,7 +64,7 @@ export class Poster {
   }
 
   private async reject(charge: Charge, reason: string): Promise<void> {
-    this.logger.log.error({ requestId: charge.requestId, reason }, 'a charge can not be posted');
+    this.logger.log.error({ requestId: charge.requestId, reason }, 'a charge cannot be posted');
     money.rejected.add(1);
     await this.store.reject(JSON.stringify(encodeCharge(charge)), reason);
     await this.forget(charge);

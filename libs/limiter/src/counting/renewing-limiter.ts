@@ -85,7 +85,10 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
       for (let from = 0; from < all.length; from += PLACES_PER_RENEWAL)
         await this.limiter.renew(all.slice(from, from + PLACES_PER_RENEWAL));
     } catch (error) {
-      this.log.warn({ error: String(error) }, 'places of requests under way could not be renewed');
+      this.log.warn(
+        { error: String(error) },
+        'the concurrency slots of running requests could not be renewed',
+      );
     } finally {
       this.isRenewing = false;
     }

@@ -112,7 +112,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
       else await redis.restart();
       await until('shared');
       expect(warnings).toEqual([
-        'limits are local: the shared count is out of reach',
+        'limits are counted locally: the shared count is unavailable',
         'limits are shared again',
       ]);
       expect(limiter.state().waiting).toBe(0);

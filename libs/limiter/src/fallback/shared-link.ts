@@ -161,7 +161,7 @@ export class SharedLink {
     this.turn('local', reason);
     this.options.log.warn(
       { to: this.options.to, reason },
-      'limits are local: the shared count is out of reach',
+      'limits are counted locally: the shared count is unavailable',
     );
     for (const { giveUp } of this.calls) giveUp();
     this.calls.clear();

@@ -53,7 +53,7 @@ export class PaymentsAudit {
       if (await this.parts.store.begin('whole', WHOLE_EVERY_SECONDS)) await this.run('whole');
       if (await this.parts.store.begin('new', NEW_EVERY_SECONDS)) await this.run('new');
     } catch (error) {
-      this.parts.log.warn({ reason: String(error) }, 'the payments could not be audited');
+      this.parts.log.warn({ reason: String(error) }, 'the audit of the payments failed');
     }
   }
 
@@ -81,8 +81,12 @@ export class PaymentsAudit {
     const { ok, scope, mismatches, unclaimed } = report;
     payments.audits.add(1, scope, ok ? 'proved' : 'wrong');
     (ok ? payments.proved : payments.wrong).set(Date.now() / 1_000, scope);
-    if (!ok) this.parts.log.error({ scope, mismatches }, 'the payments are not proved');
-    else this.parts.log.info({ scope, unclaimed: unclaimed.length }, 'the payments are proved');
+    if (!ok) this.parts.log.error({ scope, mismatches }, 'the audit of the payments found mismatches');
+    else
+      this.parts.log.info(
+        { scope, unclaimed: unclaimed.length },
+        'the audit of the payments found no mismatches',
+      );
   }
 
   private async once(scope: AuditScope): Promise<PaymentsAuditReport> {

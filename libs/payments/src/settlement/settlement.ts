@@ -73,7 +73,7 @@ export class Settlement {
       case 'gone':
         this.parts.logger.log.error(
           { paymentId: payment.id, transaction: payment.transaction, accountId: payment.accountId },
-          'a credited payment is gone from its chain, its credit is taken back',
+          'a credited payment has disappeared from its chain; its credit will be reversed',
         );
         await this.store.vanished(payment.id);
         await this.advance(payment.id);
@@ -145,7 +145,7 @@ export class Settlement {
         if (payment.state === 'UNKNOWN') return;
         this.parts.logger.log.error(
           { paymentId: payment.id, reason: word.reason },
-          'the chain does not show what became of a payment, it is asked again',
+          'the state of a payment on the chain is unknown; it will be checked again',
         );
         await this.store.undecided(payment.id, word.reason);
     }

@@ -82,7 +82,7 @@ export class LocalWebSearch extends WebSearch {
   private provider(entry: SearchProvider): Provider | undefined {
     const provider = providerOf(entry, this.settings);
     const { kind, name = kind } = entry;
-    if (!provider) this.settings.log.warn({ provider: name }, 'a search provider has no key or address');
+    if (!provider) this.settings.log.warn({ provider: name }, 'a search provider has no API key or URL');
     return provider;
   }
 

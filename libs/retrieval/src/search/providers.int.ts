@@ -302,6 +302,6 @@ describe.each(REPLAYS)('a search with $entry.kind', (replay) => {
     const { outcome, asked, said } = await searched(replay, 'answers', '');
     expect(outcome).toBeInstanceOf(SearchFailed);
     expect(asked).toEqual([]);
-    expect(said.join()).toContain('has no key or address');
+    expect(said.join()).toContain('has no API key or URL');
   });
 });

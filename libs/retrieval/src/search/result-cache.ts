@@ -60,7 +60,7 @@ export class SharedResultCache implements ResultCache {
       const text = await within(ANSWER_MS, this.redis.get(redisKey(key)));
       return text === null ? undefined : decodeResults(WebResultsReply.parse(JSON.parse(text)));
     } catch (error) {
-      this.log.debug({ err: error }, 'results of searches could not be looked up');
+      this.log.debug({ err: error }, 'cached search results could not be read');
       return undefined;
     }
   }
@@ -71,7 +71,7 @@ export class SharedResultCache implements ResultCache {
     void this.redis
       .set(redisKey(key), JSON.stringify(results), 'PX', this.lifetimeMs)
       .catch((error: unknown) => {
-        this.log.debug({ err: error }, 'results of a search could not be remembered');
+        this.log.debug({ err: error }, 'search results could not be cached');
       });
   }
 }

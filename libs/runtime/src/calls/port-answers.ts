@@ -95,6 +95,6 @@ export class PortAnswers<Port extends object> {
   private tellCause(method: string, { code, cause }: Problem): void {
     const { log } = this.logger;
     if (code === 'UNKNOWN_ERROR') log.error({ method, err: cause }, 'a call failed');
-    else log.warn({ method, problem: code, cause: String(cause) }, 'a call was refused');
+    else log.warn({ method, problem: code, cause: String(cause) }, 'a call was rejected');
   }
 }

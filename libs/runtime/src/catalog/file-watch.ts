@@ -38,9 +38,9 @@ export function watchCharacters(characters: Characters, file: CharactersPath, lo
 function watch(path: string, logger: Logger, read: () => Promise<Record<string, number>>): FileWatch {
   const reload = async (): Promise<void> => {
     try {
-      logger.info({ path, ...(await read()) }, 'file read again');
+      logger.info({ path, ...(await read()) }, 'file reloaded');
     } catch (error) {
-      logger.error({ path, err: error }, 'the changed file is faulty; the one before stays in use');
+      logger.error({ path, err: error }, 'the changed file is invalid; the previous version stays in use');
     }
   };
   const onChange = (now: Stats, before: Stats): void => {

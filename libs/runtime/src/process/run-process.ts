@@ -111,7 +111,7 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
   });
   process.stdout.write(`${told}\n`);
   const timer = setTimeout(() => {
-    if (readiness.why !== '') logger.warn(`not ready yet, and waits for ${readiness.why}`);
+    if (readiness.why !== '') logger.warn(`Not ready yet: ${readiness.why}`);
   }, READY_MS);
   end.undo(() => clearTimeout(timer));
 }

@@ -69,8 +69,8 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
     // It was sent only once.
     expect(await client.incr('died')).toBe(1);
     expect(told).toEqual([
-      expect.stringMatching(/^test: Redis can't be reached and is tried again \(.+\)$/),
-      'test: Redis is back',
+      expect.stringMatching(/^test: cannot connect to Redis, retrying \(.+\)$/),
+      'test: reconnected to Redis',
     ]);
     client.disconnect();
   });

@@ -53,11 +53,11 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
   let isTold = false;
   // Each failed attempt emits an error; one log line per outage is enough.
   redis.on('error', (error: Error) => {
-    if (!isTold) logger.warn(`${name}: Redis can't be reached and is tried again (${error.message})`);
+    if (!isTold) logger.warn(`${name}: cannot connect to Redis, retrying (${error.message})`);
     isTold = true;
   });
   redis.on('ready', () => {
-    if (isTold) logger.info(`${name}: Redis is back`);
+    if (isTold) logger.info(`${name}: reconnected to Redis`);
     isTold = false;
   });
   return redis;

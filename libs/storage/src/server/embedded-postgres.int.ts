@@ -268,7 +268,9 @@ describe('startEmbeddedPostgres', () => {
     const dataDir = await usedFolder();
     const server = await start(dataDir);
     await writeFile(join(dataDir, 'postgres-password'), 'another');
-    await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow('postgres-password does not fit');
+    await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(
+      'postgres-password is not that of the database',
+    );
     await server.stop();
   });
 

@@ -63,7 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const server = (await adopt(how)) ?? (await launch(how, options.port ?? (await freePort())));
     if (server) return new RunningPostgres(how, server);
     if (attempt === ATTEMPTS) {
-      throw new StartFault(`PostgreSQL does not start on ${data.folder}:\n${await tail(logPath)}`);
+      throw new StartFault(`PostgreSQL failed to start on ${data.folder}:\n${await tail(logPath)}`);
     }
     // Another process may be starting or stopping it, or the port was taken.
     await sleep(50 * 2 ** attempt);
@@ -126,14 +126,14 @@ class RunningPostgres implements EmbeddedPostgres {
       if (await isPostmaster(data.folder, this.#pid)) return 'running';
       const found = await findPostmaster(data.folder);
       if (found && found.port !== this.#port) return 'elsewhere';
-      logger.warn(`PostgreSQL (process ${this.#pid}) has ended and is started again`);
+      logger.warn(`PostgreSQL (process ${this.#pid}) has exited and is restarted`);
       const server = found ? await adopt(this.#how) : await launch(this.#how, this.#port);
       if (!server) return 'ended';
       this.#pid = server.pid;
       return 'running';
     } catch (error) {
       logger.warn(
-        `PostgreSQL could not be started again: ${error instanceof Error ? error.message : String(error)}`,
+        `PostgreSQL could not be restarted: ${error instanceof Error ? error.message : String(error)}`,
       );
       return 'ended';
     }

@@ -103,7 +103,7 @@ async function becomesReady(
       return true;
     if (await isGone()) return false;
     if (Date.now() >= logAtMs) {
-      logger.warn(`PostgreSQL (process ${pid}) does not answer yet; it may be recovering from a crash`);
+      logger.warn(`PostgreSQL (process ${pid}) does not respond yet; it may be recovering from a crash`);
       logAtMs += LOG_EVERY_MS;
     }
     await sleep(POLL_MS);
@@ -120,9 +120,12 @@ async function answers(url: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === '28P01') {
-      throw new StartFault('The file postgres-password does not fit the database beside it', {
-        cause: error,
-      });
+      throw new StartFault(
+        'The password in the file postgres-password is not that of the database in the same folder',
+        {
+          cause: error,
+        },
+      );
     }
     return false;
   } finally {

@@ -103,7 +103,7 @@ async function readOrCreatePassword(dataDir: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    throw new StartFault(`${path} can't be read: another user started this database first`, { cause: error });
+    throw new StartFault(`${path} cannot be read: another user created this database`, { cause: error });
   }
 }
 

@@ -43,7 +43,7 @@ export async function choosePostgresUser(binaries: PostgresBinaries, dataDir: st
   }
   throw new StartFault(
     `PostgreSQL does not run as root, and neither user ${NOBODY} nor a user namespace works here. ` +
-      `Run as an ordinary user, let all enter ${dataDir} and ${binaries.folder}, or set DATABASE_URL.`,
+      `Run as an ordinary user, make ${dataDir} and ${binaries.folder} accessible to all users, or set DATABASE_URL.`,
   );
 }
 

@@ -12,8 +12,8 @@ import { isOutOfReach, whenReachable } from './reachable.js';
 const INSTANCE = 'svc-all';
 
 const REFUSED: Readonly<Record<LockMode, string>> = {
-  alone: 'belongs to a running instance, or to the ledgers of a running cluster.',
-  together: 'belongs to a running instance of one process, which keeps balances in its memory.',
+  alone: 'is in use by a running instance or by the ledgers of a running cluster.',
+  together: 'is in use by a running single-process instance, which keeps balances in memory.',
 };
 
 interface OwnedDatabase {
@@ -46,11 +46,11 @@ export async function ownDatabase(
   const logged: LockWatch = {
     onAway: (reason) => {
       watch.onAway?.(reason);
-      logger.error({ reason }, 'the database is away');
+      logger.error({ reason }, 'the database is unavailable');
     },
     onBack: () => {
       watch.onBack?.();
-      logger.warn('the database is back, and nobody else has had it');
+      logger.warn('the database is available again, and no other process has used it');
     },
     onTaken,
   };
@@ -76,7 +76,7 @@ async function heldLock({ url, mode, owned }: OwnedDatabase): Promise<InstanceLo
     const fault =
       error instanceof InstanceRunning
         ? `${owned ?? place} ${REFUSED[mode]}`
-        : `${place} can not be used: ${error instanceof Error ? error.message : String(error)}`;
+        : `${place} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
     throw new StartFault(fault, { cause: error });
   }
 }

@@ -37,7 +37,7 @@ export async function whenReachable<Result>(
       if (nowMs - loggedMs >= LOG_EVERY_MS) {
         const leftSeconds = Math.ceil((endMs - nowMs) / 1_000);
         logger.warn(
-          `The database at ${host} can not be reached yet and is tried for ${leftSeconds} s: ${error.message}`,
+          `The database at ${host} cannot be reached yet; retrying for ${leftSeconds} s: ${error.message}`,
         );
         loggedMs = nowMs;
       }
