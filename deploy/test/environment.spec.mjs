@@ -40,10 +40,10 @@ async function configOf(release, name) {
 }
 
 it.each([
-  ['the least that is needed', EXTERNAL],
-  ['all that may be given', GIVEN],
+  ['the minimum values', EXTERNAL],
+  ['all optional values', GIVEN],
   ['every service in one process', ALL],
-])('with %s every process accepts its environment and knows every variable in it', async (_what, values) => {
+])('with %s, every process accepts its environment and knows every variable in it', async (_what, values) => {
   const release = await Release.of(values);
   const processes = release.pods().filter(({ name }) => name in SETTINGS);
   expect(processes.length).toBeGreaterThan(0);

@@ -41,8 +41,8 @@ const EVERYTHING = {
 };
 
 const CASES = [
-  ['the least', EXTERNAL],
-  ['everything', EVERYTHING],
+  ['the minimum values', EXTERNAL],
+  ['everything enabled', EVERYTHING],
   ['one process', ALL],
   ['every extension point', EXTENDED],
 ];

@@ -12,9 +12,9 @@ it('renders with its defaults and servers that run elsewhere', async () => {
 
 it.each([
   ['a value that there is not', { ingres: { enabled: true } }, 'ingres'],
-  ['a service that there is not', { services: { gateway: { replicas: 3 } } }, 'gateway'],
+  ['an unknown service', { services: { gateway: { replicas: 3 } } }, 'gateway'],
   ['a misspelt part of a service', { services: { 'api-gateway': { replica: 3 } } }, 'replica'],
-  ['a part of the wrong type', { services: { 'api-gateway': { replicas: 'three' } } }, 'replicas'],
+  ['a value of the wrong type', { services: { 'api-gateway': { replicas: 'three' } } }, 'replicas'],
   [
     'a setting that the process does not have',
     { services: { 'rate-limiter': { settings: { GATEWAY_KEY_CACHE_MS: 5 } } } },
