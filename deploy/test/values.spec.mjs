@@ -11,7 +11,7 @@ it('renders with its defaults and servers that run elsewhere', async () => {
 });
 
 it.each([
-  ['a value that there is not', { ingres: { enabled: true } }, 'ingres'],
+  ['an unknown value', { ingres: { enabled: true } }, 'ingres'],
   ['an unknown service', { services: { gateway: { replicas: 3 } } }, 'gateway'],
   ['a misspelt part of a service', { services: { 'api-gateway': { replica: 3 } } }, 'replica'],
   ['a value of the wrong type', { services: { 'api-gateway': { replicas: 'three' } } }, 'replicas'],
