@@ -137,7 +137,8 @@ describe('the list of keys', () => {
     expect([revoked.status, revoked.body['state']]).toEqual([200, 'revoked']);
     await eventually('the key is wrong', async () => (await chat(apiKey)) === '401 AUTHENTICATION_FAILED');
     const again = await platform.operator('DELETE', `/api_keys/${id}`);
-    expect(again.body).toEqual(revoked.body);
+    // When a key was last used is stored some time after its use.
+    expect({ ...again.body, lastUsedAt: undefined }).toEqual({ ...revoked.body, lastUsedAt: undefined });
   });
 
   it('contains no unknown key', async () => {
