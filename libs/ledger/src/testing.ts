@@ -11,6 +11,7 @@ import {
   type JobDefinition,
   Ledger,
   NANO_PER_USD,
+  NO_MONEY,
   UsageHistory,
 } from '@svc/contracts';
 import { EventStrategy, EventsModule } from '@svc/events';
@@ -173,8 +174,7 @@ export function readsOf(
   return { balances, keySpent };
 }
 
-const NONE = { usdNano: 0n, diemNano: 0n };
-const NOTHING_SPENT = { version: 2n ** 62n, epoch: NONE, month: NONE, lifetime: NONE };
+const NOTHING_SPENT = { version: 2n ** 62n, epoch: NO_MONEY, month: NO_MONEY, lifetime: NO_MONEY };
 
 export const usd = (amount: number): bigint => (BigInt(Math.round(amount * 1e6)) * NANO_PER_USD) / 1_000_000n;
 

@@ -59,6 +59,18 @@ export function tokensCostNano(tokens: number, priceNanoPerMillion: bigint): big
   return (BigInt(tokens) * priceNanoPerMillion + 999_999n) / 1_000_000n;
 }
 
+export const NO_MONEY: Balances = { usdNano: 0n, diemNano: 0n };
+
+/** The sum of two amounts, in each currency. */
+export function plus(a: Balances, b: Balances): Balances {
+  return { usdNano: a.usdNano + b.usdNano, diemNano: a.diemNano + b.diemNano };
+}
+
+/** An amount less another, in each currency; below zero if the other is more. */
+export function minus(a: Balances, b: Balances): Balances {
+  return { usdNano: a.usdNano - b.usdNano, diemNano: a.diemNano - b.diemNano };
+}
+
 /** The sum of both currencies. */
 export function totalNano(balances: Balances): bigint {
   return balances.usdNano + balances.diemNano;

@@ -1,4 +1,4 @@
-import type { Balances, Charge, Hold } from '@svc/contracts';
+import { type Balances, type Charge, type Hold, minus } from '@svc/contracts';
 import { payFrom, sumNano } from './price.js';
 
 /** What a request delivered. `durationMs` may be fractional. */
@@ -27,5 +27,5 @@ export function chargeOf(
 
 /** What the account could spend when the hold was placed, less an amount. */
 export function leftOf({ before }: Hold, amount: Balances): Balances {
-  return { usdNano: before.usdNano - amount.usdNano, diemNano: before.diemNano - amount.diemNano };
+  return minus(before, amount);
 }

@@ -6,6 +6,7 @@ import {
   type Hold,
   type Ledger,
   type Limiter,
+  NO_MONEY,
   Problem,
   type ProblemCode,
   type Usage,
@@ -45,8 +46,6 @@ interface Used {
   readonly earlier?: Usage | undefined;
   readonly durationMs: number;
 }
-
-const NOTHING: Balances = { usdNano: 0n, diemNano: 0n };
 
 /**
  * A request holds ahead at most this share of its account's balance. Money that a request holds but does not
@@ -168,7 +167,7 @@ export class Reservation {
     const answerLines = priceUsages(plan.model, usages);
     if (answerLines.length === 0) {
       await this.release();
-      return NOTHING;
+      return NO_MONEY;
     }
     const lines = [...answerLines, ...(last.completionTokens > 0 ? this.bought : [])];
     const total = sumNano(lines);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { NO_MONEY } from '@svc/contracts';
 import type { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import type { PostedBalances } from './accounts.js';
@@ -20,7 +21,7 @@ export async function readAccount(database: Database, accountId: string): Promis
   const [row] = await database.query<AccountRow>(`SELECT ${COLUMNS} FROM ledger.accounts WHERE id = $1`, [
     accountId,
   ]);
-  return row ? balancesOf(row) : { accountId, balances: { usdNano: 0n, diemNano: 0n }, version: 0n };
+  return row ? balancesOf(row) : { accountId, balances: NO_MONEY, version: 0n };
 }
 
 /**

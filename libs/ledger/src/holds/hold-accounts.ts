@@ -1,8 +1,8 @@
-import { type Balances, Problem } from '@svc/contracts';
+import { type Balances, NO_MONEY, Problem, plus } from '@svc/contracts';
 import type { PostedBalances } from '../accounts/accounts.js';
 import type { AccountPosting } from './hold-book.js';
 import { KeyBudget, type KeySpent } from './key-budget.js';
-import { NOTHING, add, remaining } from './spendable.js';
+import { remaining } from './spendable.js';
 
 export interface BookReads {
   balances(accountId: string): Promise<PostedBalances>;
@@ -24,8 +24,8 @@ export class HoldAccount {
   version = -1n;
   /** Pending while the account's DIEM is being reset. */
   diemChange: PromiseWithResolvers<void> | undefined;
-  private posted = NOTHING;
-  private held = NOTHING;
+  private posted = NO_MONEY;
+  private held = NO_MONEY;
   /** Budgets of the keys that have a limit. */
   private readonly budgets = new Map<string, KeyBudget>();
 
@@ -37,7 +37,7 @@ export class HoldAccount {
 
   /** Changes the held amount; may be negative. */
   hold(more: Balances): void {
-    this.held = add(this.held, more);
+    this.held = plus(this.held, more);
   }
 
   set({ balances, version }: PostedBalances): void {

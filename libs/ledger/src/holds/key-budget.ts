@@ -1,6 +1,6 @@
-import type { Balances, LimitPeriod, SpendingLimit } from '@svc/contracts';
+import { type Balances, type LimitPeriod, NO_MONEY, type SpendingLimit, plus } from '@svc/contracts';
 import type { AccountPosting } from './hold-book.js';
-import { NOTHING, add, least, remaining } from './spendable.js';
+import { least, remaining } from './spendable.js';
 
 /** A key's spending according to the books, as of a version of its account. */
 export interface KeySpent {
@@ -28,14 +28,14 @@ const NO_LIMIT = 2n ** 64n;
 export class KeyBudget {
   /** True if the spending must be read before it can be used. */
   isStale = true;
-  private held = NOTHING;
+  private held = NO_MONEY;
   /** All postings up to this version are counted. */
   private version = -1n;
   /** Later versions already counted: postings of several ledgers arrive in any order. */
   private readonly ahead = new Set<bigint>();
-  private epoch: Period = { start: '', spent: NOTHING };
-  private month: Period = { start: '', spent: NOTHING };
-  private lifetime = NOTHING;
+  private epoch: Period = { start: '', spent: NO_MONEY };
+  private month: Period = { start: '', spent: NO_MONEY };
+  private lifetime = NO_MONEY;
 
   constructor(readonly keyId: string) {}
 
@@ -65,7 +65,7 @@ export class KeyBudget {
     this.isStale = this.ahead.size > MAX_AHEAD;
     for (const spending of spends) {
       if (spending.keyId !== this.keyId) continue;
-      this.lifetime = add(this.lifetime, spending);
+      this.lifetime = plus(this.lifetime, spending);
       this.month = later(this.month, { start: monthOf(spending.day), spent: spending });
       this.epoch = later(this.epoch, { start: spending.day, spent: spending });
     }
@@ -73,22 +73,22 @@ export class KeyBudget {
 
   /** Changes the held amount; may be negative. */
   hold(more: Balances): void {
-    this.held = add(this.held, more);
+    this.held = plus(this.held, more);
   }
 
   /** What the key may take of the account's remaining balance. `today` is in UTC, such as `2026-11-21`. */
   left(account: Balances, limit: SpendingLimit, today: string): Balances {
     const allowed = { usdNano: limit.usdNano ?? NO_LIMIT, diemNano: limit.diemNano ?? NO_LIMIT };
-    const gone = add(this.spent(limit.period, today), this.held);
+    const gone = plus(this.spent(limit.period, today), this.held);
     return least(account, remaining(allowed, gone));
   }
 
   private spent(period: LimitPeriod, today: string): Balances {
     switch (period) {
       case 'EPOCH':
-        return today > this.epoch.start ? NOTHING : this.epoch.spent;
+        return today > this.epoch.start ? NO_MONEY : this.epoch.spent;
       case 'MONTH':
-        return monthOf(today) > this.month.start ? NOTHING : this.month.spent;
+        return monthOf(today) > this.month.start ? NO_MONEY : this.month.spent;
       case 'LIFETIME':
         return this.lifetime;
     }
@@ -97,8 +97,8 @@ export class KeyBudget {
 
 /** Adds to a period, or starts the next one. Late spending of an earlier period is ignored. */
 function later(known: Period, more: Period): Period {
-  if (more.start > known.start) return { start: more.start, spent: add(NOTHING, more.spent) };
-  return more.start === known.start ? { start: known.start, spent: add(known.spent, more.spent) } : known;
+  if (more.start > known.start) return { start: more.start, spent: plus(NO_MONEY, more.spent) };
+  return more.start === known.start ? { start: known.start, spent: plus(known.spent, more.spent) } : known;
 }
 
 function monthOf(day: string): string {

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
-import { type Balances, type Extension, type Hold, type HoldRequest, Problem } from '@svc/contracts';
+import {
+  type Balances,
+  type Extension,
+  type Hold,
+  type HoldRequest,
+  NO_MONEY,
+  Problem,
+  minus,
+  plus,
+} from '@svc/contracts';
 import { within } from '@svc/runtime';
 import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.js';
 import { type AccountPosting, HoldBook } from './hold-book.js';
 import type { KeyBudget } from './key-budget.js';
 import { type Leased, LeaseList } from './lease-list.js';
 import { RecentIds } from './recent-ids.js';
-import { NOTHING, type Take, add, covers, remaining, shortOf, take } from './spendable.js';
+import { type Take, covers, remaining, shortOf, take } from './spendable.js';
 
 export interface MemoryHoldBookOptions {
   /** A hold that is not renewed lapses after this time. */
@@ -137,7 +146,7 @@ export class MemoryHoldBook extends HoldBook {
     if (missing > 0n) {
       const least = missing - (moreNano - atLeastNano);
       const more = this.taken(account, hold, { amountNano: missing, atLeastNano: least });
-      const amount = add(held, more);
+      const amount = plus(held, more);
       placedHold.hold = { ...placedHold.hold, amount };
       this.resize(placedHold, amount);
     }
@@ -235,7 +244,7 @@ export class MemoryHoldBook extends HoldBook {
   private left(account: HoldAccount, { keyId, keyLimit }: Asker): Balances {
     const { available } = account;
     if (!keyLimit) return available;
-    return account.budget(keyId)?.left(available, keyLimit, this.today()) ?? NOTHING;
+    return account.budget(keyId)?.left(available, keyLimit, this.today()) ?? NO_MONEY;
   }
 
   private taken(account: HoldAccount, asker: Asker, wanted: Take): Balances {
@@ -253,7 +262,7 @@ export class MemoryHoldBook extends HoldBook {
     if (!covers(left, hold.amount)) throw new Problem('INSUFFICIENT_BALANCE');
     const more = take(remaining(left, hold.amount), { amountNano: moreNano, atLeastNano });
     if (!more) throw new Problem('INSUFFICIENT_BALANCE');
-    const amount = add(hold.amount, more);
+    const amount = plus(hold.amount, more);
     const again: Hold = { ...hold, amount };
     this.place(this.placedFor(account, again, amount), now);
     return again;
@@ -281,7 +290,7 @@ export class MemoryHoldBook extends HoldBook {
   private place(placedHold: PlacedHold, nowMs: number): void {
     this.placed.set(placedHold.hold.requestId, placedHold);
     placedHold.account.holds += 1;
-    this.change(placedHold, NOTHING, placedHold.amount);
+    this.change(placedHold, NO_MONEY, placedHold.amount);
     this.leases.lease(placedHold, nowMs);
   }
 
@@ -289,7 +298,7 @@ export class MemoryHoldBook extends HoldBook {
     this.placed.delete(placedHold.hold.requestId);
     this.leases.remove(placedHold);
     placedHold.account.holds -= 1;
-    this.change(placedHold, placedHold.amount, NOTHING);
+    this.change(placedHold, placedHold.amount, NO_MONEY);
     if (placedHold.hold.keyId === DIEM_CHANGE_KEY) endDiemChange(placedHold.account);
   }
 
@@ -299,7 +308,7 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   private change({ account, budget }: PlacedHold, from: Balances, to: Balances): void {
-    const more = { usdNano: to.usdNano - from.usdNano, diemNano: to.diemNano - from.diemNano };
+    const more = minus(to, from);
     account.hold(more);
     budget?.hold(more);
   }

@@ -14,8 +14,6 @@ export interface Take {
  */
 const PREFERRED_SHARE = 10n;
 
-export const NOTHING: Balances = { usdNano: 0n, diemNano: 0n };
-
 /** Takes an amount from what is left, DIEM first. `undefined` if there is too little. */
 export function take(left: Balances, { amountNano, atLeastNano, preferredNano }: Take): Balances | undefined {
   const total = left.diemNano + left.usdNano;
@@ -38,10 +36,6 @@ export function remaining(balances: Balances, gone: Balances): Balances {
 
 export function covers(left: Balances, amount: Balances): boolean {
   return left.usdNano >= amount.usdNano && left.diemNano >= amount.diemNano;
-}
-
-export function add(a: Balances, b: Balances): Balances {
-  return { usdNano: a.usdNano + b.usdNano, diemNano: a.diemNano + b.diemNano };
 }
 
 /** The smaller amount in each currency. */

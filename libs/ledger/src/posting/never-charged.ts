@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { type Charge, Charges, Problem, encodeCharge } from '@svc/contracts';
+import { type Charge, Charges, NO_MONEY, Problem, encodeCharge } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import type { ChargeJournal } from './charge-journal.js';
 
@@ -50,7 +50,7 @@ export class NeverCharged implements OnModuleDestroy {
   }
 
   private async tell(charge: Charge): Promise<boolean> {
-    const nothing: Charge = { ...charge, lines: [], cost: { usdNano: 0n, diemNano: 0n }, writeOffNano: 0n };
+    const nothing: Charge = { ...charge, lines: [], cost: NO_MONEY, writeOffNano: 0n };
     try {
       await this.books.post([nothing]);
       await this.books.giveBack(charge);

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, type UsageRecorded, decodeCharge, encodeCharge, usdNumber } from '@svc/contracts';
+import {
+  type Charge,
+  NO_MONEY,
+  type UsageRecorded,
+  decodeCharge,
+  encodeCharge,
+  usdNumber,
+} from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { money, traced } from '@svc/telemetry';
 import { chargeFault } from './charge-fault.js';
@@ -85,7 +92,7 @@ function byAccount(charges: readonly Charge[]): readonly Charge[][] {
 const lastDigit = (accountId: string): number => Number.parseInt(accountId.slice(-1), 16);
 
 /** Sets no balance, since every known version is at least as new. It only ends holds. */
-const NO_CHANGE = { balances: { usdNano: 0n, diemNano: 0n }, version: -1n };
+const NO_CHANGE = { balances: NO_MONEY, version: -1n };
 
 /**
  * Rounds to the precision of the books, so that PostgreSQL's rounding can't move a time into the next month.

@@ -1,4 +1,11 @@
-import type { Balances, Charge, Currency, TransferKind } from '@svc/contracts';
+import {
+  type Balances,
+  type Charge,
+  type Currency,
+  NO_MONEY,
+  type TransferKind,
+  minus,
+} from '@svc/contracts';
 import { REVENUE, WRITE_OFFS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 
 /** A transfer not yet in the books. */
@@ -35,7 +42,7 @@ export function postingOf(
   const transfers: NewTransfer[] = [];
   const clamped = { charges: 0, nano: 0n };
   for (const charge of charges) {
-    const balances = left.get(charge.accountId) ?? accounts.get(charge.accountId)?.balances ?? EMPTY;
+    const balances = left.get(charge.accountId) ?? accounts.get(charge.accountId)?.balances ?? NO_MONEY;
     const cost = affordable(charge.cost, balances);
     const shortNano = charge.cost.usdNano - cost.usdNano + charge.cost.diemNano - cost.diemNano;
     if (shortNano > 0n) {
@@ -46,10 +53,7 @@ export function postingOf(
       shortNano === 0n ? charge : { ...charge, cost, writeOffNano: charge.writeOffNano + shortNano };
     posted.push(asPosted);
     addTransfers(transfers, asPosted);
-    left.set(charge.accountId, {
-      usdNano: balances.usdNano - cost.usdNano,
-      diemNano: balances.diemNano - cost.diemNano,
-    });
+    left.set(charge.accountId, minus(balances, cost));
   }
   const after = Array.from(left, ([accountId, balances]) => ({
     accountId,
@@ -58,8 +62,6 @@ export function postingOf(
   }));
   return { charges: posted, transfers, accounts: after, clamped };
 }
-
-const EMPTY: Balances = { usdNano: 0n, diemNano: 0n };
 
 function affordable(cost: Balances, left: Balances): Balances {
   if (cost.usdNano <= left.usdNano && cost.diemNano <= left.diemNano) return cost;
