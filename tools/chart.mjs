@@ -30,7 +30,7 @@ const write = async (path, value) => {
   const text = await format(JSON.stringify(value), { ...options, parser: 'json' });
   if (!process.argv.includes('--check')) return writeFileSync(file, text);
   if (readFileSync(file, 'utf8') !== text)
-    faults.push(`${path} is not what the schemas say. Run npm run chart.`);
+    faults.push(`${path}: does not match the schemas; update it with: npm run chart`);
 };
 
 const owned = variablesOfChart();

@@ -36,9 +36,7 @@ const all = [
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !all.some((check) => check.name === name));
 if (unknown.length > 0) {
-  console.error(
-    `There is no check ${unknown.join(', ')}. They are: ${all.map(({ name }) => name).join(', ')}`,
-  );
+  console.error(`Unknown check ${unknown.join(', ')}. Checks: ${all.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
 const checks = all.filter(({ name }) => named.length === 0 || named.includes(name));

@@ -27,7 +27,7 @@ const STEPS = {
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !Object.hasOwn(STEPS, name));
 if (unknown.length > 0) {
-  console.error(`There is no step ${unknown.join(', ')}. The steps are ${Object.keys(STEPS).join(', ')}.`);
+  console.error(`Unknown step ${unknown.join(', ')}. The steps are ${Object.keys(STEPS).join(', ')}.`);
   process.exit(2);
 }
 for (const name of named.length > 0 ? named : Object.keys(STEPS)) {

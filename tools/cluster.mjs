@@ -23,7 +23,7 @@ async function start() {
   const replicas = parseReplicas(values.replicas);
   await mkdir(dataDir, { recursive: true });
   await chmod(dataDir, 0o711);
-  say('infra', 'starts');
+  say('infra', 'is starting');
   const shared = {
     ...(await infra.up()),
     SVC_INTERNAL_TOKEN: env.SVC_INTERNAL_TOKEN ?? randomBytes(32).toString('base64url'),
@@ -57,9 +57,9 @@ async function start() {
 async function stop() {
   if (isStopping) return;
   isStopping = true;
-  console.log('\nstopping; answers under way end first');
+  console.log('\nstopping; waiting for running responses to end');
   const killed = (await cluster?.stop()) ?? [];
-  for (const name of killed) say(name, 'did not end well');
+  for (const name of killed) say(name, 'had to be killed');
   await infra.down();
   process.exit(killed.length > 0 ? 1 : 0);
 }

@@ -122,6 +122,6 @@ ${kinds('ContentPart', 'type')}
 if (!process.argv.includes('--check')) {
   writeFileSync(file, text);
 } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
-  console.log(`${path}: is not what the schemas say; write it anew by: npm run compatibility`);
+  console.log(`${path}: does not match the schemas; update it with: npm run compatibility`);
   process.exitCode = 1;
 }

@@ -81,7 +81,7 @@ async function check() {
   );
   const faults = [
     ...[...differing.map(([path]) => path), ...leftOver()].map(
-      (path) => `${path}: is not what tools/observe makes; write it anew by: npm run dashboards`,
+      (path) => `${path}: does not match tools/observe; update it with: npm run dashboards`,
     ),
     ...runbookFaults(),
   ];

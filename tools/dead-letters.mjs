@@ -12,12 +12,12 @@ const CHARS = 300;
 const SHOW = {
   async list(letters, event) {
     const { topic, readable, unreadable } = await letters.list(event);
-    console.log(`${topic}: ${readable.length} can be replayed, ${unreadable.length} can't be read`);
+    console.log(`${topic}: ${readable.length} can be replayed, ${unreadable.length} unreadable`);
     for (const { key, payload } of unreadable) console.log(`  ${key} ${payload.slice(0, CHARS)}`);
   },
   async replay(letters, event) {
     const { topic, published, unreadable } = await letters.replay(event);
-    console.log(`${topic}: ${published} published again, ${unreadable} left, which this version can't read`);
+    console.log(`${topic}: ${published} replayed, ${unreadable} left because this version cannot read them`);
   },
 };
 
@@ -26,7 +26,7 @@ const events = EVENTS.filter((event) => topic === undefined || event.topic === t
 try {
   if (!Object.hasOwn(SHOW, command ?? '')) throw new Error(USAGE);
   if (events.length === 0)
-    throw new Error(`There is no topic ${topic}. Topics: ${EVENTS.map((event) => event.topic).join(', ')}`);
+    throw new Error(`Unknown topic ${topic}. Topics: ${EVENTS.map((event) => event.topic).join(', ')}`);
   const letters = await openDeadLetters(loadConfig(deadLettersConfig, process.env));
   try {
     for (const event of events) await SHOW[command](letters, event);

@@ -73,8 +73,8 @@ if (import.meta.main) {
     const made = await firstAccount(config.OPERATOR_URL, config.SVC_OPERATOR_TOKEN);
     console.log(
       made
-        ? `Account ${made.id} has ${USD} USD. Its key is shown this once:\n  API key        ${made.apiKey}`
-        : 'There are accounts already, so no first one is opened.',
+        ? `Account ${made.id} has ${USD} USD. Its API key is shown only now:\n  API key        ${made.apiKey}`
+        : 'Accounts already exist, so no first account was opened.',
     );
   } catch (error) {
     console.error(error.cause ? `${error.message}: ${error.cause.message ?? error.cause}` : error.message);

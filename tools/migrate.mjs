@@ -6,7 +6,7 @@ try {
   const { DATABASE_URL: url } = loadConfig(migrationsConfig, process.env);
   const applied = await migrate(url);
   for (const name of applied) console.log(`applied ${name}`);
-  if (applied.length === 0) console.log('every migration is there');
+  if (applied.length === 0) console.log('all migrations were already applied');
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

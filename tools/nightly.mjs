@@ -75,7 +75,7 @@ const { values, positionals } = parseArgs({
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(PARTS, name));
 if (values.list || unknown.length > 0) {
-  if (unknown.length > 0) console.error(`There is no part ${unknown.join(', ')}. The parts are:`);
+  if (unknown.length > 0) console.error(`Unknown part ${unknown.join(', ')}. The parts are:`);
   for (const [name, { about }] of Object.entries(PARTS)) console.log(`${name.padEnd(10)} ${about}`);
   process.exit(values.list ? 0 : 2);
 }

@@ -38,7 +38,7 @@ async function whatRuns() {
   if (cluster && (await answers(cluster.processes[0].address))) return cluster;
   const address = `127.0.0.1:${process.env.OPERATOR_PORT ?? '3001'}`;
   if (!(await answers(address)))
-    throw new Error('nothing runs here: start it by npm start or npm run cluster');
+    throw new Error('no platform is running: start one with npm start or npm run cluster');
   const { SVC_METRICS_TOKEN, SVC_OPERATOR_TOKEN } = process.env;
   const kept = () => readFile(join(dataDir, 'operator-token'), 'utf8').then((token) => token.trim());
   return {

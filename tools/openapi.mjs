@@ -21,6 +21,6 @@ const text = stringify(openApiDocument({ audience: 'public', version }), {
 if (!process.argv.includes('--check')) {
   writeFileSync(file, text);
 } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
-  console.log(`${path}: is not what the code describes; write it anew by: npm run openapi`);
+  console.log(`${path}: does not match the code; update it with: npm run openapi`);
   process.exitCode = 1;
 }

@@ -251,7 +251,7 @@ else process.exitCode = spawnSync('vitest', ['run', ...args], { stdio: 'inherit'
   it('lists its parts, and refuses an unknown part', () => {
     const { stdout, stderr, status } = spawnSync(process.execPath, [nightly, 'lang'], { encoding: 'utf8' });
     expect(status).toBe(2);
-    expect(stderr).toBe('There is no part lang. The parts are:\n');
+    expect(stderr).toBe('Unknown part lang. The parts are:\n');
     expect(stdout).toMatch(/^long +\S.*\nmutations +\S/);
   });
 });

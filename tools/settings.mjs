@@ -37,6 +37,6 @@ const text = [
 const file = join(root, path);
 if (!process.argv.includes('--check')) writeFileSync(file, text);
 else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
-  console.error(`${path} is not what the schemas say. Run npm run settings.`);
+  console.error(`${path}: does not match the schemas; update it with: npm run settings`);
   process.exitCode = 1;
 }

@@ -134,7 +134,7 @@ async function judge() {
 
 const missing = await refusal();
 if (missing) {
-  console.error(`not tried on a kubelet: ${missing}`);
+  console.error(`not tested on a kubelet: ${missing}`);
   process.exit(1);
 }
 try {

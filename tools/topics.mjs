@@ -6,8 +6,8 @@ import { loadConfig } from '@svc/runtime';
 try {
   const config = loadConfig(topicsConfig, process.env);
   const made = await createTopics(kafkaConnection(config), EVENTS, topicTerms(config));
-  for (const topic of made) console.log(`made ${topic}`);
-  if (made.length === 0) console.log('every topic is there');
+  for (const topic of made) console.log(`created ${topic}`);
+  if (made.length === 0) console.log('all topics already exist');
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -27,7 +27,7 @@ export async function openDatabase(
   const owned = url === undefined ? dataDir : 'The database';
   await ownDatabase({ url: databaseUrl, mode: 'alone', owned, waitMs, prepare: migrate }, starting, {
     onHeld: (isHeld) => (isOurs = isHeld),
-    onAway: () => readiness.report('database', 'it is away'),
+    onAway: () => readiness.report('database', 'it is unavailable'),
     onBack: () => readiness.report('database'),
     onTaken,
   });

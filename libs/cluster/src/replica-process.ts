@@ -73,7 +73,7 @@ export class ReplicaProcess {
     const endMs = performance.now() + deadlineMs;
     while (!this.isReady) {
       if (performance.now() > endMs)
-        throw new Error(`${this.name} is not ready in time: see ${this.options.logPath}`);
+        throw new Error(`${this.name} did not become ready before the deadline: see ${this.options.logPath}`);
       await sleep(20);
     }
   }

@@ -75,7 +75,7 @@ function authorityOf({ KAFKA_CA_FILE: file }: KafkaConfig): NonNullable<KafkaCon
     new X509Certificate(ca);
     return { ca };
   } catch (error) {
-    throw new StartFault(`KAFKA_CA_FILE: ${error instanceof Error ? error.message : 'can not be read'}`);
+    throw new StartFault(`KAFKA_CA_FILE: ${error instanceof Error ? error.message : 'cannot be read'}`);
   }
 }
 

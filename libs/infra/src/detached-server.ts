@@ -76,7 +76,9 @@ export abstract class DetachedServer implements Server {
       const ports = await this.#choosePorts();
       if (await this.#launch(ports)) return this.addressOf(ports);
       if (attempt === ATTEMPTS) {
-        throw new Error(`${this.variable}: it does not start.\n${(await this.#log()).slice(-TAIL_CHARS)}`);
+        throw new Error(
+          `${this.variable}: the server did not start.\n${(await this.#log()).slice(-TAIL_CHARS)}`,
+        );
       }
     }
   }
@@ -98,12 +100,12 @@ export abstract class DetachedServer implements Server {
     const running = await this.#running();
     if (!running) return;
     signal(running.pid, 'SIGKILL');
-    if (!(await this.#ends(running, KILL_MS))) throw new Error(`Process ${running.pid} does not end`);
+    if (!(await this.#ends(running, KILL_MS))) throw new Error(`Process ${running.pid} did not exit`);
   }
 
   async pause(): Promise<void> {
     const running = await this.#running();
-    if (!running) throw new Error(`${this.variable}: it does not run`);
+    if (!running) throw new Error(`${this.variable}: the server is not running`);
     signal(running.pid, 'SIGSTOP');
   }
 

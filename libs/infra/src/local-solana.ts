@@ -71,7 +71,7 @@ export class LocalSolana {
       await import('litesvm');
       return undefined;
     } catch (error) {
-      return `LiteSVM can not be loaded on this machine: ${String(error)}`;
+      return `LiteSVM cannot be loaded on this machine: ${String(error)}`;
     }
   }
 

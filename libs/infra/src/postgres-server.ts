@@ -60,12 +60,12 @@ export class PostgresServer implements Server {
     for (const member of family) signal(member, 'SIGKILL');
     const ended = async (): Promise<boolean> =>
       (await Promise.all(family.map(birthOf))).every((birth) => birth === undefined);
-    if (!(await until(ended, KILL_MS))) throw new Error(`PostgreSQL (process ${pid}) does not end`);
+    if (!(await until(ended, KILL_MS))) throw new Error(`PostgreSQL (process ${pid}) did not exit`);
   }
 
   async pause(): Promise<void> {
     const pid = await this.#pid();
-    if (pid === undefined) throw new Error(`${this.variable}: it does not run`);
+    if (pid === undefined) throw new Error(`${this.variable}: the server is not running`);
     // Once stopped, it can't start further processes.
     signal(pid, 'SIGSTOP');
     for (const member of await familyOf(pid)) signal(member, 'SIGSTOP');

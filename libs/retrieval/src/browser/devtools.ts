@@ -60,7 +60,7 @@ export class DevTools {
       const socket = new WebSocket(url, { dispatcher });
       const opened = Promise.withResolvers<void>();
       socket.addEventListener('open', () => opened.resolve());
-      socket.addEventListener('error', () => opened.reject(new BrowserFailed('the browser is away')));
+      socket.addEventListener('error', () => opened.reject(new BrowserFailed('the browser is unavailable')));
       const leave = (): void => opened.reject(signal.reason as Error);
       signal.addEventListener('abort', leave, { once: true });
       try {
@@ -77,7 +77,7 @@ export class DevTools {
       signal.throwIfAborted();
       throw error instanceof BrowserFailed
         ? error
-        : new BrowserFailed('the browser is away', { cause: error });
+        : new BrowserFailed('the browser is unavailable', { cause: error });
     }
   }
 
@@ -133,7 +133,7 @@ async function debuggerUrl(address: string, signal: AbortSignal): Promise<string
     text += String(piece);
     if (text.length > DISCOVERY_BYTES) break;
   }
-  if (statusCode !== 200) throw new BrowserFailed('the browser is away');
+  if (statusCode !== 200) throw new BrowserFailed('the browser is unavailable');
   const { webSocketDebuggerUrl } = JSON.parse(text) as { webSocketDebuggerUrl: string };
   const { pathname } = new URL(webSocketDebuggerUrl);
   return `${url.protocol === 'https:' ? 'wss' : 'ws'}://${url.host}${pathname}`;

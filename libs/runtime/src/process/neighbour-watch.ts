@@ -19,7 +19,7 @@ export class NeighbourWatch {
    * fails. With `forStartOnly` probing stops after the first success.
    */
   add(name: string, probe: () => Promise<unknown>, { forStartOnly = false } = {}): void {
-    this.readiness.report(name, 'it has not answered yet');
+    this.readiness.report(name, 'it has not responded yet');
     let failures = 0;
     let isAsking = false;
     const ask = async (): Promise<void> => {

@@ -81,8 +81,8 @@ function decimal(field: NumberField, max: number, help: string): NumberFlag {
 }
 
 const NUMBER_FLAGS: { readonly [flag: string]: NumberFlag } = {
-  port: whole('port', 65_535, 'port to listen on; 0 takes a free one'),
-  seed: whole('seed', Number.MAX_SAFE_INTEGER, 'seed of answers, jitter and random faults'),
+  port: whole('port', 65_535, 'port to listen on; 0 selects a free port'),
+  seed: whole('seed', Number.MAX_SAFE_INTEGER, 'seed of completions, jitter and random faults'),
   'ttft-ms': decimal('ttftMs', TEN_MINUTES_MS, 'time to the first token'),
   'itl-ms': decimal('itlMs', TEN_MINUTES_MS, 'time between two tokens'),
   jitter: decimal('jitter', 1, 'fraction by which each wait varies'),
@@ -91,13 +91,13 @@ const NUMBER_FLAGS: { readonly [flag: string]: NumberFlag } = {
     MILLION,
     'prefill time per uncached prompt token, microseconds',
   ),
-  'output-tokens': whole('outputTokens', MILLION, 'tokens of an answer without a limit of its own'),
+  'output-tokens': whole('outputTokens', MILLION, 'tokens of a completion if the request sets no limit'),
   'reasoning-tokens': whole('reasoningTokens', MILLION, 'reasoning tokens of models that reason'),
-  'context-tokens': whole('contextTokens', Number.MAX_SAFE_INTEGER, 'refuse longer prompts; 0 for no limit'),
+  'context-tokens': whole('contextTokens', Number.MAX_SAFE_INTEGER, 'reject longer prompts; 0 for no limit'),
   'max-parallel': whole('maxParallel', MILLION, 'requests served at once; 0 for no limit'),
   'max-queue': whole('maxQueue', MILLION, 'requests that may wait for a slot'),
   'queue-full-status': whole('queueFullStatus', 599, 'status when the queue is full: 503 or 429'),
-  'cache-min-tokens': whole('cacheMinTokens', MILLION, 'fewer cached tokens than this count as none'),
+  'cache-min-tokens': whole('cacheMinTokens', MILLION, 'fewer cached tokens than this are reported as 0'),
   'cache-blocks': whole('cacheBlocks', 10 * MILLION, 'capacity of the prefix cache in blocks of 64 tokens'),
   'fail-rate': decimal('failRate', 1, 'fraction of requests that fail'),
   'log-requests': whole('logRequests', MILLION, 'requests kept in the log; 0 turns it off'),
@@ -106,12 +106,12 @@ const NUMBER_FLAGS: { readonly [flag: string]: NumberFlag } = {
 
 const TEXT_FLAGS: { readonly [flag: string]: string } = {
   host: 'address to listen on',
-  models: 'comma list; other models get 404. Without it any id is accepted',
-  'fail-faults': 'comma list of faults that --fail-rate picks from',
+  models: 'comma-separated list; other models get 404. If unset, any id is accepted',
+  'fail-faults': 'comma-separated list of faults that --fail-rate chooses from',
 };
 
 const BOOLEAN_FLAGS: { readonly [flag: string]: string } = {
-  'no-prefix-cache': 'do not remember prompts',
+  'no-prefix-cache': 'do not cache prompts',
   help: 'show this text',
 };
 

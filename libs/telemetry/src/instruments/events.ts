@@ -7,7 +7,7 @@ export const events = {
     {
       name: 'messaging.client.operation.duration',
       unit: 's',
-      help: 'One batch of events into the log.',
+      help: 'Time to store a batch of events in the event log.',
       labels: ['messaging.system', 'error.type'],
     },
     SECONDS.http,
@@ -16,7 +16,7 @@ export const events = {
     {
       name: 'svc.events.batch.size',
       unit: '{event}',
-      help: 'Events in a batch.',
+      help: 'Events per stored batch.',
       labels: ['messaging.system'],
     },
     BATCH,
@@ -30,14 +30,14 @@ export const events = {
   failing: new Gauge({
     name: 'svc.events.failing',
     unit: '1',
-    help: 'Whether the log took nothing when it was last asked: 1, or 0.',
+    help: '1 if the last write to the event log failed, otherwise 0.',
     labels: ['messaging.system'],
   }),
   processed: new Histogram(
     {
       name: 'messaging.process.duration',
       unit: 's',
-      help: 'A batch of events in the hands of its consumer.',
+      help: 'Time that a consumer takes to handle a batch of events.',
       labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
     },
     SECONDS.http,
@@ -51,13 +51,13 @@ export const events = {
   dead: new Counter({
     name: 'svc.events.dead',
     unit: '{event}',
-    help: 'Events that could not be read and lie in the topic for dead ones.',
+    help: 'Unreadable events that were moved to the dead-letter topic.',
     labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
   }),
   failures: new Gauge({
     name: 'svc.events.failures',
     unit: '{failure}',
-    help: 'Failures of a consumer since the last batch that it handled.',
+    help: 'Consecutive failures of a consumer since its last successful batch.',
     labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
   }),
   lag: new Gauge({
@@ -69,14 +69,14 @@ export const events = {
   oldest: new Gauge({
     name: 'svc.events.oldest_unhandled.age',
     unit: 's',
-    help: 'The age of the oldest event that a group has not handled, to the interval at which it is looked at.',
+    help: 'The age of the oldest event that a group has not handled, accurate to the interval of its measurement.',
     labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
   }),
   jobDuration: new Histogram(
     {
       name: 'svc.jobs.duration',
       unit: 's',
-      help: 'Jobs, one try each.',
+      help: 'Time that an attempt of a job takes.',
       labels: ['svc.job', 'svc.job.outcome'],
     },
     SECONDS.http,
@@ -84,7 +84,7 @@ export const events = {
   jobsFailed: new Counter({
     name: 'svc.jobs.failed',
     unit: '{job}',
-    help: 'Jobs that have failed for good.',
+    help: 'Jobs that failed permanently.',
     labels: ['svc.job'],
   }),
   jobs: new Gauge({

@@ -8,7 +8,7 @@ export const inference = {
     {
       name: 'gen_ai.server.request.duration',
       unit: 's',
-      help: 'Completions from their first byte in to their last byte out.',
+      help: 'Duration of completions, from the first byte of the request to the last byte of the response.',
       labels: ['gen_ai.request.model', 'error.type'],
       constants: genAi,
     },
@@ -18,7 +18,7 @@ export const inference = {
     {
       name: 'gen_ai.server.time_to_first_token',
       unit: 's',
-      help: 'Streams: from the request to the first chunk that its client got.',
+      help: 'Streams: time from the request to the first chunk sent to the client.',
       labels: ['gen_ai.request.model', 'svc.backend'],
       constants: genAi,
     },
@@ -28,7 +28,7 @@ export const inference = {
     {
       name: 'gen_ai.server.time_per_output_token',
       unit: 's',
-      help: 'Streams: the time from the first chunk to the end, by the tokens after the first.',
+      help: 'Streams: time per output token after the first chunk.',
       labels: ['gen_ai.request.model', 'svc.backend'],
       constants: genAi,
     },
@@ -37,34 +37,34 @@ export const inference = {
   inputTokens: new Counter({
     name: 'gen_ai.client.inference.usage.input_tokens',
     unit: '{token}',
-    help: 'Tokens of prompts that were charged.',
+    help: 'Prompt tokens charged.',
     labels: ['gen_ai.request.model', 'svc.backend'],
     constants: genAi,
   }),
   outputTokens: new Counter({
     name: 'gen_ai.client.inference.usage.output_tokens',
     unit: '{token}',
-    help: 'Tokens of answers that were charged.',
+    help: 'Completion tokens charged.',
     labels: ['gen_ai.request.model', 'svc.backend'],
     constants: genAi,
   }),
   doubted: new Counter({
     name: 'svc.gateway.counts_doubted',
     unit: '{count}',
-    help: 'Counts of backends that can not be true, too high or too low for what was sent or delivered, and were not charged.',
+    help: 'Implausible token counts of backends, too high or too low for the prompt or the delivered text, which were replaced by own counts.',
     labels: ['gen_ai.request.model', 'svc.backend', 'svc.doubt'],
   }),
   streams: new Gauge({
     name: 'svc.gateway.streams',
     unit: '{stream}',
-    help: 'Completions under way.',
+    help: 'Running completions.',
     labels: [],
   }),
   letGo: new Histogram(
     {
       name: 'svc.gateway.abort.duration',
       unit: 's',
-      help: 'From the moment a client has gone until its backend is let go and its answer settled.',
+      help: 'Time from the disconnection of a client until its backend request is cancelled and its completion is settled.',
       labels: [],
     },
     SECONDS.call,

@@ -6,7 +6,7 @@ export const limits = {
     {
       name: 'svc.limits.refusals',
       unit: '{request}',
-      help: 'Requests that a limit refused, by its type.',
+      help: 'Requests rejected by a limit, by type of limit.',
       labels: ['svc.limits.type'],
     },
     [['RPM'], ['TPM'], ['CONCURRENT'], ['FAILED_REQUESTS']],
@@ -14,19 +14,19 @@ export const limits = {
   alone: new Gauge({
     name: 'svc.limits.alone',
     unit: '1',
-    help: 'Whether this process counts alone, since the shared count does not answer: 1, or 0.',
+    help: '1 if this process counts limits alone because the shared count is unavailable, otherwise 0.',
     labels: [],
   }),
   faults: new Counter({
     name: 'svc.limits.faults',
     unit: '{call}',
-    help: 'Calls to the shared count without an answer in time.',
+    help: 'Calls to the shared count that timed out.',
     labels: [],
   }),
   countedAlone: new Counter({
     name: 'svc.limits.local_decisions',
     unit: '{decision}',
-    help: 'What was decided from the local share.',
+    help: 'Decisions made from the local share.',
     labels: ['svc.limits.outcome'],
   }),
 };

@@ -6,20 +6,20 @@ export const money = {
   held: new Gauge({
     name: 'svc.money.held',
     unit: '{USD}',
-    help: 'Money that live requests of this process hold.',
+    help: 'Money held by running requests of this process.',
     labels: ['svc.currency'],
   }),
   charged: new Counter({
     name: 'svc.money.charged',
     unit: '{USD}',
-    help: 'What was charged for answers.',
+    help: 'Money charged for responses.',
     labels: ['svc.currency', 'gen_ai.request.model'],
   }),
   writtenOff: new Counter(
     {
       name: 'svc.money.written_off',
       unit: '{USD}',
-      help: 'What was delivered and nobody pays: as an answer is settled, or as its charge is posted.',
+      help: 'Cost of delivered responses that was written off, when the response was settled or when its charge was posted.',
       labels: ['svc.step'],
     },
     [['settling'], ['posting']],
@@ -28,7 +28,7 @@ export const money = {
     {
       name: 'svc.money.refunded',
       unit: '{USD}',
-      help: 'What was given back of charges.',
+      help: 'Money refunded.',
       labels: ['svc.currency'],
     },
     [['USD'], ['DIEM']],
@@ -37,7 +37,7 @@ export const money = {
     {
       name: 'svc.money.refused',
       unit: '{USD}',
-      help: 'What requests wanted to hold and could not, by the problem they were refused with.',
+      help: 'Holds that were rejected, by error code.',
       labels: ['svc.problem'],
     },
     [['INSUFFICIENT_BALANCE']],
@@ -45,20 +45,20 @@ export const money = {
   holds: new Gauge({
     name: 'svc.ledger.holds',
     unit: '{hold}',
-    help: 'Live holds of requests of this process.',
+    help: 'Open holds of requests of this process.',
     labels: [],
   }),
   oldestHold: new Gauge({
     name: 'svc.ledger.hold.age',
     unit: 's',
-    help: 'The age of the oldest live hold of this process.',
+    help: 'The age of the oldest open hold of this process.',
     labels: [],
   }),
   callDuration: new Histogram(
     {
       name: 'svc.ledger.call.duration',
       unit: 's',
-      help: 'Calls of a request to the ledger.',
+      help: 'Duration of calls to the ledger.',
       labels: ['svc.ledger.call', 'error.type'],
     },
     SECONDS.call,
@@ -67,7 +67,7 @@ export const money = {
     {
       name: 'svc.ledger.settlements',
       unit: '{charge}',
-      help: 'Charges made durable: in the event log, directly in the books, in the journal; or refused, and then never charged.',
+      help: 'Settled charges, by where they were stored: in the event log, directly in the books or in the journal; or refused, and then never charged.',
       labels: ['svc.ledger.way'],
     },
     [['log'], ['direct'], ['journal'], ['refused']],
@@ -75,33 +75,33 @@ export const money = {
   unposted: new Gauge({
     name: 'svc.ledger.unposted',
     unit: '{charge}',
-    help: 'Charges that the event log did not take and that wait in this process to be posted.',
+    help: 'Charges that the event log did not accept and that wait in this process to be posted.',
     labels: [],
   }),
   postingDuration: new Histogram(
     {
       name: 'svc.ledger.posting.duration',
       unit: 's',
-      help: 'One batch of charges into the books.',
+      help: 'Time to post a batch of charges to the books.',
       labels: [],
     },
     SECONDS.http,
   ),
   postingSize: new Histogram(
-    { name: 'svc.ledger.posting.size', unit: '{charge}', help: 'Charges in a batch.', labels: [] },
+    { name: 'svc.ledger.posting.size', unit: '{charge}', help: 'Charges per posted batch.', labels: [] },
     BATCH,
   ),
   rejected: new Counter({
     name: 'svc.ledger.rejected_charges',
     unit: '{charge}',
-    help: 'Charges that can not be posted and wait for someone to look at them.',
+    help: 'Charges that cannot be posted and need an operator.',
     labels: [],
   }),
   audits: new Counter(
     {
       name: 'svc.ledger.audit.runs',
       unit: '{run}',
-      help: 'Audits by scope and result: proved, wrong, or failed where it could not be told.',
+      help: 'Audits by scope and result: `proved` without mismatches, `wrong` with mismatches, or `failed` to complete.',
       labels: ['svc.audit.scope', 'svc.audit.result'],
     },
     [
@@ -114,26 +114,26 @@ export const money = {
   wrong: new Gauge({
     name: 'svc.ledger.audit.wrong_time',
     unit: 's',
-    help: 'When an audit of this process last found a fault, since 1970.',
+    help: 'When an audit of this process last found a mismatch, as Unix time.',
     labels: ['svc.audit.scope'],
   }),
   proved: new Gauge({
     name: 'svc.ledger.audit.proved_time',
     unit: 's',
-    help: 'When an audit last proved the books, since 1970.',
+    help: 'When an audit of the books last found no mismatches, as Unix time.',
     labels: ['svc.audit.scope'],
   }),
   holdsLost: new Counter({
     name: 'svc.ledger.holds_lost',
     unit: '{hold}',
-    help: 'Holds that Redis lost while their requests lived and that could not be taken again: that money may be authorised twice.',
+    help: 'Holds that Redis lost during their requests and that could not be restored, so their money may be authorised twice.',
     labels: [],
   }),
   lostAmount: new Counter(
     {
       name: 'svc.ledger.holds_lost.amount',
       unit: '{USD}',
-      help: 'The money of those holds.',
+      help: 'The money of holds that Redis lost and that could not be restored.',
       labels: ['svc.currency'],
     },
     [['USD'], ['DIEM']],
@@ -141,7 +141,7 @@ export const money = {
   marksMissing: new Counter({
     name: 'svc.ledger.marks_missing',
     unit: '{mark}',
-    help: 'Buckets of accounts that Redis knew nothing of: at its first start, or because it lost its memory.',
+    help: 'Buckets of accounts without a generation marker in Redis: at its first start, or because it lost data.',
     labels: [],
   }),
 };

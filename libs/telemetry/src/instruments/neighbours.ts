@@ -7,7 +7,7 @@ export const neighbours = {
     {
       name: 'db.client.operation.duration',
       unit: 's',
-      help: 'Calls to PostgreSQL and to Redis.',
+      help: 'Duration of calls to PostgreSQL and Redis.',
       labels: ['db.system.name', 'db.operation.name', 'error.type'],
     },
     SECONDS.database,
@@ -21,26 +21,26 @@ export const neighbours = {
   connectionsMax: new Gauge({
     name: 'db.client.connection.max',
     unit: '{connection}',
-    help: 'Connections that a pool may have.',
+    help: 'The maximum number of connections of a pool.',
     labels: ['db.client.connection.pool.name'],
   }),
   connectionsPending: new Gauge({
     name: 'db.client.connection.pending_requests',
     unit: '{request}',
-    help: 'Who waits for a connection.',
+    help: 'Operations that wait for a connection of a pool.',
     labels: ['db.client.connection.pool.name'],
   }),
   redisUp: new Gauge({
     name: 'svc.redis.up',
     unit: '1',
-    help: 'Whether a connection to Redis stands: 1, or 0.',
+    help: '1 if the connection to Redis is up, otherwise 0.',
     labels: ['svc.connection'],
   }),
   calls: new Histogram(
     {
       name: 'http.client.request.duration',
       unit: 's',
-      help: 'Calls to other processes of the deployment.',
+      help: 'Duration of calls to other processes of the deployment.',
       labels: ['url.template', 'error.type'],
     },
     SECONDS.call,
@@ -48,13 +48,13 @@ export const neighbours = {
   resting: new Gauge({
     name: 'svc.neighbour.resting',
     unit: '1',
-    help: 'Whether an address is left out, since it failed or missed a heartbeat: 1, or 0.',
+    help: '1 if an address gets no calls because it failed or missed a heartbeat, otherwise 0.',
     labels: ['server.address'],
   }),
   callsInFlight: new Gauge({
     name: 'svc.neighbour.calls',
     unit: '{call}',
-    help: 'Calls to an address: under way, or waiting for a connection.',
+    help: 'Calls to an address that are running or wait for a connection.',
     labels: ['server.address', 'svc.call.state'],
   }),
 };

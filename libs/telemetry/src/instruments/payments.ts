@@ -6,7 +6,7 @@ export const payments = {
   open: new Gauge({
     name: 'svc.payments.open',
     unit: '{payment}',
-    help: 'Payments that have not ended, by rail and state; all processes report the same. UNKNOWN: the chain does not show what became of it.',
+    help: 'Payments that have not ended, by rail and state; all processes report the same. UNKNOWN: the chain does not show the outcome.',
     labels: ['svc.payments.rail', 'svc.payments.state'],
   }),
   oldest: new Gauge({
@@ -19,7 +19,7 @@ export const payments = {
     {
       name: 'svc.payments.ended',
       unit: '{payment}',
-      help: 'Payments that have ended, by how.',
+      help: 'Payments that have ended, by outcome.',
       labels: ['svc.payments.rail', 'svc.payments.state'],
     },
     [
@@ -33,7 +33,7 @@ export const payments = {
     {
       name: 'svc.payments.credited',
       unit: '{USD}',
-      help: 'What wallets were credited for what has arrived on a chain.',
+      help: 'Money credited to wallets for payments received on a chain.',
       labels: ['svc.payments.rail'],
     },
     [['base'], ['solana']],
@@ -42,7 +42,7 @@ export const payments = {
     {
       name: 'svc.payments.reversed',
       unit: '{payment}',
-      help: 'Credited payments that their chain no longer had, whose credit was taken back.',
+      help: 'Credited payments that disappeared from their chain, and whose credit was reversed.',
       labels: ['svc.payments.rail'],
     },
     [['base'], ['solana']],
@@ -51,7 +51,7 @@ export const payments = {
     {
       name: 'svc.payments.audit.runs',
       unit: '{run}',
-      help: 'Audits of payments by scope and result: proved, wrong, or failed where it could not be told.',
+      help: 'Audits of payments by scope and result: `proved` without mismatches, `wrong` with mismatches, or `failed` to complete.',
       labels: ['svc.audit.scope', 'svc.audit.result'],
     },
     [
@@ -66,20 +66,20 @@ export const payments = {
   wrong: new Gauge({
     name: 'svc.payments.audit.wrong_time',
     unit: 's',
-    help: 'When an audit of this process last found a fault, since 1970.',
+    help: 'When an audit of this process last found a mismatch, as Unix time.',
     labels: ['svc.audit.scope'],
   }),
   proved: new Gauge({
     name: 'svc.payments.audit.proved_time',
     unit: 's',
-    help: 'When an audit last proved the payments, since 1970.',
+    help: 'When an audit of the payments last found no mismatches, as Unix time.',
     labels: ['svc.audit.scope'],
   }),
   signIns: new Counter(
     {
       name: 'svc.payments.sign_ins',
       unit: '{sign_in}',
-      help: 'Sign-ins of wallets, by the problem that they were refused with; empty where they were let in.',
+      help: 'Wallet sign-ins by error code; the code of successful ones is empty.',
       labels: ['svc.problem'],
     },
     [[''], ['X402_SIGN_IN_INVALID_SIGNATURE']],
@@ -88,7 +88,7 @@ export const payments = {
     {
       name: 'svc.payments.chain.call.duration',
       unit: 's',
-      help: 'Questions to the node of a chain, and calls of a facilitator.',
+      help: 'Duration of calls to the node of a chain and to a facilitator.',
       labels: ['svc.payments.rail', 'svc.payments.peer', 'error.type'],
     },
     SECONDS.http,
@@ -96,7 +96,7 @@ export const payments = {
   chainFailing: new Gauge({
     name: 'svc.payments.chain.failing',
     unit: '1',
-    help: 'Whether the node of a chain did not answer when it was last asked: 1, or 0.',
+    help: '1 if the last call to the node of a chain failed, otherwise 0.',
     labels: ['svc.payments.rail'],
   }),
 };

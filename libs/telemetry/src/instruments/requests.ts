@@ -7,7 +7,7 @@ export const requests = {
     {
       name: 'http.server.request.duration',
       unit: 's',
-      help: 'From the head of a request to the last byte of its answer.',
+      help: 'Duration of requests, from the request headers to the last byte of the response.',
       labels: ['http.request.method', 'http.route', 'http.response.status_code'],
     },
     SECONDS.http,
@@ -15,20 +15,20 @@ export const requests = {
   active: new Gauge({
     name: 'http.server.active_requests',
     unit: '{request}',
-    help: 'Requests whose answer has not ended.',
+    help: 'Requests whose response has not ended.',
     labels: [],
   }),
   problems: new Counter({
     name: 'svc.http.problems',
     unit: '{problem}',
-    help: 'Requests that ended with a problem, by its code and route, also those whose stream had begun.',
+    help: 'Requests that ended with an error, by code and route, including streams that had begun.',
     labels: ['http.route', 'svc.problem'],
   }),
   endedEarly: new Counter(
     {
       name: 'svc.http.ended_early',
       unit: '{answer}',
-      help: 'Answers that ended before their backend did: the client has gone, money ran out, the backend broke off.',
+      help: 'Responses that ended early: the client disconnected, the balance ran out or the backend broke off.',
       labels: ['svc.ending'],
     },
     [['client_gone'], ['cut']],

@@ -5,25 +5,25 @@ export const runtime = {
   build: new Gauge({
     name: 'svc.build.info',
     unit: '',
-    help: 'Always 1; its labels say what runs.',
+    help: 'Always 1; the labels identify the version that runs.',
     labels: ['service.name', 'service.version', 'nodejs.version'],
   }),
   startTime: new Gauge({
     name: 'process.start.time',
     unit: 's',
-    help: 'When the process started, since 1970.',
+    help: 'When the process started, as Unix time.',
     labels: [],
   }),
   loopDelay: new Gauge({
     name: 'nodejs.eventloop.delay',
     unit: 's',
-    help: 'How late timers were since the values were last asked for, at most 15 s ago or more: by quantile.',
+    help: 'Event loop delay since the last reading, by quantile.',
     labels: ['quantile'],
   }),
   loopUtilization: new Gauge({
     name: 'nodejs.eventloop.utilization',
     unit: '1',
-    help: 'The share of time in which the event loop was busy, since it was last asked for.',
+    help: 'The fraction of time in which the event loop was busy, since the last reading.',
     labels: [],
   }),
   memory: new Gauge({
@@ -35,7 +35,7 @@ export const runtime = {
   heapLimit: new Gauge({
     name: 'v8js.memory.heap.limit',
     unit: 'By',
-    help: 'How large the heap may become before the process dies.',
+    help: 'The maximum size of the heap, at which the process dies.',
     labels: [],
   }),
   cpu: new Counter({
@@ -53,7 +53,7 @@ export const runtime = {
   descriptorLimit: new Gauge({
     name: 'process.open_file_descriptor.limit',
     unit: '{descriptor}',
-    help: 'How many files and sockets may be open.',
+    help: 'The maximum number of open files and sockets.',
     labels: [],
   }),
 };
