@@ -9,11 +9,15 @@ interface LogLine {
   readonly level: string;
   readonly msg: string;
   readonly route?: string;
+  readonly status?: number;
   readonly problem?: string;
   readonly cause?: string;
 }
 
-/** Adds to a failed test what the processes of its cluster logged of faults during the test. */
+const isFault = ({ level, status = 200, cause }: LogLine): boolean =>
+  level !== 'info' || status >= 500 || cause !== undefined;
+
+/** Adds to a failed test which faults the processes of its cluster logged during the test, and how often. */
 afterEach(async ({ task }) => {
   const { state, startTime } = task.result ?? {};
   if (state !== 'fail' || startTime === undefined) return;
@@ -22,10 +26,11 @@ afterEach(async ({ task }) => {
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as LogLine)
-    .filter(({ time, level, cause }) => time >= since && (level !== 'info' || cause !== undefined))
-    .map(({ time, msg, route = '', problem = '', cause = '' }) =>
-      [time, msg, route, problem, cause].filter(Boolean).join(' · ').slice(0, LINE_CHARS),
-    );
-  if (faults.length > 0)
-    throw new Error(`the cluster logged:\n${faults.toSorted().slice(0, MOST_LINES).join('\n')}`);
+    .filter((line) => line.time >= since && isFault(line))
+    .map(({ msg, route, problem, cause }) => [msg, route, problem, cause].filter(Boolean).join(' · '));
+  const counts = Array.from(
+    Map.groupBy(faults, (fault) => fault),
+    ([fault, { length }]) => `${length} × ${fault.slice(0, LINE_CHARS)}`,
+  );
+  if (counts.length > 0) throw new Error(`the cluster logged:\n${counts.slice(0, MOST_LINES).join('\n')}`);
 });
