@@ -40,7 +40,7 @@ async function start() {
     ...(host && { host }),
     port: Number(port),
     operatorPort: Number(operatorPort),
-    tell: say,
+    onEvent: say,
   });
   const account = await firstAccount(cluster.operatorUrl, shared.SVC_OPERATOR_TOKEN);
   // Read by `npm run observe`.

@@ -24,7 +24,7 @@ export interface ClusterOptions {
   readonly port?: number;
   readonly operatorPort?: number;
   /** Called with the events of processes. */
-  readonly tell?: (name: string, what: string) => void;
+  readonly onEvent?: (name: string, what: string) => void;
 }
 
 /** A process with metrics: the name of its service, and its address. */
@@ -242,7 +242,7 @@ const portsOf = ([port = 0, operatorPort = 0]: readonly number[]): Environment =
 
 function startOne(
   { kind, name, ports }: Planned,
-  { folder, env = {}, tell }: ClusterOptions,
+  { folder, env = {}, onEvent }: ClusterOptions,
 ): ReplicaProcess {
   const [port = 0] = ports;
   const options = KINDS[kind];
@@ -254,6 +254,6 @@ function startOne(
     port,
     ...('readyPath' in options && { readyPath: options.readyPath }),
     logPath: join(folder, `${name}.log`),
-    tell: (what) => tell?.(name, what),
+    onEvent: (what) => onEvent?.(name, what),
   });
 }

@@ -34,7 +34,7 @@ export interface ServiceOptions {
   readonly readyPath?: string;
   readonly logPath: string;
   /** Called with a short text about each event. */
-  readonly tell: (what: string) => void;
+  readonly onEvent: (what: string) => void;
 }
 
 /** A process of the cluster, which is restarted when it exits by itself. */
@@ -140,14 +140,14 @@ export class ReplicaProcess {
     this.child = child;
     child.stdout?.pipe(this.log, { end: false });
     child.stderr?.pipe(this.log, { end: false });
-    child.once('error', (error) => this.options.tell(`could not be started: ${error.message}`));
+    child.once('error', (error) => this.options.onEvent(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       this.answers = false;
       if (this.isLeaving) return;
       if (performance.now() - startedMs > LIVED_MS) this.failures = 0;
       const againMs = Math.min(AGAIN_MS * 2 ** this.failures, AGAIN_MS_MOST);
       this.failures += 1;
-      this.options.tell(`ended with ${signal ?? code} and is restarted in ${againMs} ms`);
+      this.options.onEvent(`ended with ${signal ?? code} and is restarted in ${againMs} ms`);
       setTimeout(() => {
         if (!this.isLeaving) this.start();
       }, againMs);
@@ -170,6 +170,6 @@ export class ReplicaProcess {
   private turn(answers: boolean): void {
     if (answers === this.answers) return;
     this.answers = answers;
-    if (!this.isLeaving) this.options.tell(answers ? 'is ready' : 'is not ready');
+    if (!this.isLeaving) this.options.onEvent(answers ? 'is ready' : 'is not ready');
   }
 }

@@ -88,9 +88,9 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
 
   /** The available rails: a facilitator that is down affects only its own rail. */
   override async rails(): Promise<readonly PaymentRail[]> {
-    const told = await Promise.allSettled(this.parts.rails.map((rail) => rail.offer()));
-    const offers = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    const [first] = told;
+    const answers = await Promise.allSettled(this.parts.rails.map((rail) => rail.offer()));
+    const offers = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const [first] = answers;
     if (offers.length === 0 && first?.status === 'rejected') throw refusalOf(first.reason);
     return offers;
   }

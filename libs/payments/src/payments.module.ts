@@ -57,7 +57,7 @@ async function paymentsOf(
     ...(await solanaOf(config, store)),
   ];
   if (rails.length === 0) return new NoPayments(missingOf(config));
-  tellHalfSet(config, logger);
+  warnOfHalfSet(config, logger);
   const settlement = new Settlement({ store, books, rails, logger, leaseMs: config.X402_LEASE_MS });
   const watch = new PaymentWatch({ store, rails });
   const audits = new AuditStore(database);
@@ -111,7 +111,7 @@ function missingOf(config: PaymentsConfig): string[] {
 }
 
 /** Warns about missing settings of a partly configured rail, if another one is complete. */
-function tellHalfSet(config: PaymentsConfig, { log }: RootLogger): void {
+function warnOfHalfSet(config: PaymentsConfig, { log }: RootLogger): void {
   const missing = [
     ...(isBegun(config, 'EVM') ? missingForBase(config) : []),
     ...(isBegun(config, 'SOLANA') ? missingForSolana(config) : []),

@@ -241,7 +241,7 @@ export class LocalRouter extends InferenceRouter {
   ): Pick<ExchangeRequest, 'origin' | 'path' | 'headers'> {
     const { origin, basePath, dialect } = live;
     const headers = dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
-    if (step && tracing.tellsBackends) headers['traceparent'] = step.traceparent;
+    if (step && tracing.sentToBackends) headers['traceparent'] = step.traceparent;
     return { origin, path: `${basePath}${dialect.paths[call.kind ?? 'chat']}`, headers };
   }
 }

@@ -14,11 +14,11 @@ class BackendWatch implements OnApplicationShutdown {
     @Inject(BackendPool) private readonly pool: BackendPool,
     catalog: Catalog,
   ) {
-    const each = (tell: (live: LiveBackend) => number) => () =>
+    const each = (valueOf: (live: LiveBackend) => number) => () =>
       catalog
         .entries()
         .flatMap(({ id, backends }) =>
-          pool.candidates(backends).map((live): [number, string, string] => [tell(live), id, live.name]),
+          pool.candidates(backends).map((live): [number, string, string] => [valueOf(live), id, live.name]),
         );
     this.ends = [
       router.up.observe(each((live) => (live.rest.isOn() ? 0 : 1))),

@@ -16,7 +16,7 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /** A start-up error as lines for a person at a terminal. An unexpected error keeps its stack. */
-export function tellStartFault(error: unknown): string {
+export function startFaultText(error: unknown): string {
   if (error instanceof StartFault) return error.message;
   if (!(error instanceof Error)) return String(error);
   const { code, port, path } = error as NodeJS.ErrnoException & { port?: number };

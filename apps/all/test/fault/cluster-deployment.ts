@@ -59,7 +59,7 @@ export class ClusterDeployment extends Deployment {
         },
         replicas,
         folder,
-        tell: (name, what) => processEvents.push(`${name} ${what}`),
+        onEvent: (name, what) => processEvents.push(`${name} ${what}`),
       };
       const home = { folder, simulator, servers, processEvents, options };
       return new ClusterDeployment(infra, await Cluster.start(options), home);

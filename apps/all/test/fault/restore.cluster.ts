@@ -110,7 +110,7 @@ const STEPS: Record<string, () => Promise<void>> = {
     await platform.startProcesses({ LEDGER_POSTING: 'off' });
     expect((await ask(accounts.quiet)).status).toBe(503);
   },
-  'Give money again': async () => {
+  'Add the money again': async () => {
     for (const { accountId, path, body } of received) {
       const { status, code } = await give(accountId, path, body);
       if (path !== 'refunds' || code !== 'CHARGE_NOT_FOUND') {

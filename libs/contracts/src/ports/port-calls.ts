@@ -31,8 +31,8 @@ export const PortResult = z.union([
 ]);
 
 /** Reads the result of a call. Throws the problem that the other process reported. */
-export function readPortResult(told: unknown, { result }: MethodWire<never, unknown>): unknown {
-  const { value, problem } = told as { value?: unknown; problem?: unknown };
+export function readPortResult(reply: unknown, { result }: MethodWire<never, unknown>): unknown {
+  const { value, problem } = reply as { value?: unknown; problem?: unknown };
   if (problem !== undefined) throw decodeProblem(problem);
   return z.decode(result, value);
 }

@@ -43,15 +43,15 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
   /** Lets every handler finish its current batch, up to a deadline. */
   abstract override close(): Promise<void>;
   protected abstract consume(subscription: Subscription, send: SendBatch): Consumer;
-  protected abstract hear(subscription: BroadcastSubscription, send: SendNews): void;
+  protected abstract receive(subscription: BroadcastSubscription, send: SendNews): void;
 
   override addHandler(...[pattern, handler, isEventHandler, extras]: Parameters<Server['addHandler']>): void {
     const { group, event, broadcast } = (extras ?? {}) as Partial<Subscription & BroadcastSubscription>;
-    const send = async (told: unknown): Promise<unknown> => {
-      const result: unknown = await handler(told);
+    const send = async (message: unknown): Promise<unknown> => {
+      const result: unknown = await handler(message);
       return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
     };
-    if (isEventHandler && broadcast) return this.hear({ broadcast }, send);
+    if (isEventHandler && broadcast) return this.receive({ broadcast }, send);
     if (!isEventHandler || group === undefined || event === undefined) {
       throw new TypeError(
         `The handler of ${JSON.stringify(pattern)} must be declared with @OnEvents or @OnEveryProcess`,
@@ -77,12 +77,12 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
 
   /** Starts reporting metrics on its consumers. */
   protected watch(): void {
-    const told = (count: (state: ConsumerState) => number) => () =>
+    const countsOf = (count: (state: ConsumerState) => number) => () =>
       this.consumers().map((state): [number, string, string] => [count(state), state.topic, state.group]);
     this.#endWatch = [
-      events.handled.observe(told(({ handled }) => handled)),
-      events.dead.observe(told(({ dead }) => dead)),
-      events.failures.observe(told(({ failures }) => failures)),
+      events.handled.observe(countsOf(({ handled }) => handled)),
+      events.dead.observe(countsOf(({ dead }) => dead)),
+      events.failures.observe(countsOf(({ failures }) => failures)),
     ];
     for (const lag of this.#lags) lag.start();
   }

@@ -50,16 +50,16 @@ export function OnEvents<Payload>(event: EventDefinition<Payload>, group: string
  * The handler, with its outcome recorded for `deliver`. Nest's exception filters are made for requests; one
  * could make a failure look like a success.
  */
-export function observed<Told extends object>(
-  handle: ((told: Told) => Promise<void>) | undefined,
+export function observed<Message extends object>(
+  handle: ((message: Message) => Promise<void>) | undefined,
   name: string | symbol,
-): (told: Told) => Promise<void> {
+): (message: Message) => Promise<void> {
   if (!handle) throw new TypeError(`An event handler must be a method, and ${String(name)} is not`);
-  const observing = async function (this: unknown, told: Told): Promise<void> {
-    const outcome = outcomes.get(told);
-    if (!outcome) return handle.call(this, told);
+  const observing = async function (this: unknown, message: Message): Promise<void> {
+    const outcome = outcomes.get(message);
+    if (!outcome) return handle.call(this, message);
     try {
-      await handle.call(this, told);
+      await handle.call(this, message);
       outcome.handled = true;
     } catch (error) {
       outcome.error = error;
@@ -74,14 +74,14 @@ export function observed<Told extends object>(
 /**
  * Passes a message to a handler through Nest. Throws the handler's error, or an error if it was never called.
  */
-export async function deliver<Told extends object>(
-  told: Told,
-  send: (told: Told) => Promise<unknown>,
+export async function deliver<Message extends object>(
+  message: Message,
+  send: (message: Message) => Promise<unknown>,
 ): Promise<void> {
   const outcome: Outcome = { handled: false };
-  outcomes.set(told, outcome);
+  outcomes.set(message, outcome);
   try {
-    await send(told);
+    await send(message);
   } catch (error) {
     outcome.error ??= error;
   }

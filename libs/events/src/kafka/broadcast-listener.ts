@@ -11,7 +11,7 @@ import { PartitionReader } from './partition-reader.js';
 
 const AGAIN_MS = 200;
 /** How often listeners are notified while the log can't be read: their state must not get older than 1 s. */
-const DOUBT_MS = 300;
+const REPORT_MS = 300;
 /** How often the number of partitions is checked. */
 const LOOK_MS = 60_000;
 
@@ -33,9 +33,9 @@ export class BroadcastListener {
   /** Serializes the calls of the handler. */
   #turn: Promise<unknown> = Promise.resolve();
   #failures = 0;
-  #doubting: NodeJS.Timeout | undefined;
-  #isTelling = false;
-  #isHearing = false;
+  #reporting: NodeJS.Timeout | undefined;
+  #isDelivering = false;
+  #isListening = false;
 
   constructor(options: BroadcastListenerOptions) {
     this.#options = options;
@@ -53,7 +53,7 @@ export class BroadcastListener {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    this.#doubting = setInterval(() => void this.#doubt(), DOUBT_MS); // Never rejects.
+    this.#reporting = setInterval(() => void this.#reportGap(), REPORT_MS); // Never rejects.
     while (!signal.aborted) {
       try {
         await this.#listen();
@@ -63,7 +63,7 @@ export class BroadcastListener {
         await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
       }
     }
-    clearInterval(this.#doubting);
+    clearInterval(this.#reporting);
   }
 
   /** Listens until it is stopped or fails. */
@@ -79,9 +79,9 @@ export class BroadcastListener {
     try {
       this.#place(await reader.open());
       // Events before this point may have been missed.
-      await this.#tell({ events: [], missed: true });
+      await this.#deliver({ events: [], missed: true });
       this.#failures = 0;
-      this.#isHearing = true;
+      this.#isListening = true;
       const following = reader.follow(
         (partition) => this.#next.get(partition) ?? 0n,
         (partition, messages, next) => this.#take(partition, messages, next),
@@ -90,8 +90,8 @@ export class BroadcastListener {
       await this.#turn;
     } finally {
       // Before closing the reader, which may take long.
-      this.#isHearing = false;
-      void this.#doubt();
+      this.#isListening = false;
+      void this.#reportGap();
       clearInterval(look);
       this.#stop.signal.removeEventListener('abort', end);
       await reader.close();
@@ -116,24 +116,24 @@ export class BroadcastListener {
       logger.error(`${unreadable.length} events of ${this.topic} could not be decoded`);
     // The content of an unreadable event is unknown.
     const missed = unreadable.length > 0;
-    if (missed || events.length > 0) await this.#tell({ events, missed });
+    if (missed || events.length > 0) await this.#deliver({ events, missed });
     this.#next.set(partition, next);
   }
 
-  #tell(news: Parameters<SendNews>[0]): Promise<void> {
-    const told = this.#turn.then(() => deliver(news, this.#options.send));
-    this.#turn = told.catch(() => undefined);
-    return told;
+  #deliver(news: Parameters<SendNews>[0]): Promise<void> {
+    const delivered = this.#turn.then(() => deliver(news, this.#options.send));
+    this.#turn = delivered.catch(() => undefined);
+    return delivered;
   }
 
   /**
    * Reports that events may be late. The next start repeats it, so a handler that fails here loses nothing.
    */
-  async #doubt(): Promise<void> {
-    if (this.#isHearing || this.#isTelling || this.#stop.signal.aborted) return;
-    this.#isTelling = true;
-    await this.#tell({ events: [], missed: true }).catch(() => undefined);
-    this.#isTelling = false;
+  async #reportGap(): Promise<void> {
+    if (this.#isListening || this.#isDelivering || this.#stop.signal.aborted) return;
+    this.#isDelivering = true;
+    await this.#deliver({ events: [], missed: true }).catch(() => undefined);
+    this.#isDelivering = false;
   }
 
   #noteFailure(error: unknown): void {

@@ -76,7 +76,7 @@ export class KafkaEventStrategy extends EventStrategy {
     return consumer;
   }
 
-  protected override hear(subscription: BroadcastSubscription, send: SendNews): void {
+  protected override receive(subscription: BroadcastSubscription, send: SendNews): void {
     const { logger = silent, ...connection } = this.#options;
     this.#broadcasts.push(new BroadcastListener({ subscription, connection, send, logger }));
   }

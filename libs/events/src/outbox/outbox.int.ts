@@ -46,7 +46,7 @@ const note = (from: number, to: number): Promise<void> =>
       await addToOutbox((sql, values) => client.query(sql, [...values]), counted, { owner: 'ada', n });
   });
 
-const told = async (): Promise<number[]> => {
+const published = async (): Promise<number[]> => {
   const rows = await probe.query<{ payload: string }>('SELECT payload FROM events.log ORDER BY id');
   return rows.map(({ payload }) => (JSON.parse(payload) as { n: number }).n);
 };
@@ -57,18 +57,24 @@ it('publishes what was committed, in order, and then deletes it, with several ou
   await note(1, 700);
   await note(701, 710);
   for (const outbox of outboxes) outbox.wake();
-  await eventually(async () => expect([...new Set(await told())]).toEqual(upTo(710)));
+  await eventually(async () => expect([...new Set(await published())]).toEqual(upTo(710)));
   await eventually(async () => expect(await probe.query('SELECT 1 FROM events.outbox')).toEqual([]));
 });
 
 it('publishes an event with the trace context of its request, if that is traced', async () => {
-  const settings = { ratio: 1, slowMs: 1e6, keptPerSecond: 0, continuesClients: false, tellsBackends: false };
-  const end = tracing.record(settings, { tell: () => undefined });
+  const settings = {
+    ratio: 1,
+    slowMs: 1e6,
+    keptPerSecond: 0,
+    continuesClients: false,
+    sentToBackends: false,
+  };
+  const end = tracing.record(settings, { take: () => undefined });
   const arrival = { name: 'PUT /x', id: 'ab'.repeat(16), startMs: 0, traceparent: undefined };
   await inStep(tracing.forClient(arrival).root, () => note(1, 1)).finally(end);
   await note(2, 2);
   for (const outbox of outboxes) outbox.onApplicationBootstrap();
-  await eventually(async () => expect([...new Set(await told())]).toEqual([1, 2]));
+  await eventually(async () => expect([...new Set(await published())]).toEqual([1, 2]));
   const rows = await probe.query<{ traceparent: string | null }>(
     'SELECT DISTINCT ON (payload) traceparent FROM events.log ORDER BY payload',
   );
@@ -86,7 +92,7 @@ it('publishes nothing of a transaction that was rolled back', async () => {
   });
   await expect(failed).rejects.toThrow('no');
   await note(2, 2);
-  await eventually(async () => expect(await told()).toEqual([2]));
+  await eventually(async () => expect(await published()).toEqual([2]));
 });
 
 it('publishes what another process added, and what was added while the log was down', async () => {
@@ -97,5 +103,5 @@ it('publishes what another process added, and what was added while the log was d
   for (const outbox of outboxes) outbox.wake();
   await new Promise((resolve) => setTimeout(resolve, 300));
   await probe.query('ALTER TABLE events.log_away RENAME TO log');
-  await eventually(async () => expect([...new Set(await told())]).toEqual([1, 2, 3, 4, 5]));
+  await eventually(async () => expect([...new Set(await published())]).toEqual([1, 2, 3, 4, 5]));
 });

@@ -28,13 +28,13 @@ export async function addToOutbox<Payload>(
 }
 
 /**
- * Passes the oldest events to `tell`, and deletes them once it has returned. One process at a time does this,
+ * Passes the oldest events to `publish`, and deletes them once it has returned. One process at a time does this,
  * which keeps the order of each key. Returns their number; `undefined` if another process is doing it.
  */
 export function emptyOutbox(
   database: Database,
   max: number,
-  tell: (events: readonly OutboxEvent[]) => Promise<void>,
+  publish: (events: readonly OutboxEvent[]) => Promise<void>,
 ): Promise<number | undefined> {
   return database.transaction(async (client) => {
     const lock = await client.query<{ taken: boolean }>(
@@ -46,7 +46,7 @@ export function emptyOutbox(
       [max],
     );
     if (rows.length === 0) return 0;
-    await tell(rows);
+    await publish(rows);
     await client.query('DELETE FROM events.outbox WHERE id = ANY ($1::bigint[])', [rows.map(({ id }) => id)]);
     return rows.length;
   });

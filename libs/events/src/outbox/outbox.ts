@@ -48,12 +48,12 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   async #step(): Promise<{ idleMs: number }> {
     const { database, log } = this.#options;
-    const told = await emptyOutbox(database, BATCH_MAX, async (events) => {
+    const published = await emptyOutbox(database, BATCH_MAX, async (events) => {
       await Promise.all(events.map((event) => log.append(event)));
     });
     this.#failures = 0;
-    if (told === undefined) return { idleMs: BUSY_MS };
-    return { idleMs: told < BATCH_MAX ? POLL_MS : 0 };
+    if (published === undefined) return { idleMs: BUSY_MS };
+    return { idleMs: published < BATCH_MAX ? POLL_MS : 0 };
   }
 
   #recover(error: unknown): number {

@@ -67,7 +67,7 @@ export class PostgresEventStrategy extends EventStrategy {
     this.#retention = new Retention({ session: this.#session, days, logger });
   }
 
-  protected override hear(subscription: BroadcastSubscription, send: SendNews): void {
+  protected override receive(subscription: BroadcastSubscription, send: SendNews): void {
     const { broadcastPollMs: pollMs, logger } = this.#options;
     const session = this.#broadcastSession;
     this.#broadcasts.push(new BroadcastReader({ subscription, session, send, pollMs, logger }));

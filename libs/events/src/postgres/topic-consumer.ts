@@ -47,7 +47,7 @@ export class TopicConsumer implements Consumer {
   /** The connection on which this consumer has its claim; a new connection has to claim again. */
   #claimedOn: Client | undefined;
   /** Since when another session has the group, and whether that was logged. */
-  #refused: { readonly sinceMs: number; told: boolean } | undefined;
+  #refused: { readonly sinceMs: number; isLogged: boolean } | undefined;
   #lastId = 0n;
   #handled = 0;
   #dead = 0;
@@ -140,9 +140,9 @@ export class TopicConsumer implements Consumer {
 
   /** Another process may have the group, or a dead session that the server has not ended yet. */
   #noteRefusal(): void {
-    const refused = (this.#refused ??= { sinceMs: Date.now(), told: false });
-    if (refused.told || Date.now() - refused.sinceMs < REFUSED_MS) return;
-    refused.told = true;
+    const refused = (this.#refused ??= { sinceMs: Date.now(), isLogged: false });
+    if (refused.isLogged || Date.now() - refused.sinceMs < REFUSED_MS) return;
+    refused.isLogged = true;
     this.#options.logger.warn(
       `${this.group} has waited ${REFUSED_MS / 1_000} s for ${this.topic}, which another database session is reading`,
     );

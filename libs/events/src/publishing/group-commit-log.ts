@@ -158,11 +158,11 @@ export abstract class GroupCommitLog extends EventLog {
       this.#commitMs = performance.now();
       try {
         await this.store(batch);
-        this.#tell(batch, '');
+        this.#answer(batch, '');
         batch.resolve();
         this.onStored(batch);
       } catch (error) {
-        this.#tell(batch, 'not stored');
+        this.#answer(batch, 'not stored');
         batch.reject(new EventNotStored('The event could not be stored', { cause: error }));
       }
       this.#forget(batch);
@@ -176,7 +176,7 @@ export abstract class GroupCommitLog extends EventLog {
     this.#isFailing = true;
   }
 
-  #tell(batch: PublishBatch, fault: string): void {
+  #answer(batch: PublishBatch, fault: string): void {
     const { system } = this;
     events.stored.record((performance.now() - this.#commitMs) / 1_000, system, fault);
     events.batchSize.record(batch.size, system);

@@ -30,8 +30,8 @@ export class HiddenTool {
   isTextShown = false;
   /** Whether the call is complete and the rest of the response can be discarded. */
   isOver = false;
-  private readonly heard = new AssembledChoice(0);
-  private heardCharacters = 0;
+  private readonly assembled = new AssembledChoice(0);
+  private characters = 0;
   private calledCharacters = 0;
   /** Indexes that the client sees for calls of its own tools, by their original index. */
   private readonly places = new Map<number, number>();
@@ -55,7 +55,7 @@ export class HiddenTool {
   get call(): HiddenCall | undefined {
     const { calledAt, name } = this;
     if (calledAt === undefined) return undefined;
-    const { message } = this.heard.whole();
+    const { message } = this.assembled.whole();
     const { tool_calls: calls, content, reasoning_content: thought, reasoning_details: details } = message;
     const own = fieldsOf(calls).find((call) => nameOf(call) === name) ?? {};
     const called = isFields(own['function']) ? own['function'] : {};
@@ -70,12 +70,18 @@ export class HiddenTool {
   }
 
   /** Records a delta before anything is removed from it. */
-  hear(delta: Fields): void {
-    if (!this.mayCall || this.heardCharacters > SAID_CHARACTERS) return;
-    for (const text of textsOf(delta)) this.heardCharacters += text.length;
+  add(delta: Fields): void {
+    if (!this.mayCall || this.characters > SAID_CHARACTERS) return;
+    for (const text of textsOf(delta)) this.characters += text.length;
     // Copied, because `shown` changes the delta.
     const copy = structuredClone(delta);
-    this.heard.add({ index: 0, delta: copy, logprobs: null, finish_reason: null, stop_reason: undefined });
+    this.assembled.add({
+      index: 0,
+      delta: copy,
+      logprobs: null,
+      finish_reason: null,
+      stop_reason: undefined,
+    });
   }
 
   /** The part of a piece that the client sees; undefined for nothing. Changes the piece. */
@@ -117,7 +123,7 @@ export class HiddenTool {
       return [{ ...begun, index: place }];
     }
     this.hidden.add(index);
-    const isWanted = this.mayCall && this.places.size === 0 && this.heardCharacters <= SAID_CHARACTERS;
+    const isWanted = this.mayCall && this.places.size === 0 && this.characters <= SAID_CHARACTERS;
     if (isWanted) this.calledAt = index;
     return [];
   }

@@ -159,7 +159,7 @@ export class AnswerNormaliser {
     adoptFunctionCall(delta);
     const hasCalls = saying === 'message' ? placeWholeCalls(delta) : placeCalls(state, delta);
     this.meter.addMessage(delta, index);
-    state.tool?.hear(delta);
+    state.tool?.add(delta);
     const reason = saysNothingYet(choice['finish_reason'])
       ? null
       : finishReason(choice['finish_reason'], hasCalls);

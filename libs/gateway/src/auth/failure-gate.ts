@@ -22,7 +22,7 @@ export class FailureGate {
 
   /** Whether this process knows that the request's subject is blocked. Never calls the limiter. */
   isBlocked(request: FastifyRequest): boolean {
-    return this.isOn && this.blocks.heardForMs(subjectOf(request)) > 0;
+    return this.isOn && this.blocks.cachedForMs(subjectOf(request)) > 0;
   }
 
   /**
@@ -34,7 +34,7 @@ export class FailureGate {
     const subject = subjectOf(request);
     if (!isAdmitted(request))
       return this.blocks.blockedForMs(subject).then((forMs) => this.refuseFor(forMs, request));
-    this.refuseFor(this.blocks.heardForMs(subject), request);
+    this.refuseFor(this.blocks.cachedForMs(subject), request);
     return undefined;
   }
 
@@ -46,7 +46,7 @@ export class FailureGate {
     if (forMs === 0) return;
     const { id: requestId, caller } = request;
     const model = `endpoint:${(routeOf(request)?.path ?? '').slice(1)}`;
-    if (caller) this.reports.tell({ requestId, caller, model, type: 'FAILED_REQUESTS' });
+    if (caller) this.reports.add({ requestId, caller, model, type: 'FAILED_REQUESTS' });
     throw blockedProblem(forMs);
   }
 }

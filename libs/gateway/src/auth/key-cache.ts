@@ -25,7 +25,7 @@ const REFRESHES = 4;
 interface Cached {
   readonly caller: Caller;
   /** The cache's invalidation count when the key was looked up. */
-  readonly doubts: number;
+  readonly invalidations: number;
   /** Until then the key needs no lookup. All times here are on the clock of `performance.now()`. */
   readonly freshUntilMs: number;
   /** From then on, using the key triggers another lookup in the background. */
@@ -52,7 +52,7 @@ export class KeyCache {
   private readonly digests = new Map<string, Set<string>>();
   /** Lookups in progress by digest, shared by concurrent requests. */
   private lookups = new Map<string, Promise<Caller | undefined>>();
-  private doubts = 0;
+  private invalidations = 0;
   private refreshes = 0;
 
   constructor(
@@ -100,14 +100,14 @@ export class KeyCache {
    * Invalidates all cached keys: each is looked up again before it is trusted, since changes may have been
    * missed.
    */
-  doubt(): void {
-    this.doubts += 1;
+  invalidate(): void {
+    this.invalidations += 1;
     this.lookups = new Map();
   }
 
-  private isTrusted({ doubts, freshUntilMs, acceptedUntilMs }: Cached): boolean {
+  private isTrusted({ invalidations, freshUntilMs, acceptedUntilMs }: Cached): boolean {
     const nowMs = performance.now();
-    return (doubts === this.doubts && freshUntilMs > nowMs) || acceptedUntilMs > nowMs;
+    return (invalidations === this.invalidations && freshUntilMs > nowMs) || acceptedUntilMs > nowMs;
   }
 
   private refreshAhead(digest: string, known: Cached): void {
@@ -166,7 +166,7 @@ export class KeyCache {
     const nowMs = performance.now();
     const cached = {
       caller,
-      doubts: this.doubts,
+      invalidations: this.invalidations,
       freshUntilMs: nowMs + freshMs,
       refreshAtMs: nowMs + freshMs / 2,
       acceptedUntilMs: 0,

@@ -38,7 +38,7 @@ export class ChatController {
     } catch (error) {
       fault = error;
       reply.headers(client.headers);
-      throw await this.demands.toldTo(caller, error, { request, reply });
+      throw await this.demands.refusalFor(caller, error, { request, reply });
     } finally {
       completionEnded(record, fault);
       client.close();

@@ -22,11 +22,11 @@ export class BalanceHeaders implements OnModuleInit {
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('onSend', async ({ caller }, reply) => {
-      if (caller && !reply.hasHeader(USD_BALANCE_HEADER)) await this.tell(caller, reply);
+      if (caller && !reply.hasHeader(USD_BALANCE_HEADER)) await this.addTo(caller, reply);
     });
   }
 
-  private async tell(caller: Caller, reply: FastifyReply): Promise<void> {
+  private async addTo(caller: Caller, reply: FastifyReply): Promise<void> {
     const balances = await this.available(caller.accountId);
     if (balances) reply.headers({ ...balanceHeaders(balances), ...walletHeaders(caller, balances) });
   }

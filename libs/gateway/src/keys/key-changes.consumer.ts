@@ -9,8 +9,8 @@ export class KeyChangesConsumer {
   constructor(private readonly gate: KeyCache) {}
 
   @OnEveryProcess(keyChanged)
-  hear({ events, missed }: Broadcast<KeyChanged>): Promise<void> {
-    if (missed) this.gate.doubt();
+  apply({ events, missed }: Broadcast<KeyChanged>): Promise<void> {
+    if (missed) this.gate.invalidate();
     for (const { payload } of events) this.gate.forget(payload.accountId);
     return Promise.resolve();
   }

@@ -240,7 +240,7 @@ it('accepts known keys and no unknown ones while the database does not respond',
   two.data.cut();
   two.log.cut();
   for (let count = 0; count < 3; count += 1) {
-    two.gate.doubt();
+    two.gate.invalidate();
     expect(await asks(two)).toBe('known');
   }
   const stranger = 'Bearer SVC_INFERENCE_KEY_nobody-knows-it';
@@ -248,7 +248,7 @@ it('accepts known keys and no unknown ones while the database does not respond',
   two.data.mend();
   await one.keys.revoke(accountId, key.id);
   await eventually(async () => {
-    two.gate.doubt();
+    two.gate.invalidate();
     expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
   });
 });

@@ -35,15 +35,15 @@ class BlockingLimiter extends Limiter {
 it('does not call the limiter while it has a block cached', async () => {
   const limiter = new BlockingLimiter({ forMs: 60_000 });
   const blocks = new FailureBlocks(limiter);
-  expect(blocks.heardForMs('ip:1')).toBe(0);
+  expect(blocks.cachedForMs('ip:1')).toBe(0);
   expect(await blocks.blockedForMs('ip:1')).toBe(60_000);
   for (let time = 0; time < 100; time += 1) {
     expect(await blocks.blockedForMs('ip:1')).toBeGreaterThan(0);
     await blocks.failed('ip:1');
   }
   expect(limiter.calls).toBe(1);
-  blocks.hear('ip:1', { forMs: Number.MIN_VALUE });
-  expect(blocks.heardForMs('ip:1')).toBe(0);
+  blocks.cache('ip:1', { forMs: Number.MIN_VALUE });
+  expect(blocks.cachedForMs('ip:1')).toBe(0);
   expect(await blocks.blockedForMs('ip:1')).toBe(60_000);
   expect(limiter.calls).toBe(2);
 });
@@ -57,7 +57,7 @@ it('calls the limiter each time for a subject without a cached block, since anot
 
 it('caches a bounded number of blocks and keeps the latest ones', () => {
   const blocks = new FailureBlocks(new BlockingLimiter({}));
-  for (let index = 0; index < 20_000; index += 1) blocks.hear(`ip:${index}`, { forMs: 60_000 });
-  expect(blocks.heardForMs('ip:9999')).toBe(0);
-  expect(blocks.heardForMs('ip:10000')).toBeGreaterThan(0);
+  for (let index = 0; index < 20_000; index += 1) blocks.cache(`ip:${index}`, { forMs: 60_000 });
+  expect(blocks.cachedForMs('ip:9999')).toBe(0);
+  expect(blocks.cachedForMs('ip:10000')).toBeGreaterThan(0);
 });

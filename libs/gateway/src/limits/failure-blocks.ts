@@ -24,7 +24,7 @@ export class FailureBlocks {
   constructor(private readonly limiter: Limiter) {}
 
   /** The time left of a subject's cached block, in milliseconds; 0 without one. */
-  heardForMs(subject: string): number {
+  cachedForMs(subject: string): number {
     const endMs = this.endsMs.get(subject);
     if (endMs === undefined) return 0;
     const leftMs = endMs - performance.now();
@@ -37,17 +37,17 @@ export class FailureBlocks {
    * cached.
    */
   async blockedForMs(subject: string): Promise<number> {
-    const heardForMs = this.heardForMs(subject);
-    return heardForMs > 0 ? heardForMs : this.hear(subject, await this.limiter.blocked(subject));
+    const cachedForMs = this.cachedForMs(subject);
+    return cachedForMs > 0 ? cachedForMs : this.cache(subject, await this.limiter.blocked(subject));
   }
 
   /** Counts a failure. */
   async failed(subject: string): Promise<void> {
-    if (this.heardForMs(subject) === 0) this.hear(subject, await this.limiter.failed(subject));
+    if (this.cachedForMs(subject) === 0) this.cache(subject, await this.limiter.failed(subject));
   }
 
   /** Caches a block and returns its duration in milliseconds. */
-  hear(subject: string, { forMs = 0 }: FailureBlock): number {
+  cache(subject: string, { forMs = 0 }: FailureBlock): number {
     if (forMs > 0) this.endsMs.set(subject, performance.now() + forMs);
     return forMs;
   }

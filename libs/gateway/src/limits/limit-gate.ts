@@ -67,9 +67,9 @@ export class LimitGate {
     const { refusedBy, resetAtMs, blockedForMs = 0 } = admission;
     const of = refusedBy?.of ?? 'requests';
     limits.refusals.add(1, LOGGED_AS[of]);
-    this.reports.tell({ requestId, caller, model, type: LOGGED_AS[of] });
+    this.reports.add({ requestId, caller, model, type: LOGGED_AS[of] });
     if (of === 'failures')
-      return blockedProblem(this.blocks.hear(keySubject(caller.keyId), { forMs: blockedForMs }));
+      return blockedProblem(this.blocks.cache(keySubject(caller.keyId), { forMs: blockedForMs }));
     if (of === 'concurrent') {
       return new Problem('RATE_LIMIT_EXCEEDED', {
         message: 'Too many concurrent requests',

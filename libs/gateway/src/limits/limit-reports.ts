@@ -27,7 +27,7 @@ export class LimitReports {
     private readonly logger: RootLogger,
   ) {}
 
-  tell({ requestId, caller, model, type }: Refused): void {
+  add({ requestId, caller, model, type }: Refused): void {
     if (this.waiting >= MAX_WAITING) {
       this.dropped += 1;
       return;

@@ -119,6 +119,6 @@ describe('a trait of a removed model', () => {
 describe('the catalogue', () => {
   it('rejects a replacement that it does not contain', () => {
     const bad = { id: 'old', deprecation: { ...DEPRECATION, replacementModelId: 'nothing' } };
-    expect(() => catalogOf(bad)).toThrow('no other text model nothing');
+    expect(() => catalogOf(bad)).toThrow('must be the id of another text model; nothing is not');
   });
 });

@@ -94,7 +94,7 @@ export class PaidOperations {
         this.admitted({ ...pair, operation, caller, signal }),
       );
     } catch (error) {
-      throw await this.demands.toldTo(caller, error, pair);
+      throw await this.demands.refusalFor(caller, error, pair);
     }
   }
 

@@ -14,9 +14,9 @@ import { type DeprecationNotice, findTextModel } from '../models/model-lookup.js
 import { refuseAnonymous } from '../models/model-privacy.js';
 import { effectiveParameters, refuseUnavailable } from '../models/svc-parameters.js';
 import { checkedText } from './request-text.js';
-import { type ThinkingPlan, planThinking, tellBackend } from './thinking-plan.js';
+import { type ThinkingPlan, planThinking, setThinking } from './thinking-plan.js';
 import { estimatePromptTokens } from '../tokens/tokens.js';
-import { type OfferedTool, tellTools } from './tool-members.js';
+import { type OfferedTool, setTools } from './tool-members.js';
 import {
   type OfferPlan,
   type SearchPlan,
@@ -183,10 +183,10 @@ function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: Backend
   const members = new Map(plan.members);
   if (messages) members.set('messages', messages);
   for (const name of [...OWN_MEMBERS, ...OTHER_LIMITS]) members.delete(name);
-  tellLimit(members, plan, promptTokens);
-  tellTools(members, plan.request, offeredTool(plan));
-  tellBackend(members, plan.thinking, plan.model);
-  tellSearch(members, plan);
+  setLimit(members, plan, promptTokens);
+  setTools(members, plan.request, offeredTool(plan));
+  setThinking(members, plan.thinking, plan.model);
+  setSearch(members, plan);
   members.delete('stream_options');
   members.set('stream', String(stream));
   if (stream) members.set('stream_options', '{"include_usage":true}');
@@ -197,7 +197,7 @@ function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: Backend
  * Sets the members that make the backend search. Without `enable_x_search` the caller's own members are
  * removed, because the search that they start would not be paid for. With it they are merged into ours.
  */
-function tellSearch(members: Map<string, string>, { web, model }: ChatPlan): void {
+function setSearch(members: Map<string, string>, { web, model }: ChatPlan): void {
   if (model.capabilities.supportsXSearch !== true) return;
   const wanted = web?.kind === 'native' ? web.members : {};
   for (const name of Object.keys(model.xSearch?.members ?? XAI_MEMBERS)) {
@@ -229,7 +229,7 @@ const PROMPT_MARGIN = 1.1;
  * sets no limit, also the room left in the context. If a client sends both names, the newer one wins, and
  * only one is sent, since backends may reject two.
  */
-function tellLimit(members: Map<string, string>, plan: ChatPlan, promptTokens: number): void {
+function setLimit(members: Map<string, string>, plan: ChatPlan, promptTokens: number): void {
   const name = Number(members.get('max_completion_tokens')) > 0 ? 'max_completion_tokens' : 'max_tokens';
   members.delete('max_tokens');
   members.delete('max_completion_tokens');

@@ -2,7 +2,7 @@ import { CatalogModel, ChatRequest } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { jsonMembers, jsonObject } from '../json/json-members.js';
 import { effectiveParameters } from '../models/svc-parameters.js';
-import { type ThinkingPlan, planThinking, tellBackend } from './thinking-plan.js';
+import { type ThinkingPlan, planThinking, setThinking } from './thinking-plan.js';
 
 const model = (reasoning?: object) =>
   CatalogModel.parse({
@@ -26,7 +26,7 @@ function planOf(body: object, reasoning?: object): ThinkingPlan {
 /** What a backend receives; without the messages if they are unchanged. */
 function sent(body: object, reasoning?: object): unknown {
   const members = jsonMembers(JSON.stringify({ messages: MESSAGES, ...body }));
-  tellBackend(members, planOf(body, reasoning), model(reasoning));
+  setThinking(members, planOf(body, reasoning), model(reasoning));
   const { messages, svc_parameters: _, ...rest } = JSON.parse(jsonObject(members)) as Record<string, unknown>;
   return JSON.stringify(messages) === JSON.stringify(MESSAGES) ? rest : { messages, ...rest };
 }
@@ -51,7 +51,7 @@ describe('planThinking', () => {
   });
 });
 
-describe('tellBackend', () => {
+describe('setThinking', () => {
   it.each<[string, object, object | undefined, unknown]>([
     ['nothing for a request without options', {}, undefined, {}],
     [
@@ -150,7 +150,7 @@ describe('tellBackend', () => {
     const reasoning = '{"effort":"low",  "x": 12345678901234567890}';
     const members = jsonMembers(`{"reasoning":${reasoning}}`);
     const plan = planOf({ reasoning: {} });
-    tellBackend(members, plan, model({ effort: 'reasoning' }));
+    setThinking(members, plan, model({ effort: 'reasoning' }));
     expect(members.get('reasoning')).toBe(reasoning);
   });
 });

@@ -42,7 +42,7 @@ export function planThinking({ request, parameters, model }: Asked): ThinkingPla
 /**
  * Applies the plan to the members of a backend request, in the way that the catalogue defines for the model.
  */
-export function tellBackend(members: Map<string, string>, plan: ThinkingPlan, model: Reasoner): void {
+export function setThinking(members: Map<string, string>, plan: ThinkingPlan, model: Reasoner): void {
   const { effort: form = 'reasoning_effort', off: wayOff } = model.reasoning ?? {};
   const asked = members.get('reasoning');
   members.delete('reasoning');

@@ -2,7 +2,7 @@ import { ChatRequest } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { jsonMembers, jsonObject } from '../json/json-members.js';
 import { searchTool } from '../web/search-tool.js';
-import { type OfferedTool, tellTools } from './tool-members.js';
+import { type OfferedTool, setTools } from './tool-members.js';
 
 const tool = { type: 'function', function: { name: 'f', parameters: {} } };
 
@@ -10,11 +10,11 @@ function told(body: object, offered?: OfferedTool): unknown {
   const text = JSON.stringify(body);
   const members = jsonMembers(text);
   const request = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body };
-  tellTools(members, ChatRequest.parse(request), offered);
+  setTools(members, ChatRequest.parse(request), offered);
   return JSON.parse(jsonObject(members));
 }
 
-describe('tellTools', () => {
+describe('setTools', () => {
   it('removes tools of the service', () => {
     expect(told({ tools: [{ type: 'web_search' }, tool], tool_choice: 'auto' })).toEqual({
       tools: [tool],
@@ -72,7 +72,7 @@ describe('tellTools', () => {
   it('keeps the bytes of schemas', () => {
     const text = '{"tools":[{"name":"f","input_schema":{"maximum":12345678901234567890.0}}]}';
     const members = jsonMembers(text);
-    tellTools(
+    setTools(
       members,
       ChatRequest.parse({ model: 'm', messages: [{ role: 'user', content: 'a' }], ...JSON.parse(text) }),
     );

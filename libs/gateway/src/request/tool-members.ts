@@ -17,7 +17,7 @@ export interface OfferedTool {
  * string. Schemas of functions keep their bytes. An offered tool is appended to the client's. After its call
  * it is kept only if it is the only tool, since chat templates require the called tool to be defined.
  */
-export function tellTools(
+export function setTools(
   members: Map<string, string>,
   { tools, tool_choice: choice }: ChatRequest,
   offered?: OfferedTool,
@@ -25,11 +25,11 @@ export function tellTools(
   const text = choice && choiceText(choice);
   if (text !== undefined && text !== null) members.set('tool_choice', text);
   if (!tools && !offered) return;
-  const told = jsonElements(members.get('tools') ?? '[]').flatMap(toolText);
-  const isOnly = told.length === 0;
-  if (offered && (isOnly || !offered.isCalled)) told.push(JSON.stringify(offered.tool));
+  const texts = jsonElements(members.get('tools') ?? '[]').flatMap(toolText);
+  const isOnly = texts.length === 0;
+  if (offered && (isOnly || !offered.isCalled)) texts.push(JSON.stringify(offered.tool));
   if (offered?.isCalled === true && isOnly) members.set('tool_choice', '"none"');
-  if (told.length > 0) members.set('tools', `[${told.join(',')}]`);
+  if (texts.length > 0) members.set('tools', `[${texts.join(',')}]`);
   // Backends reject a choice without tools.
   else for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) members.delete(name);
 }

@@ -69,7 +69,7 @@ export class PaymentDemands {
    * Replaces a lack of credit by top-up instructions if the caller is a wallet; returns other errors
    * unchanged.
    */
-  async toldTo(
+  async refusalFor(
     caller: Caller,
     error: unknown,
     at: { request: FastifyRequest; reply: FastifyReply },

@@ -226,11 +226,11 @@ async function totalsOf(client: PoolClient, range: Range): Promise<Totals> {
 
 /** Nothing that an audit has seen may disappear, even if everything related to it disappears too. */
 function shrunk(last: AuditMark, { transfers_before, charges_before }: TotalsRow): string[] {
-  const tell = (what: string, then: bigint, now: bigint): string =>
+  const changeOf = (what: string, then: bigint, now: bigint): string =>
     `The last audit saw ${then} ${what}; of those ids there are ${now}.`;
   return [
-    ...(transfers_before === last.transfers ? [] : [tell('transfers', last.transfers, transfers_before)]),
-    ...(charges_before === last.charges ? [] : [tell('charges', last.charges, charges_before)]),
+    ...(transfers_before === last.transfers ? [] : [changeOf('transfers', last.transfers, transfers_before)]),
+    ...(charges_before === last.charges ? [] : [changeOf('charges', last.charges, charges_before)]),
   ];
 }
 

@@ -238,7 +238,7 @@ local function shortOf(leftUsd, wanted, least, preferred)
   return { 'short', 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED' }
 end
 
-local function told(record) return { 'hold', record.key, record.u, record.d, record.bu, record.bd, record.limit } end
+local function replyOf(record) return { 'hold', record.key, record.u, record.d, record.bu, record.bd, record.limit } end
 
 local function covered(leftUsd, leftDiem, hold)
   return not less(leftUsd, nano(hold.u)) and not less(leftDiem, nano(hold.d))
@@ -246,7 +246,7 @@ end
 
 -- Takes a lapsed hold again, in its own currencies, plus more.
 local function takeAgain(id, hold, more, least)
-  if isPosted(id) then return told(hold) end
+  if isPosted(id) then return replyOf(hold) end
   local leftUsd, leftDiem = left(hold.key, hold.limit)
   if not covered(leftUsd, leftDiem, hold) then return { 'gone' } end
   local ofUsd, ofDiem = nano(hold.u), nano(hold.d)
@@ -254,7 +254,7 @@ local function takeAgain(id, hold, more, least)
   if not moreUsd then return { 'short', 'INSUFFICIENT_BALANCE' } end
   local againUsd, againDiem = plus(ofUsd, moreUsd), plus(ofDiem, moreDiem)
   hold.u, hold.d = text(againUsd), text(againDiem)
-  return told(place(id, hold, againUsd, againDiem, false))
+  return replyOf(place(id, hold, againUsd, againDiem, false))
 end
 
 -- A hold as passed in ARGV: its request, key, amounts, amounts before, limit.

@@ -44,7 +44,7 @@ export class HoldMarks {
       if (there !== undefined) return there;
       this.missing += 1;
       money.marksMissing.add(1);
-      this.tell();
+      this.logLost();
       await this.round();
       return await this.steps.marked(bucket, randomUUID());
     } catch (error) {
@@ -61,7 +61,7 @@ export class HoldMarks {
     return this.nextRound;
   }
 
-  private tell(): void {
+  private logLost(): void {
     const now = performance.now();
     if (now < this.quietUntilMs) return;
     this.quietUntilMs = now + QUIET_MS;

@@ -23,7 +23,7 @@ if changing then return closed({ 'wait' }) end
 local id, keyId, limit = ARGV[4], ARGV[5], ARGV[9]
 if isStale(keyId, limit) then return closed({ 'stale' }) end
 local earlier = recordOf(id)
-if earlier then return closed(told(earlier)) end
+if earlier then return closed(replyOf(earlier)) end
 if redis.call('HLEN', holdsKey) >= tonumber(ARGV[10]) then return closed({ 'full' }) end
 local wanted, least, preferred = nano(ARGV[6]), nano(ARGV[7]), ARGV[8] ~= '' and nano(ARGV[8]) or nil
 local beforeUsd, beforeDiem = available()
@@ -33,7 +33,7 @@ if not takenUsd then return closed(shortOf(leftUsd, wanted, least, preferred)) e
 local hold = {
   key = keyId, u = text(takenUsd), d = text(takenDiem), bu = text(beforeUsd), bd = text(beforeDiem), limit = limit,
 }
-return closed(told(place(id, hold, takenUsd, takenDiem, false)))
+return closed(replyOf(place(id, hold, takenUsd, takenDiem, false)))
 `;
 
 /** Result  { available, usd, diem } or { miss } */
@@ -87,7 +87,7 @@ if less(ZERO, missing) then
   store(id, record)
 end
 lease(id)
-return closed(told(record))
+return closed(replyOf(record))
 `;
 
 /**
@@ -258,8 +258,8 @@ return closed({ 'done' })
 const SERVER = `
 -- The id of the server's process. A server that does not report one is treated as never changing.
 local function server()
-  local told = redis.pcall('INFO', 'server')
-  return type(told) == 'string' and string.match(told, 'run_id:(%x+)') or ''
+  local info = redis.pcall('INFO', 'server')
+  return type(info) == 'string' and string.match(info, 'run_id:(%x+)') or ''
 end
 `;
 

@@ -99,7 +99,7 @@ export class RedisHoldBook extends HoldBook {
     const args = [...holdArgs(hold), String(moreNano), String(atLeastNano)];
     const reply = await this.whenReady('extend', hold, args);
     if (reply[0] === 'gone') {
-      this.tellGone([hold]);
+      this.logGone([hold]);
       throw new Problem('INSUFFICIENT_BALANCE');
     }
     assert(reply[0] !== 'settled', 'a settled hold does not grow');
@@ -146,7 +146,7 @@ export class RedisHoldBook extends HoldBook {
     for (let attempt = 1; attempt <= 2 && left.length > 0; attempt += 1) {
       const [, ...outcomes] = await this.whenReady('renew', { accountId, keyId: '' }, left.flatMap(holdArgs));
       const that = (outcome: string): Hold[] => left.filter((_hold, index) => outcomes[index] === outcome);
-      this.tellGone(that('gone'));
+      this.logGone(that('gone'));
       left = that('stale');
       for (const keyId of new Set(left.map((hold) => hold.keyId)))
         await this.loadBudget(accountId, keyId).catch(() => undefined);
@@ -154,7 +154,7 @@ export class RedisHoldBook extends HoldBook {
   }
 
   /** Reports each hold once, although it comes again with every renewal. */
-  private tellGone(holds: readonly Hold[]): void {
+  private logGone(holds: readonly Hold[]): void {
     const now = performance.now();
     const fresh = holds.filter(({ requestId }) => !this.goneIds.has(requestId, now));
     if (fresh.length === 0) return;
@@ -334,8 +334,8 @@ const SHORT = [
   'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
 ] as const;
 
-function shortCode(told: string | undefined): (typeof SHORT)[number] {
-  const code = SHORT.find((one) => one === told);
+function shortCode(reply: string | undefined): (typeof SHORT)[number] {
+  const code = SHORT.find((one) => one === reply);
   assert(code, 'a code of the script');
   return code;
 }

@@ -35,7 +35,7 @@ export class NeverCharged implements OnModuleDestroy {
       let retryMs = FIRST_RETRY_MS;
       while (this.size <= MOST && !this.stopping.signal.aborted) {
         void note.keep();
-        if (await this.tell(charge)) return await note.done();
+        if (await this.publish(charge)) return await note.done();
         await sleep(retryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
         retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
       }
@@ -49,7 +49,7 @@ export class NeverCharged implements OnModuleDestroy {
     }
   }
 
-  private async tell(charge: Charge): Promise<boolean> {
+  private async publish(charge: Charge): Promise<boolean> {
     const nothing: Charge = { ...charge, lines: [], cost: NO_MONEY, writeOffNano: 0n };
     try {
       await this.books.post([nothing]);

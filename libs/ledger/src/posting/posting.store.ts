@@ -177,11 +177,11 @@ const SET_BALANCES = {
 
 function postingsOf(
   accounts: ReadonlyMap<string, PostedBalances>,
-  told: readonly Charge[],
+  charges: readonly Charge[],
   posted: readonly Charge[],
 ): AccountPosting[] {
   const requestIds = new Map<string, string[]>(Array.from(accounts.keys(), (accountId) => [accountId, []]));
-  for (const charge of told) requestIds.get(charge.accountId)?.push(charge.requestId);
+  for (const charge of charges) requestIds.get(charge.accountId)?.push(charge.requestId);
   const spends = keySpendings(posted);
   return Array.from(accounts.values(), (account) => {
     // If all charges of an account were posted before, another posting made its version and may still report

@@ -32,7 +32,7 @@ export class Settlement {
       await within(time.forRefusal, this.ended.release(hold)).catch(() => undefined);
       throw error;
     }
-    tell(charge);
+    count(charge);
     void this.ended.shrink(hold, charge.cost);
   }
 
@@ -46,7 +46,7 @@ export class Settlement {
   }
 }
 
-function tell({ cost, model, writeOffNano }: Charge): void {
+function count({ cost, model, writeOffNano }: Charge): void {
   if (cost.usdNano > 0n) money.charged.add(usdNumber(cost.usdNano), 'USD', model);
   if (cost.diemNano > 0n) money.charged.add(usdNumber(cost.diemNano), 'DIEM', model);
   if (writeOffNano > 0n) money.writtenOff.add(usdNumber(writeOffNano), 'settling');

@@ -60,7 +60,7 @@ export class PaymentsAudit {
   private async audit(scope: AuditScope): Promise<PaymentsAuditReport> {
     try {
       const report = await this.tried(scope);
-      this.tell(report);
+      this.log(report);
       return report;
     } catch (error) {
       payments.audits.add(1, scope, 'failed');
@@ -77,7 +77,7 @@ export class PaymentsAudit {
   }
 
   /** The only place that reports the result of an audit. */
-  private tell(report: PaymentsAuditReport): void {
+  private log(report: PaymentsAuditReport): void {
     const { ok, scope, mismatches, unclaimed } = report;
     payments.audits.add(1, scope, ok ? 'proved' : 'wrong');
     (ok ? payments.proved : payments.wrong).set(Date.now() / 1_000, scope);

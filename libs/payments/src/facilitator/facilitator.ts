@@ -37,7 +37,7 @@ const Supported = z.object({
  */
 export class Facilitator {
   private readonly url: string;
-  private told: { readonly feePayer: string; readonly untilMs: number } | undefined;
+  private latest: { readonly feePayer: string; readonly untilMs: number } | undefined;
 
   constructor(url: string) {
     this.url = url.replace(/\/$/, '');
@@ -61,15 +61,15 @@ export class Facilitator {
    * returned one.
    */
   async feePayer(): Promise<string> {
-    if (this.told && performance.now() < this.told.untilMs) return this.told.feePayer;
+    if (this.latest && performance.now() < this.latest.untilMs) return this.latest.feePayer;
     try {
       const feePayer = await timedCall('solana', 'facilitator', () => this.askFeePayer());
-      this.told = { feePayer, untilMs: performance.now() + FRESH_MS };
+      this.latest = { feePayer, untilMs: performance.now() + FRESH_MS };
     } catch {
-      if (!this.told)
+      if (!this.latest)
         throw new ChainAway('the facilitator does not say which account pays the fees on Solana');
     }
-    return this.told.feePayer;
+    return this.latest.feePayer;
   }
 
   private async ask(signed: SignedPayment): Promise<string | undefined> {

@@ -102,7 +102,7 @@ class OpenPage {
       { sessionId: String(sessionId), frameId: String(targetId) },
       requests,
     );
-    devtools.onEvent = (event) => page.hear(event, signal);
+    devtools.onEvent = (event) => page.handle(event, signal);
     const send = (method: string, params: Record<string, unknown> = {}): Promise<unknown> =>
       devtools.send(method, params, page.ids.sessionId);
     await Promise.all([
@@ -145,26 +145,26 @@ class OpenPage {
     return value;
   }
 
-  private hear({ method, params, sessionId }: BrowserEvent, signal: AbortSignal): void {
+  private handle({ method, params, sessionId }: BrowserEvent, signal: AbortSignal): void {
     if (sessionId !== this.ids.sessionId) return;
     if (method === 'Fetch.requestPaused') {
       const paused = params as unknown as PausedRequest;
       // It never throws.
-      void this.requests.reply(paused, signal).then((reply) => this.tell(reply.method, reply.params));
+      void this.requests.reply(paused, signal).then((reply) => this.notify(reply.method, reply.params));
     } else if (method === 'Page.frameNavigated') this.isShown = true;
     // If scripts navigate and the navigation is blocked, there is no event for a complete document.
     else if (method === 'Page.domContentEventFired' || method === 'Page.frameStoppedLoading')
       this.isRead ||= this.isShown && (params['frameId'] ?? this.ids.frameId) === this.ids.frameId;
     else if (method === 'Page.javascriptDialogOpening')
-      this.tell('Page.handleJavaScriptDialog', { accept: false });
+      this.notify('Page.handleJavaScriptDialog', { accept: false });
     else if (method === 'Target.attachedToTarget') {
       const { targetId, type } = params['targetInfo'] as { targetId: string; type: string };
-      if (type === 'page') this.tell('Target.closeTarget', { targetId });
+      if (type === 'page') this.notify('Target.closeTarget', { targetId });
     }
   }
 
   /** If the command can't be sent, its result is no longer needed. */
-  private tell(method: string, params: Record<string, unknown>): void {
+  private notify(method: string, params: Record<string, unknown>): void {
     void this.send(method, params).catch(() => undefined);
   }
 

@@ -54,11 +54,11 @@ async function answerOf(
     ...(body !== undefined && { body }),
     signal,
   });
-  const { statusCode: status, headers: told } = answer;
+  const { statusCode: status, headers: received } = answer;
   if (status >= 200 && status < 300) return answer.body.json();
   // The body may repeat the key, so it is discarded.
   await answer.body.dump({ limit: 65_536, signal }).catch(() => undefined);
-  throw refusal(status, provider.restSeconds?.(told) ?? retryAfter(told));
+  throw refusal(status, provider.restSeconds?.(received) ?? retryAfter(received));
 }
 
 /** 402, 432 and 433 are quotas too: those of Exa, and of Tavily's plans. */
@@ -78,9 +78,9 @@ function refusal(status: number, restSeconds: number | undefined): ProviderFault
 }
 
 /** Seconds, or a date. */
-function retryAfter({ 'retry-after': told }: ProviderHeaders): number | undefined {
-  if (typeof told !== 'string') return undefined;
-  return Number.isFinite(Number(told)) ? Number(told) : (Date.parse(told) - Date.now()) / 1_000;
+function retryAfter({ 'retry-after': header }: ProviderHeaders): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  return Number.isFinite(Number(header)) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
 }
 
 function restMs(seconds: number | undefined): number {

@@ -107,8 +107,8 @@ export class HttpRouter extends InferenceRouter {
 async function refusal(exchange: Exchange): Promise<Problem> {
   const { status } = exchange;
   const text = await exchange.text(REFUSAL_LIMIT_BYTES);
-  const told = ProblemOnWire.safeParse(parsed(text));
-  if (told.success) return decodeProblem(told.data);
+  const read = ProblemOnWire.safeParse(parsed(text));
+  if (read.success) return decodeProblem(read.data);
   const cause = new Error(`the router answered ${status}: ${text.slice(0, 200)}`);
   return new Problem(status === 503 ? 'MODEL_OFFLINE' : 'INFERENCE_FAILED', { cause });
 }

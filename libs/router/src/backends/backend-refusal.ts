@@ -38,7 +38,7 @@ export function refusalOf(error: unknown, sent: SentRequest): Refusal {
 
 function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal {
   const { status, body, retryAfterSeconds } = backendError;
-  const told = readError(body);
+  const refusal = readError(body);
   const cause = new Error(reasonForLogs(backendError, sent));
   if (status === 429 || status === 503) {
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
@@ -48,11 +48,11 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
       rest: 'nobody',
     };
   }
-  if (told.isOverContext && status < 500)
+  if (refusal.isOverContext && status < 500)
     return callers(new Problem('TOO_MANY_TOKENS', { ...MESSAGES, cause }));
   if (status === 413) return callers(new Problem('PAYLOAD_TOO_LARGE', { cause }));
-  if ((REJECTIONS.has(status) && !told.isMisconfigured) || told.isInvalid)
-    return callers(new Problem('INVALID_REQUEST', { ...rejection(told, sent), cause }));
+  if ((REJECTIONS.has(status) && !refusal.isMisconfigured) || refusal.isInvalid)
+    return callers(new Problem('INVALID_REQUEST', { ...rejection(refusal, sent), cause }));
   if (status === 504 || status === 408) {
     return { problem: new Problem('REQUEST_TIMEOUT', { cause }), elsewhere: true, rest: 'nobody' };
   }

@@ -77,8 +77,8 @@ export function errorStatus(text: string): number | undefined {
   const hasAnswer = Array.isArray(body['choices']) && body['choices'].length > 0;
   if (hasAnswer || (!body['error'] && body['object'] !== 'error')) return undefined;
   const error = isObject(body['error']) ? body['error'] : body;
-  const told = [error['status'], error['code'], body['status'], body['code']];
-  const status = told.map(Number).find((number) => number >= 400 && number < 600);
+  const statuses = [error['status'], error['code'], body['status'], body['code']];
+  const status = statuses.map(Number).find((number) => number >= 400 && number < 600);
   if (status !== undefined) return Math.floor(status);
   const names = namesOf(error);
   return STATUS_OF_NAMES.find(([pattern]) => pattern.test(names))?.[1] ?? 500;

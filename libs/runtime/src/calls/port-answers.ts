@@ -47,7 +47,7 @@ export class PortAnswers<Port extends object> {
       raw.write(lines);
       lines = '';
     };
-    const tell = (line: string): void => {
+    const write = (line: string): void => {
       lines += line;
       if (isFlushing) return;
       isFlushing = true;
@@ -55,7 +55,7 @@ export class PortAnswers<Port extends object> {
     };
     await Promise.all(
       calls.map(async (call, at) => {
-        tell(`{"at":${at},${await this.resultOf(call)}}\n`);
+        write(`{"at":${at},${await this.resultOf(call)}}\n`);
       }),
     );
     if (raw.destroyed) return;
@@ -86,13 +86,13 @@ export class PortAnswers<Port extends object> {
     } catch (error) {
       trace?.root.fail(error);
       const problem = Problem.from(error);
-      if (problem.status >= 500) this.tellCause(method, problem);
+      if (problem.status >= 500) this.logCause(method, problem);
       return `"problem":${JSON.stringify(encodeProblem(problem))}`;
     }
   }
 
   /** The caller only gets the problem, so its cause is logged here. */
-  private tellCause(method: string, { code, cause }: Problem): void {
+  private logCause(method: string, { code, cause }: Problem): void {
     const { log } = this.logger;
     if (code === 'UNKNOWN_ERROR') log.error({ method, err: cause }, 'a call failed');
     else log.warn({ method, problem: code, cause: String(cause) }, 'a call was rejected');

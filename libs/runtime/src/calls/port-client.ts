@@ -211,12 +211,12 @@ const unavailable = (reason: string): Problem =>
   new Problem('UNAVAILABLE', { cause: new Error(`the other process answered: ${reason}`) });
 
 function settle(open: Map<number, Waiting>, line: string): void {
-  const told = JSON.parse(line) as { at: number };
-  const waiting = open.get(told.at);
+  const result = JSON.parse(line) as { at: number };
+  const waiting = open.get(result.at);
   if (!waiting) return;
-  open.delete(told.at);
+  open.delete(result.at);
   try {
-    waiting.resolve(readPortResult(told, waiting.wire));
+    waiting.resolve(readPortResult(result, waiting.wire));
   } catch (error) {
     waiting.reject(error instanceof Problem ? error : new Problem('UNAVAILABLE', { cause: error }));
   }

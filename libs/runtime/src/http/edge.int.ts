@@ -227,8 +227,8 @@ describe('an invalid request', () => {
       status: 431,
       code: 'HEADERS_TOO_LARGE',
     },
-  ])('with $what is rejected with the error envelope on either port', async ({ bytes, ...told }) => {
-    const { status = 400, code = 'MALFORMED_REQUEST' } = told;
+  ])('with $what is rejected with the error envelope on either port', async ({ bytes, ...expected }) => {
+    const { status = 400, code = 'MALFORMED_REQUEST' } = expected;
     for (const url of [api, operator]) {
       const said = await say(url, bytes);
       expect([said.status, said.body.code, said.body.error?.code]).toEqual([status, code, code]);

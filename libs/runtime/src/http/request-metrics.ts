@@ -16,7 +16,7 @@ export function requestStarted(): void {
 /** Counts a response that has ended. An unknown path is not used as a label. */
 export function requestEnded(request: FastifyRequest, status: number): void {
   active.value -= 1;
-  tellProblem(request);
+  countProblem(request);
   const seconds = (performance.now() - request.record.startedMs) / 1_000;
   const { matchedRoute } = request;
   if (!matchedRoute) return requests.duration.record(seconds, OTHER, OTHER, String(status));
@@ -31,7 +31,7 @@ export function requestEnded(request: FastifyRequest, status: number): void {
 }
 
 /** Problems are rare, so their instruments are not cached. */
-function tellProblem({ record, matchedRoute }: FastifyRequest): void {
+function countProblem({ record, matchedRoute }: FastifyRequest): void {
   const { problem, ended } = record;
   if (problem) requests.problems.add(1, matchedRoute?.path ?? OTHER, problem.code);
   if (ended !== undefined) requests.endedEarly.add(1, ended);

@@ -14,7 +14,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
     reply.raw.destroy();
     return;
   }
-  tellWhenToRetry(problem, reply);
+  setRetryAfter(problem, reply);
   reply.header('x-svc-host-name', HOST_NAME);
   // After a timeout the rest of the body is not awaited. In all other cases the connection stays open:
   // Fastify would close it after every body error, and a client that is still sending would see a broken pipe
@@ -28,7 +28,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
 }
 
 /** Sets `Retry-After`; for a 429 without its own window also the reset header. */
-function tellWhenToRetry({ status, retryAfterSeconds }: Problem, reply: FastifyReply): void {
+function setRetryAfter({ status, retryAfterSeconds }: Problem, reply: FastifyReply): void {
   if (retryAfterSeconds === undefined) return;
   reply.header('retry-after', String(retryAfterSeconds));
   if (status !== 429 || reply.hasHeader(RESET_HEADER) || reply.raw.hasHeader(RESET_HEADER)) return;

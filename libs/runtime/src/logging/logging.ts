@@ -53,7 +53,7 @@ function withoutHaste(stream: ReturnType<typeof destination>): DestinationStream
  * types say.
  */
 function asBytes(line: string): string {
-  logLines.tell(line);
+  logLines.take(line);
   return Buffer.from(line) as unknown as string;
 }
 

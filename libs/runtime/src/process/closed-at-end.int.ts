@@ -3,11 +3,11 @@ import { NestFactory } from '@nestjs/core';
 import { expect, it } from 'vitest';
 import { closedAtEnd } from './closed-at-end.js';
 
-const told: string[] = [];
+const events: string[] = [];
 
 class Kept {
   async close(): Promise<void> {
-    told.push('closed');
+    events.push('closed');
   }
 }
 
@@ -16,7 +16,7 @@ class Keeping {}
 
 it("closes a module's value when the application closes, and not before", async () => {
   const app = await NestFactory.createApplicationContext(Keeping, { logger: false });
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   await app.close();
-  expect(told).toEqual(['closed']);
+  expect(events).toEqual(['closed']);
 });

@@ -57,13 +57,13 @@ describe('the log level', () => {
     vi.useFakeTimers();
     try {
       const lines: string[] = [];
-      const told = {
+      const logger = {
         level: 'silent',
-        warn: (_: object, text: string) => lines.push(`${told.level} ${text}`),
+        warn: (_: object, text: string) => lines.push(`${logger.level} ${text}`),
       };
-      const levels = new LogLevelSwitch(told as never);
+      const levels = new LogLevelSwitch(logger as never);
       levels.set({ level: 'debug', seconds: 10 });
-      expect(told.level).toBe('debug');
+      expect(logger.level).toBe('debug');
       vi.advanceTimersByTime(10_000);
       expect(levels.state).toEqual({ level: 'silent', until: null });
       expect(lines).toEqual(Array(2).fill('warn the log level was changed'));

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { type Logger, flushLog } from '../logging/logging.js';
-import { tellStartFault } from '../start-fault.js';
+import { startFaultText } from '../start-fault.js';
 import { within } from '../within.js';
 
 /** Default deadline for undoing one part of a process. */
@@ -48,7 +48,7 @@ export class ProcessEnd {
       await starting;
     } catch (error) {
       this.code = 1;
-      process.stderr.write(`${tellStartFault(error)}\n`);
+      process.stderr.write(`${startFaultText(error)}\n`);
       this.begin();
     }
   }

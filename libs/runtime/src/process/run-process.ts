@@ -88,7 +88,7 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
   const telemetry = await startTelemetry({ config: config as TelemetryConfig, version: VERSION });
   end.undo(() => telemetry.stop());
   const readiness = new Readiness();
-  const told = await start({
+  const text = await start({
     config,
     env,
     logger,
@@ -109,7 +109,7 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
     undo: (undo) => end.undo(undo),
     fail: (reason) => end.fail(reason),
   });
-  process.stdout.write(`${told}\n`);
+  process.stdout.write(`${text}\n`);
   const timer = setTimeout(() => {
     if (readiness.why !== '') logger.warn(`Not ready yet: ${readiness.why}`);
   }, READY_MS);

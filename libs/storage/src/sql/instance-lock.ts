@@ -142,13 +142,13 @@ class HeldLock implements InstanceLock {
       } catch (error) {
         this.#client.destroy();
         if (this.#stop.signal.aborted) return;
-        this.#tellAway(watch, error instanceof Error ? error.message : String(error));
+        this.#reportAway(watch, error instanceof Error ? error.message : String(error));
       }
       const client = await this.#takeAgain(watch);
       if (client === 'taken') return watch.onTaken();
       if (!client) return;
       this.#client = client;
-      this.#tellBack(watch);
+      this.#reportBack(watch);
     }
   }
 
@@ -159,9 +159,9 @@ class HeldLock implements InstanceLock {
       await within(ANSWER_MS, answer);
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
-      this.#tellAway(watch, 'it does not answer');
+      this.#reportAway(watch, 'it does not answer');
       await within(SILENCE_MS, answer);
-      this.#tellBack(watch);
+      this.#reportBack(watch);
     }
     const ended = Promise.withResolvers<void>();
     this.#client.once('end', ended.resolve);
@@ -203,13 +203,13 @@ class HeldLock implements InstanceLock {
     await sleep(waitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
-  #tellAway(watch: LockWatch, reason: string): void {
+  #reportAway(watch: LockWatch, reason: string): void {
     if (this.#away) return;
     this.#away = true;
     watch.onAway(reason);
   }
 
-  #tellBack(watch: LockWatch): void {
+  #reportBack(watch: LockWatch): void {
     this.#away = false;
     watch.onBack();
   }

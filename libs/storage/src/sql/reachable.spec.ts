@@ -31,7 +31,7 @@ describe('whenReachable', () => {
     const logger = { info: () => undefined, warn: (line: string) => void logged.push(line) };
     expect(await whenReachable({ url, waitMs: 60_000, logger }, failing(error, 3).work)).toBe(3);
     expect(logged).toEqual([
-      expect.stringMatching(/^The database at db\.example:5432 can not be reached yet/),
+      expect.stringMatching(/^The database at db\.example:5432 cannot be reached yet/),
     ]);
     expect(logged.join()).not.toContain('secret');
   });

@@ -5,7 +5,7 @@ class LogLines {
   private taker: Take | undefined;
 
   /** Called with each line as it is written. */
-  readonly tell: Take = (line) => this.taker?.(line);
+  readonly take: Take = (line) => this.taker?.(line);
 
   /** Passes all further lines to `take`. Returns a function that ends that. */
   takenBy(take: Take): () => void {

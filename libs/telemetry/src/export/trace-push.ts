@@ -25,12 +25,12 @@ export function pushTraces(target: OtlpTarget, { config, version, resource }: Pu
     slowMs: config.SVC_TRACES_SLOW_MS,
     keptPerSecond: config.SVC_TRACES_KEPT_PER_SECOND,
     continuesClients: config.SVC_TRACES_OF_CLIENTS === 'continue',
-    tellsBackends: config.SVC_TRACES_TO_BACKENDS === 'true',
+    sentToBackends: config.SVC_TRACES_TO_BACKENDS === 'true',
   };
   // The timer is started by the first span of a batch, and must not belong to its trace.
-  const tell = (step: Parameters<typeof spanOf>[0]): void =>
+  const take = (step: Parameters<typeof spanOf>[0]): void =>
     untraced(() => processor.onEnd(spanOf(step, common)));
-  const end = tracing.record(settings, { tell });
+  const end = tracing.record(settings, { take });
   return {
     stop: () => {
       end();

@@ -20,7 +20,7 @@ type SpanKind = (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
 
 /** Receives the spans of traces that are kept. */
 export interface SpanSink {
-  tell(step: Step): void;
+  take(step: Step): void;
 }
 
 /** What is known of a trace when it begins in this process. */
@@ -109,7 +109,7 @@ export class Trace {
 
   /** A step that ends after its trace was kept is exported on its own. */
   ended(step: Step): void {
-    if (this.state === 'kept') this.sink?.tell(step);
+    if (this.state === 'kept') this.sink?.take(step);
   }
 
   /** Exports all steps so far, and from now on each step as it ends. */
@@ -118,7 +118,7 @@ export class Trace {
     this.state = 'kept';
     this.endedMs = performance.now();
     if (this.leftOut > 0) this.root.set({ 'svc.steps.left_out': this.leftOut });
-    for (const step of [this.root, ...this.steps]) if (step.hasEnded) this.sink?.tell(step);
+    for (const step of [this.root, ...this.steps]) if (step.hasEnded) this.sink?.take(step);
     this.steps = [];
   }
 

@@ -12,24 +12,24 @@ const NOTHING: TracingSettings = {
   slowMs: 1_000,
   keptPerSecond: 2,
   continuesClients: false,
-  tellsBackends: false,
+  sentToBackends: false,
 };
 
-const told: Step[] = [];
+const taken: Step[] = [];
 let end: () => void = () => undefined;
 
 function record(settings: Partial<TracingSettings> = {}): void {
-  end = tracing.record({ ...NOTHING, ...settings }, { tell: (step) => void told.push(step) });
+  end = tracing.record({ ...NOTHING, ...settings }, { take: (step) => void taken.push(step) });
 }
 
 afterEach(() => {
   end();
-  told.length = 0;
+  taken.length = 0;
 });
 
 const begin = (traceparent?: string) =>
   tracing.forClient({ name: 'GET /x', id: ID, startMs: performance.now(), traceparent });
-const names = (): string[] => told.map(({ name }) => name);
+const names = (): string[] => taken.map(({ name }) => name);
 
 describe('the exported traces', () => {
   it('include sampled requests, with each step under the one that it was begun in', async () => {
@@ -37,7 +37,7 @@ describe('the exported traces', () => {
     const trace = begin();
     await tracing.run(trace, () => traced('outer', () => traced('inner', () => sleep(1))));
     expect(names()).toEqual(['GET /x', 'outer', 'inner']);
-    const [root, outer, inner] = told;
+    const [root, outer, inner] = taken;
     expect([outer?.parent, inner?.parent]).toEqual([root, outer]);
     expect(trace.id).toBe(ID);
   });
@@ -45,7 +45,7 @@ describe('the exported traces', () => {
   it('leave out a request that is not sampled, succeeded and was fast', async () => {
     record();
     await tracing.run(begin(), () => traced('step', () => sleep(1)));
-    expect(told).toEqual([]);
+    expect(taken).toEqual([]);
   });
 
   it('include requests that failed, had a failed step or were slow, sampled or not', async () => {
@@ -54,13 +54,13 @@ describe('the exported traces', () => {
     tracing.end(begin(), { failed: false, waitedMs: 1_001 });
     const failing = traced.bind(undefined, 'attempt', () => Promise.reject(new Problem('INFERENCE_FAILED')));
     await tracing.run(begin(), () => (failing() as Promise<void>).catch(() => undefined));
-    expect(told.map(({ name, error }) => [name, error])).toEqual([
+    expect(taken.map(({ name, error }) => [name, error])).toEqual([
       ['GET /x', undefined],
       ['GET /x', undefined],
       ['GET /x', undefined],
       ['attempt', 'INFERENCE_FAILED'],
     ]);
-    expect(told.map(({ attributes }) => attributes?.['svc.kept'])).toEqual([
+    expect(taken.map(({ attributes }) => attributes?.['svc.kept'])).toEqual([
       'failed',
       'slow',
       'failed',
@@ -75,17 +75,17 @@ describe('the exported traces', () => {
       const refused = tracing.run(begin(), () => traced('hold', () => Promise.reject(error)));
       await expect(refused).rejects.toBe(error);
     }
-    expect(told).toEqual([]);
+    expect(taken).toEqual([]);
   });
 
   it('are limited in number per second, so that an outage does not flood their receiver', () => {
     record({ keptPerSecond: 2 });
     for (let at = 0; at < 50; at += 1) tracing.end(begin(), { failed: false, waitedMs: 2_000 });
-    expect(told.length).toBeLessThan(10);
-    const slow = told.length;
+    expect(taken.length).toBeLessThan(10);
+    const slow = taken.length;
     for (let at = 0; at < 50; at += 1) tracing.end(begin(), { failed: true, waitedMs: 0 });
-    expect(told.length - slow).toBeGreaterThanOrEqual(2);
-    expect(told.length - slow).toBeLessThan(10);
+    expect(taken.length - slow).toBeGreaterThanOrEqual(2);
+    expect(taken.length - slow).toBeLessThan(10);
   });
 
   it('include steps that end after the request, if the request was exported', () => {
@@ -103,7 +103,7 @@ describe('the exported traces', () => {
     const trace = begin();
     for (let at = 0; at < 200; at += 1) trace.root.begin('extend hold')?.end();
     tracing.end(trace, { failed: false, waitedMs: 0 });
-    expect(told).toHaveLength(129);
+    expect(taken).toHaveLength(129);
     expect(trace.root.attributes?.['svc.steps.left_out']).toBe(72);
   });
 });

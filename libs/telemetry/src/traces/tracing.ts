@@ -15,7 +15,7 @@ export interface TracingSettings {
    */
   readonly continuesClients: boolean;
   /** Whether backends get a `traceparent`. */
-  readonly tellsBackends: boolean;
+  readonly sentToBackends: boolean;
 }
 
 /** An incoming request. */
@@ -41,7 +41,7 @@ const OFF: TracingSettings = {
   slowMs: Number.POSITIVE_INFINITY,
   keptPerSecond: 0,
   continuesClients: false,
-  tellsBackends: false,
+  sentToBackends: false,
 };
 
 /** A limit per second: an outage fails every request, and a few of their traces show as much as all. */
@@ -93,16 +93,16 @@ class Tracing {
     };
   }
 
-  get tellsBackends(): boolean {
-    return this.settings.tellsBackends;
+  get sentToBackends(): boolean {
+    return this.settings.sentToBackends;
   }
 
   /** The trace of a client's request. The client's sampled flag counts only if its trace is continued. */
   forClient({ name, id, startMs, traceparent }: Arrival): Trace {
-    const told = traceparent === undefined ? undefined : readTraceparent(traceparent);
+    const parent = traceparent === undefined ? undefined : readTraceparent(traceparent);
     const first: FirstStep = { name, kind: SPAN_KIND.server, startMs };
-    if (told && this.settings.continuesClients) return this.continued(told, first);
-    const origin = { traceId: id, isSampled: this.isSampled(id), ...(told && { links: [told] }) };
+    if (parent && this.settings.continuesClients) return this.continued(parent, first);
+    const origin = { traceId: id, isSampled: this.isSampled(id), ...(parent && { links: [parent] }) };
     return new Trace(origin, first, this.sink);
   }
 
