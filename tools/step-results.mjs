@@ -1,5 +1,6 @@
 // Counts and formats the results of a step. Runs before `npm ci`, so it needs nothing but Node 20.
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 /** Maximum number of lines per failure. */
 export const MOST_LINES = 30;
@@ -7,7 +8,7 @@ const MOST_FAILURES = 10;
 const MOST_COLUMNS = 300;
 const MOST_DIFF_LINES = 14;
 const MOST_MESSAGE_LINES = 10;
-/** The failure itself, and what a hook adds to it. */
+/** What a hook adds to a failure, such as the faults in the logs of a cluster, and the failure itself. */
 const MOST_REASONS = 2;
 
 /** At most this number of lines: the first and the last, with the number of omitted lines between them. */
@@ -47,15 +48,23 @@ function reasonText({ message, diff, frames }) {
     .replaceAll(/^(?=.)/gm, '  ');
 }
 
+/** How many tests failed in which files, so that a short excerpt of the output shows how wide a failure is. */
+function summaryOf(files) {
+  const failed = files.filter(({ failures }) => failures.length > 0);
+  const count = failed.reduce((sum, { failures }) => sum + failures.length, 0);
+  const named = failed.map(({ file, failures }) => `${basename(file)} ${failures.length}`);
+  return failed.length > 1 ? `FAILED ${count} tests: ${named.join(', ')}` : '';
+}
+
 /** The failures of a run: test, reason and line of each. Empty if no test failed. */
 export function testFailures({ files, unhandled }) {
   const ofTests = files.flatMap(({ file, failures }) =>
     failures.map(({ name, reasons }) =>
-      [`FAILED ${file} > ${name}`, ...reasons.slice(0, MOST_REASONS).map(reasonText)].join('\n'),
+      [`FAILED ${file} > ${name}`, ...reasons.slice(-MOST_REASONS).toReversed().map(reasonText)].join('\n'),
     ),
   );
   const others = unhandled.map((reason) => `FAILED outside of tests\n${reasonText(reason)}`);
-  return boundedList([...ofTests, ...others]);
+  return [bounded(summaryOf(files)), boundedList([...ofTests, ...others])].filter(Boolean).join('\n');
 }
 
 /** The failures in the output of a command that marks each with a line `FAIL …`, or the end of its output. */

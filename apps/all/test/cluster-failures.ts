@@ -1,8 +1,8 @@
 import { afterEach } from 'vitest';
 import { clusterLogs } from './target.js';
 
-const MOST_LINES = 9;
-const LINE_CHARS = 300;
+const MOST_LINES = 5;
+const LINE_CHARS = 160;
 
 interface LogLine {
   readonly time: string;
