@@ -28,10 +28,16 @@ function repeating(patterns: string[]): string[] {
   );
 }
 
-/** Kinds of tests in the order of their files, by project so that its workers go on. The first two mostly wait. */
+/**
+ * Kinds of tests in the order of their files, by project so that its workers go on. The first two mostly
+ * wait.
+ */
 const kinds = ['fault', 'hostile', 'int', 'e2e', 'cluster', 'spec'];
 
-/** What takes longest and is short: processes that start again and again, and suites that stand in other files. */
+/**
+ * What takes longest and is short: processes that start again and again, and suites that stand in other
+ * files.
+ */
 const SLOW =
   /\/(?:start|refused-start|stop|audit|money-limits|shared-ledger|usage-history|redis-limiter|solana-histories)\.\w+\.ts$/;
 
@@ -39,8 +45,8 @@ const SLOW =
 const FILES_PER_WAIT = 6;
 
 /**
- * Long files first, so that none is alone at the end. Others come between those that mostly wait for outages and
- * deadlines: many of these at the same time would leave the processors idle.
+ * Long files first, so that none is alone at the end. Others come between those that mostly wait for outages
+ * and deadlines: many of these at the same time would leave the processors idle.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -85,7 +91,8 @@ const clusteredEndToEnd = {
     exclude: ofOneProcess,
     globalSetup: 'apps/all/test/cluster-setup.ts',
     setupFiles: 'apps/all/test/cluster-failures.ts',
-    // Each worker has a cluster, which is configured for each file. One cluster leaves half of the processors idle.
+    // Each worker has a cluster, which is configured for each file. One cluster leaves half of the processors
+    // idle.
     maxWorkers: PROCESSORS,
     sequence: { groupOrder: 1 },
     testTimeout: 120_000,
@@ -104,8 +111,8 @@ export default defineConfig(({ mode }) => {
       env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      // Each file has servers and ports of its own, so files may run side by side: five on two processors, because a
-      // file spends half of its time waiting for outages, deadlines and other processes.
+      // Each file has servers and ports of its own, so files may run side by side: five on two processors,
+      // because a file spends half of its time waiting for outages, deadlines and other processes.
       maxWorkers: PROCESSORS + 3,
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
@@ -119,7 +126,8 @@ export default defineConfig(({ mode }) => {
                 test: {
                   name: 'pure',
                   include: isLong ? repeating(pure) : pure,
-                  // These wait for nothing, and some compare durations: they come last, one for each processor.
+                  // These wait for nothing, and some compare durations: they come last, one for each
+                  // processor.
                   maxWorkers: PROCESSORS,
                   sequence: { groupOrder: 1 },
                 },

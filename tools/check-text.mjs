@@ -1,4 +1,5 @@
-// Checks the text of all files for forbidden content, and that links and READMEs are valid.
+// Checks the text of all files for forbidden content and unclear phrases, the width of comments, and that
+// links and READMEs are valid.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { allFiles, finish, isCode, read, root } from './check-sources.mjs';
@@ -15,11 +16,25 @@ const everywhere = [
   [/\bunless (?:told)\b/i, 'says too little: "default: …" or "without it …"'],
   [/\b(?:TO[D]O|FIX[M]E|X{3})\b(?!\([\w-]+\))/, 'an open end without a name: write it as WORD(name)'],
 ];
+/** Phrases that a reader has to read twice. Split, so that this file passes its own check. */
+const unclear = [
+  [/\bfor (?:good)\b/, 'is unclear: write "permanently" or "without expiry"'],
+  [/\ba(?:new)\b/, 'is unclear: write "again"'],
+  [/\bso (?:many|long)\b(?! as\b| that\b)/i, 'is unclear: give the number or the duration'],
+  [/\b(?:is|are|was|were) (?:told)\b/, 'is for people: a program gets, returns or reports something'],
+  [/\bcan (?:not)\b/, 'is one word: "cannot"'],
+  [/\bwho (?:asks)\b/, 'is unclear: write "the caller"'],
+  [/\b(?:if there|that) is (?:none)\b/, 'is unclear: name what is missing or invalid'],
+];
+const widest = 110;
+/** A comment that is too wide, unless it is one word, such as a URL. */
+const wideComment = new RegExp(`^(?=.{${widest + 1}})\\s*(?:\\/\\/|\\/\\*\\*|\\*)\\s+\\S+\\s+\\S`);
 const inCode = [
   [/\b(?:ox|es)lint-(?:disable|enable)/, 'switches a check off'],
   [/@ts-(?:ignore|expect-error|nocheck)\b/, 'switches a check off'],
   [/\b(?:prettier|v8|c8|istanbul)[ -]ignore\b/, 'switches a check off'],
   [/^\s*(?:\/\/|\*|#)\s*[-=*#]{5,}/, 'is a banner'],
+  [wideComment, `begins a comment line of more than ${widest} columns`],
 ];
 const isText = (path) =>
   /\.(md|ya?ml|json|sh|prisma|sql|toml|tpl|lua|txt)$|(^|\/)(Dockerfile|run|LICENSE)$/.test(path);
@@ -64,8 +79,8 @@ for (const path of files) {
   const bytes = statSync(join(root, path)).size;
   if (bytes > maxBytes) faults.push(`${path}: has ${bytes} bytes, ${maxBytes} are allowed`);
   if (unread.has(path)) continue;
-  if (isCode(path)) checkLines(path, [...everywhere, ...inCode]);
-  else if (isText(path)) checkLines(path, everywhere);
+  if (isCode(path)) checkLines(path, [...everywhere, ...unclear, ...inCode]);
+  else if (isText(path)) checkLines(path, [...everywhere, ...unclear]);
   if (path.endsWith('.md')) checkLinks(path);
 }
 for (const folder of new Set(files.map((path) => /^libs\/[^/]+/.exec(path)?.[0] ?? '.'))) checkReadme(folder);

@@ -48,7 +48,9 @@ function reasonText({ message, diff, frames }) {
     .replaceAll(/^(?=.)/gm, '  ');
 }
 
-/** How many tests failed in which files, so that a short excerpt of the output shows how wide a failure is. */
+/**
+ * How many tests failed in which files, so that a short excerpt of the output shows how wide a failure is.
+ */
 function summaryOf(files) {
   const failed = files.filter(({ failures }) => failures.length > 0);
   const count = failed.reduce((sum, { failures }) => sum + failures.length, 0);

@@ -141,7 +141,7 @@ it('a variable of extraEnv replaces the one that the chart sets by the same name
   expect(env.filter(({ name }) => name === 'DATABASE_URL')).toEqual([own]);
 });
 
-it('labels and annotations of a pod can not replace those of the chart', async () => {
+it('labels and annotations of a pod cannot replace those of the chart', async () => {
   const podLabels = { 'app.kubernetes.io/component': 'other', 'app.kubernetes.io/instance': 'other' };
   const given = await Release.of({ ...EXTERNAL, defaults: { podLabels } });
   const { spec } = given.get('Deployment', 'rate-limiter');

@@ -40,7 +40,7 @@ export const money = {
     {
       title: 'Refused for insufficient balance, an hour',
       unit: 'currencyUSD',
-      bad: 'A sudden increase: a customer has spent all credit, or balances can not be read.',
+      bad: 'A sudden increase: a customer has spent all credit, or balances cannot be read.',
       todo: 'Find the accounts in the log lines with status 402.',
       queries: [[`sum by (svc_problem) (increase(${m.money.refused}[1h]))`, '{{svc_problem}}', '0']],
     },

@@ -118,6 +118,9 @@ export const own = [
   ['text', 'libs/b/src/path-b.ts', `// see ..${'/shared'}\n`, 'path-b.ts:1: '],
   ['text', 'libs/b/notes.md', `Done in this ${'session'}.\n`, 'notes.md:1: '],
   ['text', 'libs/b/src/default.ts', `// Ten unless ${'told'}.\n`, 'default.ts:1: '],
+  ['text', 'libs/b/src/unclear.ts', `// Stops for${' good'}.\n`, 'unclear.ts:1: '],
+  ['text', 'libs/b/unclear.md', `It can${' not'} stop.\n`, 'unclear.md:1: '],
+  ['text', 'libs/b/src/broad.ts', `// ${'word '.repeat(25)}\n`, 'broad.ts:1: '],
   ['text', 'libs/b/src/open.ts', `// TO${'DO'} later\n`, 'open.ts:1'],
   ['text', 'libs/b/src/off.ts', `// ox${'lint'}-disable-next-line no-console\n`, 'off.ts:1'],
   ['text', 'libs/b/src/off-b.ts', `// @ts-${'expect-error'}\n`, 'off-b.ts:1'],
@@ -193,6 +196,7 @@ export const ownPermitted = [
     'libs/b/src/ok.store.ts',
     'export class ChargeStore {}\nexport interface Identity {}\nexport const implied = 1;\n',
   ],
+  ['text', 'libs/b/src/url.ts', `// https://example.com/${'long-'.repeat(25)}\nexport {};\n`],
   ['text', 'libs/b/src/fine.ts', '// A PostgreSQL session ends with its connection.\nexport {};\n'],
 ];
 

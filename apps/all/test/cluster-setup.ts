@@ -19,7 +19,10 @@ const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url))
 
 const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2 };
 
-/** A cluster for each worker of the end-to-end tests. Each is started when the first file of its worker needs it. */
+/**
+ * A cluster for each worker of the end-to-end tests. Each is started when the first file of its worker needs
+ * it.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const controls = await Promise.all(Array.from({ length: project.config.maxWorkers }, openControl));
   project.provide(

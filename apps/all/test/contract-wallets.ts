@@ -16,7 +16,9 @@ type Hex = `0x${string}`;
  *         if (signature.length != 65) return 0xffffffff;
  *         bytes32 r; bytes32 s; uint8 v;
  *         assembly {
- *           r := mload(add(signature, 32)) s := mload(add(signature, 64)) v := byte(0, mload(add(signature, 96)))
+ *           r := mload(add(signature, 32))
+ *           s := mload(add(signature, 64))
+ *           v := byte(0, mload(add(signature, 96)))
  *         }
  *         return ecrecover(hash, v, r, s) == owner ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
  *       }

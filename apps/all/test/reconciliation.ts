@@ -124,7 +124,7 @@ export class Reconciliation {
     for (const [requestId, cost] of this.ended) {
       const charged = charges.get(requestId) ?? NOTHING;
       if (charged.usd !== cost.usd || charged.diem !== cost.diem)
-        faults.push(`${requestId} was told to cost ${show(cost)} and is charged ${show(charged)}`);
+        faults.push(`${requestId} reported a cost of ${show(cost)} and is charged ${show(charged)}`);
     }
     for (const requestId of this.refused)
       if (charges.has(requestId)) faults.push(`${requestId} was refused and is charged`);

@@ -64,7 +64,7 @@ export const HOSTILE_WIRES: readonly (readonly [string, string, (made: Made) => 
     (made) => written(made, (wire) => wire.fill(0, 65, 129)),
   ],
   [
-    'with a signature that is none',
+    'with an invalid signature',
     'PAYMENT_VERIFICATION_FAILED',
     (made) => written(made, (wire) => wire.fill(7, 70, 75)),
   ],

@@ -3,8 +3,9 @@ import { inject } from 'vitest';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * Where each worker controls the cluster that its end-to-end tests run against; without it each test has a process of its own.
-     * Takes an `Arrangement` by POST and returns a `Deployed` once the cluster is configured so; returns all logs by GET.
+     * Where each worker controls the cluster that its end-to-end tests run against; without it each test has
+     * a process of its own. Takes an `Arrangement` by POST and returns a `Deployed` once the cluster is
+     * configured so; returns all logs by GET.
      */
     readonly controlUrls: readonly string[] | undefined;
   }

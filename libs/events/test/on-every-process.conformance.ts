@@ -49,7 +49,7 @@ export function onEveryProcessConformance(name: string, startServer: () => Promi
       await eventually(() => expect(heard.missed.slice(before)).toContain(true));
     });
 
-    it('reports possibly missing events while the log can not be read, and then delivers those published meanwhile', async () => {
+    it('reports possibly missing events while the log cannot be read, and then delivers those published meanwhile', async () => {
       const heard = await listen();
       const log = stage.openLog({ publishMs: 60_000 });
       await stage.publish(log, 1, 1);

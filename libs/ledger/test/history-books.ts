@@ -114,7 +114,7 @@ export class BooksModel {
     const moved = { ...NONE, [currency]: row.amount_nano };
     switch (row.kind) {
       case 'credit':
-        assert.equal(row.amount_nano, account.credits.get(row.reference), 'a credit is as it was told');
+        assert.equal(row.amount_nano, account.credits.get(row.reference), 'a credit has its recorded amount');
         account.balances = plus(account.balances, moved);
         return;
       case 'refund':

@@ -341,7 +341,7 @@ export class History implements Scene {
   }
 
   private crash(asks: number): void {
-    this.parts.happened(this.inbox.length > 0 ? 'a crash before the book was told' : 'a crash');
+    this.parts.happened(this.inbox.length > 0 ? 'a crash before the book was updated' : 'a crash');
     this.asks = asks;
     this.inbox = [];
     this.requests.processDied();

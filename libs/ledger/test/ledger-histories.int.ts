@@ -102,7 +102,7 @@ async function play(numbers: readonly number[]): Promise<void> {
 /** Events that must occur at least once in `TELLING` histories, or the test would prove little. */
 const HAPPENS = [
   'a crash',
-  'a crash before the book was told',
+  'a crash before the book was updated',
   'a posting before its settle',
   'extend',
   'extend a lapsed hold',

@@ -17,11 +17,11 @@ const TELLING = 1_000;
 const HAPPENS = [
   'a process died',
   'credited',
-  'credited anew',
+  'credited again',
   'others cancel',
   'others settle',
   'spent',
-  'taken back for good',
+  'reversed permanently',
   'twenty at once',
   'AMOUNT_TOO_HIGH',
   'AMOUNT_TOO_LOW',

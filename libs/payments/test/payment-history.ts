@@ -320,7 +320,7 @@ export class PaymentHistory {
     assert.equal(now?.state, paid === undefined ? 'FAILED' : 'CREDITED', `of ${payment.id}`);
     const units = paid === undefined ? 0n : authorization.value;
     assert.equal(await bookedNano(this.books, now), units * NANO_PER_UNIT, `of ${payment.id}`);
-    if (now.reversals > 0) this.parts.happened(units > 0n ? 'credited anew' : 'taken back for good');
+    if (now.reversals > 0) this.parts.happened(units > 0n ? 'credited again' : 'reversed permanently');
     const answer = await this.process(1)
       .payments.topUp(header)
       .then(

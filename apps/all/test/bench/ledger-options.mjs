@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 const USAGE = `Usage: npm run bench:ledger -- [options]
 
   --seconds N      seconds of load per measurement (5)
-  --rounds N       interleaved rounds, of which the medians are told (3)
+  --rounds N       interleaved rounds, whose medians are printed (3)
   --accounts N     accounts that the charges are spread over (10000)
   --concurrency N  requests under way at once, of the ledger (1000)
   --only NAME      one part only: ledger, posting, holds or rows

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 const USAGE = `Usage: npm run bench -- [options]
 
   --seconds N      seconds of load per gateway and round (8)
-  --rounds N       interleaved rounds, of which the medians are told (3)
+  --rounds N       interleaved rounds, whose medians are printed (3)
   --connections N  kept-alive connections of the load (64)
   --streams N      answers streamed at once (64)
   --shape NAME     all: beside a bare proxy and another gateway (default); cluster: one process beside the cluster

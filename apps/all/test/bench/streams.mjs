@@ -12,8 +12,8 @@ const DEADLINE_MS = events.length * STREAM_PACE_MS * 8;
 
 /**
  * Requests this number of streams at once. Returns how many were requested, how many were complete (every
- * text chunk, and `[DONE]` at the end), the first fault, the time to the first byte, and the gateway's CPU per
- * chunk in microseconds.
+ * text chunk, and `[DONE]` at the end), the first fault, the time to the first byte, and the gateway's CPU
+ * per chunk in microseconds.
  */
 export async function runStreams({ gateway, streams }) {
   const agent = new Agent({ keepAlive: true, maxSockets: streams });

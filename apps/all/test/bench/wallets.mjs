@@ -9,7 +9,7 @@ import { describeMachine } from './machine.mjs';
 
 const USAGE = `Usage: npm run bench:wallets -- [options]
 
-  --rounds N     interleaved rounds, of which the medians are told (5)
+  --rounds N     interleaved rounds, whose medians are printed (5)
   --sign-ins N   sign-ins of a round, and at once where the event loop is watched (200)
   --json FILE    write the figures to FILE as well
 `;

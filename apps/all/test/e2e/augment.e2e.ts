@@ -98,7 +98,7 @@ describe('POST /augment/search', () => {
     expect(await usdOf(id)).toBe('1.00');
   });
 
-  it('calls no provider for an account that can not pay', async () => {
+  it('calls no provider for an account that cannot pay', async () => {
     const { apiKey } = await platform.account('0.049');
     asked.length = 0;
     expect((await errorOf(await post(apiKey, { query: 'x' }, { path: 'search' }))).code).toBe(

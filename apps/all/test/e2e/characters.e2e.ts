@@ -222,7 +222,7 @@ describe.skipIf(isClustered())('the characters file', () => {
       await eventually('bob is there', async () => (await statusOf('bob')) === 200);
       expect(await statusOf('ann')).toBe(404);
       await writeFile(pathOf(changed), 'characters: 7');
-      await eventually('the fault is told', () =>
+      await eventually('the fault is logged', () =>
         changed.service.output.includes('the changed file is invalid'),
       );
       expect(await statusOf('bob')).toBe(200);

@@ -268,7 +268,7 @@ describe('401', () => {
     });
   });
 
-  it('checks the key before the body, so that unknown clients can not make it parse one', async () => {
+  it('checks the key before the body, so that unknown clients cannot make it parse one', async () => {
     const response = await platform.chat('SVC_INFERENCE_KEY_wrong', '{"model": [[[');
     expect(response.status).toBe(401);
   });

@@ -197,7 +197,7 @@ describe('POST /embeddings', () => {
 describe("a backend's token count", () => {
   const input = 'This text has far too many words for a count of one token to be true. '.repeat(40);
 
-  it.each(['no-usage', 'under', 'over'])('is replaced if it can not be true: %s', async (id) => {
+  it.each(['no-usage', 'under', 'over'])('is replaced if it cannot be true: %s', async (id) => {
     const { usage } = await embed({ model: id, input });
     const { usage: right } = await embed({ model: 'vectors', input });
     expect(usage.prompt_tokens).toBeGreaterThan(right.prompt_tokens / 5);
@@ -253,7 +253,7 @@ describe('a request for embeddings', () => {
     );
   });
 
-  it('that its account can not pay is refused', async () => {
+  it('that its account cannot pay is refused', async () => {
     const { apiKey } = await platform.account('0.0001');
     const before = backend.stats().served;
     const refused = await post({ model: 'vectors', input: 'one two three' }, { apiKey });

@@ -68,7 +68,7 @@ describe('a failed start', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('reports in one line that its database can not be reached, after waiting for it', async () => {
+  it('reports in one line that its database cannot be reached, after waiting for it', async () => {
     const env = { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', DATABASE_START_WAIT_MS: '3000' };
     const fault = await ownPlatform({ env }).catch(String);
     expect(fault).toMatch(/it ended with 1:/);

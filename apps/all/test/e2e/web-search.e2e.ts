@@ -297,7 +297,7 @@ describe('a search that fails', () => {
 });
 
 describe('money for a search', () => {
-  it('is held before the search: an account that can not pay is refused before any provider is called', async () => {
+  it('is held before the search: an account that cannot pay is refused before any provider is called', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account('0.0099');
     const asked = engine.queries.length;

@@ -101,7 +101,7 @@ describe.each([
 });
 
 describe('a backend that lies about its counts', () => {
-  it.each(LIES)('can not raise or avoid the charge: $name', { timeout: TEST_MS }, async (attack) => {
+  it.each(LIES)('cannot raise or avoid the charge: $name', { timeout: TEST_MS }, async (attack) => {
     for (const answer of await answersTo(attack)) {
       expect(faultsOf(answer, attack)).toEqual([]);
       expect(answer?.cost?.usd).toBeGreaterThan(0);

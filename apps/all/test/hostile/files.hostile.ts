@@ -70,7 +70,7 @@ const PDF = pdf(Buffer.from(TEXT));
 /** Takes thirty times as long to read, but is hardly larger: most of its operators draw nothing. */
 const SLOW_PDF = pdf(deflateSync(TEXT + 'q Q\n'.repeat(200_000)), '/Filter/FlateDecode');
 
-it('are not fetched if the account can not pay for the request without them', async () => {
+it('are not fetched if the account cannot pay for the request without them', async () => {
   const poor = await stage.open('0.0000001');
   const parts = [{ type: 'text', text: 'hi' }, file(`${filesUrl}/a.txt`), image(`${filesUrl}/b.png`)];
   expect((await stage.say(parts, {}, { apiKey: poor })).status).toBe(402);

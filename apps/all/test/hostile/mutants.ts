@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'files-before-money',
     file: 'hostile/files.hostile.ts',
-    test: 'are not fetched if the account can not pay',
+    test: 'are not fetched if the account cannot pay',
     module: 'libs/gateway/dist/chat/chat.pipeline.js',
     find: 'const reservation = await this.reservations.make(asking, plan);',
     replace: `await this.inference.prepare(plan, client.signal).catch(() => undefined);

@@ -16,7 +16,7 @@ const TRIES = 4;
 /** A test spends half of its time waiting. */
 const AT_ONCE = 2;
 
-/** Why the mutant can not be created, or undefined if it can. */
+/** Why the mutant cannot be created, or undefined if it can. */
 function mismatchOf({ module, find }) {
   const found = readFileSync(join(root, module), 'utf8').split(find).length - 1;
   return found === 1 ? undefined : `${module} has the text ${found} times`;

@@ -1,5 +1,6 @@
-// `helm test`: opens an account with one cent, pays for a completion, audits the books, and checks that they contain
-// exactly its cost. Needs API_URL, OPERATOR_URL, SVC_OPERATOR_TOKEN and MODEL. On failure, prints one line and exits with 1.
+// `helm test`: opens an account with one cent, pays for a completion, audits the books, and checks that they
+// contain exactly its cost. Needs API_URL, OPERATOR_URL, SVC_OPERATOR_TOKEN and MODEL. On failure, prints one
+// line and exits with 1.
 const { API_URL: api, OPERATOR_URL: operator, SVC_OPERATOR_TOKEN: token, MODEL: model } = process.env;
 const deadline = Date.now() + 90_000;
 

@@ -29,7 +29,9 @@ export interface WebResults {
 export class SearchFailed extends Error {
   override readonly name = 'SearchFailed';
 
-  /** @param reason Plain words for the client, a clause without a full stop: `no search provider answered`. */
+  /**
+   * @param reason Plain words for the client, a clause without a full stop: `no search provider answered`.
+   */
   constructor(
     readonly reason: string,
     options?: ErrorOptions,

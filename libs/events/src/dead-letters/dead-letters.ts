@@ -29,8 +29,8 @@ export interface Replayed {
 export interface DeadLetters {
   list(event: ReplayableEvent): Promise<DeadEvents>;
   /**
-   * Publishes what this version can read. If it is interrupted and run again, an event may be published twice;
-   * handlers are idempotent.
+   * Publishes what this version can read. If it is interrupted and run again, an event may be published
+   * twice; handlers are idempotent.
    */
   replay(event: ReplayableEvent): Promise<Replayed>;
   close(): Promise<void>;

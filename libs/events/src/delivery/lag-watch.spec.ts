@@ -46,7 +46,7 @@ describe('the age of the oldest waiting event', () => {
     expect(watch.oldestMs).toBe(0);
   });
 
-  it('keeps growing while the log can not be read', async () => {
+  it('keeps growing while the log cannot be read', async () => {
     const { watch, away } = watched([5n, 4n]);
     await watch.look();
     away();

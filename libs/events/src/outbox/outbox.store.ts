@@ -28,8 +28,8 @@ export async function addToOutbox<Payload>(
 }
 
 /**
- * Passes the oldest events to `publish`, and deletes them once it has returned. One process at a time does this,
- * which keeps the order of each key. Returns their number; `undefined` if another process is doing it.
+ * Passes the oldest events to `publish`, and deletes them once it has returned. One process at a time does
+ * this, which keeps the order of each key. Returns their number; `undefined` if another process is doing it.
  */
 export function emptyOutbox(
   database: Database,

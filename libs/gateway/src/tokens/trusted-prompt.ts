@@ -11,12 +11,16 @@ export interface PromptBounds {
 
 /** A backend's count of a prompt, as far as it is plausible. */
 export interface TrustedPrompt {
-  /** The count, raised to the lower bound if it is too low. Undefined if the backend has no plausible count. */
+  /**
+   * The count, raised to the lower bound if it is too low. Undefined if the backend has no plausible count.
+   */
   readonly tokens: number | undefined;
   readonly doubt: 'prompt too high' | 'prompt too low' | undefined;
 }
 
-/** Zero means that the backend does not count. The prompt is read only for counts below half of the estimate. */
+/**
+ * Zero means that the backend does not count. The prompt is read only for counts below half of the estimate.
+ */
 export function trustedPrompt(reported: number, prompt: PromptBounds): TrustedPrompt {
   if (reported > prompt.tokensAtMost) return { tokens: undefined, doubt: 'prompt too high' };
   if (reported === 0) return { tokens: undefined, doubt: undefined };

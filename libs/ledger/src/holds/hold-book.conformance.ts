@@ -115,7 +115,7 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         );
       });
 
-      it('is unavailable while the database can not be read, and works afterwards', async () => {
+      it('is unavailable while the database cannot be read, and works afterwards', async () => {
         let down = true;
         const book = subject.make(
           readsOf((accountId) => (down ? Promise.reject(new Error('down')) : load(accountId))),

@@ -2,7 +2,8 @@
  * Shared parts of the hold book's scripts: amounts, an account with its holds, and what may be taken of it.
  * The keys of an account, all with the hash tag of its bucket:
  *   …:account  hash: v version, u and d posted balances, hu and hd amounts held of them, dc the request
- *              that is resetting its DIEM, t expiry of the keys (Unix ms; 0 for none), m the mark of its bucket
+ *              that is resetting its DIEM, t expiry of the keys (Unix ms; 0 for none), m the mark of its
+ *              bucket
  *   …:holds    hash by request id: a record, see `place`
  *   …:leases   sorted set of request ids by the end of their lease (Unix ms). Settled holds are not in it.
  *   …:posted   sorted set of request ids posted before they were settled, by the time of posting (Unix ms)
@@ -13,8 +14,8 @@
  *
  * KEYS of each script: those five, and the mark.
  *
- * Amounts are decimal strings of nano-dollars. Lua numbers are exact only up to 2^53, so an amount is computed
- * as a pair: whole dollars, and the remaining nano-dollars.
+ * Amounts are decimal strings of nano-dollars. Lua numbers are exact only up to 2^53, so an amount is
+ * computed as a pair: whole dollars, and the remaining nano-dollars.
  *
  * ARGV of each script: 1: now (Unix ms), or -1 for the server's clock. 2: lease, ms. 3: the UTC day. Then its
  * own.

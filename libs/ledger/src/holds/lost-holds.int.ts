@@ -85,7 +85,7 @@ describe.skipIf(skipped)(`a Redis that has lost its data${note}`, () => {
     await expect(hold('next', 40n)).resolves.toBeDefined();
   });
 
-  it('holds nothing while the recorded charges can not be posted', async () => {
+  it('holds nothing while the recorded charges cannot be posted', async () => {
     await lose();
     post = () => Promise.reject(new Error('the log is away'));
     await expect(hold('r', 1n)).rejects.toEqual(refused('UNAVAILABLE'));

@@ -153,7 +153,7 @@ describe('a journal', () => {
     await next.onApplicationShutdown();
   });
 
-  it('fails at the start if its folder can not be used', async () => {
+  it('fails at the start if its folder cannot be used', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(FileJournal.open(join(folder, 'file', 'x'), BYTES)).rejects.toThrow(/LEDGER_JOURNAL_DIR/);
   });

@@ -299,7 +299,7 @@ export function stakingConformance({
       expect(await running.held()).toBe(0);
     });
 
-    it('leaves out an account whose DIEM can not be set aside, sets all others, and then fails', async () => {
+    it('leaves out an account whose DIEM cannot be set aside, sets all others, and then fails', async () => {
       const unlucky = await staked(1);
       const lucky = await staked(2);
       clock.at = MIDNIGHT;

@@ -3,9 +3,11 @@
  * ends.
  *
  * The keys, all with an expiry:
- *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), requests, tokens. Kept for one window beyond its end.
+ *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), requests, tokens. Kept for one window
+ *                             beyond its end.
  *   svc:{limits}:{global:…}   the same, for all accounts together
- *   svc:{limits}:{account}:open sorted set of request ids by the end of their lease (Unix ms). Kept for a lease.
+ *   svc:{limits}:{account}:open sorted set of request ids by the end of their lease (Unix ms).
+ *                             Kept for a lease.
  *   svc:{limits}:{subject}:failures  list of Unix ms, oldest first, no longer than the number allowed
  *   svc:{limits}:{subject}:block     start of the subject's block (Unix ms), kept until the block ends
  */
@@ -28,8 +30,8 @@ end
 `;
 
 /**
- * Counts a request in all of its windows or in none, and in none while its caller is blocked. A booked request
- * was admitted elsewhere: it is never refused, and not counted again while it is running.
+ * Counts a request in all of its windows or in none, and in none while its caller is blocked. A booked
+ * request was admitted elsewhere: it is never refused, and not counted again while it is running.
  *
  * KEYS  1: the account's running requests. 2: the block of its subject. 3 and on: the windows.
  * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after
@@ -39,9 +41,9 @@ end
  *       Then the limits of each window: requests, tokens; -1 for no limit.
  * Result  { verdict, now, ends, remaining block of the caller (ms), then the counts of each window after the
  *       step: requests, tokens }.
- *       The verdict is 0 for admitted; 2i-1 if window i has no room for the request, 2i if it has none for its
- *       tokens; with n windows, 2n+1 if too many requests are running, and 2n+2 if the caller is blocked. It is
- *       -1, followed only by now, if the call came too late.
+ *       The verdict is 0 for admitted; 2i-1 if window i has no room for the request, 2i if it has none for
+ *       its tokens; with n windows, 2n+1 if too many requests are running, and 2n+2 if the caller is
+ *       blocked. It is -1, followed only by now, if the call came too late.
  */
 export const ADMIT = `${NOW}${BLOCKED}
 local notAfter = tonumber(ARGV[5])

@@ -71,7 +71,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       expect(first).not.toHaveProperty('refusedBy');
     });
 
-    it('never admit a request that can not fit, nor any if the limit is zero', async () => {
+    it('never admit a request that cannot fit, nor any if the limit is zero', async () => {
       const refused = await inOneWindow(() =>
         admitAll([
           admitRequest({ limits: { user: { ...AMPLE, tokensPerMinute: 99 } }, tokens: 100 }),

@@ -195,7 +195,7 @@ describe('a search', () => {
     ['windows, of which one is used up', brave429('0, 1000', '1, 1419704'), [999, 1_000]],
     ['windows that are used up', brave429('0, 0', '1, 1419704'), [3_599_999, 3_600_000]],
     ['windows of which none is', brave429('1, 5', '1, 60'), [29_999, 30_000]],
-  ] as const)('rests as long as it is told by %s', async (_, headers, [leastMs, mostMs]) => {
+  ] as const)('rests as long as %s says', async (_, headers, [leastMs, mostMs]) => {
     const engine = await provider(json({}, 429, headers));
     const engineOf = brave({ name: 'b', deadlineMs: 20_000, key: 'k', url: engine.url });
     const agent = new Agent();

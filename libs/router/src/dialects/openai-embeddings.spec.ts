@@ -34,7 +34,7 @@ describe('an embeddings response', () => {
     ['a vector of another length', response([row(0, [1, 0]), row(1, [0, 1, 0])])],
     ['base64 of another length', response([row(0, [1, 0]), row(1, base64(1))])],
     ['a number that is infinite in 32 bits', response([row(0, [1, 0]), row(1, [0, 1e39])])],
-    ['base64 of a number that is none', response([row(0, [1, 0]), row(1, base64(0, Number.NaN))])],
+    ['base64 of NaN', response([row(0, [1, 0]), row(1, base64(0, Number.NaN))])],
     ['text in place of a vector', response([row(0, [1, 0]), row(1, 'not a vector')])],
   ])('is rejected with %s', (_, body) => {
     expect(() => readEmbeddings(body, texts)).toThrow(Error);

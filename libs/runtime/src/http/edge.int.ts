@@ -214,7 +214,7 @@ describe('methods', () => {
 
 describe('an invalid request', () => {
   it.each([
-    { what: 'a URL that can not be decoded', bytes: get('/api/%zz') },
+    { what: 'a URL that cannot be decoded', bytes: get('/api/%zz') },
     { what: 'no host', bytes: 'GET /api/things HTTP/1.1\r\nConnection: close\r\n\r\n' },
     { what: 'another protocol', bytes: 'SSH-2.0-x\r\n\r\n' },
     { what: 'a method that nobody knows', bytes: 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n' },

@@ -38,7 +38,8 @@ export const SERVER_OPTIONS = {
   // Time to receive a whole request, beyond the deadline of its body. Responses have no such limit.
   requestTimeout: 300_000,
   headersTimeout: 20_000,
-  // Longer than load balancers keep an idle connection (60 s), so that none is closed while a request is on its way.
+  // Longer than load balancers keep an idle connection (60 s), so that none is closed while a request is on
+  // its way.
   keepAliveTimeout: 75_000,
   // A request without a host is refused by us, in the envelope of all refusals.
   requireHostHeader: false,
@@ -55,7 +56,7 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     requestTimeout: SERVER_OPTIONS.requestTimeout,
     keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
     http: SERVER_OPTIONS,
-    // What is too long for a name is said by the route's schema; a URL as a whole is bounded by the size of headers.
+    // A route's schema limits the length of names; the size of headers limits a URL as a whole.
     routerOptions: { maxParamLength: 4_000 },
     clientErrorHandler: refuseMalformed(options.logger),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {

@@ -49,8 +49,8 @@ function withoutHaste(stream: ReturnType<typeof destination>): DestinationStream
 }
 
 /**
- * Passes a line to telemetry, and converts it for a destination of bytes: pino passes on any value, whatever its
- * types say.
+ * Passes a line to telemetry, and converts it for a destination of bytes: pino passes on any value, whatever
+ * its types say.
  */
 function asBytes(line: string): string {
   logLines.take(line);

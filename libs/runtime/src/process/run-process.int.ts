@@ -58,7 +58,7 @@ describe('a start that fails', () => {
   it.each([
     ['a fault that was foreseen', `throw new StartFault('No luck.')`, 'No luck.'],
     [
-      'a folder that can not be written to',
+      'a folder that cannot be written to',
       `throw Object.assign(new Error('EROFS'), { code: 'EROFS', path: '/data/x' })`,
       'Nothing can be written, since the file system is read-only, to /data/x',
     ],
@@ -139,7 +139,7 @@ describe('the end of a process', () => {
       setTimeout(() => starting.fail('the last line'), 50);
       return 'it runs';`);
     const child = spawn(process.execPath, [main], { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
-    // The pipe is full when the process is told to end.
+    // The pipe is full when the process gets its signal to end.
     await once(child.stdout, 'readable');
     await sleep(500);
     const lines = (await text(child.stdout)).split('\n').filter((line) => line.startsWith('{'));

@@ -14,8 +14,8 @@ export class PrefixCache {
   ) {}
 
   /**
-   * The tokens of the prompt's longest cached prefix: whole blocks, at least `minTokens`, else 0. The last token
-   * is always computed again, as in real engines, so it never counts as cached.
+   * The tokens of the prompt's longest cached prefix: whole blocks, at least `minTokens`, else 0. The last
+   * token is always computed again, as in real engines, so it never counts as cached.
    */
   cachedTokens(prompt: Prompt): number {
     const usable = Math.floor((prompt.tokens - 1) / BLOCK_TOKENS);

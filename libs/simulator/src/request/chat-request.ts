@@ -14,7 +14,9 @@ export interface FunctionTool {
 /** `none` and `auto` as in the API; `required` allows any tool; otherwise the named function. */
 type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
 
-/** The parts of a chat completion request that the simulator acts on; other fields are accepted and ignored. */
+/**
+ * The parts of a chat completion request that the simulator acts on; other fields are accepted and ignored.
+ */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly Message[];
@@ -199,7 +201,7 @@ export function messageText(message: Message | undefined): string {
     .join('\n');
 }
 
-/** The text of the user's last message; empty if there is none. */
+/** The text of the user's last message; empty without one. */
 export function lastUserText(messages: readonly Message[]): string {
   return messageText(messages.findLast((message) => message.role === 'user'));
 }

@@ -20,7 +20,7 @@ test('headers, model names and JSON express the same settings', () => {
 test.each([
   ['an unknown fault', '[[sim fault=explode]]'],
   ['an unknown setting', '[[sim colour=red]]'],
-  ['a number that is none', '[[sim after=soon]]'],
+  ['an invalid number', '[[sim after=soon]]'],
   ['a negative number', '[[sim ttft-ms=-1]]'],
 ])('%s is rejected, so that typing errors in tests are noticed', (_, text) => {
   expect(() => overridesOfText(text)).toThrow(/Simulator setting/);

@@ -40,7 +40,7 @@ export const PAGES: readonly BuiltInPage[] = [
     slug: 'model-simulator',
     title: 'The model simulator: an OpenAI-compatible server without a model',
     publishedDate: '2026-03-15T09:00:00Z',
-    text: 'The simulator answers chat completions with the same tokens for the same request and seed, fails as it is told to, and logs each request. It also speaks the JSON of SearXNG on a few built-in pages about the platform, of which this is one.',
+    text: 'The simulator answers chat completions with the same tokens for the same request and seed, fails on request, and logs each request. It also speaks the JSON of SearXNG on a few built-in pages about the platform, of which this is one.',
   },
   {
     slug: 'one-process',
@@ -58,6 +58,6 @@ export const PAGES: readonly BuiltInPage[] = [
     slug: 'files',
     title: 'Files as text: PDF, DOCX, PPTX, XLSX and EPUB',
     publishedDate: '2026-05-11T09:00:00Z',
-    text: 'Files in a message are read in threads with bounds on time and memory, and reach the model as plain text or Markdown. A file that can not be read says so in its place and the request goes on. Text in pictures is not read.',
+    text: 'Files in a message are read in threads with bounds on time and memory, and reach the model as plain text or Markdown. A file that cannot be read says so in its place and the request goes on. Text in pictures is not read.',
   },
 ];
