@@ -19,8 +19,11 @@ const DISCONNECT_MS = 500;
 
 /** A locked job is being worked on. Without a renewal for this long, another worker takes it. */
 const LOCK_MS = 60_000;
-/** Workers are notified of new jobs; they also poll at this interval. */
-const ASK_S = 60;
+/**
+ * Workers are notified of new jobs. They also poll at this interval, because a notification may be lost while a
+ * worker reconnects after an outage.
+ */
+const POLL_S = 30;
 /** How many crashes of its process a job survives. */
 const STALLS = 5;
 const RETRY_MS = 1_000;
@@ -109,7 +112,7 @@ export async function openWorker(backend: JobsBackend, name: string, process: Pr
     lockDuration: LOCK_MS,
     stalledInterval: LOCK_MS,
     maxStalledCount: STALLS,
-    drainDelay: ASK_S,
+    drainDelay: POLL_S,
     runRetryDelay: RETRY_MS,
   };
   const worker: AnyWorker = new bull.Worker(name, process, options, factory);
