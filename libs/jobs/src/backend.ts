@@ -20,8 +20,8 @@ const DISCONNECT_MS = 500;
 /** A locked job is being worked on. Without a renewal for this long, another worker takes it. */
 const LOCK_MS = 60_000;
 /**
- * Workers are notified of new jobs. They also poll at this interval, because a notification may be lost while a
- * worker reconnects after an outage.
+ * Workers are notified of new jobs. They also poll at this interval, because a notification may be lost while
+ * a worker reconnects after an outage.
  */
 const POLL_S = 30;
 /** How many crashes of its process a job survives. */
