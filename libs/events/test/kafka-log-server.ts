@@ -88,7 +88,8 @@ async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void
         numPartitions: PARTITIONS,
         ...copies,
       }));
-      await admin.createTopics({ waitForLeaders: false, topics });
+      // After a broker was down, its address may be unknown for a moment.
+      await vi.waitFor(() => admin.createTopics({ waitForLeaders: false, topics }), ONCE_READY);
       for (const { topic: name } of topics) await vi.waitFor(() => admin.fetchTopicOffsets(name), ONCE_READY);
     },
     deadLetters: () => new KafkaDeadLetters(connection),
