@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Balances, Problem, type Refund, type Transfer } from '@svc/contracts';
+import { type Balances, Problem, type Refund, type Transfer, plus } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts } from '../accounts/accounts.store.js';
@@ -129,10 +129,7 @@ async function insertRefund(
   { accountId, requestId, reference }: Refund,
   { amount, before, at }: { amount: Balances; before: PostedBalances; at: string },
 ): Promise<Refunded> {
-  const balances = {
-    usdNano: before.balances.usdNano + amount.usdNano,
-    diemNano: before.balances.diemNano + amount.diemNano,
-  };
+  const balances = plus(before.balances, amount);
   if (balances.usdNano > MAX_NANO || balances.diemNano > MAX_NANO)
     throw new Problem('INVALID_REQUEST', { message: 'The balance would be too large.' });
   const version = before.version + 1n;
