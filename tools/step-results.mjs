@@ -8,8 +8,6 @@ const MOST_FAILURES = 10;
 const MOST_COLUMNS = 300;
 const MOST_DIFF_LINES = 14;
 const MOST_MESSAGE_LINES = 10;
-/** What a hook adds to a failure, such as the faults in the logs of a cluster, and the failure itself. */
-const MOST_REASONS = 2;
 
 /** At most this number of lines: the first and the last, with the number of omitted lines between them. */
 export function bounded(text, most = MOST_LINES) {
@@ -58,11 +56,16 @@ function summaryOf(files) {
   return failed.length > 1 ? `FAILED ${count} tests: ${named.join(', ')}` : '';
 }
 
+/** What a hook added last, such as the faults in the logs of a cluster, and then the failure itself. */
+function shownReasons(reasons) {
+  return reasons.length > 1 ? [reasons.at(-1), reasons[0]] : reasons;
+}
+
 /** The failures of a run: test, reason and line of each. Empty if no test failed. */
 export function testFailures({ files, unhandled }) {
   const ofTests = files.flatMap(({ file, failures }) =>
     failures.map(({ name, reasons }) =>
-      [`FAILED ${file} > ${name}`, ...reasons.slice(-MOST_REASONS).toReversed().map(reasonText)].join('\n'),
+      [`FAILED ${file} > ${name}`, ...shownReasons(reasons).map(reasonText)].join('\n'),
     ),
   );
   const others = unhandled.map((reason) => `FAILED outside of tests\n${reasonText(reason)}`);
