@@ -21,20 +21,19 @@ const unclear = [
   [/\bfor (?:good)\b/, 'is unclear: write "permanently" or "without expiry"'],
   [/\ba(?:new)\b/, 'is unclear: write "again"'],
   [/\bso (?:many|long)\b(?! as\b| that\b)/i, 'is unclear: give the number or the duration'],
-  [/\b(?:is|are|was|were) (?:told)\b/, 'is for people: a program gets, returns or reports something'],
+  [/\b(?:is|are|was|were) (?:told)\b/, 'is unclear: name what the program gets, returns or reports'],
   [/\bcan (?:not)\b/, 'is one word: "cannot"'],
   [/\bwho (?:asks)\b/, 'is unclear: write "the caller"'],
   [/\b(?:if there|that) is (?:none)\b/, 'is unclear: name what is missing or invalid'],
 ];
-const widest = 110;
-/** A comment that is too wide, unless it is one word, such as a URL. */
-const wideComment = new RegExp(`^(?=.{${widest + 1}})\\s*(?:\\/\\/|\\/\\*\\*|\\*)\\s+\\S+\\s+\\S`);
+/** A comment of more than 110 columns, unless it is one word, such as a URL. */
+const wideComment = /^(?=.{111})\s*(?:\/\/|\/\*\*|\*)\s+\S+\s+\S/;
 const inCode = [
   [/\b(?:ox|es)lint-(?:disable|enable)/, 'switches a check off'],
   [/@ts-(?:ignore|expect-error|nocheck)\b/, 'switches a check off'],
   [/\b(?:prettier|v8|c8|istanbul)[ -]ignore\b/, 'switches a check off'],
   [/^\s*(?:\/\/|\*|#)\s*[-=*#]{5,}/, 'is a banner'],
-  [wideComment, `begins a comment line of more than ${widest} columns`],
+  [wideComment, 'begins a comment line of more than 110 columns'],
 ];
 const isText = (path) =>
   /\.(md|ya?ml|json|sh|prisma|sql|toml|tpl|lua|txt)$|(^|\/)(Dockerfile|run|LICENSE)$/.test(path);

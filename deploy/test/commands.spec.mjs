@@ -118,7 +118,7 @@ describe('the notes', () => {
     expect(await notes(ALL)).toContain('port-forward service/svc-all 3000 3001');
   });
 
-  it('print the URL for clients outside the cluster, or that there is none', async () => {
+  it('print the URL for clients outside the cluster, or that they cannot reach it yet', async () => {
     expect(await notes(EXTENDED)).toContain('https://api.example/api/v1, https://api.example.org/api/v1');
     expect(await notes(EXTERNAL)).toContain('Not reachable from outside the cluster yet');
   });

@@ -1,9 +1,9 @@
 // The alerts, each with its description, runbook, and series under which it fires or stays quiet. The rules
 // and their tests for promtool are generated from this list. `critical` wakes the person on call; `warning`
-// can wait until the morning. Queries are limited to one deployment when the rules are generated. `tells` is
-// the query to check for data if its comparisons can't be turned into numbers; `needs: 'cluster'` marks
-// alerts whose metrics `all` does not have. Series are in promtool's notation: `value+step x times`, one
-// value a minute.
+// can wait until the morning. Queries are limited to one deployment when the rules are generated. `dataExpr`
+// replaces the query in the check for data if its comparisons can't be turned into numbers; `needs:
+// 'cluster'` marks alerts whose metrics `all` does not have. Series are in promtool's notation: `value+step x
+// times`, one value a minute.
 import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { paymentAlerts } from './payment-alerts.mjs';
@@ -67,7 +67,7 @@ const moneyAlerts = [
     name: 'AuditFailed',
     severity: 'critical',
     expr: unproved(m.money),
-    tells: `max(${m.money.proved})`,
+    dataExpr: `max(${m.money.proved})`,
     summary: 'The {{ $labels.svc_audit_scope }} audit found faults in the books.',
     runbook: 'audit-failed',
     ...unprovedSeries(m.money, [
@@ -248,7 +248,7 @@ const neighbourAlerts = [
     name: 'BackendSilent',
     severity: 'critical',
     expr: `sum by (${MODEL}) (increase(${m.router.attempts}{svc_router_outcome="aborted"}[2m])) > 5 unless sum by (${MODEL}) (rate(${m.router.attempts}{svc_router_outcome="answered"}[90s])) > 0`,
-    tells: `sum by (${MODEL}) (increase(${m.router.attempts}[2m]))`,
+    dataExpr: `sum by (${MODEL}) (increase(${m.router.attempts}[2m]))`,
     for: '30s',
     summary:
       'Backends of {{ $labels.gen_ai_request_model }} accept requests and send nothing, until clients disconnect.',

@@ -54,9 +54,9 @@ function queries() {
       sign: '0',
     })),
   );
-  const ofAlerts = ALERTS.map(({ name, expr, tells = expr, needs = '0' }) => ({
+  const ofAlerts = ALERTS.map(({ name, expr, dataExpr = expr, needs = '0' }) => ({
     what: `alert ${name}`,
-    expr: scopedToRelease(asNumber(tells)),
+    expr: scopedToRelease(asNumber(dataExpr)),
     sign: needs,
   }));
   const deployments = { what: 'deployments', expr: asShown(DEPLOYMENTS), sign: 'parsed' };

@@ -46,7 +46,7 @@ export const paymentAlerts = [
     name: 'PaymentsAuditFailed',
     severity: 'critical',
     expr: unproved(m.payments),
-    tells: `max(${m.payments.proved})`,
+    dataExpr: `max(${m.payments.proved})`,
     summary:
       'The {{ $labels.svc_audit_scope }} audit of payments found differences between credits, chains and books.',
     runbook: 'payments-audit-failed',

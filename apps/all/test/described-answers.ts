@@ -63,7 +63,10 @@ class Description {
       .map(([path, methods]) => ({ pattern: patternOf(path), methods }));
   }
 
-  /** The response's description, or why there is none. */
+  /**
+   * The published description of a response. Without one: `not offered` if the status is allowed for an
+   * undescribed route or method, otherwise `nothing`.
+   */
   find(method: string, url: URL, status: number): Answer | 'not offered' | 'nothing' {
     const path = url.pathname.slice(this.base.length);
     const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;

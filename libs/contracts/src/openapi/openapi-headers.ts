@@ -57,7 +57,7 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'no-cache',
     'Streams and files must be requested again each time.',
   ),
-  'X-Accel-Buffering': row('stream', 'no', 'Tells proxies not to buffer a stream.'),
+  'X-Accel-Buffering': row('stream', 'no', 'Keeps proxies from buffering a stream.'),
   'X-Content-Type-Options': row('file', 'nosniff', 'Browsers must not guess another type.'),
   'Access-Control-Allow-Origin': row(
     'origin',

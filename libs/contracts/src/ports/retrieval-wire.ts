@@ -31,7 +31,7 @@ export function decodeFile(head: string, bytes: Uint8Array): SourceFile {
   return { ...FileHead.parse(JSON.parse(decodeURIComponent(head))), bytes };
 }
 
-/** The response of `extractText` in JSON: the text, or why there is none. */
+/** The response of `extractText` in JSON: the text, or the reason of the failure. */
 export const ExtractionReply = z.union([
   z.object({ text: z.string(), kind: z.string() }),
   z.object({ failed: z.object({ reason: z.string(), retryable: z.boolean() }) }),
