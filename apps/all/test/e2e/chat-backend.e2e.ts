@@ -209,7 +209,7 @@ describe('a hold before the request', () => {
 });
 
 describe('the echo of parameters', () => {
-  it('reports encryption only for models that support it', async () => {
+  it('never claims encryption for a request in plain text', async () => {
     const echoed = async (body: object): Promise<unknown> => {
       const answer = (await (await platform.chat(account.apiKey, ask(body))).json()) as {
         svc_parameters: { enable_e2ee: boolean };
@@ -218,8 +218,8 @@ describe('the echo of parameters', () => {
     };
     expect(await echoed({})).toBe(false);
     expect(await echoed({ svc_parameters: { enable_e2ee: true } })).toBe(false);
-    expect(await echoed({ model: 'sealed' })).toBe(true);
-    expect(await echoed({ model: 'sealed', svc_parameters: { enable_e2ee: false } })).toBe(false);
+    expect(await echoed({ model: 'sealed' })).toBe(false);
+    expect(await echoed({ model: 'sealed', svc_parameters: { enable_e2ee: true } })).toBe(false);
   });
 
   it('is the same for a search of X requested in the body and as a suffix of the model’s name', async () => {

@@ -22,7 +22,7 @@ const USAGE = {
 };
 const COST = { usd: 0.0000072, diem: 0 };
 const PARAMETERS = {
-  enable_e2ee: true,
+  enable_e2ee: false,
   enable_web_search: 'off',
   enable_web_citations: false,
   enable_web_scraping: false,

@@ -64,7 +64,8 @@ export function effectiveParameters(
     body?.include_svc_system_prompt ??
     true;
   return {
-    enable_e2ee: given.enable_e2ee ?? true,
+    // No request is encrypted, whatever it asks for.
+    enable_e2ee: false,
     enable_web_search: given.enable_web_search ?? 'off',
     enable_web_citations: given.enable_web_citations ?? false,
     enable_web_scraping: given.enable_web_scraping ?? false,

@@ -87,11 +87,7 @@ export function planChat(
   const { model, suffix, deprecation } = findTextModel(request.model, catalog);
   if (model.paidOnly && !from.caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(from.caller, model);
-  const wanted = effectiveParameters(request.svc_parameters, suffix);
-  const parameters = {
-    ...wanted,
-    enable_e2ee: wanted.enable_e2ee && model.capabilities.supportsE2EE === true,
-  };
+  const parameters = effectiveParameters(request.svc_parameters, suffix);
   refuseUnavailable(parameters, { search: catalog.search, model });
   checkCapabilities(request, model);
   const asked = outputLimit(request);

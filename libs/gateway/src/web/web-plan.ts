@@ -111,11 +111,7 @@ function planPages(asked: Asked, catalog: Catalog): PagesPlan | undefined {
   const tokensAtMost = Math.min(catalog.scraping.budgetTokens, roomIn(asked));
   const priceNano = catalog.extraNano('webPage');
   const plan = { kind: 'pages' as const, urls, priceNano, cites: parameters.enable_web_citations };
-  const skipped = parameters.enable_e2ee
-    ? 'no page is read for an encrypted request'
-    : tokensAtMost < LEAST_TOKENS
-      ? 'the conversation leaves no room for it'
-      : undefined;
+  const skipped = tokensAtMost < LEAST_TOKENS ? 'the conversation leaves no room for it' : undefined;
   if (skipped !== undefined) return { ...plan, skipped, tokensAtMost: 0, priceAtMostNano: 0n };
   return { ...plan, skipped, tokensAtMost, priceAtMostNano: priceNano * BigInt(urls.length) };
 }
@@ -180,12 +176,10 @@ function roomIn({ model: { contextTokens }, promptTokens }: Asked): number {
 
 function reasonToSkip({
   request,
-  parameters,
   query,
   tokensAtMost,
 }: Asked & { query: string | undefined; tokensAtMost: number }): string | undefined {
   const last = request.messages.findLast(({ role }) => role === 'user');
-  if (parameters.enable_e2ee) return 'an encrypted request is not searched for';
   if (Array.isArray(last?.content) && last.content.some(({ type }) => type === 'image_url'))
     return 'the last message has an image';
   if (query === undefined) return 'the last message has no words to search for';
