@@ -128,7 +128,6 @@ export const rooms = {
     '.': ['start-fault', 'version', 'within'],
     logging: [],
     json: [],
-    catalog: ['logging'],
     calls: ['logging'],
     http: ['logging', 'json', 'calls'],
     process: ['logging', 'http'],

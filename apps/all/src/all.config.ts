@@ -1,12 +1,5 @@
-import {
-  SECRET_LENGTH,
-  catalogConfig,
-  charactersConfig,
-  databaseStartWaitMs,
-  databaseUrl,
-  port,
-  processConfig,
-} from '@svc/runtime';
+import { catalogConfig, charactersConfig } from '@svc/catalog';
+import { SECRET_LENGTH, databaseStartWaitMs, databaseUrl, port, processConfig } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the single process. */

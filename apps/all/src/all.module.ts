@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Catalog, CatalogModule, type Characters, CharactersModule } from '@svc/catalog';
 import { EventStrategy, EventsModule } from '@svc/events';
 import { GatewayModule, type GatewaySettings, privateHosts } from '@svc/gateway';
 import { type LedgerConfig, LedgerModule } from '@svc/ledger';
@@ -10,7 +11,7 @@ import { LimitLogModule, LimiterModule } from '@svc/limiter';
 import { type PaymentsConfig, PaymentsModule } from '@svc/payments';
 import { RetrievalModule, type RetrievalSettings } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
-import { type Catalog, CatalogModule, type Characters, CharactersModule, type Logger } from '@svc/runtime';
+import type { Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 
 export interface AllParts {

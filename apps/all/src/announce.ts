@@ -1,5 +1,6 @@
+import type { LocalServer } from '@svc/catalog';
 import type { FirstAccount } from '@svc/gateway';
-import type { LocalServer, Running } from '@svc/runtime';
+import type { Running } from '@svc/runtime';
 
 /** The addresses and accounts of the running platform. */
 interface All {

@@ -1,22 +1,21 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import {
+  type Catalog,
+  type LocalServer,
+  type Model,
+  offerLocalModels,
+  openCatalog,
+  openCharacters,
+  readCatalog,
+} from '@svc/catalog';
 import { DevelopmentAccount, gatewayConfig } from '@svc/gateway';
 import { ledgerConfig } from '@svc/ledger';
 import { imagesConfig } from '@svc/media';
 import { paymentsConfig } from '@svc/payments';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
-import {
-  type Catalog,
-  type LocalServer,
-  type Model,
-  type StartingProcess,
-  offerLocalModels,
-  openCatalog,
-  openCharacters,
-  operatorToken,
-  readCatalog,
-} from '@svc/runtime';
+import { type StartingProcess, operatorToken } from '@svc/runtime';
 import { whenReachable } from '@svc/storage';
 import type { z } from 'zod';
 import { allConfig } from './all.config.js';

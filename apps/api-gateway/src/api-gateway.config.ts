@@ -1,3 +1,4 @@
+import { catalogConfig, charactersConfig } from '@svc/catalog';
 import { kafkaConfig } from '@svc/events';
 import { gatewayConfig } from '@svc/gateway';
 import { ledgerClientConfig } from '@svc/ledger';
@@ -6,15 +7,7 @@ import { imagesConfig } from '@svc/media';
 import { paymentsClientConfig } from '@svc/payments';
 import { retrievalClientConfig } from '@svc/retrieval';
 import { routerClientConfig } from '@svc/router';
-import {
-  SECRET_LENGTH,
-  catalogConfig,
-  charactersConfig,
-  databaseUrl,
-  internalToken,
-  port,
-  processConfig,
-} from '@svc/runtime';
+import { SECRET_LENGTH, databaseUrl, internalToken, port, processConfig } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the process that serves the public API and the operator's. */

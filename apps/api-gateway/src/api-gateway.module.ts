@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Catalog, CatalogModule, type Characters, CharactersModule } from '@svc/catalog';
 import { EventStrategy, EventsModule, kafkaConnection } from '@svc/events';
 import { GatewayModule, privateHosts } from '@svc/gateway';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
@@ -9,7 +10,7 @@ import { ImagesModule } from '@svc/media';
 import { PaymentsClientModule } from '@svc/payments';
 import { RetrievalClientModule } from '@svc/retrieval';
 import { RouterClientModule } from '@svc/router';
-import { type Catalog, CatalogModule, type Characters, CharactersModule, type Logger } from '@svc/runtime';
+import type { Logger } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import type { ApiGatewayConfig } from './api-gateway.config.js';
 

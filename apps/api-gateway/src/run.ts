@@ -1,12 +1,6 @@
 import 'reflect-metadata';
-import {
-  type Environment,
-  NeighbourWatch,
-  anyIsReady,
-  openCatalog,
-  openCharacters,
-  runProcess,
-} from '@svc/runtime';
+import { openCatalog, openCharacters } from '@svc/catalog';
+import { type Environment, NeighbourWatch, anyIsReady, runProcess } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { apiGatewayConfig } from './api-gateway.config.js';
 import { ApiGatewayModule } from './api-gateway.module.js';

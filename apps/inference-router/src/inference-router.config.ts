@@ -1,5 +1,6 @@
+import { catalogConfig } from '@svc/catalog';
 import { routerConfig } from '@svc/router';
-import { catalogConfig, internalTokens, processConfig } from '@svc/runtime';
+import { internalTokens, processConfig } from '@svc/runtime';
 import type { z } from 'zod';
 
 /**

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { type Catalog, CatalogModule } from '@svc/catalog';
 import { RouterApiModule } from '@svc/router';
-import { type Catalog, CatalogModule, type Environment, InternalToken } from '@svc/runtime';
+import { type Environment, InternalToken } from '@svc/runtime';
 import type { InferenceRouterConfig } from './inference-router.config.js';
 
 /** Serves the router to the other processes. */

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { type Environment, openCatalog, runProcess } from '@svc/runtime';
+import { openCatalog } from '@svc/catalog';
+import { type Environment, runProcess } from '@svc/runtime';
 import { inferenceRouterConfig } from './inference-router.config.js';
 import { InferenceRouterModule } from './inference-router.module.js';
 

@@ -1,5 +1,6 @@
+import { catalogConfig } from '@svc/catalog';
 import { retrievalConfig } from '@svc/retrieval';
-import { catalogConfig, internalTokens, processConfig, redisUrl } from '@svc/runtime';
+import { internalTokens, processConfig, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
 
 /**

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { type Catalog, CatalogModule } from '@svc/catalog';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { RetrievalApiModule } from '@svc/retrieval';
-import { type Catalog, CatalogModule, type Environment, InternalToken } from '@svc/runtime';
+import { type Environment, InternalToken } from '@svc/runtime';
 import type { RetrievalWorkerConfig } from './retrieval-worker.config.js';
 
 /** Provides retrieval with the search providers of the catalogue. */

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { type Environment, openCatalog, runProcess } from '@svc/runtime';
+import { openCatalog } from '@svc/catalog';
+import { type Environment, runProcess } from '@svc/runtime';
 import { retrievalWorkerConfig } from './retrieval-worker.config.js';
 import { RetrievalWorkerModule } from './retrieval-worker.module.js';
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { type Environment, readCatalog } from '@svc/runtime';
+import { readCatalog } from '@svc/catalog';
+import type { Environment } from '@svc/runtime';
 import { KINDS, type Kind } from './kinds.js';
 
 /** The settings of each process, as in the chart: generated from the schemas that read them. */

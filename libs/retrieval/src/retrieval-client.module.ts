@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import { Retrieval, WebPages, WebSearch } from '@svc/contracts';
-import { Catalog, InternalClient, closedAtEnd } from '@svc/runtime';
+import { InternalClient, closedAtEnd } from '@svc/runtime';
 import { HttpRetrieval, type HttpRetrievalSettings } from './api/http-retrieval.js';
 import { HttpWebPages } from './api/http-web-pages.js';
 import { HttpWebSearch } from './api/http-web-search.js';

@@ -1,5 +1,6 @@
+import { CatalogModule } from '@svc/catalog';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
-import { CatalogModule, InternalToken, createLogger, serve } from '@svc/runtime';
+import { InternalToken, createLogger, serve } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { catalogWith } from '../test/catalog-with.js';

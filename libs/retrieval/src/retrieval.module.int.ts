@@ -1,8 +1,9 @@
+import { CatalogModule } from '@svc/catalog';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { Retrieval } from '@svc/contracts';
-import { CatalogModule, LoggerModule, createLogger } from '@svc/runtime';
+import { LoggerModule, createLogger } from '@svc/runtime';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { catalogWith } from '../test/catalog-with.js';

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import { Retrieval, WebPages, WebSearch } from '@svc/contracts';
 import { GuardedFetcher } from '@svc/guarded-fetch';
-import { Catalog, type Logger, RootLogger, closedAtEnd } from '@svc/runtime';
+import { type Logger, RootLogger, closedAtEnd } from '@svc/runtime';
 import { type RedisConnection, connectRedis } from '@svc/storage';
 import { PageBrowser } from './browser/page-browser.js';
 import { LocalRetrieval } from './local-retrieval.js';

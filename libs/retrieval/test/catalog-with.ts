@@ -1,5 +1,5 @@
+import { Catalog } from '@svc/catalog';
 import { CatalogFile } from '@svc/contracts';
-import { Catalog } from '@svc/runtime';
 
 const model = {
   id: 'm',

@@ -1,3 +1,4 @@
+import type { Catalog } from '@svc/catalog';
 import {
   type Answering,
   type ChunkStream,
@@ -9,7 +10,6 @@ import {
 } from '@svc/contracts';
 import {
   type AnswerHeaders,
-  type Catalog,
   Exchange,
   ExchangeAborted,
   type ExchangeRequest,

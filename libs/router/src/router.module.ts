@@ -1,6 +1,7 @@
 import { type DynamicModule, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import { InferenceRouter } from '@svc/contracts';
-import { Catalog, RootLogger } from '@svc/runtime';
+import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from './local-router.js';

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import type { Catalog } from '@svc/catalog';
 import { type ChunkStream, type InferenceCall, type InferenceRouter, Problem } from '@svc/contracts';
-import { type Catalog, uuidOf } from '@svc/runtime';
+import { uuidOf } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent, streaming } from './backend.js';
-import { catalogOf, deadUrl, eventually } from './routing.js';
+import { catalogOf, collect, deadUrl, eventually } from './routing.js';
 
 /** The router under test. */
 interface RouterSubject {
@@ -29,15 +30,6 @@ const CALL: InferenceCall = {
 let backends: TestBackend[];
 let stops: (() => Promise<void>)[];
 let router: InferenceRouter;
-
-async function collect({ bytes }: ChunkStream): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const arrived of bytes) {
-    expect(arrived.length).toBeGreaterThan(0);
-    parts.push(...arrived);
-  }
-  return Buffer.concat(parts).toString();
-}
 
 const complete = (call: Partial<InferenceCall> = {}): ReturnType<InferenceRouter['complete']> =>
   router.complete({ ...CALL, ...call }, new AbortController().signal);

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { CatalogFile } from '@svc/contracts';
-import { Catalog, type Logger, createLogger } from '@svc/runtime';
+import { Catalog } from '@svc/catalog';
+import { CatalogFile, type ChunkStream } from '@svc/contracts';
+import { type Logger, createLogger } from '@svc/runtime';
+import { expect } from 'vitest';
 import { BackendPool } from '../src/backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from '../src/local-router.js';
 
@@ -66,6 +68,16 @@ export function quickRouter(
   const pool = new BackendPool(1_000, undefined);
   const quick = { log: createLogger('silent'), ...settings, ...quickSettings(settings) };
   return { router: new LocalRouter(catalog, pool, quick), stop: () => pool.close() };
+}
+
+/** The whole text of a stream. Each piece of it must have at least one chunk. */
+export async function collect({ bytes }: ChunkStream): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const arrived of bytes) {
+    expect(arrived.length).toBeGreaterThan(0);
+    parts.push(...arrived);
+  }
+  return Buffer.concat(parts).toString();
 }
 
 export async function eventually(what: string, holds: () => boolean): Promise<void> {

@@ -1,16 +1,4 @@
 export {
-  Catalog,
-  type EmbeddingModel,
-  type Model,
-  type Rates,
-  type TierLimit,
-  readCatalog,
-} from './catalog/catalog.js';
-export type { NamedModels } from './catalog/named-models.js';
-export { CatalogModule } from './catalog/catalog.module.js';
-export { Characters, readCharacters } from './catalog/characters.js';
-export { CharactersModule } from './catalog/characters.module.js';
-export {
   ConfigError,
   durationMs,
   internalToken,
@@ -24,8 +12,6 @@ export {
   secondSecret,
   whole,
 } from './process/config.js';
-export { type LocalServer, offerLocalModels } from './catalog/local-models.js';
-export { catalogConfig, charactersConfig, openCatalog, openCharacters } from './catalog/open.js';
 export { closedAtEnd } from './process/closed-at-end.js';
 export { HealthModule, Readiness } from './process/health.js';
 export { operatorToken } from './process/operator-token.js';

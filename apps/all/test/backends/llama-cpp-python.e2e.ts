@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { offerLocalModels, readCatalog } from '@svc/runtime';
+import { offerLocalModels, readCatalog } from '@svc/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chunksOf, errorOf, eventually } from '../answers.js';
 import { type StartedProgram, openPython } from '../clients/environments.js';

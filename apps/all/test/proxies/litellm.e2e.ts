@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { offerLocalModels, readCatalog } from '@svc/runtime';
+import { offerLocalModels, readCatalog } from '@svc/catalog';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import { type ChargeLine, Problem } from '@svc/contracts';
-import { Catalog } from '@svc/runtime';
 import { GatewaySettings } from '../gateway.config.js';
 import type { PaidOperation } from '../paid/paid-operations.js';
 import { purchaseLine } from '../paid/price.js';

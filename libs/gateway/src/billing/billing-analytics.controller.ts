@@ -1,4 +1,5 @@
 import { Controller, Query } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import {
   type BillingAnalytics,
   BillingAnalyticsQuery,
@@ -6,7 +7,7 @@ import {
   UsageHistory,
   routes,
 } from '@svc/contracts';
-import { Answers, Catalog } from '@svc/runtime';
+import { Answers } from '@svc/runtime';
 import { CallerOf } from '../auth/access.js';
 import { keyNames } from './usage-key-names.js';
 import { UsageKeysStore } from './usage-keys.store.js';

@@ -1,5 +1,6 @@
+import { Catalog } from '@svc/catalog';
 import { type Caller, CatalogFile, ChatRequest, Problem } from '@svc/contracts';
-import { Catalog, type RequestRecord } from '@svc/runtime';
+import type { RequestRecord } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import type { Ending } from '../answer/answer.js';
 import { ChatPipeline } from './chat.pipeline.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import { Problem, type Usage, formatUsd } from '@svc/contracts';
-import { Catalog } from '@svc/runtime';
 import { type Ending, type Settled, isAbort } from '../answer/answer.js';
 import { queryIn } from '../web/search-tool.js';
 import { forStream, problemFrames } from '../answer/event-stream.js';

@@ -1,3 +1,4 @@
+import type { Catalog, EmbeddingModel } from '@svc/catalog';
 import {
   type AdmitRequest,
   type Caller,
@@ -5,7 +6,6 @@ import {
   Problem,
   invalidRequest,
 } from '@svc/contracts';
-import type { Catalog, EmbeddingModel } from '@svc/runtime';
 import { requestLimitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import { type EmbeddingRequest, formatUsd, routes, usdNumber } from '@svc/contracts';
-import { Answers, Catalog } from '@svc/runtime';
+import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding, encode } from '../http/content-encoding.js';
 import { modelHeaders } from '../http/header-values.js';

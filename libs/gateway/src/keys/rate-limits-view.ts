@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import {
   type AdmitRequest,
   type Balances,
@@ -11,7 +12,6 @@ import {
   totalNano,
   usdNumber,
 } from '@svc/contracts';
-import { Catalog } from '@svc/runtime';
 import { nextEpochBegins } from '../limits/epoch.js';
 import { limitsOf, requestLimitsOf, tierName } from '../limits/limits-of.js';
 

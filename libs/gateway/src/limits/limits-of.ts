@@ -1,5 +1,5 @@
+import type { Catalog, Model } from '@svc/catalog';
 import type { AdmitRequest, Caller, CatalogEntry, MinuteLimits } from '@svc/contracts';
-import type { Catalog, Model } from '@svc/runtime';
 
 /** The limits that apply to a caller and a model: those of the catalogue, the operator and the key. */
 export function limitsOf(caller: Caller, model: Model, catalog: Catalog): AdmitRequest['limits'] {

@@ -1,6 +1,7 @@
 import { Controller, Param, Query } from '@nestjs/common';
+import { Catalog, Characters } from '@svc/catalog';
 import { type CharacterList, CharacterQuery, type CharacterReply, routes } from '@svc/contracts';
-import { Answers, Catalog, Characters } from '@svc/runtime';
+import { Answers } from '@svc/runtime';
 import { characterNotFound, characterView, searchCharacters } from './character-search.js';
 
 /** Lists the available characters. */

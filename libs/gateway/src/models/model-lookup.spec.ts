@@ -1,5 +1,5 @@
+import { Catalog } from '@svc/catalog';
 import { CatalogFile, type Problem } from '@svc/contracts';
-import { Catalog } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { findTextModel } from './model-lookup.js';
 

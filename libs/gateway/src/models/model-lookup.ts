@@ -1,5 +1,5 @@
+import type { Catalog, Model, NamedModels } from '@svc/catalog';
 import { type CatalogEntry, type Deprecation, Problem } from '@svc/contracts';
-import type { Catalog, Model, NamedModels } from '@svc/runtime';
 import { splitModelName } from './svc-parameters.js';
 
 /** The notice for clients that request a deprecated model. */

@@ -1,4 +1,5 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
+import { Catalog, type NamedModels } from '@svc/catalog';
 import {
   type CatalogEntry,
   type ModelList,
@@ -7,7 +8,7 @@ import {
   type ModelView,
   routes,
 } from '@svc/contracts';
-import { Answers, Catalog, type NamedModels } from '@svc/runtime';
+import { Answers } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { isRemoved, modelNotFound, modelRetired, servingModel } from './model-lookup.js';
 import { mayUse } from './model-privacy.js';

@@ -1,4 +1,4 @@
-import type { Model } from '@svc/runtime';
+import type { Model } from '@svc/catalog';
 import { describe, expect, it } from 'vitest';
 import { effectiveParameters, refuseUnavailable, splitModelName } from './svc-parameters.js';
 

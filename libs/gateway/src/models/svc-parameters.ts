@@ -1,5 +1,5 @@
+import type { Model } from '@svc/catalog';
 import { Problem, SvcParameters, type SvcParametersEcho, invalidRequest } from '@svc/contracts';
-import type { Model } from '@svc/runtime';
 
 /** Parameters that are allowed after a model's name. */
 const SUFFIX_KEYS = new Set([

@@ -1,5 +1,5 @@
+import { Catalog, type Model } from '@svc/catalog';
 import { CatalogModel } from '@svc/contracts';
-import { Catalog, type Model } from '@svc/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { costAtMostNano, payFrom, priceUsage, priceUsages, totalUsage } from './price.js';

@@ -1,5 +1,5 @@
+import type { Model, Rates } from '@svc/catalog';
 import { type Balances, type ChargeLine, type Usage, tokensCostNano } from '@svc/contracts';
-import type { Model, Rates } from '@svc/runtime';
 import type { Purchase } from '../web/web-research.js';
 
 /** The rates for a whole request with this number of prompt tokens. */

@@ -1,5 +1,5 @@
+import type { Model } from '@svc/catalog';
 import { type Balances, type Charge, type Extension, type Hold, Ledger, Problem } from '@svc/contracts';
-import type { Model } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import type { ChatPlan } from '../request/chat-plan.js';
 import { ProgressiveHold } from './progressive-hold.js';

@@ -1,5 +1,6 @@
+import type { Model } from '@svc/catalog';
 import { type Charge, type Hold, Ledger, type Limiter, Problem, type Usage } from '@svc/contracts';
-import { createLogger, type Model } from '@svc/runtime';
+import { createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
 import type { ChatPlan } from '../request/chat-plan.js';

@@ -1,5 +1,5 @@
+import { Catalog, type Model } from '@svc/catalog';
 import { CatalogModel, ChatRequest, Problem } from '@svc/contracts';
-import { Catalog, type Model } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { checkCapabilities } from './capability-gates.js';
 

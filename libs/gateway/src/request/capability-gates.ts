@@ -1,5 +1,5 @@
+import type { Model } from '@svc/catalog';
 import { type ChatRequest, type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
-import type { Model } from '@svc/runtime';
 
 /** The most parts of each type in one message. */
 const PER_MESSAGE = { image_url: 10, input_audio: 5, file: 5 } as const;

@@ -1,3 +1,4 @@
+import type { Catalog, Model } from '@svc/catalog';
 import {
   type AdmitRequest,
   type Caller,
@@ -6,7 +7,7 @@ import {
   Problem,
   type SvcParametersEcho,
 } from '@svc/contracts';
-import type { Catalog, JsonText, Model } from '@svc/runtime';
+import type { JsonText } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonObject } from '../json/json-members.js';
 import { limitsOf } from '../limits/limits-of.js';

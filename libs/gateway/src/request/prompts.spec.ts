@@ -1,5 +1,5 @@
+import { Catalog, Characters, type Model } from '@svc/catalog';
 import { CatalogFile, CharactersFile } from '@svc/contracts';
-import { Catalog, Characters, type Model } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { Prompts } from './prompts.js';
 import { effectiveParameters } from '../models/svc-parameters.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Catalog, Characters, type Model } from '@svc/catalog';
 import type { SvcParametersEcho } from '@svc/contracts';
-import { Catalog, Characters, type Model } from '@svc/runtime';
 import { characterNotFound } from '../models/character-search.js';
 
 /** The system prompts that go before the caller's own. */

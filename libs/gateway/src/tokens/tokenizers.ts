@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Catalog, type Model } from '@svc/catalog';
 import type { TokenizerName } from '@svc/contracts';
-import { Catalog, type Model, RootLogger } from '@svc/runtime';
+import { RootLogger } from '@svc/runtime';
 import { Tokenizer } from './tokenizer.js';
 
 /** Cached words per vocabulary. The library's own bound is 100,000 of any length. */

@@ -1,5 +1,5 @@
+import type { Catalog, Model } from '@svc/catalog';
 import { type ChatRequest, type Search, type SvcParametersEcho, usdToNano } from '@svc/contracts';
-import type { Catalog, Model } from '@svc/runtime';
 import { needsSearch } from './search-need.js';
 import { messageText, searchQuery } from './search-query.js';
 import { type SearchTool, searchTool } from './search-tool.js';

@@ -1,3 +1,4 @@
+import type { Catalog } from '@svc/catalog';
 import {
   SearchFailed,
   type WebQuery,
@@ -7,7 +8,7 @@ import {
   decodeResults,
   routes,
 } from '@svc/contracts';
-import type { Catalog, InternalClient } from '@svc/runtime';
+import type { InternalClient } from '@svc/runtime';
 import { workerReply } from './worker-reply.js';
 
 /** Time for the transfer, beyond the search. */

@@ -1,3 +1,4 @@
+import type { Catalog } from '@svc/catalog';
 import {
   type Search,
   SearchFailed,
@@ -6,7 +7,7 @@ import {
   type WebResults,
   WebSearch,
 } from '@svc/contracts';
-import type { Catalog, Logger } from '@svc/runtime';
+import type { Logger } from '@svc/runtime';
 import type { RedisConnection } from '@svc/storage';
 import { SPAN_KIND, traced } from '@svc/telemetry';
 import { Agent } from 'undici';

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { Catalog, CatalogModule } from '@svc/catalog';
 import { PROBLEM_TRAILER, type Problem, encodeAnswering, routes } from '@svc/contracts';
-import { Catalog, CatalogModule, InternalToken, type Running, createLogger, serve } from '@svc/runtime';
+import { InternalToken, type Running, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

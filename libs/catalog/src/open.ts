@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { Logger } from '../logging/logging.js';
+import type { Logger } from '@svc/runtime';
 import { Catalog, readCatalog } from './catalog.js';
 import { Characters, readCharacters } from './characters.js';
 import { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { z } from 'zod';
-import { StartFault } from '../start-fault.js';
+import { StartFault } from '@svc/runtime';
 
 /** An operator's file does not match its schema. The message names the file and every fault. */
 export class FileError extends StartFault {

@@ -1,7 +1,7 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { type Catalog, readCatalog } from './catalog.js';
 import { type Characters, type CharactersPath, readCharacters } from './characters.js';
-import type { Logger } from '../logging/logging.js';
+import type { Logger } from '@svc/runtime';
 
 /** The polling interval. Polling works where file notifications do not, as on mounted ConfigMaps. */
 const POLL_MS = 2_000;
