@@ -15,7 +15,14 @@ let database: DatabaseServer;
 
 beforeAll(async () => {
   // The smallest journal: about a thousand charges.
-  stage = await Stage.start({ env: { LEDGER_JOURNAL_BYTES: '1048576', LEDGER_SETTLE_WAIT_MS: '500' } });
+  stage = await Stage.start({
+    env: {
+      LEDGER_JOURNAL_BYTES: '1048576',
+      LEDGER_SETTLE_WAIT_MS: '500',
+      // A refused request gives its place back after its response.
+      GATEWAY_ACCOUNT_CONCURRENCY: '0',
+    },
+  });
   stage.backend.behave = decent();
   database = new DatabaseServer(stage.platform.dataDir);
 });

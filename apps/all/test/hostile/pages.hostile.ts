@@ -62,6 +62,7 @@ beforeAll(async () => {
       RETRIEVAL_PAGE_TIMEOUT_MS: '600000',
       RETRIEVAL_TIMEOUT_MS: '600000',
       GATEWAY_AUGMENT_PER_MINUTE: '100000',
+      GATEWAY_ACCOUNT_CONCURRENCY: '0',
     },
   });
 });
