@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, newId, within } from '@svc/runtime';
+import { type Logger, newId, retrying, within } from '@svc/runtime';
 import { events, tracing } from '@svc/telemetry';
 import type { Job } from 'bullmq';
 import { type Work, attempt } from './attempt.js';
 import { type AnyWorker, type JobsBackend, closePart, openWorker } from './backend.js';
 
-const OPEN_RETRY_MS_MIN = 1_000;
-const OPEN_RETRY_MS_MAX = 30_000;
+const OPEN_DELAYS = { firstMs: 1_000, lastMs: 30_000 };
 /** A failed worker rests for this long: some backend faults would make it retry at once. */
 const REST_MS = 1_000;
 /** A backend that is down fails constantly; log one line per this interval. */
@@ -50,18 +49,13 @@ export class QueueWorker {
   }
 
   async #open(): Promise<void> {
-    const { onOpen } = this.#options;
     const { signal } = this.#stopping;
-    for (let waitMs = OPEN_RETRY_MS_MIN; !signal.aborted; waitMs = Math.min(waitMs * 2, OPEN_RETRY_MS_MAX)) {
-      try {
-        if (!this.#worker) await this.#begin();
-        if (!signal.aborted) await onOpen();
-        return;
-      } catch (error) {
-        this.#warn(error, 'a job queue could not be opened');
-        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      }
-    }
+    const open = async (): Promise<void> => {
+      if (!this.#worker) await this.#begin();
+      if (!signal.aborted) await this.#options.onOpen();
+    };
+    const onFailure = (error: unknown): void => this.#warn(error, 'a job queue could not be opened');
+    await retrying(open, { ...OPEN_DELAYS, signal, onFailure }).catch(() => undefined);
   }
 
   async #begin(): Promise<void> {

@@ -33,6 +33,7 @@ export {
   runProcess,
 } from './process/run-process.js';
 export { type Listener, type Running, type ServeOptions, serve } from './process/serve.js';
+export { type Retries, retrying } from './retrying.js';
 export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { retrying } from '@svc/runtime';
 import { eventOf } from '../kafka/fetched-batches.js';
 import { type KafkaConnection, brokerFault, kafkaClient } from '../kafka/kafka-client.js';
 import { KafkaEventLog } from '../kafka/kafka-event-log.js';
@@ -123,14 +123,11 @@ function largest(
 }
 
 /** kafkajs does not retry these calls while the group has no coordinator. */
-async function coordinated<Result>(call: () => Promise<Result>): Promise<Result> {
-  const endMs = performance.now() + COORDINATOR_MS;
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!NO_COORDINATOR.has(brokerFault(error) ?? '') || performance.now() > endMs) throw error;
-      await sleep(COORDINATOR_RETRY_MS);
-    }
-  }
+function coordinated<Result>(call: () => Promise<Result>): Promise<Result> {
+  return retrying(call, {
+    firstMs: COORDINATOR_RETRY_MS,
+    lastMs: COORDINATOR_RETRY_MS,
+    deadlineMs: COORDINATOR_MS,
+    isFinal: (error) => !NO_COORDINATOR.has(brokerFault(error) ?? ''),
+  });
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { retrying } from '@svc/runtime';
 import type { KafkaMessage } from 'kafkajs';
 import type { SendNews } from '../delivery/event-strategy.js';
 import type { EventsLogger } from '../delivery/logger.js';
@@ -54,15 +54,13 @@ export class BroadcastListener {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     this.#reporting = setInterval(() => void this.#reportGap(), REPORT_MS); // Never rejects.
-    while (!signal.aborted) {
-      try {
-        await this.#listen();
-      } catch (error) {
-        if (signal.aborted) break;
-        this.#noteFailure(error);
-        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
+    const onFailure = (error: unknown): void => {
+      if (!signal.aborted) this.#noteFailure(error);
+    };
+    // It rejects only when it is stopped.
+    await retrying(() => this.#listen(), { firstMs: AGAIN_MS, lastMs: AGAIN_MS, signal, onFailure }).catch(
+      () => undefined,
+    );
     clearInterval(this.#reporting);
   }
 

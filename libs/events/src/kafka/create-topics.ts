@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventDefinition } from '@svc/contracts';
+import { retrying } from '@svc/runtime';
 import type { Admin, ITopicConfig } from 'kafkajs';
 import { deadTopic } from '../delivery/parse-events.js';
 import type { KafkaConnection } from './kafka-client.js';
@@ -71,14 +71,6 @@ function topicsOf(event: EventDefinition, terms: TopicTerms): ITopicConfig[] {
 
 /** A new topic briefly has no leaders. */
 async function becomesReady(admin: Admin, topic: string): Promise<void> {
-  const deadline = Date.now() + READY_MS;
-  for (;;) {
-    try {
-      await admin.fetchTopicOffsets(topic);
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(POLL_MS);
-    }
-  }
+  const retries = { firstMs: POLL_MS, lastMs: POLL_MS, deadlineMs: READY_MS };
+  await retrying(() => admin.fetchTopicOffsets(topic), retries);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '@svc/runtime';
+import { retrying, within } from '@svc/runtime';
 import type { Consumer as KafkaJSConsumer, EachBatchPayload, Kafka, PartitionOffset } from 'kafkajs';
 import type { Consumer, ConsumerState, SendBatch } from '../delivery/event-strategy.js';
 import type { EventsLogger } from '../delivery/logger.js';
@@ -14,9 +14,10 @@ import type { KafkaEventLog } from './kafka-event-log.js';
 import './stopped-runner.js';
 import type { TopicProgress } from './topic-progress.js';
 
-const BACKOFF_MS_MIN = 100;
 /** Readers of settled charges wait for this consumer, so it must recover soon after an outage. */
-const BACKOFF_MS_MAX = 3_000;
+const DELAYS = { firstMs: 100, lastMs: 3_000 };
+/** The delay before a broker that is briefly down is called again. */
+const BROKER_RETRY_MS = 100;
 /** The delay before a failed kafkajs consumer is replaced. */
 const REOPEN_MS = 300;
 /** How long to gather events after a small batch: a batch costs its handler about as much as its events. */
@@ -135,14 +136,11 @@ export class GroupConsumer implements Consumer {
 
   /** Retries while a broker is briefly down. */
   async #insist<Result>(ask: () => Promise<Result>, deadline: number): Promise<Result> {
-    for (;;) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (Date.now() + BACKOFF_MS_MIN > deadline) throw error;
-        await sleep(BACKOFF_MS_MIN);
-      }
-    }
+    return retrying(ask, {
+      firstMs: BROKER_RETRY_MS,
+      lastMs: BROKER_RETRY_MS,
+      deadlineMs: deadline - Date.now(),
+    });
   }
 
   async #run(): Promise<void> {
@@ -271,29 +269,35 @@ export class GroupConsumer implements Consumer {
   }
 
   /** Passes events to the handler until it succeeds. Returns false if this member no longer owns them. */
-  async #handle({ fetched, events, unreadable }: Parsed, heartbeat: Heartbeat): Promise<boolean> {
-    const { send, log, logger } = this.#options;
-    for (let waitMs = BACKOFF_MS_MIN; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
-      if (heartbeat.isLost) return false;
-      try {
-        if (events.length > 0)
-          await tracedBatch({ system: 'kafka', topic: this.topic, group: this.group }, fetched, () =>
-            deliver(events, send),
-          );
-        await Promise.all(
-          unreadable.map(({ key, payload }) => log.append({ topic: deadTopic(this.topic), key, payload })),
-        );
-        break;
-      } catch (error) {
-        this.#failed(error, waitMs);
-        await this.#pause(waitMs);
-        if (heartbeat.isRebalancing || this.#stop.signal.aborted) return false;
-      }
+  async #handle(parsed: Parsed, heartbeat: Heartbeat): Promise<boolean> {
+    const { signal } = this.#stop;
+    if (heartbeat.isLost) return false;
+    try {
+      await retrying(() => this.#send(parsed), {
+        ...DELAYS,
+        signal,
+        isFinal: () => heartbeat.isRebalancing || heartbeat.isLost,
+        onFailure: (error, waitMs) => this.#failed(error, waitMs),
+      });
+    } catch {
+      return false;
     }
-    if (heartbeat.isLost && !this.#stop.signal.aborted) return false;
-    if (unreadable.length > 0)
-      logger.error(`${unreadable.length} unreadable events were moved to ${deadTopic(this.topic)}`);
+    if (heartbeat.isLost && !signal.aborted) return false;
+    const dead = parsed.unreadable.length;
+    if (dead > 0)
+      this.#options.logger.error(`${dead} unreadable events were moved to ${deadTopic(this.topic)}`);
     return true;
+  }
+
+  async #send({ fetched, events, unreadable }: Parsed): Promise<void> {
+    const { send, log } = this.#options;
+    if (events.length > 0)
+      await tracedBatch({ system: 'kafka', topic: this.topic, group: this.group }, fetched, () =>
+        deliver(events, send),
+      );
+    await Promise.all(
+      unreadable.map(({ key, payload }) => log.append({ topic: deadTopic(this.topic), key, payload })),
+    );
   }
 
   async #commit(first: EachBatchPayload, partitions: PartitionOffset[]): Promise<void> {

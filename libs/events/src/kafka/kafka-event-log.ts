@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { retrying } from '@svc/runtime';
 import type { Message, TopicMessages } from 'kafkajs';
 import { type EventsLogger, silent } from '../delivery/logger.js';
 import { GroupCommitLog, type GroupCommitOptions } from '../publishing/group-commit-log.js';
@@ -16,8 +16,7 @@ const CHARS_MAX = 256 * 1024;
  * Compared with 1 ms this halves the number and cost of sends, and adds hardly more delay than a send takes.
  */
 const BOUNDS = { commitEveryMs: 3, batchCharsMax: CHARS_MAX, eventCharsMax: CHARS_MAX };
-const AGAIN_MS_MIN = 20;
-const AGAIN_MS_MAX = 250;
+const DELAYS = { firstMs: 20, lastMs: 250 };
 /** Errors that a retry would not change. */
 const FINAL = new Set([
   'MESSAGE_TOO_LARGE',
@@ -52,18 +51,12 @@ export class KafkaEventLog extends GroupCommitLog {
 
   protected override async store(batch: PublishBatch): Promise<void> {
     const messages = messagesOf(batch);
-    for (let pauseMs = AGAIN_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, AGAIN_MS_MAX)) {
-      try {
-        await this.#producer.send(messages);
-        this.#succeeded();
-        return;
-      } catch (error) {
-        this.#failed(error);
-        if (FINAL.has(brokerFault(error) ?? '')) throw error;
-        await sleep(pauseMs);
-        if (batch.isSettled) throw error;
-      }
-    }
+    await retrying(() => this.#producer.send(messages), {
+      ...DELAYS,
+      isFinal: (error) => batch.isSettled || FINAL.has(brokerFault(error) ?? ''),
+      onFailure: (error) => this.#failed(error),
+    });
+    this.#succeeded();
   }
 
   #succeeded(): void {

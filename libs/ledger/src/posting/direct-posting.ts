@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { CHARGES_PER_POSTING, type Charge, Charges } from '@svc/contracts';
-import { RootLogger } from '@svc/runtime';
+import { RootLogger, retrying } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import { SettlementSettings } from '../ledger.config.js';
 
@@ -16,8 +15,7 @@ interface Waiting extends Attempt {
   readonly end: PromiseWithResolvers<void>;
 }
 
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 2_000;
+const DELAYS = { firstMs: 100, lastMs: 2_000 };
 
 /**
  * Posts charges that the event log did not take: one transaction at a time, with all charges that arrived
@@ -82,27 +80,27 @@ export class DirectPosting implements BeforeApplicationShutdown {
     this.stopping.abort();
     this.endWatch();
     await this.running;
-    while (this.queue.length > 0 && (await this.postNext()));
+    await this.postAll().catch(() => undefined);
     for (const { end } of this.queue.splice(0)) end.reject(new Error('the process ends'));
+  }
+
+  private async postAll(): Promise<void> {
+    while (this.queue.length > 0) await this.postNext();
   }
 
   /** Posts until the queue is empty. Never rejects. */
   private async run(): Promise<void> {
-    let retryMs = FIRST_RETRY_MS;
-    while (this.queue.length > 0 && !this.stopping.signal.aborted) {
-      if (await this.postNext()) {
-        retryMs = FIRST_RETRY_MS;
-        continue;
-      }
-      await sleep(retryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-      retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
-    }
+    const { signal } = this.stopping;
+    while (this.queue.length > 0 && !signal.aborted)
+      await retrying(() => this.postNext(), { ...DELAYS, signal }).catch(() => undefined);
     this.running = undefined;
   }
 
-  /** Posts the charges that have waited longest. Returns false on failure. */
-  private async postNext(): Promise<boolean> {
+  /** Posts the charges that have waited longest. */
+  private async postNext(): Promise<void> {
     const batch = new Set(this.queue.slice(0, CHARGES_PER_POSTING));
+    // They may have been withdrawn before a retry.
+    if (batch.size === 0) return;
     try {
       await this.books.post(Array.from(batch, ({ charge }) => charge));
     } catch (error) {
@@ -111,11 +109,10 @@ export class DirectPosting implements BeforeApplicationShutdown {
         { charges: this.queue.length, error: String(error) },
         'charges could not be posted to the books',
       );
-      return false;
+      throw error;
     }
     this.failed = false;
     this.queue = this.queue.filter((waiting) => !batch.has(waiting));
     for (const { end } of batch) end.resolve();
-    return true;
   }
 }

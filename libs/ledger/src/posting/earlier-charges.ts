@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Problem } from '@svc/contracts';
-import { Readiness, within } from '@svc/runtime';
+import { Readiness, retrying, within } from '@svc/runtime';
 import { LedgerSettings } from '../ledger.config.js';
 import { PostingProgress } from './posting-progress.js';
 
@@ -42,16 +41,15 @@ export class EarlierCharges implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async waitForThem(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      try {
-        await this.progress.caughtUp(TRY_MS);
-        this.arePosted = true;
-        this.readiness.report(PART);
-        this.allPosted.resolve();
-        return;
-      } catch {
-        await sleep(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-      }
+    const { signal } = this.stopping;
+    const retries = { firstMs: RETRY_MS, lastMs: RETRY_MS, signal };
+    try {
+      await retrying(() => this.progress.caughtUp(TRY_MS), retries);
+    } catch {
+      return; // It is stopped.
     }
+    this.arePosted = true;
+    this.readiness.report(PART);
+    this.allPosted.resolve();
   }
 }

@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type Charge, Charges, NO_MONEY, Problem, encodeCharge } from '@svc/contracts';
-import { RootLogger } from '@svc/runtime';
+import { RootLogger, retrying } from '@svc/runtime';
 import type { ChargeJournal } from './charge-journal.js';
 
 const MOST = 10_000;
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 2_000;
+const DELAYS = { firstMs: 100, lastMs: 2_000 };
 
 /**
  * Requests refused because their charge could not be recorded anywhere. A copy of the charge may still turn
@@ -31,14 +29,17 @@ export class NeverCharged implements OnModuleDestroy {
   /** Tries until the books have the empty charge. Never rejects. */
   async add(charge: Charge, note: RefusalNote): Promise<void> {
     this.size += 1;
+    const { signal } = this.stopping;
+    const attempt = async (): Promise<void> => {
+      signal.throwIfAborted();
+      void note.keep();
+      if (this.size > MOST) throw new Error('too many');
+      await this.publish(charge);
+    };
     try {
-      let retryMs = FIRST_RETRY_MS;
-      while (this.size <= MOST && !this.stopping.signal.aborted) {
-        void note.keep();
-        if (await this.publish(charge)) return await note.done();
-        await sleep(retryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
-      }
+      await retrying(attempt, { ...DELAYS, signal, isFinal: () => this.size > MOST });
+      await note.done();
+    } catch {
       void note.keep();
       this.logger.log.error(
         { charge: encodeCharge(charge) },
@@ -49,17 +50,17 @@ export class NeverCharged implements OnModuleDestroy {
     }
   }
 
-  private async publish(charge: Charge): Promise<boolean> {
+  private async publish(charge: Charge): Promise<void> {
     const nothing: Charge = { ...charge, lines: [], cost: NO_MONEY, writeOffNano: 0n };
     try {
       await this.books.post([nothing]);
       await this.books.giveBack(charge);
     } catch (error) {
       // A 4xx problem means that there is nothing to refund: the empty charge came first.
-      return error instanceof Problem && error.status < 500;
+      if (error instanceof Problem && error.status < 500) return;
+      throw error;
     }
     this.logger.log.warn({ requestId: charge.requestId }, 'the charge of a failed request was refunded');
-    return true;
   }
 }
 

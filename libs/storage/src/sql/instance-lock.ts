@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeadlineExceeded, within } from '@svc/runtime';
+import { DeadlineExceeded, retrying, within } from '@svc/runtime';
 import { SteadyClient } from './steady-client.js';
 
 /** The backend of a process that was just killed takes a moment to release its lock. */
 const RETRY_FOR_MS = 2_000;
 const RETRY_MS = 100;
-const RETRY_MS_MAX = 1_000;
+const DELAYS = { firstMs: RETRY_MS, lastMs: 1_000 };
 const CONNECT_MS = 5_000;
 const HEARTBEAT_MS = 1_000;
 /** A database that does not respond for this long counts as down. */
@@ -21,6 +21,9 @@ const REFUSED_MS = 30_000;
 export class InstanceRunning extends Error {
   override readonly name = 'InstanceRunning';
 }
+
+/** A dead session of this process still has the lock. */
+class LockRefused extends Error {}
 
 /** Notified of changes of a lock. */
 export interface LockWatch {
@@ -171,31 +174,39 @@ class HeldLock implements InstanceLock {
 
   /** Tries until this process has the lock again. Returns `taken` if another process had it in between. */
   async #takeAgain(watch: LockWatch): Promise<SteadyClient | 'taken' | undefined> {
-    const place = this.#place;
     let refusedSinceMs: number | undefined;
-    let isTold = false;
-    for (let waitMs = 0; ; waitMs = Math.min(waitMs * 2 || RETRY_MS, RETRY_MS_MAX)) {
-      await this.#pause(waitMs);
-      if (this.#stop.signal.aborted) return undefined;
-      const client = clientOf(place);
-      try {
-        await client.connect();
-        await within(CONNECT_MS, client.beMissed());
-        const isHeld = await tryLock(client, place);
-        // Each holder records its id while it holds the lock, so the next one can tell whether anyone held it
-        // in between.
-        const holder = await holderOf(client, place.name);
-        if (holder === this.#holder && isHeld && !this.#stop.signal.aborted) return client;
+    let isReported = false;
+    const onFailure = (error: unknown): void => {
+      refusedSinceMs = error instanceof LockRefused ? (refusedSinceMs ?? Date.now()) : undefined;
+      if (isReported || refusedSinceMs === undefined || Date.now() - refusedSinceMs < REFUSED_MS) return;
+      isReported = true;
+      watch.onAway(`another session has had the lock for ${REFUSED_MS / 1_000} s`);
+    };
+    const { signal } = this.#stop;
+    // It rejects only when the lock is released.
+    return retrying(() => this.#takeOnce(), { ...DELAYS, signal, onFailure }).catch(() => undefined);
+  }
+
+  async #takeOnce(): Promise<SteadyClient | 'taken'> {
+    const { signal } = this.#stop;
+    signal.throwIfAborted();
+    const client = clientOf(this.#place);
+    try {
+      await client.connect();
+      await within(CONNECT_MS, client.beMissed());
+      const isHeld = await tryLock(client, this.#place);
+      // Each holder records its id while it holds the lock, so the next one can tell whether anyone held it
+      // in between.
+      const holder = await holderOf(client, this.#place.name);
+      if (holder !== this.#holder) {
         client.destroy();
-        if (holder !== this.#holder) return 'taken';
-        refusedSinceMs ??= Date.now();
-        if (isTold || Date.now() - refusedSinceMs < REFUSED_MS) continue;
-        isTold = true;
-        watch.onAway(`another session has had the lock for ${REFUSED_MS / 1_000} s`);
-      } catch {
-        refusedSinceMs = undefined;
-        client.destroy();
+        return 'taken';
       }
+      if (!isHeld || signal.aborted) throw new LockRefused('another session has the lock');
+      return client;
+    } catch (error) {
+      client.destroy();
+      throw error;
     }
   }
 

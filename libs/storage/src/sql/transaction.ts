@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { retrying } from '@svc/runtime';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
-const ATTEMPTS = 5;
+const RERUNS = { attempts: 5, firstMs: 10, lastMs: 80, isRandom: true };
 /** Serialization failure and deadlock: the same work may succeed when repeated. */
 const RERUN_CODES = new Set(['40001', '40P01']);
 
@@ -10,19 +10,13 @@ const RERUN_CODES = new Set(['40001', '40P01']);
  * serialization failure it is repeated, five times at most, so it must have no effect outside the database.
  * After an error of COMMIT itself, it is unknown whether the work is stored.
  */
-export async function withTransaction<Result>(
+export function withTransaction<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await runOnce(pool, work);
-    } catch (error) {
-      const rerun = error instanceof DatabaseError && RERUN_CODES.has(error.code ?? '');
-      if (!rerun || attempt === ATTEMPTS) throw error;
-      await sleep(Math.random() * 5 * 2 ** attempt);
-    }
-  }
+  const isFinal = (error: unknown): boolean =>
+    !(error instanceof DatabaseError && RERUN_CODES.has(error.code ?? ''));
+  return retrying(() => runOnce(pool, work), { ...RERUNS, isFinal });
 }
 
 async function runOnce<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
