@@ -161,6 +161,7 @@ export {
   type Reversal,
   type SpendingLimit,
   type Stake,
+  TRANSFER_KINDS,
   type Transfer,
   type TransferKind,
 } from './ports/ledger.js';

@@ -1,3 +1,5 @@
+import { TRANSFER_KINDS, type TransferKind } from '@svc/contracts';
+
 /** The last ids that an audit saw, and when it ran. */
 export interface Watermarks {
   readonly at: Date;
@@ -109,6 +111,22 @@ const balanceCheck = ({ transfers, balances }: AuditedRows): string => `
     OR coalesce(posted.diem_nano, 0) <> coalesce(moved.diem_nano, 0)
     OR posted.usd_nano < 0 OR posted.diem_nano < 0`;
 
+/** The accounts and the currency of a transfer of each kind. */
+const TERMS: Readonly<Record<TransferKind, string>> = {
+  charge: `debit_account = 'customer:' || account_id AND credit_account = 'revenue'`,
+  write_off: `debit_account = 'write_offs' AND credit_account = 'revenue' AND currency = 'USD'`,
+  credit: `debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id AND currency = 'USD'`,
+  deposit: `debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id AND currency = 'USD'`,
+  refund: `debit_account = 'revenue' AND credit_account = 'customer:' || account_id`,
+  reversal: `debit_account = 'customer:' || account_id AND credit_account LIKE 'deposits:%' AND currency = 'USD'`,
+  debt: `debit_account = 'debts' AND credit_account = 'customer:' || account_id AND currency = 'USD'`,
+  repayment: `debit_account = 'customer:' || account_id AND credit_account = 'debts' AND currency = 'USD'`,
+  grant: `debit_account = 'staking' AND credit_account = 'customer:' || account_id AND currency = 'DIEM'`,
+  expiry: `debit_account = 'customer:' || account_id AND credit_account = 'staking' AND currency = 'DIEM'`,
+};
+
+const TERMS_BY_KIND = TRANSFER_KINDS.map((kind) => `WHEN '${kind}' THEN ${TERMS[kind]}`).join('\n      ');
+
 /** Every transfer moves the right currency between the accounts that its kind allows. */
 const kindCheck = ({ transfers }: AuditedRows): string => `
   SELECT format('Transfer %s of kind %s moves %s from %s to %s and is in the history of %s.', id, kind, currency,
@@ -116,22 +134,7 @@ const kindCheck = ({ transfers }: AuditedRows): string => `
   FROM ${transfers} AS transfer
   WHERE (
     CASE kind
-      WHEN 'charge' THEN debit_account = 'customer:' || account_id AND credit_account = 'revenue'
-      WHEN 'write_off' THEN debit_account = 'write_offs' AND credit_account = 'revenue' AND currency = 'USD'
-      WHEN 'credit' THEN debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id
-        AND currency = 'USD'
-      WHEN 'deposit' THEN debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id
-        AND currency = 'USD'
-      WHEN 'refund' THEN debit_account = 'revenue' AND credit_account = 'customer:' || account_id
-      WHEN 'reversal' THEN debit_account = 'customer:' || account_id AND credit_account LIKE 'deposits:%'
-        AND currency = 'USD'
-      WHEN 'debt' THEN debit_account = 'debts' AND credit_account = 'customer:' || account_id AND currency = 'USD'
-      WHEN 'repayment' THEN debit_account = 'customer:' || account_id AND credit_account = 'debts'
-        AND currency = 'USD'
-      WHEN 'grant' THEN debit_account = 'staking' AND credit_account = 'customer:' || account_id
-        AND currency = 'DIEM'
-      WHEN 'expiry' THEN debit_account = 'customer:' || account_id AND credit_account = 'staking'
-        AND currency = 'DIEM'
+      ${TERMS_BY_KIND}
       ELSE false
     END
   ) IS NOT TRUE`;

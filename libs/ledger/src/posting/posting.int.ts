@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Charge, encodeCharge, usageRecorded } from '@svc/contracts';
+import { type Charge, TRANSFER_KINDS, encodeCharge, usageRecorded } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
@@ -37,6 +37,17 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
     .toSorted((a, b) => a.place - b.place)
     .map(({ item }) => item);
 }
+
+describe('the kinds of transfers', () => {
+  it('are the same in the contract and in the database', async () => {
+    const [constraint] = await rows(
+      `SELECT pg_get_constraintdef(oid) AS text FROM pg_constraint
+       WHERE conrelid = 'ledger.transfers'::regclass AND conname = 'transfers_kind_known'`,
+    );
+    const stored = Array.from(String(constraint?.['text']).matchAll(/'(\w+)'/g), ([, kind]) => kind);
+    expect(new Set(stored)).toEqual(new Set(TRANSFER_KINDS));
+  });
+});
 
 describe('posting', () => {
   it('stores a charge with its lines and transfers and takes both currencies from the balance', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseUsd } from '../../money/money.js';
+import { TRANSFER_KINDS } from '../../ports/ledger.js';
 import { storableText } from '../route/storable-text.js';
 
 /** A decimal string above zero, such as `"10.00"`, of at most nine decimals. */
@@ -67,18 +68,7 @@ export const CreatedApiKey = z.object({
 
 export const TransferView = z.object({
   id: z.string(),
-  kind: z.enum([
-    'credit',
-    'charge',
-    'refund',
-    'grant',
-    'expiry',
-    'deposit',
-    'write_off',
-    'reversal',
-    'debt',
-    'repayment',
-  ]),
+  kind: z.enum(TRANSFER_KINDS),
   debitAccount: z.string(),
   creditAccount: z.string(),
   currency: z.enum(['USD', 'DIEM']),
