@@ -27,6 +27,9 @@ const allowed = {
 /** Packages for SQL. Inside a service only a store may import them. */
 const sqlPackages = /^(pg|@prisma\/.+|prisma)$/;
 
+/** Test code that is not a test itself. */
+const isTestSupport = /(\.conformance|\/testing|\/test-[\w-]+)\.ts$/;
+
 const faults = [];
 
 /** Reads the projects from Nx, without its daemon, cloud or analytics. */
@@ -110,6 +113,8 @@ function checkCrossing({ projects, project, path, at, target }) {
 function checkFile(projects, path) {
   const project = projectOf(projects, path);
   if (!project) return;
+  if (project.tag !== 'testing' && isBuilt(project, path) && isTestSupport.test(path))
+    faults.push(`${path}: test support belongs in ${project.root}/test, which is not built`);
   const text = read(path);
   for (const { target, line } of importsOf(text)) {
     const at = `${path}:${line}`;

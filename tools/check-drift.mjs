@@ -6,8 +6,8 @@ import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { createPool } from '../libs/storage/dist/index.js';
-import { startTestDatabase } from '../libs/storage/dist/testing.js';
+import { temporaryInfra } from '../libs/infra/dist/index.js';
+import { createPool, migrate } from '../libs/storage/dist/index.js';
 
 const root = join(import.meta.dirname, '..');
 const faults = [];
@@ -86,18 +86,23 @@ const referencesSql = `
   FROM pg_constraint f WHERE f.contype = 'f'`;
 
 async function readDatabase() {
-  const database = await startTestDatabase();
-  const pool = createPool(database.url, { name: 'drift' });
+  const infra = await temporaryInfra();
   try {
-    const rowsOf = async (sql) => (await pool.query(sql)).rows;
-    return {
-      columns: await rowsOf(columnsSql),
-      indexes: await rowsOf(indexesSql),
-      references: await rowsOf(referencesSql),
-    };
+    const url = await infra.postgres.start();
+    await migrate(url);
+    const pool = createPool(url, { name: 'drift' });
+    try {
+      const rowsOf = async (sql) => (await pool.query(sql)).rows;
+      return {
+        columns: await rowsOf(columnsSql),
+        indexes: await rowsOf(indexesSql),
+        references: await rowsOf(referencesSql),
+      };
+    } finally {
+      await pool.end();
+    }
   } finally {
-    await pool.end();
-    await database.stop();
+    await infra.wipe();
   }
 }
 

@@ -48,7 +48,7 @@ function checkImport({ from, to, line }) {
   const [here, there] = [placeOf(from), placeOf(to)];
   if (!here || !there) return;
   const at = `${from}:${line}`;
-  const test = /\.(spec|int|conformance|cluster)\.ts$/.test(from);
+  const test = /\.(spec|int|cluster)\.ts$/.test(from);
   if (here.part === 'src' && there.part === 'test' && !test)
     return faults.push(`${at}: only tests may import what is in test/`);
   if (here.part === 'test' || isTest(from)) return;

@@ -1,6 +1,6 @@
 // Shared by the checks: the list of files, their imports, and the report of faults.
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 
 const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
 
@@ -56,8 +56,7 @@ export function isTest(path) {
   return (
     /\.(spec|int|conformance|e2e|fault|hostile|cluster|bench)\.m?ts$/.test(path) ||
     /^(apps|libs)\/[^/]+\/test\//.test(path) ||
-    /^libs\/(testing|infra)\//.test(path) ||
-    basename(path) === 'testing.ts'
+    /^libs\/(testing|infra)\//.test(path)
   );
 }
 

@@ -40,6 +40,8 @@ export const own = [
     'contract @svc/a may not import service @svc/b',
   ],
   ['boundaries', 'libs/b/src/fake.ts', "import '@svc/testing';\n", 'only tests may import @svc/testing'],
+  ['boundaries', 'libs/b/src/testing.ts', "import '@svc/testing';\n", 'only tests may import @svc/testing'],
+  ['boundaries', 'libs/b/src/port.conformance.ts', 'export {};\n', 'test support belongs in libs/b/test'],
   ['boundaries', 'libs/b/src/inner.ts', "import '@svc/a/inner';\n", '@svc/a does not export ./inner'],
   ['boundaries', 'libs/b/src/self.ts', "import '@svc/b';\n", 'inside a project import by a relative path'],
   ['boundaries', 'libs/b/src/unknown.ts', "import '@svc/nowhere';\n", 'there is no project @svc/nowhere'],

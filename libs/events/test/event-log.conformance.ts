@@ -1,7 +1,7 @@
 import { defineEvent } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EventNotStored } from '../src/index.js';
-import { upTo } from '../src/testing.js';
+import { upTo } from './counted-events.js';
 import { EventStage, type LogServer, eventually } from './event-stage.js';
 
 /** Contract of every `EventLog`. */

@@ -5,7 +5,7 @@ import { type EventDefinition, EventLog, defineEvent } from '@svc/contracts';
 import { vi } from 'vitest';
 import { type Broadcast, type EventBatch, EventStrategy, OnEvents, OnEveryProcess } from '../src/index.js';
 import type { DeadLetters } from '../src/dead-letters/dead-letters.js';
-import { type Counted, counted } from '../src/testing.js';
+import { type Counted, counted } from './counted-events.js';
 
 /** An event as stored in the log. */
 export interface StoredEvent {

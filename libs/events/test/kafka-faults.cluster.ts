@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PartitionReader } from '../src/kafka/partition-reader.js';
-import type { Counted } from '../src/testing.js';
+import type { Counted } from './counted-events.js';
 import { Collected, EventStage, eventually } from './event-stage.js';
 import { type KafkaLogServer, startKafkaLog, startReplicatedLog } from './kafka-log-server.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineEvent } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Counted, upTo } from '../src/testing.js';
+import { type Counted, upTo } from './counted-events.js';
 import { Collected, EventStage, Heard, type LogServer, eventually } from './event-stage.js';
 
 /** Contract of every `EventStrategy` for groups. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { upTo } from '../src/testing.js';
+import { upTo } from './counted-events.js';
 import { EventStage, Heard, type LogServer, eventually } from './event-stage.js';
 
 /** Contract of every `EventStrategy` for broadcasts. */

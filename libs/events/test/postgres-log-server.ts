@@ -2,7 +2,7 @@ import { startTestDatabase } from '@svc/storage/testing';
 import { PostgresDeadLetters } from '../src/dead-letters/postgres-dead-letters.js';
 import { EventsModule } from '../src/index.js';
 import { PostgresEventLog } from '../src/postgres/postgres-event-log.js';
-import { Probe } from '../src/testing.js';
+import { Probe } from './counted-events.js';
 import type { LogServer, StoredEvent } from './event-stage.js';
 
 /** The log in a PostgreSQL table, in its own database. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FetchRefused } from './fetch-refused.js';
 import { GuardedFetcher, type GuardedFetchOptions } from './guarded-fetch.js';
 import { type Connection, Network } from './network.js';
-import { TestNetwork } from './testing.js';
+import { TestNetwork } from '../test/testing.js';
 
 const limitBytes = 1_000_000;
 const long = { limitBytes, timeoutMs: 20_000 };

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FetchRefused } from './fetch-refused.js';
 import { type Fetched, GuardedFetcher } from './guarded-fetch.js';
 import { GuardedFetchModule } from './guarded-fetch.module.js';
-import { TestNetwork, type TestNetworkOptions } from './testing.js';
+import { TestNetwork, type TestNetworkOptions } from '../test/testing.js';
 
 const options = { limitBytes: 1_000, timeoutMs: 20_000 };
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FetchRefused, type RefusalReason } from './fetch-refused.js';
 import { GuardedFetcher } from './guarded-fetch.js';
 import { SystemNetwork } from './network.js';
-import { TestNetwork } from './testing.js';
+import { TestNetwork } from '../test/testing.js';
 
 const options = { limitBytes: 1_000, timeoutMs: 20_000 };
 const ports = [80, 443, 8080, 8443];

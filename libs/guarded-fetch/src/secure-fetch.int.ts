@@ -6,7 +6,7 @@ import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FetchRefused } from './fetch-refused.js';
 import { GuardedFetcher } from './guarded-fetch.js';
-import { TestNetwork } from './testing.js';
+import { TestNetwork } from '../test/testing.js';
 
 const options = { limitBytes: 1_000, timeoutMs: 20_000 };
 const trusted = getCACertificates();

@@ -7,7 +7,13 @@ import { z } from 'zod';
 import { BullJobs, JobNotStored } from './bull-jobs.js';
 import { BullWorkers } from './bull-workers.js';
 import type { JobRun, JobTimes, JobWorker } from './job-workers.js';
-import { type JobsServer, count, startPostgres, startRedis, startRedisCluster } from './testing.js';
+import {
+  type JobsServer,
+  count,
+  startPostgres,
+  startRedis,
+  startRedisCluster,
+} from '../test/jobs-servers.js';
 
 const PATIENCE = { timeout: 50_000, interval: 20 };
 

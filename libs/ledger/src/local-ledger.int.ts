@@ -9,9 +9,9 @@ import { createPool } from '@svc/storage';
 import { money } from '@svc/telemetry';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import type { LedgerConfig } from './ledger.config.js';
-import { ledgerConformance } from './holds/ledger.conformance.js';
+import { ledgerConformance } from '../test/ledger.conformance.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type RunningLedger, chargeFor, chargeOf, requestOf, startLedger, usd } from './testing.js';
+import { type RunningLedger, chargeFor, chargeOf, requestOf, startLedger, usd } from '../test/testing.js';
 
 let test: TestDatabase;
 let running: RunningLedger;

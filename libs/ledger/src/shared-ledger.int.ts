@@ -5,11 +5,11 @@ import { Charges, encodeCharge, usageRecorded } from '@svc/contracts';
 import { type TestRedis, startTestDatabase, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetHolds, startOverHttp, startShared } from '../test/shared-ledgers.js';
-import { booksConformance } from './books/books.conformance.js';
-import { ledgerConformance } from './holds/ledger.conformance.js';
-import { chargeOf, requestOf, usd } from './testing.js';
-import { stakingConformance } from './staking/staking.conformance.js';
-import { usageHistoryConformance } from './usage/usage-history.conformance.js';
+import { booksConformance } from '../test/books.conformance.js';
+import { ledgerConformance } from '../test/ledger.conformance.js';
+import { chargeOf, requestOf, usd } from '../test/testing.js';
+import { stakingConformance } from '../test/staking.conformance.js';
+import { usageHistoryConformance } from '../test/usage-history.conformance.js';
 
 const { skipped, note } = withRedis();
 

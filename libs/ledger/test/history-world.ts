@@ -30,7 +30,7 @@ import { ReversalsStore } from '../src/books/reversals.store.js';
 import { SettledCharges } from '../src/books/settled-charges.js';
 import { StakeDays } from '../src/staking/stake-days.js';
 import { StakesStore } from '../src/staking/stakes.store.js';
-import type { RunningLedger } from '../src/testing.js';
+import type { RunningLedger } from './testing.js';
 
 /** The result of a history. */
 export interface Played {

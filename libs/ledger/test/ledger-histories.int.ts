@@ -4,7 +4,7 @@ import { repeats } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Plan, planOf } from './history-steps.js';
 import { HistoryWorld, type Played } from './history-world.js';
-import { type RunningLedger, startLedger } from '../src/testing.js';
+import { type RunningLedger, startLedger } from './testing.js';
 
 const { env } = process;
 const SEED = Number(env['SEED'] ?? Date.now() % 2 ** 31);

@@ -32,7 +32,7 @@ import {
   type LedgerOptions,
   type RunningLedger,
   startLedgerOf,
-} from '../src/testing.js';
+} from './testing.js';
 
 const TOKEN = 'internal-token-of-the-tests-of-the-ledger';
 /** Enough for the busiest machine. */

@@ -9,7 +9,7 @@ import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LeasingLimiter } from './counting/leasing-limiter.js';
 import { LimiterClientModule } from './limiter-client.module.js';
-import { admitRequest } from './counting/admit-request.js';
+import { admitRequest } from '../test/admit-request.js';
 import { limiterConfig } from './limiter.config.js';
 import { LimiterModule } from './limiter.module.js';
 import { LimitsApiModule } from './limits-api.module.js';

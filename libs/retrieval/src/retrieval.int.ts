@@ -9,7 +9,7 @@ import { HttpRetrieval } from './api/http-retrieval.js';
 import { LocalRetrieval } from './local-retrieval.js';
 import { RetrievalApiModule } from './retrieval-api.module.js';
 import { retrievalConfig } from './retrieval.config.js';
-import { retrievalConformance } from './retrieval.conformance.js';
+import { retrievalConformance } from '../test/retrieval.conformance.js';
 
 const config = z.object(retrievalConfig).parse({});
 const token = 'internal-token-of-the-tests-of-retrieval';

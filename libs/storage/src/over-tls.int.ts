@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalIdentity, localIdentity } from '@svc/testing';
 import type { Pool } from 'pg';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { startTestRedis } from './redis-server.js';
+import { startTestRedis } from '../test/redis-server.js';
 import { connectRedis } from './redis/redis.js';
 import { RedisScript } from './redis/redis-script.js';
 import { startEmbeddedPostgres } from './server/embedded-postgres.js';
 import { createPool } from './sql/pool.js';
-import { withRedis } from './testing.js';
+import { withRedis } from '../test/testing.js';
 
 const { skipped, note } = withRedis();
 

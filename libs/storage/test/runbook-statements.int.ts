@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type TestDatabase, startTestDatabase } from '../src/testing.js';
+import { type TestDatabase, startTestDatabase } from './testing.js';
 
 const dir = join(import.meta.dirname, '../../../deploy/runbooks');
 

@@ -2,9 +2,8 @@
 // few.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { startLedger } from '@svc/ledger/testing';
-import { startTestDatabase } from '@svc/storage/testing';
 import { CREDIT_NANO, accountIds, chargeOf } from './audit-charges.mjs';
+import { startLedger } from './audit-ledger.mjs';
 import { describeMachine } from './machine.mjs';
 
 const USAGE = `Usage: npm run bench:audit -- [options]
@@ -63,7 +62,7 @@ async function timed(work) {
 async function post(running, { from, to, month }) {
   for (let first = from; first < to; first += BATCH) {
     const length = Math.min(BATCH, to - first);
-    await running.poster.post(Array.from({ length }, (_, index) => chargeOf(first + index, month)));
+    await running.charges.post(Array.from({ length }, (_, index) => chargeOf(first + index, month)));
     const done = first + length - from;
     if (done % 100_000 === 0) say(`${done} of ${to - from} charges posted`);
   }
@@ -121,20 +120,15 @@ function report(machine, found) {
 async function main() {
   const options = readOptions();
   const machine = await describeMachine();
-  const database = await startTestDatabase();
+  const running = await startLedger();
   let isGood = false;
   try {
-    const running = await startLedger({ url: database.url });
-    try {
-      const found = await bench(running, options);
-      isGood = found.whole.ok && found.new.ok && found.new.scope === 'new';
-      console.log(report(machine, found));
-      if (options.json) writeFileSync(options.json, `${JSON.stringify({ machine, ...found }, null, 2)}\n`);
-    } finally {
-      await running.stop();
-    }
+    const found = await bench(running, options);
+    isGood = found.whole.ok && found.new.ok && found.new.scope === 'new';
+    console.log(report(machine, found));
+    if (options.json) writeFileSync(options.json, `${JSON.stringify({ machine, ...found }, null, 2)}\n`);
   } finally {
-    await database.stop();
+    await running.stop();
   }
   process.exitCode = isGood ? 0 : 1;
 }

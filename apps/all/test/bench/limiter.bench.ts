@@ -3,9 +3,9 @@
 // After a build: node apps/all/test/bench/limiter.bench.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdmitRequest, Limiter } from '@svc/contracts';
+import { temporaryInfra } from '@svc/infra';
 import { MemoryLimiter, RedisLimiter, STANDARD_TIMES } from '@svc/limiter';
 import { connectRedis } from '@svc/storage';
-import { startTestRedis, withRedis } from '@svc/storage/testing';
 
 const ACCOUNTS = 1_000;
 const AT_ONCE = 64;
@@ -167,14 +167,10 @@ function fixed(number: number | undefined, digits: number): string {
   return number.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-const rows = await memoryRows();
-if (withRedis().skipped) print(rows);
-else {
-  const redis = await startTestRedis();
-  try {
-    rows.push(...(await redisRows(redis.url)));
-  } finally {
-    await redis.stop();
-  }
-  print(rows);
+const infra = await temporaryInfra();
+try {
+  const url = await infra.redis.start();
+  print([...(await memoryRows()), ...(await redisRows(url))]);
+} finally {
+  await infra.wipe();
 }

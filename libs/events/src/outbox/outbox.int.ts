@@ -4,7 +4,7 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { silent } from '../delivery/logger.js';
 import { PostgresEventLog } from '../postgres/postgres-event-log.js';
-import { Probe, counted, upTo } from '../testing.js';
+import { Probe, counted, upTo } from '../../test/counted-events.js';
 import { Outbox } from './outbox.js';
 import { addToOutbox } from './outbox.store.js';
 

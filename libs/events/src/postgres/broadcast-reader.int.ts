@@ -9,7 +9,7 @@ import { EventsModule } from '../events.module.js';
 import { type Broadcast, OnEveryProcess } from '../delivery/on-every-process.js';
 import { PostgresEventLog } from './postgres-event-log.js';
 import { BROADCAST_POLL_MS } from './postgres-event-strategy.js';
-import { type Counted, Probe, counted, publishAll } from '../testing.js';
+import { type Counted, Probe, counted, publishAll } from '../../test/counted-events.js';
 
 /** The notifications a process received. */
 class Hearing {

@@ -2,7 +2,7 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { EventNotStored } from '../publishing/event-not-stored.js';
 import { PostgresEventLog } from './postgres-event-log.js';
-import { Probe, counted, publishAll } from '../testing.js';
+import { Probe, counted, publishAll } from '../../test/counted-events.js';
 
 let database: TestDatabase;
 let probe: Probe;

@@ -11,7 +11,7 @@ import { EventsModule } from '../events.module.js';
 import { type EventBatch, OnEvents } from '../delivery/on-events.js';
 import { PostgresEventLog } from './postgres-event-log.js';
 import { PostgresEventStrategy } from './postgres-event-strategy.js';
-import { type Counted, Probe, counted, publishAll, upTo } from '../testing.js';
+import { type Counted, Probe, counted, publishAll, upTo } from '../../test/counted-events.js';
 
 type Handle = (batch: EventBatch<Counted>) => Promise<void>;
 

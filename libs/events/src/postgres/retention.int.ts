@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ConsumerSession } from './consumer-session.js';
 import { silent } from '../delivery/logger.js';
 import { Retention } from './retention.js';
-import { Probe } from '../testing.js';
+import { Probe } from '../../test/counted-events.js';
 
 let database: TestDatabase;
 let probe: Probe;

@@ -5,7 +5,7 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { isLong } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BOOKS_LOCK, lockAccounts } from '../accounts/accounts.store.js';
-import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
+import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
 
 let test: TestDatabase;
 let running: RunningLedger;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PoolClient } from 'pg';
 import type { AuditReport, AuditScope } from '@svc/contracts';
 import { auditBooks } from './audit.store.js';
-import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
+import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
 
 const FRED = '00000000-0000-4000-8000-00000000000f';
 

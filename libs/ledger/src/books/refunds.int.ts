@@ -3,7 +3,7 @@ import { type Charge, Charges, type Refund, encodeCharge, totalNano, usageRecord
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { money } from '@svc/telemetry';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
+import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
 
 let test: TestDatabase;
 let running: RunningLedger;

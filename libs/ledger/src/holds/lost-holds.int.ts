@@ -8,7 +8,7 @@ import type { PostedBalances } from '../accounts/accounts.js';
 import { HoldMarks } from './hold-marks.js';
 import { HoldSteps, bucketOf } from './hold-steps.js';
 import { RedisHoldBook } from './redis-hold-book.js';
-import { readsOf } from '../testing.js';
+import { readsOf } from '../../test/testing.js';
 
 const ACCOUNT = 'a';
 const LEASE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { holdBookConformance } from './hold-book.conformance.js';
+import { holdBookConformance } from '../../test/hold-book.conformance.js';
 import { MemoryHoldBook } from './memory-hold-book.js';
-import { readsOf } from '../testing.js';
+import { readsOf } from '../../test/testing.js';
 
 const ACCOUNT = 'a';
 

@@ -2,7 +2,7 @@ import { type FileHandle, appendFile, mkdtemp, open, rm, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { chargeOf } from '../testing.js';
+import { chargeOf } from '../../test/testing.js';
 import { FileJournal, type JournalEntry } from './charge-journal.js';
 
 const BYTES = 1_048_576;

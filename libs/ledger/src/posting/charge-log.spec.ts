@@ -1,6 +1,6 @@
 import { type EventDefinition, EventLog } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { chargeOf } from '../testing.js';
+import { chargeOf } from '../../test/testing.js';
 import { ChargeLog } from './charge-log.js';
 
 const ACCOUNT = '00000000-0000-4000-8000-000000000001';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keySpendings, paidLines, usageSums } from './paid-lines.js';
-import { chargeOf } from '../testing.js';
+import { chargeOf } from '../../test/testing.js';
 
 const A = '00000000-0000-4000-8000-00000000000a';
 const B = '00000000-0000-4000-8000-00000000000b';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Charge, TRANSFER_KINDS, encodeCharge, usageRecorded } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../testing.js';
+import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
 
 let test: TestDatabase;
 let running: RunningLedger;

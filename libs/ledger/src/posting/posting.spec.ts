@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Charge } from '@svc/contracts';
 import { chargeFault } from './charge-fault.js';
 import { postingOf } from './posting.js';
-import { chargeOf } from '../testing.js';
+import { chargeOf } from '../../test/testing.js';
 
 const ACCOUNT = '00000000-0000-4000-8000-000000000001';
 

@@ -1,4 +1,4 @@
-import { startLedger } from '../testing.js';
-import { stakingConformance } from './staking.conformance.js';
+import { startLedger } from '../../test/testing.js';
+import { stakingConformance } from '../../test/staking.conformance.js';
 
 stakingConformance({ name: 'stakes with holds in memory', start: startLedger });

@@ -1,6 +1,6 @@
 import { USAGE_HISTORY_WIRE } from '@svc/contracts';
 import { overWire } from '@svc/testing';
-import { usageHistoryConformance } from './usage-history.conformance.js';
+import { usageHistoryConformance } from '../../test/usage-history.conformance.js';
 
 usageHistoryConformance('the history in this process', (history) => history);
 usageHistoryConformance('the history over a wire', (history) => overWire(history, USAGE_HISTORY_WIRE));

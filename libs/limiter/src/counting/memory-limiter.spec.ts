@@ -1,8 +1,8 @@
 import { type Limits, LIMITS_WIRE } from '@svc/contracts';
 import { overWire } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { admitRequest } from './admit-request.js';
-import { limiterConformance } from './limiter.conformance.js';
+import { admitRequest } from '../../test/admit-request.js';
+import { limiterConformance } from '../../test/limiter.conformance.js';
 import { MemoryLimiter, STANDARD_TIMES } from './memory-limiter.js';
 
 describe.each<[string, (limiter: MemoryLimiter) => Limits]>([

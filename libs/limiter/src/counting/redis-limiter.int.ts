@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, startTestRedisCluster, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { admitRequest } from './admit-request.js';
-import { limiterConformance } from './limiter.conformance.js';
+import { admitRequest } from '../../test/admit-request.js';
+import { limiterConformance } from '../../test/limiter.conformance.js';
 import { type LimiterTimes, STANDARD_TIMES } from './memory-limiter.js';
 import { RedisLimiter } from './redis-limiter.js';
 

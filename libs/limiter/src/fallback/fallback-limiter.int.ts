@@ -5,7 +5,7 @@ import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FallbackLimiter } from './fallback-limiter.js';
-import { admitRequest } from '../counting/admit-request.js';
+import { admitRequest } from '../../test/admit-request.js';
 import { STANDARD_TIMES } from '../counting/memory-limiter.js';
 import { RedisLimiter } from '../counting/redis-limiter.js';
 

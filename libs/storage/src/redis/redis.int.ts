@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from './redis.js';
 import { RedisScript } from './redis-script.js';
-import { type TestRedis, startTestRedis } from '../redis-server.js';
-import { withRedis } from '../testing.js';
+import { type TestRedis, startTestRedis } from '../../test/redis-server.js';
+import { withRedis } from '../../test/testing.js';
 
 const { skipped, note } = withRedis();
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type TestDatabase, startTestDatabase } from '../testing.js';
+import { type TestDatabase, startTestDatabase } from '../../test/testing.js';
 import { type InstanceLock, InstanceRunning, type LockMode, holdInstanceLock } from './instance-lock.js';
 
 const PATIENCE = { timeout: 20_000, interval: 10 };

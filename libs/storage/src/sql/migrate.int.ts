@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { MIGRATIONS_DIR, MigrationError, checkMigrated, migrate } from './migrate.js';
-import { type TestDatabase, startTestDatabase } from '../testing.js';
+import { type TestDatabase, startTestDatabase } from '../../test/testing.js';
 
 let server: TestDatabase;
 let url: string;

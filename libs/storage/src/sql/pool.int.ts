@@ -6,7 +6,7 @@ import { Database } from './database.js';
 import { createPool } from './pool.js';
 import { PrismaDatabase } from './prisma-database.js';
 import { StorageModule } from '../storage.module.js';
-import { type TestDatabase, startTestDatabase } from '../testing.js';
+import { type TestDatabase, startTestDatabase } from '../../test/testing.js';
 import { withTransaction } from './transaction.js';
 
 let database: TestDatabase;

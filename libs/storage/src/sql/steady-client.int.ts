@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPool } from './pool.js';
 import { SteadyClient } from './steady-client.js';
-import { type TestDatabase, startTestDatabase } from '../testing.js';
+import { type TestDatabase, startTestDatabase } from '../../test/testing.js';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { defineJob } from '@svc/contracts';
 import { startTestDatabase, startTestRedis, startTestRedisCluster } from '@svc/storage/testing';
 import { Client } from 'pg';
 import { z } from 'zod';
-import type { JobsBackend } from './backend.js';
+import type { JobsBackend } from '../src/backend.js';
 
 /** The job of this library's tests. */
 export const count = defineJob({

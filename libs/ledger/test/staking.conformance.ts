@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { type Hold, NANO_PER_USD, type Transfer, setStakedDiem } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Clock } from '../clock.js';
-import { type LedgerOptions, type RunningLedger, chargeOf, requestOf, usd } from '../testing.js';
+import { Clock } from '../src/clock.js';
+import { type LedgerOptions, type RunningLedger, chargeOf, requestOf, usd } from './testing.js';
 
 /** A clock set by the test. */
 class TestClock extends Clock {

@@ -1,9 +1,9 @@
 import { type Hold, Problem } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PostedBalances } from '../accounts/accounts.js';
-import type { BookReads } from './hold-accounts.js';
-import type { HoldBook } from './hold-book.js';
-import { readsOf } from '../testing.js';
+import type { PostedBalances } from '../src/accounts/accounts.js';
+import type { BookReads } from '../src/holds/hold-accounts.js';
+import type { HoldBook } from '../src/holds/hold-book.js';
+import { readsOf } from './testing.js';
 import { keyLimitsConformance } from './key-limits.conformance.js';
 
 interface TestedBookOptions {

@@ -18,15 +18,15 @@ import { EventStrategy, EventsModule } from '@svc/events';
 import { type JobTimes, type JobWorker, JobWorkers } from '@svc/jobs';
 import { HealthModule, LoggerModule, Readiness, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
-import type { BookReads } from './holds/hold-accounts.js';
-import { Clock } from './clock.js';
-import { HoldBook } from './holds/hold-book.js';
-import { type SharedLedgerConfig, ledgerConfig } from './ledger.config.js';
-import { LedgerModule } from './ledger.module.js';
-import { RenewingLedger } from './renewing-ledger.js';
-import type { MemoryHoldBook } from './holds/memory-hold-book.js';
-import { Poster } from './posting/poster.js';
-import { Staking } from './staking/staking.js';
+import type { BookReads } from '../src/holds/hold-accounts.js';
+import { Clock } from '../src/clock.js';
+import { HoldBook } from '../src/holds/hold-book.js';
+import { type SharedLedgerConfig, ledgerConfig } from '../src/ledger.config.js';
+import { LedgerModule } from '../src/ledger.module.js';
+import { RenewingLedger } from '../src/renewing-ledger.js';
+import type { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
+import { Poster } from '../src/posting/poster.js';
+import { Staking } from '../src/staking/staking.js';
 
 /** An event log that can be made to fail. */
 export class FailingLog extends EventLog {

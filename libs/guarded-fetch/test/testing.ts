@@ -1,4 +1,4 @@
-import { type Connection, type NameQuestion, Network, SystemNetwork } from './network.js';
+import { type Connection, type NameQuestion, Network, SystemNetwork } from '../src/network.js';
 
 export interface TestNetworkOptions {
   /** The addresses of each name; with several sets each lookup takes the next, and the last one stays. */

@@ -12,7 +12,7 @@ import {
   requestOf,
   startLedger,
   usd,
-} from '../testing.js';
+} from './testing.js';
 
 /** Contract of the port `Ledger`. `at` creates the adapter for the ledger that `start` starts. */
 export function ledgerConformance(

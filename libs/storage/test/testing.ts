@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './server/embedded-postgres.js';
-import { MIGRATIONS_DIR, migrate } from './sql/migrate.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/server/embedded-postgres.js';
+import { MIGRATIONS_DIR, migrate } from '../src/sql/migrate.js';
 import { isRedisInstalled } from './redis-server.js';
 
 export { type TestRedis, startTestRedis, startTestRedisCluster } from './redis-server.js';

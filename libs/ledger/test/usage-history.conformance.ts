@@ -11,7 +11,7 @@ import {
 } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clock } from '../clock.js';
+import { Clock } from '../src/clock.js';
 import {
   chargeOf,
   grantDiem,
@@ -20,7 +20,7 @@ import {
   requestOf,
   startLedger,
   usd,
-} from '../testing.js';
+} from './testing.js';
 
 const NOON = new Date('2026-11-21T12:00:00Z');
 

@@ -1,6 +1,6 @@
 import { ExtractionFailed, type Retrieval } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pdfFile, wordFile } from '../test/sample-files.js';
+import { pdfFile, wordFile } from './sample-files.js';
 
 /** The implementation under test. */
 interface RetrievalSubject {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Books } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LedgerOptions, type RunningLedger, chargeOf, startLedger, usd } from '../testing.js';
+import { type LedgerOptions, type RunningLedger, chargeOf, startLedger, usd } from './testing.js';
 
 /** Contract of the port `Books`. `at` creates the adapter for the books that `start` starts. */
 export function booksConformance(

@@ -3,7 +3,7 @@ import { type Admission, type AdmitRequest, FAILURES_ALLOWED, type Limiter } fro
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AMPLE, type LimiterSubject, admitRequest } from './admit-request.js';
 import { BLOCK_MS, failureSuite } from './failures.conformance.js';
-import type { LimiterTimes } from './memory-limiter.js';
+import type { LimiterTimes } from '../src/counting/memory-limiter.js';
 
 export interface ConformanceOptions {
   readonly name: string;

@@ -1,0 +1,2 @@
+export { type LimiterSubject, admitRequest } from './admit-request.js';
+export { limiterConformance } from './limiter.conformance.js';
