@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
-import { AccountStore } from './operator/account.store.js';
+import { AccountStore } from './accounts/account.store.js';
 import { AccountLimitsController } from './operator/account-limits.controller.js';
-import { AccountLimitsStore } from './operator/account-limits.store.js';
+import { AccountLimitsStore } from './accounts/account-limits.store.js';
 import { AccountsController } from './operator/accounts.controller.js';
 import { Reservations } from './paid/reservations.js';
 import { BackgroundWork } from './http/background-work.js';
@@ -26,14 +26,13 @@ import { ChatController } from './chat/chat.controller.js';
 import { ChatPipeline } from './chat/chat.pipeline.js';
 import { Inference } from './chat/inference.js';
 import { PromptMaking } from './chat/prompt-making.js';
-import { DevelopmentAccount } from './operator/development-account.js';
+import { DevelopmentAccount } from './accounts/development-account.js';
 import { DocsController } from './docs/docs.controller.js';
 import { GatewaySettings } from './gateway.config.js';
-import { KeyChanges } from './keys/key-changes.js';
-import { KeyChangesConsumer } from './keys/key-changes.consumer.js';
+import { KeyChanges, KeyChangesConsumer } from './keys/key-changes.js';
 import { KeyCreationLimit } from './keys/key-creation-limit.js';
 import { KeyUses } from './auth/key-uses.js';
-import { KeyStore } from './auth/key.store.js';
+import { KeyStore } from './accounts/key.store.js';
 import { ModelsController } from './models/models.controller.js';
 import { OpenApiController } from './docs/openapi.controller.js';
 import { FailureBlocks } from './limits/failure-blocks.js';
@@ -46,7 +45,7 @@ import { RateLimitsController } from './keys/rate-limits.controller.js';
 import { Preparation } from './request/preparation.js';
 import { Prompts } from './request/prompts.js';
 import { SuspensionsController } from './operator/suspensions.controller.js';
-import { KeyListStore } from './operator/key-list.store.js';
+import { KeyListStore } from './accounts/key-list.store.js';
 import { KeysController } from './operator/keys.controller.js';
 import { ActionLog } from './operator/action-log.js';
 import { ActionStore } from './operator/action.store.js';
@@ -62,7 +61,6 @@ import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { PaidOperations } from './paid/paid-operations.js';
 import { WebResearch } from './web/web-research.js';
-import { UsageKeysStore } from './billing/usage-keys.store.js';
 import { PaymentOffers } from './wallets/payment-offers.js';
 import { WalletsController } from './billing/wallets.controller.js';
 import { WalletHistory } from './wallets/wallet-transactions.js';
@@ -70,7 +68,7 @@ import { TopUpController } from './wallets/top-up.controller.js';
 import { PaymentDemands } from './wallets/payment-demands.js';
 import { PublicOrigin } from './wallets/public-origin.js';
 import { Signatures } from './wallets/signatures.js';
-import { WalletStore } from './wallets/wallet.store.js';
+import { WalletStore } from './accounts/wallet.store.js';
 import { Wallets } from './wallets/wallets.js';
 
 const CONTROLLERS = [
@@ -153,7 +151,6 @@ export class GatewayModule {
         Reservations,
         Signatures,
         Tokenizers,
-        UsageKeysStore,
         WebResearch,
         WalletHistory,
         WalletStore,

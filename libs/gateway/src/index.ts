@@ -1,3 +1,3 @@
-export { DevelopmentAccount, type FirstAccount } from './operator/development-account.js';
+export { DevelopmentAccount, type FirstAccount } from './accounts/development-account.js';
 export { GatewaySettings, gatewayConfig, privateHosts } from './gateway.config.js';
 export { GatewayModule } from './gateway.module.js';

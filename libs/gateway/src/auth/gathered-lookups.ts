@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type KeyFound, KeyStore } from './key.store.js';
+import { type KeyFound, KeyStore } from '../accounts/key.store.js';
 
 /** Pause before each statement, during which further lookups join it. */
 const PAUSE_MS = 50;

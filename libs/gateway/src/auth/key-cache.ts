@@ -5,7 +5,7 @@ import { bearer, within } from '@svc/runtime';
 import { LRUCache } from 'lru-cache';
 import { GatewaySettings } from '../gateway.config.js';
 import { GatheredLookups } from './gathered-lookups.js';
-import { type KeyFound, KeyStore } from './key.store.js';
+import { type KeyFound, KeyStore } from '../accounts/key.store.js';
 
 /** Keys kept in memory; the least recently used one is dropped first. */
 const CACHED_KEYS = 50_000;

@@ -3,9 +3,9 @@ import { createLogger } from '@svc/runtime';
 import { Database, PrismaDatabase, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { AccountStore } from '../operator/account.store.js';
+import { AccountStore } from '../accounts/account.store.js';
 import { KeyUses } from './key-uses.js';
-import { KeyStore } from './key.store.js';
+import { KeyStore } from '../accounts/key.store.js';
 
 let test: TestDatabase;
 let database: Database;

@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { RootLogger } from '@svc/runtime';
-import { KeyStore } from './key.store.js';
+import { KeyStore } from '../accounts/key.store.js';
 
 const FLUSH_MS = 5_000;
 /** Keys that may wait to be written. Uses of further keys are dropped until the next flush. */

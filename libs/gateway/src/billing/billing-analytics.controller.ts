@@ -8,9 +8,9 @@ import {
   routes,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
+import { KeyStore } from '../accounts/key.store.js';
 import { CallerOf } from '../auth/access.js';
 import { keyNames } from './usage-key-names.js';
-import { UsageKeysStore } from './usage-keys.store.js';
 import { daysOfAnalytics } from './usage-period.js';
 import { usageReport } from './usage-report.js';
 
@@ -19,7 +19,7 @@ import { usageReport } from './usage-report.js';
 export class BillingAnalyticsController {
   constructor(
     private readonly history: UsageHistory,
-    private readonly keys: UsageKeysStore,
+    private readonly keys: KeyStore,
     private readonly catalog: Catalog,
   ) {}
 

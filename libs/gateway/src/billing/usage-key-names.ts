@@ -1,4 +1,4 @@
-import type { KeyLabel } from './usage-keys.store.js';
+import type { KeyLabel } from '../accounts/key.store.js';
 
 /** Not available as a key's name, since the series has a member of this name. */
 const TAKEN = 'date';

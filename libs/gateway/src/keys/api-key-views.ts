@@ -6,8 +6,8 @@ import {
   type PlainApiKeyView,
   formatUsd,
 } from '@svc/contracts';
-import type { KeyTerms, StoredKey } from '../auth/key-rows.js';
-import type { MadeKey } from '../auth/key.store.js';
+import type { KeyTerms, StoredKey } from '../accounts/key-rows.js';
+import type { MadeKey } from '../accounts/key.store.js';
 
 /** A new key with its secret. */
 export function newApiKeyView({ key, secret }: MadeKey): NewApiKeyReply['data'] {

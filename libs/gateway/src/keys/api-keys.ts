@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type ApiKeyChange, type KeySpend, type NewApiKey, Problem, UsageHistory } from '@svc/contracts';
 import { keyTerms } from './api-key-terms.js';
 import { KeyChanges } from './key-changes.js';
-import type { StoredKey } from '../auth/key-rows.js';
-import { ACTIVE_KEYS_MAX, KeyStore, type MadeKey } from '../auth/key.store.js';
+import type { StoredKey } from '../accounts/key-rows.js';
+import { ACTIVE_KEYS_MAX, KeyStore, type MadeKey } from '../accounts/key.store.js';
 
 /** A key and its spend, if known. */
 export interface KeyWithSpend {

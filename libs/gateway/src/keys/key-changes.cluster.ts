@@ -10,12 +10,11 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { GatheredLookups } from '../auth/gathered-lookups.js';
 import { KeyCache } from '../auth/key-cache.js';
-import { KeyStore } from '../auth/key.store.js';
+import { KeyStore } from '../accounts/key.store.js';
 import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
-import { AccountStore } from '../operator/account.store.js';
+import { AccountStore } from '../accounts/account.store.js';
 import { ApiKeys } from './api-keys.js';
-import { KeyChanges } from './key-changes.js';
-import { KeyChangesConsumer } from './key-changes.consumer.js';
+import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 
 let infra: Infra;
 let database: TestDatabase;

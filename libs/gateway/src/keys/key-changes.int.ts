@@ -10,15 +10,14 @@ import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { AccountLimitsStore } from '../operator/account-limits.store.js';
-import { AccountStore } from '../operator/account.store.js';
+import { AccountLimitsStore } from '../accounts/account-limits.store.js';
+import { AccountStore } from '../accounts/account.store.js';
 import { ApiKeys } from './api-keys.js';
 import { GatheredLookups } from '../auth/gathered-lookups.js';
 import { KeyCache } from '../auth/key-cache.js';
 import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
-import { KeyChanges } from './key-changes.js';
-import { KeyChangesConsumer } from './key-changes.consumer.js';
-import { KeyStore } from '../auth/key.store.js';
+import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
+import { KeyStore } from '../accounts/key.store.js';
 
 /** A proxy for the database connection that can be cut. */
 class Line {

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { Outbox } from '@svc/events';
+import { Controller, Injectable } from '@nestjs/common';
+import { type KeyChanged, keyChanged } from '@svc/contracts';
+import { type Broadcast, OnEveryProcess, Outbox } from '@svc/events';
 import { KeyCache } from '../auth/key-cache.js';
 
 /** Makes a change to a key or its account take effect in every process. */
@@ -14,5 +15,18 @@ export class KeyChanges {
   made(accountId: string): void {
     this.gate.forget(accountId);
     this.outbox.wake();
+  }
+}
+
+/** Applies key changes to the cache of every process. */
+@Controller()
+export class KeyChangesConsumer {
+  constructor(private readonly gate: KeyCache) {}
+
+  @OnEveryProcess(keyChanged)
+  apply({ events, missed }: Broadcast<KeyChanged>): Promise<void> {
+    if (missed) this.gate.invalidate();
+    for (const { payload } of events) this.gate.forget(payload.accountId);
+    return Promise.resolve();
   }
 }

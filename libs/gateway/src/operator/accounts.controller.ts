@@ -17,7 +17,7 @@ import {
   routes,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
-import { AccountStore } from './account.store.js';
+import { AccountStore } from '../accounts/account.store.js';
 import { ApiKeys } from '../keys/api-keys.js';
 import { transferView } from './transfer-view.js';
 

@@ -9,7 +9,7 @@ import {
 import { Answers } from '@svc/runtime';
 import { plainApiKeyView } from '../keys/api-key-views.js';
 import { ApiKeys } from '../keys/api-keys.js';
-import { KeyListStore, type ListedKey } from './key-list.store.js';
+import { KeyListStore, type ListedKey } from '../accounts/key-list.store.js';
 
 /** Lists and revokes keys of any account. */
 @Controller()

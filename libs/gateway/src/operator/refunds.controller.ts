@@ -1,7 +1,7 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { type Balances, Books, NewRefund, type RefundTransfers, parseUsd, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
-import { AccountStore } from './account.store.js';
+import { AccountStore } from '../accounts/account.store.js';
 import { transferView } from './transfer-view.js';
 
 /** Refunds what requests cost. */

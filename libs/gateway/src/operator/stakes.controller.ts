@@ -1,7 +1,7 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { Books, NewStake, type Stake, type StakeView, formatUsd, parseTokens, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
-import { AccountStore } from './account.store.js';
+import { AccountStore } from '../accounts/account.store.js';
 import { nextEpochBegins } from '../limits/epoch.js';
 
 /** Reads and sets the stakes of accounts. */

@@ -3,12 +3,12 @@ import { type Caller, Problem, walletAccountId } from '@svc/contracts';
 import { OTHER, payments } from '@svc/telemetry';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { accountTerms } from '../limits/account-rows.js';
+import { accountTerms } from '../accounts/account-rows.js';
 import { PublicOrigin } from './public-origin.js';
 import { type SignIn, readSignIn } from './sign-in-header.js';
 import type { SignInMessage } from './sign-in-message.js';
 import { Signatures } from './signatures.js';
-import { type WalletFound, WalletStore } from './wallet.store.js';
+import { type WalletFound, WalletStore } from '../accounts/wallet.store.js';
 
 /** Source of both: the public interface. */
 const AGE_MS = 300_000;

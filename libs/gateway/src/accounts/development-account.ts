@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Books, NANO_PER_USD } from '@svc/contracts';
 import { AccountStore } from './account.store.js';
-import { KeyStore } from '../auth/key.store.js';
+import { KeyStore } from './key.store.js';
 
 /** Starting credit of the first account of a fresh installation. */
 const STARTING_CREDIT_NANO = 10n * NANO_PER_USD;

@@ -2,7 +2,7 @@ import { OperatorKeyQuery } from '@svc/contracts';
 import { Database, PrismaDatabase, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { KeyStore } from '../auth/key.store.js';
+import { KeyStore } from './key.store.js';
 import { AccountStore } from './account.store.js';
 import { KeyListStore } from './key-list.store.js';
 

@@ -2,7 +2,7 @@ import { AccountQuery, walletAccountId } from '@svc/contracts';
 import { Database, PrismaDatabase, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WalletStore } from '../wallets/wallet.store.js';
+import { WalletStore } from './wallet.store.js';
 import { AccountStore } from './account.store.js';
 
 const ADDRESS = '0x2670B922ef37C7Df47158725C0CC407b5382293F';

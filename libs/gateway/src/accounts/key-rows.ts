@@ -9,7 +9,7 @@ import {
   type SpendingLimit,
 } from '@svc/contracts';
 import { z } from 'zod';
-import { type AccountRow, accountTerms, minuteLimits } from '../limits/account-rows.js';
+import { type AccountRow, accountTerms, minuteLimits } from './account-rows.js';
 
 /** The properties of a key that its owner sets. */
 export interface KeyTerms {

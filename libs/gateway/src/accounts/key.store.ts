@@ -19,6 +19,13 @@ export interface MadeKey {
   readonly secret: string;
 }
 
+/** The parts of a key by which people recognise it. */
+export interface KeyLabel {
+  readonly id: string;
+  readonly description: string;
+  readonly last6: string;
+}
+
 /** The most keys an account may have, not counting expired and revoked ones. Source: the public interface. */
 export const ACTIVE_KEYS_MAX = 500;
 
@@ -83,6 +90,14 @@ export class KeyStore {
     if (!isUuid(id)) return undefined;
     const row = await this.prisma.apiKey.findFirst({ where: { id, accountId, ...stillActive() } });
     return row ? readKey(row) : undefined;
+  }
+
+  /** The labels of these keys of the account, including revoked ones. Ids of anything else are ignored. */
+  labels(accountId: string, keyIds: readonly string[]): Promise<KeyLabel[]> {
+    return this.prisma.apiKey.findMany({
+      where: { accountId, id: { in: keyIds.filter(isUuid) } },
+      select: { id: true, description: true, last6: true },
+    });
   }
 
   /**

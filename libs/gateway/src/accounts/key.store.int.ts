@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Database, PrismaDatabase, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { AccountStore } from '../operator/account.store.js';
+import { AccountStore } from './account.store.js';
 import { ACTIVE_KEYS_MAX, KeyStore } from './key.store.js';
 
 let test: TestDatabase;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { walletAccountId } from '@svc/contracts';
 import { Database } from '@svc/storage';
-import type { AccountRow } from '../limits/account-rows.js';
+import type { AccountRow } from './account-rows.js';
 
 /** A nonce is stored for longer than its sign-in is valid, even if clocks differ by minutes. */
 const REMEMBERED_SECONDS = 900;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type AccountLimits, Problem, keyChanged } from '@svc/contracts';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { PrismaDatabase } from '@svc/storage';
-import { minuteLimits } from '../limits/account-rows.js';
+import { minuteLimits } from './account-rows.js';
 
 /** The limits that the operator sets for an account in place of its tier's. */
 @Injectable()

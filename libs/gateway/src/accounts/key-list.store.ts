@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OperatorKeyQuery } from '@svc/contracts';
 import { Database, PrismaDatabase } from '@svc/storage';
-import { type StoredKey, readKey } from '../auth/key-rows.js';
+import { type StoredKey, readKey } from './key-rows.js';
 
 /** A key as an operator sees it. */
 export interface ListedKey {
