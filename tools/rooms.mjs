@@ -90,7 +90,7 @@ export const rooms = {
     holds: ['accounts'],
     posting: ['accounts', 'holds'],
     audit: ['accounts'],
-    books: ['accounts', 'holds', 'posting', 'audit'],
+    books: ['accounts', 'posting'],
     staking: ['accounts', 'holds', 'posting'],
     usage: ['accounts'],
     api: [],

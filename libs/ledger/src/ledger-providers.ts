@@ -5,14 +5,10 @@ import { RootLogger } from '@svc/runtime';
 import { MonthSchedule } from './accounts/month-schedule.js';
 import { MonthsStore } from './accounts/months.store.js';
 import { AuditStore } from './audit/audit.store.js';
-import { Adjustments } from './books/adjustments.js';
 import { AuditWorker } from './books/audit.worker.js';
 import { BooksStore } from './books/books.store.js';
 import { RefundsStore } from './books/refunds.store.js';
 import { ReversalsStore } from './books/reversals.store.js';
-import { ReturnedCharges } from './books/returned-charges.js';
-import { SettledBooks } from './books/settled-books.js';
-import { SettledCharges } from './books/settled-charges.js';
 import { Clock } from './clock.js';
 import { DiemHolds } from './holds/diem-holds.js';
 import { EndedHolds } from './holds/ended-holds.js';
@@ -86,7 +82,6 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     { provide: Holds, useExisting: HoldBook },
     { provide: UsageHistory, useClass: LocalUsageHistory },
     ...(config.LEDGER_AUDIT === 'on' ? [AuditWorker] : []),
-    Adjustments,
     AuditStore,
     BooksStore,
     Clock,
@@ -100,9 +95,6 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     PostingStore,
     RefundsStore,
     ReversalsStore,
-    ReturnedCharges,
-    SettledBooks,
-    SettledCharges,
     SnapshotStore,
     StakeDayWorker,
     StakeDays,

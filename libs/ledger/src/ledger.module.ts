@@ -8,7 +8,7 @@ import {
   refusingCharges,
   settling,
 } from './ledger-providers.js';
-import { ChargesConsumer } from './posting/charges.consumer.js';
+import { ChargesConsumer } from './posting/poster.js';
 
 /** The ledger itself. Needs the global modules of storage, events, jobs, logging and health. */
 @Module({})

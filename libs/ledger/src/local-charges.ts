@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, Charges, Problem } from '@svc/contracts';
-import { ReturnedCharges } from './books/returned-charges.js';
+import { NEVER_CHARGED } from './accounts/given-back.store.js';
+import { RefundsStore } from './books/refunds.store.js';
+import { HoldBook } from './holds/hold-book.js';
 import { Poster } from './posting/poster.js';
 
 /** Posts charges to the books within their own process. */
@@ -8,7 +10,8 @@ import { Poster } from './posting/poster.js';
 export class LocalCharges extends Charges {
   constructor(
     private readonly poster: Poster,
-    private readonly returned: ReturnedCharges,
+    private readonly refunds: RefundsStore,
+    private readonly holdBook: HoldBook,
   ) {
     super();
   }
@@ -17,8 +20,14 @@ export class LocalCharges extends Charges {
     return this.poster.post(charges);
   }
 
-  override giveBack(charge: Charge): Promise<void> {
-    return this.returned.giveBack(charge);
+  /**
+   * Returns all that is left of a posted charge, once, however often it is called: it is refunded under a
+   * reference that no operator would choose. Rejects if nothing is left.
+   */
+  override async giveBack({ accountId, requestId }: Charge): Promise<void> {
+    const refund = { accountId, requestId, reference: `${NEVER_CHARGED}${requestId}` };
+    const { balances } = await this.refunds.refund(refund);
+    await this.holdBook.post([{ ...balances, requestIds: [] }]);
   }
 }
 

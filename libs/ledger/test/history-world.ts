@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditReport } from '@svc/contracts';
 import { Readiness, RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
-import { Adjustments } from '../src/books/adjustments.js';
 import { AuditStore } from '../src/audit/audit.store.js';
 import { BooksStore } from '../src/books/books.store.js';
 import { NoJournal } from '../src/posting/charge-journal.js';
@@ -17,9 +16,10 @@ import { RoutingBook } from './history-routing.js';
 import { type ChargeRow, HistoryRows, type UsageRow } from './history-rows.store.js';
 import type { Midnight } from './history-stakes.js';
 import { ENDING, type Plan, type Step } from './history-steps.js';
+import { HoldBook } from '../src/holds/hold-book.js';
 import { HoldReadsStore } from '../src/holds/hold-reads.store.js';
+import { LocalBooks } from '../src/local-books.js';
 import { LocalCharges } from '../src/local-charges.js';
-import { ReturnedCharges } from '../src/books/returned-charges.js';
 import { LedgerSettings } from '../src/ledger.config.js';
 import { MonthsStore } from '../src/accounts/months.store.js';
 import { EarlierCharges } from '../src/posting/earlier-charges.js';
@@ -27,8 +27,8 @@ import { Poster } from '../src/posting/poster.js';
 import { PostingStore } from '../src/posting/posting.store.js';
 import { RefundsStore } from '../src/books/refunds.store.js';
 import { ReversalsStore } from '../src/books/reversals.store.js';
-import { SettledCharges } from '../src/books/settled-charges.js';
 import { StakeDays } from '../src/staking/stake-days.js';
+import { Staking } from '../src/staking/staking.js';
 import { StakesStore } from '../src/staking/stakes.store.js';
 import type { RunningLedger } from './testing.js';
 
@@ -91,7 +91,7 @@ export class HistoryWorld {
       fails: new StakeDays(new StakesStore(new DiesAtLock(database.pool), months), diemHolds, earlier),
       dies: new StakeDays(stakes, died, earlier),
     };
-    const charges = new LocalCharges(this.poster, part(ReturnedCharges));
+    const charges = new LocalCharges(this.poster, part(RefundsStore), part(HoldBook));
     this.parts = {
       reads: part(HoldReadsStore),
       fallback: new PatientFallback(
@@ -103,10 +103,14 @@ export class HistoryWorld {
       logger,
       track: (work) => this.track(work),
       happened: (what) => this.happened.set(what, (this.happened.get(what) ?? 0) + 1),
-      adjustments: new Adjustments(
+      books: new LocalBooks(
         part(BooksStore),
-        new SettledCharges(part(RefundsStore), part(ReversalsStore), progress),
+        part(RefundsStore),
+        part(ReversalsStore),
+        this.audits,
+        part(Staking),
         waiting,
+        progress,
       ),
       setTokens: (accountId, tokensNano) => stakes.setTokens(accountId, tokensNano),
     };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Problem, type SpendingLimit, type UsageRecorded, totalNano } from '@svc/contracts';
-import type { Adjustments } from '../src/books/adjustments.js';
+import { type Books, Problem, type SpendingLimit, type UsageRecorded, totalNano } from '@svc/contracts';
 import { BooksModel } from './history-books.js';
 import { type HistoryTime, HoldsModel, LEASE_MS, dayOf } from './history-holds.js';
 import { covers, same, sumOf } from './history-money.js';
@@ -21,7 +20,7 @@ interface Lanes {
 }
 
 export interface HistoryParts extends ProcessParts {
-  readonly adjustments: Adjustments;
+  readonly books: Pick<Books, 'credit' | 'refund'>;
   readonly happened: (what: string) => void;
   readonly setTokens: (accountId: string, tokensNano: bigint) => Promise<void>;
 }
@@ -275,7 +274,7 @@ export class History implements Scene {
     // A reference usually has the same amount.
     const usdNano = this.nano(amount % 4 === 0 ? amount + 1 : 20 + name);
     const expected = this.books.credit(accountId, reference, usdNano);
-    const credited = this.parts.adjustments.credit({ accountId, usdNano, reference }).then(
+    const credited = this.parts.books.credit({ accountId, usdNano, reference }).then(
       (transfer) => assert.deepEqual([expected, transfer.amountNano], [undefined, usdNano]),
       (error: unknown) => this.refused('credit', error, expected),
     );
@@ -293,7 +292,7 @@ export class History implements Scene {
     const isWhole = whole || totalNano(part) === 0n;
     const refund = { accountId, requestId, reference: `refund ${name}`, ...(!isWhole && { amount: part }) };
     const expected = this.books.refund(refund);
-    const refunded = this.parts.adjustments.refund(refund).then(
+    const refunded = this.parts.books.refund(refund).then(
       (transfers) => {
         const amount = sumOf(transfers.map(balancesOf));
         assert(typeof expected !== 'string' && same(amount, expected), 'a refund gives back what it may');

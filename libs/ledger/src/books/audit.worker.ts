@@ -1,8 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type AuditScope, auditNewEntries, auditWholeBook } from '@svc/contracts';
+import { type AuditScope, Books, auditNewEntries, auditWholeBook } from '@svc/contracts';
 import { JobWorkers } from '@svc/jobs';
 import { RootLogger } from '@svc/runtime';
-import { SettledBooks } from './settled-books.js';
 
 /** In UTC. An audit of new entries is quick; the whole book is proved when traffic is low. */
 const EVERY_QUARTER = '*/15 * * * *';
@@ -12,7 +11,7 @@ const EVERY_NIGHT = '30 3 * * *';
 @Injectable()
 export class AuditWorker implements OnModuleInit {
   constructor(
-    private readonly books: SettledBooks,
+    private readonly books: Books,
     private readonly workers: JobWorkers,
     private readonly logger: RootLogger,
   ) {}

@@ -1,17 +1,20 @@
-import { Injectable } from '@nestjs/common';
+import { Controller, Injectable } from '@nestjs/common';
 import {
   type Charge,
   NO_MONEY,
   type UsageRecorded,
   decodeCharge,
   encodeCharge,
+  usageRecorded,
   usdNumber,
 } from '@svc/contracts';
+import { type EventBatch, OnEvents } from '@svc/events';
 import { RootLogger } from '@svc/runtime';
 import { money, traced } from '@svc/telemetry';
 import { chargeFault } from './charge-fault.js';
 import { HoldBook } from '../holds/hold-book.js';
 import { DataRefused, PostingStore } from './posting.store.js';
+import { LEDGER_GROUP } from './posting-progress.js';
 
 /** Posts charges to the books and updates the hold book. A repeated charge takes effect once. */
 @Injectable()
@@ -75,6 +78,17 @@ export class Poster {
     money.rejected.add(1);
     await this.store.reject(JSON.stringify(encodeCharge(charge)), reason);
     await this.forget(charge);
+  }
+}
+
+/** Posts recorded charges. */
+@Controller()
+export class ChargesConsumer {
+  constructor(private readonly poster: Poster) {}
+
+  @OnEvents(usageRecorded, LEDGER_GROUP)
+  async post(batch: EventBatch<UsageRecorded>): Promise<void> {
+    await this.poster.postRecorded(batch.map((event) => event.payload));
   }
 }
 
