@@ -1,7 +1,9 @@
-// Generates the Prisma client, compiles every project and records the build time. All steps are incremental.
+// Generates the Prisma client, compiles every project, records the build time and bundles the apps. All steps
+// are incremental.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { bundle } from './bundle.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -28,3 +30,13 @@ const version = `${date.replaceAll('-', '')}.${time.slice(0, 8).replaceAll(':', 
 const versionFile = join(root, 'libs/runtime/dist/version.txt');
 if (!existsSync(versionFile) || readFileSync(versionFile, 'utf8') !== version)
   writeFileSync(versionFile, version);
+
+// The bundles also contain packages. What they were made of is recorded last, once they are complete.
+const madeOfFile = join(root, 'dist/made-of.txt');
+const others = ['package-lock.json', 'tools/bundle.mjs'].map((path) => statSync(join(root, path)).mtimeMs);
+const madeOf = [builtMs, ...others].join(' ');
+if (!existsSync(madeOfFile) || readFileSync(madeOfFile, 'utf8') !== madeOf) {
+  const folders = projects.map(({ path }) => dirname(path));
+  await bundle(folders.filter((path) => existsSync(join(root, path, 'dist/run.js'))));
+  writeFileSync(madeOfFile, madeOf);
+}

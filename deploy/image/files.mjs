@@ -58,7 +58,11 @@ async function filesOf(path) {
 }
 
 async function traced() {
-  const apps = (await readdir(join(root, 'apps'))).map((app) => `apps/${app}/dist/main.js`);
+  const bundles = await list('dist');
+  // The packages in a bundle are those that its app's own modules import.
+  const apps = (await Promise.all((await readdir(join(root, 'apps'))).map((app) => list(`apps/${app}/dist`))))
+    .flat()
+    .filter((path) => ['main.js', 'run.js'].includes(basename(path)));
   const libs = (
     await Promise.all((await readdir(join(root, 'libs'))).map((lib) => list(`libs/${lib}/dist`)))
   ).flat();
@@ -69,7 +73,7 @@ async function traced() {
   );
   // Files that a library reads at runtime are in its dist.
   const beside = libs.filter((path) => /\.(txt|lua|sql|json|wasm)$/.test(path));
-  return [...fileList, ...beside];
+  return [...fileList, ...beside, ...bundles];
 }
 
 async function copy(path, folder) {

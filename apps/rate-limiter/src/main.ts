@@ -1,5 +1,3 @@
-import { prepare } from '@svc/runtime/prelude';
+import { runBundled } from '@svc/runtime/prelude';
 
-prepare(import.meta.dirname);
-const { run } = await import('./run.js');
-await run(process.env);
+await runBundled(import.meta.dirname, process.env);

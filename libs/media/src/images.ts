@@ -1,6 +1,4 @@
 import { JobFailed, type JobCaller, ThreadPool } from '@svc/threads';
-// Loaded here as well as in the threads: its native library must outlive each of them.
-import 'sharp';
 import type { ImageJob, ReadImage } from './image-job.js';
 import type { ImagesConfig } from './images.config.js';
 
@@ -27,6 +25,7 @@ export class ImageRejected extends Error {
 /** Checks images, in threads of this process, so that they need not be sent elsewhere. */
 export class Images {
   readonly #pool: ThreadPool<ImageJob, ReadImage>;
+  #native: Promise<unknown> | undefined;
 
   constructor(private readonly config: ImagesConfig) {
     this.#pool = new ThreadPool(entry, {
@@ -51,6 +50,8 @@ export class Images {
       timeoutMs: this.config.IMAGES_TIMEOUT_MS,
       memoryLimitBytes: this.config.IMAGES_THREAD_BUFFERS_MB * 1_048_576,
     };
+    // Loaded here as well as in the threads, and before them: its native library must outlive each of them.
+    await (this.#native ??= import('sharp'));
     try {
       return await this.#pool.run(job, caller);
     } catch (error) {

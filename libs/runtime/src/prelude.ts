@@ -1,15 +1,17 @@
 // Runs before a main loads anything else: nothing here may need a recent Node.
 import module from 'node:module';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Environment } from './process/run-process.js';
 
 /** The first version with everything this code uses. */
 const NODE_MAJOR = 26;
 
 /**
- * Exits with a one-line message if Node is too old. Caches compiled code in a folder beside the main: loading
- * modules is most of a start, and half of that is compiling them.
+ * Runs the app whose main is in this folder, from the bundle that tools/bundle.mjs makes of it. Exits with a
+ * one-line message if Node is too old. Compiled code is cached in a folder beside the main.
  */
-export function prepare(mainFolder: string): void {
+export async function runBundled(mainFolder: string, env: Environment): Promise<void> {
   const [major] = process.versions.node.split('.');
   if (Number(major) < NODE_MAJOR) {
     process.stderr.write(
@@ -19,4 +21,8 @@ export function prepare(mainFolder: string): void {
   }
   // Without write access to the folder, nothing is cached.
   module.enableCompileCache(join(mainFolder, 'compile-cache'));
+  const app = dirname(mainFolder);
+  const bundle = join(app, '../../dist', `${basename(app)}.js`);
+  const { run } = (await import(pathToFileURL(bundle).href)) as { run: (env: Environment) => Promise<void> };
+  await run(env);
 }

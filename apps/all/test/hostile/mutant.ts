@@ -22,7 +22,10 @@ export const mutantVariable = (mutant: Mutant): Record<string, string> => ({
   [VARIABLE]: JSON.stringify(mutant),
 });
 
-/** The Node options that load the mutated module instead of the built one; none in a normal run. */
+/**
+ * The Node options that run the app's compiled modules, with the mutated one among them, instead of its
+ * bundle; none in a normal run.
+ */
 export function mutantOptions(): string[] {
   const mutant = process.env[VARIABLE];
   if (mutant === undefined) return [];
@@ -30,6 +33,11 @@ export function mutantOptions(): string[] {
   const url = pathToFileURL(fileURLToPath(new URL(`../../../../${module}`, import.meta.url))).href;
   const loader = `import { registerHooks } from 'node:module';
 registerHooks({
+  resolve(specifier, context, next) {
+    const app = /^(file:.*)\\/dist\\/([\\w-]+)\\.js$/.exec(specifier);
+    const isBundle = app && context.parentURL?.endsWith('/runtime/dist/prelude.js');
+    return next(isBundle ? app[1] + '/apps/' + app[2] + '/dist/run.js' : specifier, context);
+  },
   load(url, context, next) {
     const loaded = next(url, context);
     if (url !== ${JSON.stringify(url)}) return loaded;
