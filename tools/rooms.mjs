@@ -67,7 +67,7 @@ export const rooms = {
     untrusted: ['json'],
     web: ['tokens', 'untrusted'],
     request: ['json', 'tokens', 'limits', 'models', 'untrusted', 'web'],
-    paid: ['wallets', 'tokens', 'limits', 'http', 'web', 'request'],
+    paid: ['wallets', 'tokens', 'limits', 'http', 'request'],
     answer: ['json', 'tokens', 'http', 'web', 'request', 'paid'],
     chat: ['wallets', 'http', 'web', 'request', 'paid', 'answer'],
     augment: ['web', 'paid'],

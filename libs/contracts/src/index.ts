@@ -245,11 +245,12 @@ export {
   numberToNano,
   parseUsd,
   plus,
-  tokensCostNano,
+  pricedNano,
   totalNano,
   usdNumber,
   usdToNano,
 } from './money/money.js';
+export { UNITS, type Unit, unitOf, unitView } from './money/units.js';
 export { LOG_LEVELS, type LogLevel, LogLevelView, NewLogLevel } from './http/operator/log-level.js';
 export {
   Account,
@@ -325,8 +326,10 @@ export {
   type Charge,
   type ChargeLine,
   NO_USAGE,
+  type Price,
   type Usage,
   UsageRecorded,
+  chargeLine,
   decodeCharge,
   encodeCharge,
   usageRecorded,

@@ -271,6 +271,7 @@ function chargeOf(
     usage: { promptTokens: 9, completionTokens: 5, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     lines: Array.from({ length: count }, (_, index) => ({
       sku: index === 1 ? 'output' : 'input',
+      unit: 'token',
       units: index + 3,
       priceNanoPerMillion: 1n,
       amountNano: index === 0 ? first : part,

@@ -84,7 +84,12 @@ export function ledgerConformance(
           chargeFor(charged, 101n),
           { ...charge, requestId: 'other' },
           { ...charge, lines: [] },
-          { ...huge, lines: [{ sku: 's', units: 1, priceNanoPerMillion: 1n, amountNano: 100n + 2n ** 63n }] },
+          {
+            ...huge,
+            lines: [
+              { sku: 's', unit: 'token', units: 1, priceNanoPerMillion: 1n, amountNano: 100n + 2n ** 63n },
+            ],
+          },
         ]) {
           const hold = await ledger.hold({ ...requestOf(accountId, 100n), requestId: charged.requestId });
           await expect(ledger.settle(hold, wrong)).rejects.toBeInstanceOf(Error);

@@ -196,7 +196,15 @@ export function chargeOf(accountId: string, usdNano: bigint, more: Partial<Charg
       cacheWriteTokens: 0,
       reasoningTokens: 0,
     },
-    lines: [{ sku: 'model-llm-output-mtoken', units: 20, priceNanoPerMillion: 1_000_000n, amountNano }],
+    lines: [
+      {
+        sku: 'model-llm-output-mtoken',
+        unit: 'token',
+        units: 20,
+        priceNanoPerMillion: 1_000_000n,
+        amountNano,
+      },
+    ],
     writeOffNano: 0n,
     durationMs: 5,
     ...more,

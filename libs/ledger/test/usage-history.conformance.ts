@@ -61,6 +61,7 @@ export function usageHistoryConformance(
 
     const line = (name: string, units: number, amountNano: bigint): ChargeLine => ({
       sku: `model-llm-${name}-mtoken`,
+      unit: 'token',
       units,
       priceNanoPerMillion: 150_000_000n,
       amountNano,
@@ -142,6 +143,7 @@ export function usageHistoryConformance(
           keyId: 'key',
           model: 'model',
           sku: 'model-llm-input-mtoken',
+          unit: 'token',
           units: 10n,
           priceNanoPerMillion: 150_000_000n,
           amountNano: 100n,
@@ -252,7 +254,7 @@ export function usageHistoryConformance(
           sum[currency === 'USD' ? 'usdNano' : 'diemNano'] += amountNano;
           wanted.set(name, sum);
         }
-        const found = days.map(({ day, keyId, model, sku, ...sums }) => [
+        const found = days.map(({ day, keyId, model, sku, unit: _, ...sums }) => [
           JSON.stringify([day, keyId, model, sku]),
           sums,
         ]);

@@ -54,5 +54,5 @@ function idOf(number, atMs) {
 
 function lineOf(sku, units, priceNanoPerMillion) {
   const amountNano = (BigInt(units) * priceNanoPerMillion + 999_999n) / 1_000_000n;
-  return { sku, units, priceNanoPerMillion, amountNano };
+  return { sku, unit: 'token', units, priceNanoPerMillion, amountNano };
 }

@@ -65,5 +65,5 @@ export function chargeOf({ requestId, accountId, keyId }) {
 
 function line(sku, units, priceNanoPerMillion) {
   const amountNano = (BigInt(units) * priceNanoPerMillion + 999_999n) / 1_000_000n;
-  return { sku, units, priceNanoPerMillion, amountNano };
+  return { sku, unit: 'token', units, priceNanoPerMillion, amountNano };
 }

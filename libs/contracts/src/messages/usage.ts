@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
-import type { Balances } from '../money/money.js';
+import { type Balances, pricedNano } from '../money/money.js';
+import { type Unit, unitOf } from '../money/units.js';
 
 /** Tokens of one request, as the backend counted them. */
 export interface Usage {
@@ -21,12 +22,26 @@ export const NO_USAGE: Usage = {
   reasoningTokens: 0,
 };
 
-/** One position of a charge: `units` of `sku` at a price in nano-dollars per million units. */
-export interface ChargeLine {
+/** What something costs. Per million units, so that prices of tokens are whole numbers too. */
+export interface Price {
   readonly sku: string;
-  readonly units: number;
+  /** A SKU always has the same unit. */
+  readonly unit: Unit;
   readonly priceNanoPerMillion: bigint;
+}
+
+/** One position of a charge: a number of units at a price. */
+export interface ChargeLine extends Omit<Price, 'unit'> {
+  /** A `Unit` of this release or of a newer one. */
+  readonly unit: string;
+  readonly units: number;
   readonly amountNano: bigint;
+}
+
+/** The charge line for a number of units, rounded up once. */
+export function chargeLine(price: Price, units: number): ChargeLine {
+  const { sku, unit, priceNanoPerMillion } = price;
+  return { sku, unit, units, priceNanoPerMillion, amountNano: pricedNano(units, priceNanoPerMillion) };
 }
 
 /** What one request costs its account. Unique by request id. */
@@ -64,7 +79,16 @@ export const UsageRecorded = z.object({
     cacheWriteTokens: Count,
     reasoningTokens: Count,
   }),
-  lines: z.array(z.object({ sku: z.string(), units: Count, priceNanoPerMillion: Nano, amountNano: Nano })),
+  lines: z.array(
+    z.object({
+      sku: z.string(),
+      /** Absent in events of earlier releases. */
+      unit: z.string().optional(),
+      units: Count,
+      priceNanoPerMillion: Nano,
+      amountNano: Nano,
+    }),
+  ),
   usdNano: Nano,
   diemNano: Nano,
   writeOffNano: Nano,
@@ -85,8 +109,9 @@ export function encodeCharge(charge: Charge): UsageRecorded {
   const { cost, lines, writeOffNano, ...rest } = charge;
   return {
     ...rest,
-    lines: lines.map(({ sku, units, priceNanoPerMillion, amountNano }) => ({
+    lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano }) => ({
       sku,
+      unit,
       units,
       priceNanoPerMillion: priceNanoPerMillion.toString(),
       amountNano: amountNano.toString(),
@@ -101,8 +126,9 @@ export function decodeCharge(usage: UsageRecorded): Charge {
   const { usdNano, diemNano, lines, writeOffNano, ...rest } = usage;
   return {
     ...rest,
-    lines: lines.map(({ sku, units, priceNanoPerMillion, amountNano }) => ({
+    lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano }) => ({
       sku,
+      unit: unitOf({ sku, unit }),
       units,
       priceNanoPerMillion: BigInt(priceNanoPerMillion),
       amountNano: BigInt(amountNano),

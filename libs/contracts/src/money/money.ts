@@ -54,9 +54,9 @@ export function usdToNano(usd: number): bigint {
   return nano;
 }
 
-/** The cost of `tokens` at a price in nano-dollars per million tokens, rounded up once. */
-export function tokensCostNano(tokens: number, priceNanoPerMillion: bigint): bigint {
-  return (BigInt(tokens) * priceNanoPerMillion + 999_999n) / 1_000_000n;
+/** The cost of `units` at a price in nano-dollars per million units, rounded up once. */
+export function pricedNano(units: number, priceNanoPerMillion: bigint): bigint {
+  return (BigInt(units) * priceNanoPerMillion + 999_999n) / 1_000_000n;
 }
 
 export const NO_MONEY: Balances = { usdNano: 0n, diemNano: 0n };

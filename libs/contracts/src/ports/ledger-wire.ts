@@ -21,6 +21,7 @@ import {
   SignedWhole,
   Time,
   Whole,
+  withUnit,
 } from './port-wire.js';
 
 const KeyLimit = z.object({
@@ -110,13 +111,16 @@ const PostedChargeOnWire = z.object({
   writeOffNano: Whole,
   durationMs: Count,
   lines: z.array(
-    z.object({
-      sku: z.string(),
-      units: Count,
-      priceNanoPerMillion: Whole,
-      amountNano: Whole,
-      paid: BalancesOnWire,
-    }),
+    withUnit(
+      z.object({
+        sku: z.string(),
+        unit: z.string(),
+        units: Count,
+        priceNanoPerMillion: Whole,
+        amountNano: Whole,
+        paid: BalancesOnWire,
+      }),
+    ),
   ),
   refunds: z.array(
     z.object({

@@ -1,5 +1,5 @@
 import type { Balances, Currency } from '../money/money.js';
-import type { Charge } from '../messages/usage.js';
+import type { Charge, ChargeLine } from '../messages/usage.js';
 
 /** EPOCH is a UTC day, MONTH a UTC month, LIFETIME never resets. */
 export const LIMIT_PERIODS = ['EPOCH', 'MONTH', 'LIFETIME'] as const;
@@ -204,11 +204,7 @@ export interface Refund {
 }
 
 /** A line of a posted charge, with the paid part of its amount; the rest was written off. */
-interface PostedLine {
-  readonly sku: string;
-  readonly units: number;
-  readonly priceNanoPerMillion: bigint;
-  readonly amountNano: bigint;
+interface PostedLine extends ChargeLine {
   readonly paid: Balances;
 }
 

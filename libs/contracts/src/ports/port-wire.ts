@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unitOf } from '../money/units.js';
 
 /** How the arguments and the result of a method cross a wire. */
 export interface MethodWire<Arguments, Result> {
@@ -77,3 +78,12 @@ export const BalancesOnWire = z.object({ usdNano: Whole, diemNano: Whole });
 export const Name = z.string().max(300);
 
 export const Count = z.int().nonnegative();
+
+const LineOnWire = z.looseObject({ sku: Name, unit: Name.optional() });
+
+/** A line of a charge. Ledgers of the previous release leave out its unit. */
+export const withUnit = <Line>(line: z.ZodType<Line>): z.ZodType<Line> =>
+  z.codec(LineOnWire, line, {
+    decode: (text) => ({ ...text, unit: unitOf(text) }),
+    encode: (text) => text as z.output<typeof LineOnWire>,
+  });

@@ -1,23 +1,26 @@
 import { z } from 'zod';
-import { BalancesOnWire, Count, Name, type PortWire, Time, Whole } from './port-wire.js';
+import { BalancesOnWire, Count, Name, type PortWire, Time, Whole, withUnit } from './port-wire.js';
 import type { UsageHistory } from './usage-history.js';
 
 const currency = z.enum(['USD', 'DIEM']);
 
-const EntryOnWire = z.object({
-  at: Time,
-  requestId: Name,
-  keyId: Name,
-  model: Name,
-  sku: Name,
-  units: Whole,
-  priceNanoPerMillion: Whole,
-  amountNano: Whole,
-  currency,
-  promptTokens: Count,
-  completionTokens: Count,
-  durationMs: Count,
-});
+const EntryOnWire = withUnit(
+  z.object({
+    at: Time,
+    requestId: Name,
+    keyId: Name,
+    model: Name,
+    sku: Name,
+    unit: Name,
+    units: Whole,
+    priceNanoPerMillion: Whole,
+    amountNano: Whole,
+    currency,
+    promptTokens: Count,
+    completionTokens: Count,
+    durationMs: Count,
+  }),
+);
 
 const FilterOnWire = z.object({
   accountId: Name,
@@ -44,15 +47,18 @@ export const USAGE_HISTORY_WIRE: PortWire<UsageHistory> = {
   days: {
     arguments: z.tuple([Name, z.iso.date(), z.iso.date()]),
     result: z.array(
-      z.object({
-        day: z.iso.date(),
-        keyId: Name,
-        model: Name,
-        sku: Name,
-        units: Whole,
-        usdNano: Whole,
-        diemNano: Whole,
-      }),
+      withUnit(
+        z.object({
+          day: z.iso.date(),
+          keyId: Name,
+          model: Name,
+          sku: Name,
+          unit: Name,
+          units: Whole,
+          usdNano: Whole,
+          diemNano: Whole,
+        }),
+      ),
     ),
   },
   keys: {

@@ -10,6 +10,7 @@ export interface UsageEntry {
   readonly keyId: string;
   readonly model: string;
   readonly sku: string;
+  readonly unit: string;
   /** An integer; the price is per million units. */
   readonly units: bigint;
   readonly priceNanoPerMillion: bigint;
@@ -50,6 +51,7 @@ export interface UsageDay {
   readonly keyId: string;
   readonly model: string;
   readonly sku: string;
+  readonly unit: string;
   readonly units: bigint;
   readonly usdNano: bigint;
   readonly diemNano: bigint;

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { type ChargeLine, type Price, Problem, chargeLine } from '@svc/contracts';
 import { Catalog } from '@svc/catalog';
-import { type ChargeLine, Problem } from '@svc/contracts';
 import { GatewaySettings } from '../gateway.config.js';
 import type { PaidOperation } from '../paid/paid-operations.js';
-import { purchaseLine } from '../paid/price.js';
-import { searchPrices } from '../web/web-plan.js';
-import type { Purchase } from '../web/web-research.js';
+import { type SearchPrices, extraPrice, searchPrices } from '../web/extra-prices.js';
 
 /** An operation for sale: everything except how it is performed. */
 export interface Offer extends Omit<PaidOperation<unknown>, 'perform'> {
@@ -26,39 +24,28 @@ export class Offers {
     const { search } = this.catalog;
     if (!search)
       throw new Problem('NOT_AVAILABLE', { message: 'Web search is not available on this deployment.' });
-    const { priceAtMostNano, pricesNano } = searchPrices(search, this.catalog);
-    return this.offer('augment/search', 'web-search-request', {
-      atMostNano: priceAtMostNano,
-      priceOf: (provider) => pricesNano.get(provider) ?? priceAtMostNano,
-    });
+    return this.offer('augment/search', searchPrices(search, this.catalog));
   }
 
   page(): Offer {
-    const atMostNano = this.catalog.extraNano('webPage');
-    return this.offer('augment/scrape', 'web-scrape-page', { atMostNano, priceOf: () => atMostNano });
+    return this.offer('augment/scrape', only(extraPrice('webPage', this.catalog)));
   }
 
   file(): Offer {
-    const atMostNano = this.catalog.extraNano('textParser');
-    return this.offer('augment/text-parser', 'text-parser-request', {
-      atMostNano,
-      priceOf: () => atMostNano,
-    });
+    return this.offer('augment/text-parser', only(extraPrice('textParser', this.catalog)));
   }
 
-  private offer(
-    name: string,
-    sku: Purchase['sku'],
-    { atMostNano, priceOf }: { atMostNano: bigint; priceOf: (backend: string) => bigint },
-  ): Offer {
+  private offer(name: string, prices: SearchPrices): Offer {
     const { GATEWAY_AUGMENT_PER_MINUTE: requestsPerMinute } = this.settings.config;
     return {
       name,
       limitedAs: `endpoint:api/v1/${name}`,
       limits: { user: { requestsPerMinute, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
       tokens: 0,
-      atMostNano,
-      lineOf: (backend) => purchaseLine({ sku, units: 1, priceNano: priceOf(backend) }),
+      atMostNano: chargeLine(prices.highest, 1).amountNano,
+      lineOf: (backend) => chargeLine(prices.of(backend), 1),
     };
   }
 }
+
+const only = (price: Price): SearchPrices => ({ of: () => price, highest: price });

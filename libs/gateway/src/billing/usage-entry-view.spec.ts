@@ -8,6 +8,7 @@ const entry: UsageEntry = {
   keyId: 'key',
   model: 'own/model,1',
   sku: 'own/model,1-llm-input-mtoken',
+  unit: 'token',
   units: 1n,
   priceNanoPerMillion: 150_000_001n,
   amountNano: 1n,
@@ -38,6 +39,7 @@ describe('usage entries', () => {
     const search = {
       ...entry,
       sku: 'web-search-request',
+      unit: 'request',
       priceNanoPerMillion: 10_000_000_000_000n,
       amountNano: 10_000_000n,
     };

@@ -1,9 +1,8 @@
-import { type BillingEntry, type UsageEntry, formatUsd, usdNumber } from '@svc/contracts';
+import { type BillingEntry, type UsageEntry, formatUsd, unitView, usdNumber } from '@svc/contracts';
 import Negotiator from 'negotiator';
 import { stringify } from 'csv-stringify/sync';
-import { unitOf, unitSize } from './sku-units.js';
 
-const sizeOf = ({ sku }: UsageEntry): number => unitSize(unitOf(sku));
+const sizeOf = ({ unit }: UsageEntry): number => unitView(unit).size;
 
 const unitPriceNano = (entry: UsageEntry): bigint =>
   (entry.priceNanoPerMillion * BigInt(sizeOf(entry))) / 1_000_000n;

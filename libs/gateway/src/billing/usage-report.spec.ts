@@ -15,6 +15,7 @@ const sum = (more: Partial<UsageDay>): UsageDay => ({
   keyId: 'key',
   model: 'model',
   sku: 'model-llm-input-mtoken',
+  unit: 'token',
   units: 1_000n,
   usdNano: 100n,
   diemNano: 0n,
@@ -44,7 +45,7 @@ describe('a usage report', () => {
       sum({ sku: 'model-llm-output-mtoken', usdNano: 40n, diemNano: 60n }),
       sum({ sku: 'model-llm-cache-input-mtoken', keyId: 'other', day: '2026-11-21', usdNano: 5n }),
       sum({ sku: 'model-llm-cache-write-mtoken', keyId: 'other', day: '2026-11-21', usdNano: 6n }),
-      sum({ model: 'gone', sku: 'gone-image-unit', keyId: 'other', usdNano: 1_000n }),
+      sum({ model: 'gone', sku: 'gone-image-unit', unit: 'unit', keyId: 'other', usdNano: 1_000n }),
     ];
     const report = usageReport(sums, DAYS, NAMES);
     expect(report).toMatchObject({

@@ -1,5 +1,4 @@
-import { ANALYTICS_TOP, type BillingAnalytics, type UsageDay, usdNumber } from '@svc/contracts';
-import { unitOf, unitSize } from './sku-units.js';
+import { ANALYTICS_TOP, type BillingAnalytics, type UsageDay, unitView, usdNumber } from '@svc/contracts';
 import { type Days, eachDay } from './usage-period.js';
 
 /** The names of models and keys in a report. */
@@ -59,10 +58,11 @@ function byDate(sums: readonly UsageDay[], days: Days): Report['byDate'] {
 }
 
 function byModel(sums: readonly UsageDay[], names: ReportNames): Report['byModel'] {
-  const rowOf = ({ model, sku }: UsageDay): string => JSON.stringify([model, unitOf(sku)]);
+  const rowOf = ({ model, unit }: UsageDay): string => JSON.stringify([model, unit]);
   const rows = Map.groupBy(sums, rowOf);
   return dearest(sums, rowOf).map(([row, sum]) => {
-    const [modelName, unitType] = JSON.parse(row) as [string, string];
+    const [modelName, unit] = JSON.parse(row) as [string, string];
+    const { shownAs: unitType, size } = unitView(unit);
     const parts = summed(rows.get(row) ?? [], ({ sku }) => partOf(sku) ?? '');
     const breakdown = PARTS.flatMap(([type]) => {
       const part = parts.get(type);
@@ -74,7 +74,7 @@ function byModel(sums: readonly UsageDay[], names: ReportNames): Report['byModel
       unitType,
       modelType: names.modelType(modelName),
       ...totals(sum),
-      totalUnits: Number(sum.units) / unitSize(unitType),
+      totalUnits: Number(sum.units) / size,
       ...(breakdown.length > 0 && { breakdown }),
     };
   });

@@ -5,10 +5,10 @@ import {
   EmbeddingVectors,
   InferenceRouter,
   NO_USAGE,
+  chargeLine,
 } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
-import { line } from '../paid/price.js';
 import type { Performed } from '../paid/paid-operations.js';
 import { LeastTokens } from '../tokens/least-tokens.js';
 import { trustedPrompt } from '../tokens/trusted-prompt.js';
@@ -78,7 +78,8 @@ export class Embedder {
 
 /** The charge line for this number of tokens. */
 export function lineOf({ model }: EmbeddingPlan, tokens: number): ChargeLine {
-  return line(`${model.id}-embedding-input-mtoken`, tokens, model.inputNano);
+  const sku = `${model.id}-embedding-input-mtoken`;
+  return chargeLine({ sku, unit: 'token', priceNanoPerMillion: model.inputNano }, tokens);
 }
 
 function leastTokens(texts: readonly string[]): number {

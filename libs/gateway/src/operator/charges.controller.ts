@@ -25,8 +25,9 @@ export class ChargesController {
       state: stateOf(charge),
       cost: amounts(cost),
       writeOff: formatUsd(writeOffNano),
-      lines: lines.map(({ sku, units, priceNanoPerMillion, amountNano, paid }) => ({
+      lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano, paid }) => ({
         sku,
+        unit,
         units,
         pricePerMillion: formatUsd(priceNanoPerMillion),
         amount: formatUsd(amountNano),

@@ -1,6 +1,5 @@
+import { type Balances, type ChargeLine, type Usage, chargeLine, pricedNano } from '@svc/contracts';
 import type { Model, Rates } from '@svc/catalog';
-import { type Balances, type ChargeLine, type Usage, tokensCostNano } from '@svc/contracts';
-import type { Purchase } from '../web/web-research.js';
 
 /** The rates for a whole request with this number of prompt tokens. */
 function ratesFor(model: Model, promptTokens: number): Rates {
@@ -56,21 +55,14 @@ export function totalUsage(usages: readonly Usage[]): Usage {
   };
 }
 
-/** A number of units at a price per million. */
-export function line(sku: string, units: number, priceNanoPerMillion: bigint): ChargeLine {
-  return { sku, units, priceNanoPerMillion, amountNano: tokensCostNano(units, priceNanoPerMillion) };
-}
-
-/** The charge line of a purchase made for a response. */
-export function purchaseLine({ sku, units, priceNano }: Purchase): ChargeLine {
-  const amountNano = BigInt(units) * priceNano;
-  return { sku, units, priceNanoPerMillion: priceNano * 1_000_000n, amountNano };
+function line(sku: string, units: number, priceNanoPerMillion: bigint): ChargeLine {
+  return chargeLine({ sku, unit: 'token', priceNanoPerMillion }, units);
 }
 
 /** The highest possible cost of a prompt and a number of output tokens. */
 export function costAtMostNano(model: Model, promptTokens: number, outputTokens: number): bigint {
   const { outputNano } = ratesFor(model, promptTokens);
-  return promptAtMostNano(model, promptTokens) + tokensCostNano(outputTokens, outputNano);
+  return promptAtMostNano(model, promptTokens) + pricedNano(outputTokens, outputNano);
 }
 
 /** The most output tokens that an amount pays for in addition to a prompt. */
@@ -87,7 +79,7 @@ function promptAtMostNano(model: Model, promptTokens: number): bigint {
     (most, rate) => (rate > most ? rate : most),
     inputNano,
   );
-  return tokensCostNano(promptTokens, dearest);
+  return pricedNano(promptTokens, dearest);
 }
 
 export function sumNano(lines: readonly ChargeLine[]): bigint {

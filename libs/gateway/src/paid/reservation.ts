@@ -16,9 +16,8 @@ import type { Logger } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';
 import type { ChatPlan } from '../request/chat-plan.js';
-import type { Purchase } from '../web/web-research.js';
 import { chargeOf, leftOf } from './charge.js';
-import { costAtMostNano, priceUsages, purchaseLine, sumNano, tokensWithin, totalUsage } from './price.js';
+import { costAtMostNano, priceUsages, sumNano, tokensWithin, totalUsage } from './price.js';
 
 interface Neighbours {
   readonly limiter: Limiter;
@@ -112,8 +111,8 @@ export class Reservation {
   }
 
   /** Replaces the amount held for purchases by their price. The rest becomes available for the response. */
-  buy(purchases: readonly Purchase[]): void {
-    this.bought = purchases.map(purchaseLine);
+  buy(purchases: readonly ChargeLine[]): void {
+    this.bought = purchases;
     this.extrasNano = sumNano(this.bought);
   }
 

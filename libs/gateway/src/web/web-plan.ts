@@ -1,5 +1,6 @@
+import { type ChatRequest, type Price, type SvcParametersEcho, chargeLine } from '@svc/contracts';
 import type { Catalog, Model } from '@svc/catalog';
-import { type ChatRequest, type Search, type SvcParametersEcho, usdToNano } from '@svc/contracts';
+import { type SearchPrices, extraPrice, searchPrices } from './extra-prices.js';
 import { needsSearch } from './search-need.js';
 import { messageText, searchQuery } from './search-query.js';
 import { type SearchTool, searchTool } from './search-tool.js';
@@ -23,8 +24,7 @@ export interface SearchPlan extends PlanTerms {
   readonly skipped: string | undefined;
   /** The number of pages to find. */
   readonly count: number;
-  /** The price of a search in nano-dollars, by the name of the provider that performs it. */
-  readonly pricesNano: ReadonlyMap<string, bigint>;
+  readonly prices: SearchPrices;
   /** The tool by which the model requested the search, if it did. */
   readonly calledBy?: SearchTool;
 }
@@ -43,13 +43,13 @@ export interface PagesPlan extends PlanTerms {
   readonly urls: readonly string[];
   /** The reason why no page is read. */
   readonly skipped: string | undefined;
-  /** Nano-dollars for each page that is read. */
-  readonly priceNano: bigint;
+  readonly price: Price;
 }
 
 /** A search that the model's provider performs itself. */
 interface NativePlan extends PlanTerms {
   readonly kind: 'native';
+  readonly price: Price;
   /** The members of the backend request that start it. */
   readonly members: Readonly<Record<string, unknown>>;
 }
@@ -97,9 +97,10 @@ export function planWeb(asked: Asked, catalog: Catalog): WebPlan | undefined {
 function planNative({ parameters, model }: Asked, catalog: Catalog): NativePlan | undefined {
   if (!parameters.enable_x_search) return undefined;
   const { members } = model.xSearch ?? { members: XAI_MEMBERS };
-  const priceAtMostNano = catalog.extraNano('xSearch');
+  const price = extraPrice('xSearch', catalog);
+  const priceAtMostNano = chargeLine(price, 1).amountNano;
   // The provider cites in its own way, and adds its findings to the prompt itself.
-  return { kind: 'native', members, cites: false, tokensAtMost: 0, priceAtMostNano };
+  return { kind: 'native', members, price, cites: false, tokensAtMost: 0, priceAtMostNano };
 }
 
 function planPages(asked: Asked, catalog: Catalog): PagesPlan | undefined {
@@ -109,18 +110,20 @@ function planPages(asked: Asked, catalog: Catalog): PagesPlan | undefined {
   const urls = last ? urlsIn(messageText(last), PAGES_AT_MOST) : [];
   if (urls.length === 0) return undefined;
   const tokensAtMost = Math.min(catalog.scraping.budgetTokens, roomIn(asked));
-  const priceNano = catalog.extraNano('webPage');
-  const plan = { kind: 'pages' as const, urls, priceNano, cites: parameters.enable_web_citations };
+  const price = extraPrice('webPage', catalog);
+  const plan = { kind: 'pages' as const, urls, price, cites: parameters.enable_web_citations };
   const skipped = tokensAtMost < LEAST_TOKENS ? 'the conversation leaves no room for it' : undefined;
   if (skipped !== undefined) return { ...plan, skipped, tokensAtMost: 0, priceAtMostNano: 0n };
-  return { ...plan, skipped, tokensAtMost, priceAtMostNano: priceNano * BigInt(urls.length) };
+  return { ...plan, skipped, tokensAtMost, priceAtMostNano: chargeLine(price, urls.length).amountNano };
 }
 
 function planSearch(asked: Asked, catalog: Catalog): SearchPlan | OfferPlan | undefined {
   const { search } = catalog;
   const { parameters, request } = asked;
   if (!search || parameters.enable_web_search === 'off') return undefined;
-  const terms = { kind: 'search' as const, count: search.results, cites: parameters.enable_web_citations };
+  const prices = searchPrices(search, catalog);
+  const cites = parameters.enable_web_citations;
+  const terms = { kind: 'search' as const, count: search.results, prices, cites };
   const tokensAtMost = Math.min(search.budgetTokens, roomIn(asked));
   const query = searchQuery(request.messages);
   const skipped = reasonToSkip({ ...asked, query, tokensAtMost });
@@ -128,11 +131,10 @@ function planSearch(asked: Asked, catalog: Catalog): SearchPlan | OfferPlan | un
   if (parameters.enable_web_search === 'auto' && !isOffered && !needsSearch(request.messages, new Date()))
     return undefined;
   if (skipped !== undefined || query === undefined) {
-    const nothing = { tokensAtMost: 0, pricesNano: new Map<string, bigint>(), priceAtMostNano: 0n };
-    return { ...terms, ...nothing, query: undefined, skipped };
+    return { ...terms, tokensAtMost: 0, priceAtMostNano: 0n, query: undefined, skipped };
   }
-  const { pricesNano, priceAtMostNano } = searchPrices(search, catalog);
-  const plan = { ...terms, query, skipped, tokensAtMost, pricesNano, priceAtMostNano };
+  const priceAtMostNano = chargeLine(prices.highest, 1).amountNano;
+  const plan = { ...terms, query, skipped, tokensAtMost, priceAtMostNano };
   return isOffered ? offer(plan, request) : plan;
 }
 
@@ -184,20 +186,4 @@ function reasonToSkip({
     return 'the last message has an image';
   if (query === undefined) return 'the last message has no words to search for';
   return tokensAtMost < LEAST_TOKENS ? 'the conversation leaves no room for results' : undefined;
-}
-
-/** The price of a search by provider, and the highest of them. */
-export function searchPrices(
-  { providers }: Search,
-  catalog: Catalog,
-): Pick<SearchPlan, 'pricesNano' | 'priceAtMostNano'> {
-  const usualNano = catalog.extraNano('webSearch');
-  const pricesNano = new Map(
-    providers.map(({ name, kind, price }) => [
-      name ?? kind,
-      price === undefined ? usualNano : usdToNano(price),
-    ]),
-  );
-  const priceAtMostNano = [...pricesNano.values()].reduce((most, price) => (price > most ? price : most), 0n);
-  return { pricesNano, priceAtMostNano };
 }

@@ -1,23 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type ChargeLine,
   type FoundPage,
   PageUnread,
   SearchFailed,
   type SvcParametersEcho,
   WebPages,
   WebSearch,
+  chargeLine,
 } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { pagesBlock } from './pages-block.js';
 import type { PagesPlan, SearchPlan, WebPlan } from './web-plan.js';
-
-/** A purchase made for a response. */
-export interface Purchase {
-  readonly sku: 'web-search-request' | 'web-scrape-page' | 'x-search-request' | 'text-parser-request';
-  readonly units: number;
-  /** Nano-dollars per unit. */
-  readonly priceNano: bigint;
-}
 
 /** The findings for a response. */
 export interface Findings {
@@ -25,7 +19,7 @@ export interface Findings {
   readonly instructions: string;
   /** Text to put before the last user message; empty without findings. */
   readonly block: string;
-  readonly purchases: readonly Purchase[];
+  readonly purchases: readonly ChargeLine[];
   /** The part of the options' echo about the findings. */
   readonly echo: Pick<
     SvcParametersEcho,
@@ -65,7 +59,7 @@ export class WebResearch {
         return this.read(plan, researcher, signal);
       case 'native':
         // The backend searches during its response.
-        return Promise.resolve(native(plan.priceAtMostNano));
+        return Promise.resolve(native(chargeLine(plan.price, 1)));
     }
   }
 
@@ -80,8 +74,7 @@ export class WebResearch {
     try {
       const { provider, pages } = await this.web.search({ accountId, text: query, count }, signal);
       if (pages.length === 0) return without(plan, 'nothing was found');
-      const priceNano = plan.pricesNano.get(provider) ?? plan.priceAtMostNano;
-      return found(plan, pages, { sku: 'web-search-request', units: 1, priceNano });
+      return found(plan, pages, chargeLine(plan.prices.of(provider), 1));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof SearchFailed) return without(plan, error.reason);
@@ -126,7 +119,7 @@ interface Unread {
 const SHOWN_CHARACTERS = 500;
 
 function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Findings {
-  const { cites, tokensAtMost: budgetTokens, priceNano } = plan;
+  const { cites, tokensAtMost: budgetTokens, price } = plan;
   const pages = read.filter((each) => 'content' in each);
   const unread = read.filter((each) => 'error' in each);
   const lines = unread.map(({ url, error }) => `${url} could not be read: ${error}.`);
@@ -139,8 +132,7 @@ function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Find
   return {
     instructions: isTold ? block.instructions : '',
     block: isTold ? block.text : '',
-    purchases:
-      block.pages.length > 0 ? [{ sku: 'web-scrape-page', units: block.pages.length, priceNano }] : [],
+    purchases: block.pages.length > 0 ? [chargeLine(price, block.pages.length)] : [],
     echo: {
       web_search_citations: shown.map(citationOf),
       ...(unread.length > 0 && { web_scraping_errors: unread }),
@@ -149,7 +141,7 @@ function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Find
   };
 }
 
-function found(plan: SearchPlan, pages: readonly FoundPage[], purchase: Purchase): Findings {
+function found(plan: SearchPlan, pages: readonly FoundPage[], purchase: ChargeLine): Findings {
   const { cites, tokensAtMost: budgetTokens, query, calledBy } = plan;
   const isOfCall = calledBy !== undefined;
   const block = pagesBlock(pages, { budgetTokens, cites, now: new Date(), of: 'results', isOfCall });
@@ -167,11 +159,11 @@ function found(plan: SearchPlan, pages: readonly FoundPage[], purchase: Purchase
 }
 
 /** A search that the backend makes as part of its response, and that is charged with it. */
-function native(priceNano: bigint): Findings {
+function native(purchase: ChargeLine): Findings {
   return {
     instructions: '',
     block: '',
-    purchases: [{ sku: 'x-search-request', units: 1, priceNano }],
+    purchases: [purchase],
     echo: { web_search_citations: [] },
     sources: undefined,
   };

@@ -12,10 +12,10 @@ export const STANDS = `NOT EXISTS (
  * rows.
  */
 export const USAGE_DAYS = `(
-  SELECT day, key_id, model, sku, units, usd_nano, diem_nano, usd_entries, diem_entries
+  SELECT day, key_id, model, sku, unit, units, usd_nano, diem_nano, usd_entries, diem_entries
   FROM ledger.usage_days WHERE account_id = $1
   UNION ALL
-  SELECT (charge.at AT TIME ZONE 'UTC')::date, key_id, model, sku, -units, -line.usd_nano, -line.diem_nano,
+  SELECT (charge.at AT TIME ZONE 'UTC')::date, key_id, model, sku, unit, -units, -line.usd_nano, -line.diem_nano,
     -(line.usd_nano > 0 OR line.diem_nano = 0)::int, -(line.diem_nano > 0)::int
   FROM ledger.refunds AS given_back
   JOIN ledger.charges AS charge USING (account_id, request_id)

@@ -1,4 +1,4 @@
-import { type PostedCharge, Problem } from '@svc/contracts';
+import { type PostedCharge, Problem, unitOf } from '@svc/contracts';
 import type { Database } from '@svc/storage';
 import { NEVER_CHARGED } from '../accounts/given-back.store.js';
 
@@ -22,6 +22,7 @@ interface ChargeRow {
 
 interface LineRow {
   readonly sku: string;
+  readonly unit: string | null;
   readonly units: bigint;
   readonly price_nano_per_million: bigint;
   readonly amount_nano: bigint;
@@ -87,6 +88,7 @@ function chargeOf(row: ChargeRow): Omit<PostedCharge, 'lines' | 'refunds'> {
 
 const lineOf = (row: LineRow): PostedCharge['lines'][number] => ({
   sku: row.sku,
+  unit: unitOf(row),
   units: Number(row.units),
   priceNanoPerMillion: row.price_nano_per_million,
   amountNano: row.amount_nano,

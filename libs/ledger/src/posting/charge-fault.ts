@@ -18,7 +18,7 @@ export function chargeFault(charge: Charge): string | undefined {
     return 'its time is not in this century';
   let linesNano = 0n;
   for (const line of charge.lines) {
-    if (!isText(line.sku)) return 'the sku of a line is not plain text';
+    if (!isText(line.sku) || !isText(line.unit)) return 'the sku or unit of a line is not plain text';
     if (line.amountNano < 0n || line.priceNanoPerMillion < 0n) return 'a line is negative';
     if (line.priceNanoPerMillion > MAX_NANO) return 'the price of a line is too large';
     linesNano += line.amountNano;

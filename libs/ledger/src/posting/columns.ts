@@ -59,6 +59,7 @@ export function lineColumns(lines: readonly PaidLine[]): Column[] {
     plain(lines, ({ line }) => line.amountNano),
     plain(lines, ({ usdNano }) => usdNano),
     plain(lines, ({ diemNano }) => diemNano),
+    text(lines, ({ line }) => line.unit),
   ];
 }
 
@@ -75,6 +76,7 @@ export function usageColumns(sums: readonly UsageSum[]): Column[] {
     plain(sums, (sum) => sum.diemNano),
     plain(sums, (sum) => sum.usdEntries),
     plain(sums, (sum) => sum.diemEntries),
+    text(sums, (sum) => sum.unit),
   ];
 }
 

@@ -6,6 +6,7 @@ const A = '00000000-0000-4000-8000-00000000000a';
 const B = '00000000-0000-4000-8000-00000000000b';
 const line = (sku: string, amountNano: bigint, units = 1) => ({
   sku,
+  unit: 'token',
   units,
   priceNanoPerMillion: 1n,
   amountNano,

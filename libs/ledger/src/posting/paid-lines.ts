@@ -33,6 +33,7 @@ export interface UsageSum {
   readonly keyId: string;
   readonly model: string;
   readonly sku: string;
+  readonly unit: string;
   units: bigint;
   usdNano: bigint;
   diemNano: bigint;
@@ -51,7 +52,7 @@ export function usageSums(lines: readonly PaidLine[]): UsageSum[] {
     const key = [accountId, day, keyId, model, line.sku].join('\n');
     let sum = sums.get(key);
     if (!sum) {
-      sum = { accountId, day, keyId, model, sku: line.sku, ...NOTHING };
+      sum = { accountId, day, keyId, model, sku: line.sku, unit: line.unit, ...NOTHING };
       sums.set(key, sum);
     }
     sum.units += BigInt(line.units);

@@ -83,15 +83,15 @@ describe('chargeFault', () => {
       {
         cost: { usdNano: 2n ** 63n, diemNano: 0n },
         writeOffNano: 0n,
-        lines: [{ sku: 's', units: 1, priceNanoPerMillion: 1n, amountNano: 2n ** 63n }],
+        lines: [{ sku: 's', unit: 'token', units: 1, priceNanoPerMillion: 1n, amountNano: 2n ** 63n }],
       },
     ],
     [
       'a negative line',
       {
         lines: [
-          { sku: 's', units: 1, priceNanoPerMillion: 1n, amountNano: -1n },
-          { sku: 's', units: 1, priceNanoPerMillion: 1n, amountNano: 12n },
+          { sku: 's', unit: 'token', units: 1, priceNanoPerMillion: 1n, amountNano: -1n },
+          { sku: 's', unit: 'token', units: 1, priceNanoPerMillion: 1n, amountNano: 12n },
         ],
       },
     ],

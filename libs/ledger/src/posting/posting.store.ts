@@ -140,22 +140,22 @@ const INSERT_CHARGES = {
 const INSERT_LINES = {
   name: 'ledger.insert-lines',
   text: `INSERT INTO ledger.charge_lines (request_id, at, line, sku, units, price_nano_per_million, amount_nano,
-           usd_nano, diem_nano)
+           usd_nano, diem_nano, unit)
          SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::text[], $5::bigint[], $6::bigint[],
-           $7::bigint[], $8::bigint[], $9::bigint[])`,
+           $7::bigint[], $8::bigint[], $9::bigint[], $10::text[])`,
 };
 
 /** These accounts are locked, so no other transaction adds to their sums meanwhile. */
 const ADD_USAGE = {
   name: 'ledger.add-usage',
   text: `INSERT INTO ledger.usage_days AS known (account_id, day, key_id, model, sku, units, usd_nano, diem_nano,
-           usd_entries, diem_entries)
+           usd_entries, diem_entries, unit)
          SELECT * FROM unnest($1::uuid[], $2::date[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
-           $8::bigint[], $9::bigint[], $10::bigint[])
+           $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
          ON CONFLICT (account_id, day, key_id, model, sku) DO UPDATE
          SET units = known.units + excluded.units, usd_nano = known.usd_nano + excluded.usd_nano,
            diem_nano = known.diem_nano + excluded.diem_nano, usd_entries = known.usd_entries + excluded.usd_entries,
-           diem_entries = known.diem_entries + excluded.diem_entries`,
+           diem_entries = known.diem_entries + excluded.diem_entries, unit = excluded.unit`,
 };
 
 const INSERT_TRANSFERS = {

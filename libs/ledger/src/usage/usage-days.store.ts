@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type KeySpend, Problem, type UsageDay } from '@svc/contracts';
+import { type KeySpend, Problem, type UsageDay, unitOf } from '@svc/contracts';
 import { USAGE_DAYS } from '../accounts/given-back.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';
@@ -13,6 +13,7 @@ interface DayRow {
   readonly key_id: string;
   readonly model: string;
   readonly sku: string;
+  readonly unit: string | null;
   readonly units: bigint;
   readonly usd_nano: bigint;
   readonly diem_nano: bigint;
@@ -41,8 +42,8 @@ export class UsageDaysStore {
   async days(accountId: string, from: string, until: string): Promise<UsageDay[]> {
     const { rows } = await this.snapshots.read((client) =>
       client.query<DayRow>(
-        `SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, model, sku, sum(units)::bigint AS units,
-           sum(usd_nano)::bigint AS usd_nano, sum(diem_nano)::bigint AS diem_nano
+        `SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, model, sku, max(unit) AS unit,
+           sum(units)::bigint AS units, sum(usd_nano)::bigint AS usd_nano, sum(diem_nano)::bigint AS diem_nano
          FROM ${USAGE_DAYS} WHERE day BETWEEN $2::date AND $3::date
          GROUP BY usage_day.day, key_id, model, sku HAVING sum(usd_entries + diem_entries) > 0
          ORDER BY usage_day.day, key_id, model, sku LIMIT $4`,
@@ -55,6 +56,7 @@ export class UsageDaysStore {
       });
     return rows.map(({ key_id: keyId, usd_nano: usdNano, diem_nano: diemNano, ...rest }) => ({
       ...rest,
+      unit: unitOf(rest),
       keyId,
       usdNano,
       diemNano,

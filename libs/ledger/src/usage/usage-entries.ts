@@ -1,4 +1,4 @@
-import type { Currency, UsageEntry, UsagePlace } from '@svc/contracts';
+import { type Currency, type UsageEntry, type UsagePlace, unitOf } from '@svc/contracts';
 
 /** A line of a charge, seen from one of the currencies that paid it. */
 export interface EntryRow {
@@ -9,6 +9,7 @@ export interface EntryRow {
   readonly key_id: string;
   readonly model: string;
   readonly sku: string;
+  readonly unit: string | null;
   readonly units: bigint;
   readonly price_nano_per_million: bigint;
   readonly usd_nano: bigint;
@@ -25,6 +26,7 @@ export function usageEntry(row: EntryRow): UsageEntry {
     keyId: row.key_id,
     model: row.model,
     sku: row.sku,
+    unit: unitOf(row),
     units: unitsPaid(row),
     priceNanoPerMillion: row.price_nano_per_million,
     amountNano: row.currency === 'DIEM' ? row.diem_nano : row.usd_nano,

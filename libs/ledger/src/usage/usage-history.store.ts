@@ -70,7 +70,7 @@ export class UsageHistoryStore {
  * month.
  */
 const ENTRIES = `
-  SELECT charge.at, charge.request_id, line.line, paid.currency, charge.key_id, charge.model, line.sku, line.units,
+  SELECT charge.at, charge.request_id, line.line, paid.currency, charge.key_id, charge.model, line.sku, line.unit, line.units,
     line.price_nano_per_million, line.usd_nano, line.diem_nano, charge.prompt_tokens, charge.completion_tokens,
     charge.duration_ms
   FROM ledger.charges AS charge

@@ -28,6 +28,7 @@ export const ChargeView = z.object({
   lines: z.array(
     z.object({
       sku: z.string(),
+      unit: z.string().meta({ example: 'token' }),
       units: z.int(),
       pricePerMillion: Money.describe('Per million units.'),
       amount: Money,

@@ -1,0 +1,33 @@
+interface UnitView {
+  /** The name that bills show. */
+  readonly shownAs: string;
+  /** How many units bills show and price as one. */
+  readonly size: number;
+}
+
+/** The units that prices are for. A quantity is a whole number of them. */
+export const UNITS = {
+  token: { shownAs: 'mtoken', size: 1_000_000 },
+  request: { shownAs: 'request', size: 1 },
+  page: { shownAs: 'page', size: 1 },
+} as const satisfies Record<string, UnitView>;
+
+export type Unit = keyof typeof UNITS;
+
+/** How bills show a unit. An unknown one is shown under its own name, in millions. */
+export function unitView(unit: string): UnitView {
+  return Object.hasOwn(UNITS, unit) ? UNITS[unit as Unit] : { shownAs: unit, size: 1_000_000 };
+}
+
+/** A line as it is stored or sent. Lines of earlier releases have no unit. */
+interface StoredLine {
+  readonly sku: string;
+  readonly unit?: string | null | undefined;
+}
+
+/** The unit of a stored line. Without one, it is the last part of the SKU. */
+export function unitOf({ sku, unit }: StoredLine): string {
+  if (unit !== undefined && unit !== null) return unit;
+  const last = sku.slice(sku.lastIndexOf('-') + 1);
+  return last === UNITS.token.shownAs ? 'token' : last;
+}
