@@ -3,7 +3,6 @@ import { AccountStore } from './accounts/account.store.js';
 import { AccountLimitsController } from './operator/account-limits.controller.js';
 import { AccountLimitsStore } from './accounts/account-limits.store.js';
 import { AccountsController } from './operator/accounts.controller.js';
-import { Reservations } from './paid/reservations.js';
 import { BackgroundWork } from './http/background-work.js';
 import { ApiKeys } from './keys/api-keys.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
@@ -24,6 +23,7 @@ import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatPipeline } from './chat/chat.pipeline.js';
+import { FollowUpCall } from './chat/follow-up-call.js';
 import { Inference } from './chat/inference.js';
 import { PromptMaking } from './chat/prompt-making.js';
 import { DevelopmentAccount } from './accounts/development-account.js';
@@ -56,7 +56,6 @@ import { Tokenizers } from './tokens/tokenizers.js';
 import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
-import { Offers } from './augment/offers.js';
 import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { PaidOperations } from './paid/paid-operations.js';
@@ -132,6 +131,7 @@ export class GatewayModule {
         FailureBlocks,
         FailureGate,
         FailureWatch,
+        FollowUpCall,
         GatheredLookups,
         KeyChanges,
         KeyCreationLimit,
@@ -148,14 +148,12 @@ export class GatewayModule {
         Prompts,
         PublicOrigin,
         RateLimitsView,
-        Reservations,
         Signatures,
         Tokenizers,
         WebResearch,
         WalletHistory,
         WalletStore,
         Wallets,
-        Offers,
         PaidOperations,
       ],
       exports: [DevelopmentAccount],

@@ -114,9 +114,9 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'hostile/files.hostile.ts',
     test: 'are not fetched if the account cannot pay',
     module: 'libs/gateway/dist/chat/chat.pipeline.js',
-    find: 'const reservation = await this.reservations.make(asking, plan);',
-    replace: `await this.inference.prepare(plan, client.signal).catch(() => undefined);
-        const reservation = await this.reservations.make(asking, plan);`,
+    find: 'const begun = await this.paid.begin(chatOperation(plan, sizes), exchange);',
+    replace: `await this.prompts.prepare(plan, undefined, client.signal).catch(() => undefined);
+        const begun = await this.paid.begin(chatOperation(plan, sizes), exchange);`,
   },
   {
     name: 'files-unfair',

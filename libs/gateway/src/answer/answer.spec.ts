@@ -1,7 +1,6 @@
 import { type ChunkStream, Problem } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
-import type { ProgressiveHold } from '../paid/progressive-hold.js';
-import { Answer, type AnswerForm } from './answer.js';
+import { Answer, type AnswerForm, type OutputHold } from './answer.js';
 import { AnswerNormaliser, type ChoicePiece } from './normaliser.js';
 
 const event = (content: string): Uint8Array =>
@@ -38,12 +37,12 @@ class Client implements AnswerForm {
   }
 }
 
-const answerOf = (source: ChunkStream, form: Client, hold?: Partial<ProgressiveHold>): Answer =>
+const answerOf = (source: ChunkStream, form: Client, hold?: Partial<OutputHold>): Answer =>
   new Answer({
     source,
     form,
     silenceMs: 60_000,
-    hold: hold as ProgressiveHold | undefined,
+    hold: hold as OutputHold | undefined,
     normaliser: new AnswerNormaliser({
       saying: 'delta',
       thinking: { strip: false, startsInside: false },

@@ -9,11 +9,14 @@ import {
 } from '@svc/contracts';
 import { traced } from '@svc/telemetry';
 import { unusable } from '../json/backend-json.js';
-import type { ProgressiveHold, Shortage } from '../paid/progressive-hold.js';
+import type { Meter } from '../tokens/meter.js';
 import type { AnswerHead } from './answer-head.js';
 import { eventsOf } from './backend-events.js';
 import type { HiddenCall } from './hidden-tool.js';
 import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
+
+/** What a response ran out of. Clients see both as `length`. */
+export type Shortage = 'out_of_money' | 'out_of_tokens';
 
 /** Reasons for ending a response before its backend does. */
 type EarlyEnd = 'client_gone' | Shortage;
@@ -55,11 +58,24 @@ export type BackendAnswer = Completion | ChunkStream;
 /** The most characters that a backend may send for a response that is not streamed to the client. */
 const GATHERED_CHARACTERS = 67_108_864;
 
+/** Holds money ahead of the output of a response. */
+export interface OutputHold {
+  /** The reason for the lack of money. */
+  readonly refusal: Problem;
+  /**
+   * Whether the hold covers the metered tokens. Checked first, since awaiting each chunk would cost more than
+   * the chunk.
+   */
+  isAhead(meter: Meter): boolean;
+  /** Extends the hold. Returns what prevents the newest tokens from being delivered, if anything. */
+  reach(meter: Meter): Promise<Shortage | undefined>;
+}
+
 interface AnswerParts {
   readonly source: BackendAnswer;
   readonly normaliser: AnswerNormaliser;
   /** Undefined when the money for the whole response is already held. */
-  readonly hold: ProgressiveHold | undefined;
+  readonly hold: OutputHold | undefined;
   readonly form: AnswerForm;
   /** How long the backend may send no event, in milliseconds. */
   readonly silenceMs: number;

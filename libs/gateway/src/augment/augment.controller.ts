@@ -1,4 +1,5 @@
 import { Body, Controller, Req, Res } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
 import {
   type AugmentFile,
   type AugmentFileReply,
@@ -7,17 +8,22 @@ import {
   type AugmentSearch,
   type AugmentSearchReply,
   type Caller,
+  type Price,
+  Problem,
   Retrieval,
   WebPages,
   WebSearch,
+  chargeLine,
   routes,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type HttpPair, type PaidOperation, PaidOperations } from '../paid/paid-operations.js';
+import { GatewaySettings } from '../gateway.config.js';
+import { type SearchPrices, extraPrice, searchPrices } from '../paid/extra-prices.js';
+import type { WholeOperation } from '../paid/paid-operation.js';
+import { type HttpPair, PaidOperations } from '../paid/paid-operations.js';
 import { citationDate } from '../web/web-research.js';
-import { NothingFound, fileFailure, pageFailure, searchFailure } from './failures.js';
-import { type Offer, Offers } from './offers.js';
+import { fileFailure, pageFailure, searchFailure } from './failures.js';
 
 /** The size limit of a file: 25 MB, the contract's limit. */
 const FILE_BYTES = 25_000_000;
@@ -30,7 +36,8 @@ const CHARACTERS_PER_TOKEN = 3.2;
 export class AugmentController {
   constructor(
     private readonly paid: PaidOperations,
-    private readonly offers: Offers,
+    private readonly catalog: Catalog,
+    private readonly settings: GatewaySettings,
     private readonly webSearch: WebSearch,
     private readonly webPages: WebPages,
     private readonly retrieval: Retrieval,
@@ -42,21 +49,17 @@ export class AugmentController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() { query, limit }: AugmentSearch,
   ): Promise<AugmentSearchReply> {
-    const sold = this.sell(this.offers.search(), { request, reply }, async ({ accountId }, signal) => {
+    const offer = { name: 'augment/search', prices: this.searchPrices() };
+    return this.sell(offer, { request, reply }, async ({ accountId }, signal) => {
       const asked = { accountId, text: query, count: limit };
       const { provider, pages } = await this.webSearch.search(asked, signal).catch(searchFailure);
-      if (pages.length === 0) throw new NothingFound();
       const results = pages.map(({ title, url, content, publishedAt }) => ({
         title,
         url,
         content,
         date: citationDate(publishedAt) ?? '',
       }));
-      return { result: { query, results }, backend: provider };
-    });
-    return sold.catch((error: unknown) => {
-      if (error instanceof NothingFound) return { query, results: [] };
-      throw error;
+      return { result: { query, results }, backend: provider, isFree: results.length === 0 };
     });
   }
 
@@ -66,7 +69,8 @@ export class AugmentController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() { url }: AugmentScrape,
   ): Promise<AugmentScrapeReply> {
-    return this.sell(this.offers.page(), { request, reply }, async ({ accountId }, signal) => {
+    const offer = { name: 'augment/scrape', prices: only(extraPrice('webPage', this.catalog)) };
+    return this.sell(offer, { request, reply }, async ({ accountId }, signal) => {
       const page = await this.webPages.read({ accountId, url }, signal).catch(pageFailure);
       return { result: { url: page.url, content: page.text, format: 'markdown' as const }, backend: 'web' };
     });
@@ -79,7 +83,8 @@ export class AugmentController {
     @Body() { file, response_format: format }: AugmentFile,
   ): Promise<AugmentFileReply | string> {
     if (file.bytes.length > FILE_BYTES) fileFailure('the file is over 25 MB');
-    const text = await this.sell(this.offers.file(), { request, reply }, async ({ accountId }, signal) => {
+    const offer = { name: 'augment/text-parser', prices: only(extraPrice('textParser', this.catalog)) };
+    const text = await this.sell(offer, { request, reply }, async ({ accountId }, signal) => {
       const read = await this.retrieval.extractText({ ...file, accountId }, signal).catch(fileFailure);
       return { result: read.text, backend: 'files' };
     });
@@ -88,16 +93,46 @@ export class AugmentController {
     return text;
   }
 
+  /** Refuses: NOT_AVAILABLE. */
+  private searchPrices(): SearchPrices {
+    const { search } = this.catalog;
+    if (search) return searchPrices(search, this.catalog);
+    throw new Problem('NOT_AVAILABLE', { message: 'Web search is not available on this deployment.' });
+  }
+
+  /** Holds the highest price and charges that of the backend that delivered the result. */
   private async sell<Result>(
-    offer: Offer,
+    { name, prices }: Offer,
     pair: HttpPair,
-    work: (caller: Caller, signal: AbortSignal) => Promise<{ result: Result; backend: string }>,
+    work: (caller: Caller, signal: AbortSignal) => Promise<Sold<Result>>,
   ): Promise<Result> {
-    const perform: PaidOperation<Result>['perform'] = async (caller, signal) => {
-      const delivered = await work(caller, signal);
-      return { ...delivered, lines: [offer.lineOf(delivered.backend)] };
+    const { GATEWAY_AUGMENT_PER_MINUTE: requestsPerMinute } = this.settings.config;
+    const operation: WholeOperation<Result> = {
+      name,
+      limitedAs: `endpoint:api/v1/${name}`,
+      limits: { user: { requestsPerMinute, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
+      tokens: 0,
+      hold: { amountNano: chargeLine(prices.highest, 1).amountNano },
+      perform: async (caller, signal) => {
+        const { result, backend, isFree = false } = await work(caller, signal);
+        return { result, backend, lines: isFree ? [] : [chargeLine(prices.of(backend), 1)] };
+      },
     };
-    const { result } = await this.paid.run({ ...offer, perform }, pair);
+    const { result } = await this.paid.run(operation, pair);
     return result;
   }
 }
+
+interface Sold<Result> {
+  readonly result: Result;
+  readonly backend: string;
+  /** A search without results is not charged. */
+  readonly isFree?: boolean;
+}
+
+interface Offer {
+  readonly name: string;
+  readonly prices: SearchPrices;
+}
+
+const only = (price: Price): SearchPrices => ({ of: () => price, highest: price });

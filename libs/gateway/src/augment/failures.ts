@@ -1,10 +1,5 @@
 import { ExtractionFailed, PageUnread, Problem, SearchFailed, invalidRequest } from '@svc/contracts';
 
-/** A search without results is not charged. */
-export class NothingFound extends Error {
-  override readonly name = 'NothingFound';
-}
-
 export function searchFailure(error: unknown): never {
   if (!(error instanceof SearchFailed)) throw error;
   throw new Problem('UNAVAILABLE', {

@@ -1,5 +1,5 @@
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile, ChatRequest, Problem } from '@svc/contracts';
+import { type Caller, CatalogFile, ChatRequest, NO_USAGE, Problem } from '@svc/contracts';
 import type { RequestRecord } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import type { Ending } from '../answer/answer.js';
@@ -37,25 +37,23 @@ interface Steps {
 async function told(steps: Steps): Promise<{ ended?: string; problem?: string; released: number }> {
   let released = 0;
   const reservation = {
-    coverPrompt: async () => undefined,
-    settle: steps.settle ?? (async () => ({ usdNano: 1n, diemNano: 0n })),
-    buy: () => undefined,
-    left: () => 0n,
-    cancel: async () => undefined,
+    heldNano: 1_000_000_000n,
+    settle: steps.settle ?? (async () => ({ cost: { usdNano: 1n, diemNano: 0n }, headers: {} })),
+    cancel: async () => ({}),
     release: async () => void (released += 1),
   };
+  const prompts = {
+    find: async () => undefined,
+    prepare: steps.prepare ?? (async () => ({ tokens: 1 })),
+  };
+  const answer = { backend: 'b', normaliser: {} };
   const inference = {
-    prompts: {
-      find: async () => undefined,
-      prepare: steps.prepare ?? (async () => ({ tokens: 1 })),
-    },
-    ask: async () => ({
-      backend: 'b',
-      normaliser: {},
-      deliver: async () => steps.ending ?? { kind: 'client_gone' },
-      calledBefore: () => undefined,
+    answer: async (_: unknown, prepared: unknown) => ({
+      prepared,
+      answer,
+      ending: steps.ending ?? { kind: 'client_gone' },
     }),
-    usage: async () => ({ promptTokens: 1, completionTokens: 1 }),
+    usage: async () => ({ ...NO_USAGE, promptTokens: 1, completionTokens: 1 }),
   };
   const record: RequestRecord = { startedMs: 0 };
   const asked = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
@@ -68,8 +66,14 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
     record,
     client: { headers: {}, isGone: true, isStreaming: false, signal: AbortSignal.abort() },
   } as unknown as Exchange;
-  const reservations = { make: async () => reservation };
-  await new ChatPipeline(catalog, reservations as never, inference as never).complete(exchange);
+  await new ChatPipeline(
+    catalog,
+    { config: { GATEWAY_TRANCHE_TOKENS: 64 } } as never,
+    { begin: async () => ({ headers: {}, reservation }) } as never,
+    prompts as never,
+    inference as never,
+    { after: async (_: unknown, given: unknown) => given } as never,
+  ).complete(exchange);
   return {
     released,
     ...(record.ended !== undefined && { ended: record.ended }),

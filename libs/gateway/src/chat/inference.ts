@@ -9,19 +9,18 @@ import { AnswerNormaliser } from '../answer/normaliser.js';
 import { StreamedForm } from '../answer/streamed-form.js';
 import { type Ended, estimatedUsage, usageOf } from '../answer/usage.js';
 import { WholeForm } from '../answer/whole-form.js';
-import { ProgressiveHold } from '../paid/progressive-hold.js';
-import type { Reservation } from '../paid/reservation.js';
 import { type ChatPlan, inferenceCall, offeredTool } from '../request/chat-plan.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
 import type { Findings } from '../web/web-research.js';
+import type { ChatHold } from './chat-hold.js';
 import type { Exchange } from './exchange.js';
-import { PromptMaking } from './prompt-making.js';
+import { ProgressiveHold } from './progressive-hold.js';
 
 /** A request that is ready for a backend. */
 export interface Prepared {
   readonly plan: ChatPlan;
-  readonly reservation: Reservation;
+  readonly hold: ChatHold;
   readonly prompt: PreparedPrompt;
   /** The web findings, if there was a search or pages to read. */
   readonly findings: Findings | undefined;
@@ -40,22 +39,27 @@ export interface Given {
 @Injectable()
 export class Inference {
   constructor(
-    readonly prompts: PromptMaking,
     private readonly router: InferenceRouter,
     private readonly logger: RootLogger,
   ) {}
 
+  /** Calls a backend and delivers its response, after that of an earlier call. Refuses as the router. */
+  async answer(exchange: Exchange, prepared: Prepared, before?: Answer): Promise<Given> {
+    const answer = await this.ask(exchange, prepared, before);
+    return { prepared, answer, ending: await answer.deliver() };
+  }
+
   /**
    * Resolves when the response has begun, or is complete if the backend does not stream it. Continues
-   * `before`, if given. Refuses the same as the router.
+   * `before`, if given.
    */
-  async ask(exchange: Exchange, prepared: Prepared, before?: Answer): Promise<Answer> {
-    const { plan, reservation, prompt, findings } = prepared;
+  private async ask(exchange: Exchange, prepared: Prepared, before?: Answer): Promise<Answer> {
+    const { plan, prompt, findings } = prepared;
     const { requestId, caller, record, client, silenceMs, patienceMs } = exchange;
     record.stream = plan.stream;
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
-    const stream = plan.stream || !reservation.coversWholeAnswer;
+    const stream = plan.stream || !prepared.hold.coversWholeAnswer;
     const call = await inferenceCall(
       plan,
       { requestId, accountId: caller.accountId },
@@ -92,14 +96,14 @@ export class Inference {
     if (before) form.goOn(normaliser, about);
     if (before?.normaliser.tool?.isTextShown === true) form.add([PARAGRAPH]);
     const hold = stream
-      ? new ProgressiveHold(reservation, plan, { patienceMs, signal: client.signal })
+      ? new ProgressiveHold(prepared.hold, plan, { patienceMs, signal: client.signal })
       : undefined;
     return new Answer({ source, normaliser, hold, form, silenceMs });
   }
 
   /** The usage of a response. Never fails, so that every response can be charged. */
   async usage({ requestId }: Exchange, { prepared, answer, ending }: Given): Promise<Usage> {
-    const { plan, prompt, reservation } = prepared;
+    const { plan, prompt, hold } = prepared;
     const { backend, normaliser } = answer;
     const ended: Ended = {
       ...normaliser.counts,
@@ -107,9 +111,7 @@ export class Inference {
       prompt,
       outputTokensAtMost: plan.outputTokensAtMost,
       paidTokensAtMost:
-        ending.kind === 'out_of_money' && !prompt.tokenizer
-          ? reservation.coveredTokens
-          : Number.POSITIVE_INFINITY,
+        ending.kind === 'out_of_money' && !prompt.tokenizer ? hold.coveredTokens : Number.POSITIVE_INFINITY,
       mayThink: plan.model.capabilities.supportsReasoning,
       mayBeEncrypted: plan.model.capabilities.supportsE2EE === true,
     };

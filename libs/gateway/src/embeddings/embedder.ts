@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
-import type { Performed } from '../paid/paid-operations.js';
+import type { Performed } from '../paid/paid-operation.js';
 import { LeastTokens } from '../tokens/least-tokens.js';
 import { trustedPrompt } from '../tokens/trusted-prompt.js';
 import type { EmbeddingPlan } from './embedding-plan.js';

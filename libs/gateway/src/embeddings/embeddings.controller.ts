@@ -38,7 +38,7 @@ export class EmbeddingsController {
         limits: plan.limits,
         limitedAs: model.id,
         tokens: plan.tokens,
-        atMostNano: lineOf(plan, plan.tokensAtMost).amountNano,
+        hold: { amountNano: lineOf(plan, plan.tokensAtMost).amountNano },
         perform: ({ accountId }, signal) => this.embedder.embed(plan, { requestId, accountId }, signal),
       },
       { request, reply },

@@ -1,13 +1,12 @@
-import { type Balances, type Charge, type Hold, minus } from '@svc/contracts';
-import { payFrom, sumNano } from './price.js';
+import { type Balances, type Charge, type ChargeLine, type Hold, minus } from '@svc/contracts';
 
 /** What a request delivered. `durationMs` may be fractional. */
-type Delivered = Pick<Charge, 'model' | 'backend' | 'usage' | 'lines' | 'durationMs'>;
+type Charged = Pick<Charge, 'model' | 'backend' | 'usage' | 'lines' | 'durationMs'>;
 
 /** The charge for what was delivered, paid from the hold. What the hold does not cover is written off. */
 export function chargeOf(
   { requestId, accountId, keyId, amount }: Hold,
-  { model, backend, usage, lines, durationMs }: Delivered,
+  { model, backend, usage, lines, durationMs }: Charged,
 ): Charge {
   const { cost, writeOffNano } = payFrom(amount, sumNano(lines));
   return {
@@ -23,6 +22,18 @@ export function chargeOf(
     writeOffNano,
     durationMs: Math.round(durationMs),
   };
+}
+
+export function sumNano(lines: readonly ChargeLine[]): bigint {
+  return lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
+}
+
+/** Splits a total into what a hold can pay, DIEM first, and the rest. */
+export function payFrom(held: Balances, total: bigint): { cost: Balances; writeOffNano: bigint } {
+  const diemNano = total < held.diemNano ? total : held.diemNano;
+  const rest = total - diemNano;
+  const usdNano = rest < held.usdNano ? rest : held.usdNano;
+  return { cost: { usdNano, diemNano }, writeOffNano: rest - usdNano };
 }
 
 /** What the account could spend when the hold was placed, less an amount. */

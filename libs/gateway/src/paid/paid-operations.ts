@@ -1,51 +1,37 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
-  type AdmitRequest,
   type Balances,
   type Caller,
-  type ChargeLine,
+  type Hold,
+  type HoldRequest,
   Ledger,
   Limiter,
-  NO_USAGE,
   Problem,
-  type Usage,
+  WALLET_FLOOR_NANO,
+  totalNano,
 } from '@svc/contracts';
 import { RootLogger, whileAsked } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
 import { BackgroundWork } from '../http/background-work.js';
+import { type HeaderValues, balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
 import { LimitGate } from '../limits/limit-gate.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
-import { chargeOf, leftOf } from './charge.js';
-import { isUnserved } from './reservation.js';
-import { isBelowFloor } from './reservations.js';
+import { leftOf } from './charge.js';
+import type { PaidOperation, WholeOperation } from './paid-operation.js';
+import { Reservation, isUnserved } from './reservation.js';
 
-/** An operation that costs money and delivers its whole result at once. */
-export interface PaidOperation<Result> {
-  /** The name in charges: the id of a model, or the path of the route. */
-  readonly name: string;
-  /** The limits that apply, and the name that they are counted under. */
-  readonly limits: AdmitRequest['limits'];
-  readonly limitedAs: string;
-  /** Estimated tokens. */
-  readonly tokens: number;
-  /** Nano-dollars to hold; an upper bound for the charge. */
-  readonly atMostNano: bigint;
-  /** If this throws, nothing is charged. */
-  readonly perform: (caller: Caller, signal: AbortSignal) => Promise<Performed<Result>>;
+/** The request of an operation. */
+interface Entrant {
+  readonly requestId: string;
+  readonly caller: Caller;
 }
 
-/** The result of an operation, and how to charge it. */
-export interface Performed<Result> {
-  readonly result: Result;
-  /** The backend that delivered it. */
-  readonly backend: string;
-  readonly lines: readonly ChargeLine[];
-  /** Default: no tokens. */
-  readonly usage?: Usage;
-}
+/** A reservation or a refusal, with the headers about limits and balances. */
+export type Begun =
+  | { readonly headers: HeaderValues; readonly reservation: Reservation }
+  | { readonly headers: HeaderValues; readonly refusal: unknown };
 
 export interface Paid<Result> {
   readonly result: Result;
@@ -58,16 +44,9 @@ export interface HttpPair {
   readonly reply: FastifyReply;
 }
 
-/** One run of an operation. `signal` aborts when the client disconnects. */
-interface Run<Result> extends HttpPair {
-  readonly operation: PaidOperation<Result>;
-  readonly caller: Caller;
-  readonly signal: AbortSignal;
-}
-
 /**
- * Performs paid operations. Each is admitted and held for before it begins, and charged durably before it is
- * delivered.
+ * Everything that costs money goes through here. An operation is admitted and held for before it begins, and
+ * charged durably before its response ends.
  */
 @Injectable()
 export class PaidOperations {
@@ -81,86 +60,105 @@ export class PaidOperations {
   ) {}
 
   /**
-   * Performs an operation and sets the headers about limits and balances, even on a refusal. An operation
-   * that ends after its client has disconnected costs nothing. Refuses: RATE_LIMIT_EXCEEDED,
-   * TOO_MANY_TOKENS_PER_MINUTE, INSUFFICIENT_BALANCE, PAYMENT_REQUIRED for wallets, the codes of a key's
-   * limit, UNAVAILABLE, and the refusals of the operation.
+   * Checks limits and holds money concurrently. If one of them refuses, what the other has reserved is
+   * released. Refuses: RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE, the codes of a key's limit, UNAVAILABLE.
+   * Throws TOO_MANY_TOKENS_PER_MINUTE. The caller must settle, cancel or release the reservation.
    */
-  async run<Result>(operation: PaidOperation<Result>, pair: HttpPair): Promise<Paid<Result>> {
+  async begin(operation: PaidOperation, entrant: Entrant): Promise<Begun> {
+    const { limiter, ledger, background } = this;
+    const { name, limitedAs, limits, tokens } = operation;
+    const { requestId, caller } = entrant;
+    const plan = { model: { id: limitedAs }, limits };
+    const request = this.limits.request({ requestId, caller, plan }, tokens);
+    const [admission, held] = await Promise.allSettled([
+      traced('admit', () => limiter.admit(request)),
+      traced('hold', () => ledger.hold(holdRequest(operation, entrant))),
+    ]);
+    const headers = {
+      ...(admission.status === 'fulfilled' && limitHeaders(admission.value)),
+      ...(held.status === 'fulfilled' && balanceHeaders(held.value.before)),
+    };
+    if (admission.status === 'fulfilled' && admission.value.admitted && held.status === 'fulfilled') {
+      const { value: hold } = held;
+      const reservation = new Reservation(
+        { limiter, ledger, background, log: this.logger.log },
+        { name, caller, request, limits: admission.value },
+        hold,
+      );
+      if (isBelowFloor(caller, hold)) {
+        await reservation.release();
+        return { headers, refusal: new Problem('INSUFFICIENT_BALANCE') };
+      }
+      return { headers: { ...headers, ...walletHeaders(caller, leftOf(hold, hold.amount)) }, reservation };
+    }
+    if (held.status === 'fulfilled') await this.givenBack(requestId, ledger.release(held.value));
+    if (admission.status === 'rejected') return { headers, refusal: admission.reason };
+    if (!admission.value.admitted)
+      return {
+        headers,
+        refusal: this.limits.refusal({ requestId, caller, model: limitedAs }, admission.value),
+      };
+    await this.givenBack(requestId, limiter.release(request, admission.value));
+    return { headers, refusal: held.status === 'rejected' ? held.reason : new Problem('UNKNOWN_ERROR') };
+  }
+
+  /**
+   * Performs an operation that delivers its whole result at once, and sets the headers about limits and
+   * balances, even on a refusal. An operation that ends after its client has disconnected costs nothing.
+   * Refuses: as `begin`, PAYMENT_REQUIRED for wallets, and the refusals of the operation.
+   */
+  async run<Result>(operation: WholeOperation<Result>, pair: HttpPair): Promise<Paid<Result>> {
     const { caller } = pair.request;
     assert(caller, 'the route requires a key or a wallet');
     try {
-      return await whileAsked(pair.request, (signal) =>
-        this.admitted({ ...pair, operation, caller, signal }),
-      );
+      return await whileAsked(pair.request, (signal) => this.performed(operation, pair, { caller, signal }));
     } catch (error) {
       throw await this.demands.refusalFor(caller, error, pair);
     }
   }
 
-  private async admitted<Result>(run: Run<Result>): Promise<Paid<Result>> {
-    const { operation, caller, reply, request: http } = run;
-    const { limits: gate, limiter, background } = this;
-    const entrant = { requestId: http.id, caller };
-    const plan = { model: { id: operation.limitedAs }, limits: operation.limits };
-    const request = gate.request({ ...entrant, plan }, operation.tokens);
-    const admission = await traced('admit', () => limiter.admit(request));
-    reply.headers(limitHeaders(admission));
-    if (!admission.admitted) throw gate.refusal({ ...entrant, model: request.model }, admission);
-    let tokens = 0;
-    let isServed = true;
+  private async performed<Result>(
+    operation: WholeOperation<Result>,
+    { request, reply }: HttpPair,
+    { caller, signal }: { caller: Caller; signal: AbortSignal },
+  ): Promise<Paid<Result>> {
+    const startedMs = performance.now();
+    const begun = await this.begin(operation, { requestId: request.id, caller });
+    reply.headers(begun.headers);
+    if ('refusal' in begun) throw begun.refusal;
+    const { reservation } = begun;
     try {
-      const { usage, ...paid } = await this.held(run);
-      tokens = usage.promptTokens + usage.completionTokens;
-      return paid;
+      signal.throwIfAborted();
+      const { result, ...delivery } = await operation.perform(caller, signal);
+      signal.throwIfAborted();
+      const durationMs = performance.now() - startedMs;
+      const { cost, headers } = await reservation.settle({ ...delivery, durationMs });
+      reply.headers(headers);
+      return { result, cost };
     } catch (error) {
-      isServed = !isUnserved(error);
+      if (isUnserved(error)) reply.headers(await reservation.cancel());
       throw error;
     } finally {
-      const correction = isServed
-        ? limiter.settle(request, admission, tokens)
-        : limiter.release(request, admission);
-      await background.run('correcting limits', http.id, correction);
+      await reservation.release();
     }
   }
 
-  private async held<Result>(run: Run<Result>): Promise<Paid<Result> & { usage: Usage }> {
-    const { ledger } = this;
-    const { operation, caller, signal, reply, request: http } = run;
-    const { accountId, keyId, keyLimit } = caller;
-    const startedMs = performance.now();
-    const hold = await traced('hold', () =>
-      ledger.hold({
-        requestId: http.id,
-        accountId,
-        keyId,
-        amountNano: operation.atMostNano,
-        ...(keyLimit && { keyLimit }),
-      }),
-    );
-    reply.headers({ ...balanceHeaders(hold.before), ...walletHeaders(caller, leftOf(hold, hold.amount)) });
-    let isSettled = false;
-    try {
-      if (isBelowFloor(caller, hold)) throw new Problem('INSUFFICIENT_BALANCE');
-      signal.throwIfAborted();
-      const performed = await operation.perform(caller, signal);
-      signal.throwIfAborted();
-      const { result, backend, lines, usage = NO_USAGE } = performed;
-      const durationMs = performance.now() - startedMs;
-      const charge = chargeOf(hold, { model: operation.name, backend, usage, lines, durationMs });
-      isSettled = true;
-      await traced('settle', () => ledger.settle(hold, charge));
-      reply.headers(walletHeaders(caller, leftOf(hold, charge.cost)));
-      return { result, cost: charge.cost, usage };
-    } finally {
-      if (!isSettled) await this.released(http.id, ledger.release(hold));
-    }
-  }
-
-  /** A hold that cannot be released expires. */
-  private async released(requestId: string, releasing: Promise<void>): Promise<void> {
-    await releasing.catch((error: unknown) => {
-      this.logger.log.error({ err: error, requestId }, 'a hold could not be released and will expire');
+  /** What cannot be released expires. The client still gets the original refusal. */
+  private async givenBack(requestId: string, giving: Promise<void>): Promise<void> {
+    await giving.catch((error: unknown) => {
+      this.logger.log.error(
+        { err: error, requestId },
+        'the hold or limit share of a rejected request could not be released and will expire',
+      );
     });
   }
 }
+
+function holdRequest({ hold }: PaidOperation, { requestId, caller }: Entrant): HoldRequest {
+  const { accountId, keyId, keyLimit } = caller;
+  return { requestId, accountId, keyId, ...hold, ...(keyLimit && { keyLimit }) };
+}
+
+/** Wallets need a minimum balance to be admitted. */
+const isBelowFloor = ({ wallet }: Caller, { before }: Hold): boolean =>
+  wallet !== undefined && totalNano(before) < WALLET_FLOOR_NANO;

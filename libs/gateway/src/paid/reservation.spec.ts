@@ -1,24 +1,25 @@
-import type { Model } from '@svc/catalog';
-import { type Charge, type Hold, Ledger, type Limiter, Problem, type Usage } from '@svc/contracts';
+import { type Charge, type Hold, Ledger, type Limiter, Problem, chargeLine } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
-import type { ChatPlan } from '../request/chat-plan.js';
 import { Reservation } from './reservation.js';
 
 /** An output token costs one nano-dollar. */
-const rates = { inputNano: 0n, outputNano: 1_000_000n, cacheInputNano: 0n, cacheWriteNano: 0n };
-const plan = {
-  model: { id: 'm', rates } as Model,
-  promptTokens: 0,
-  choices: 1,
-  outputTokensAtMost: 100,
-} as ChatPlan;
-const used = (completionTokens: number): { backend: string; usage: Usage; durationMs: number } => ({
+const output = { sku: 'm-llm-output-mtoken', unit: 'token', priceNanoPerMillion: 1_000_000n } as const;
+const used = (completionTokens: number) => ({
   backend: 'b',
   usage: { promptTokens: 1, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  lines: [chargeLine(output, completionTokens)],
   durationMs: 1,
 });
+
+const LIMITS = {
+  admitted: true,
+  requests: { limit: 2, remaining: 1 },
+  tokens: { limit: 2, remaining: 1 },
+  resetAtMs: 0,
+  type: 'user',
+};
 
 /** A ledger that fails every call after the first hold, optionally except settling. */
 class FailingLedger extends Ledger {
@@ -60,21 +61,20 @@ function reserved(heldNano: bigint) {
   const errors: unknown[] = [];
   log.error = (...entry: unknown[]) => void errors.push(entry);
   const background = new BackgroundWork({ log });
-  const corrected: number[] = [];
+  const corrected: (number | 'all')[] = [];
   const settle = (_request: unknown, _limits: unknown, tokens: number): Promise<void> => {
     corrected.push(tokens);
     return Promise.resolve();
   };
   const amount = { usdNano: heldNano, diemNano: 0n };
   const hold: Hold = { requestId: 'r', accountId: 'a', keyId: 'k', amount, before: amount };
-  const admitted = {
-    plan,
-    request: { requestId: 'r', accountId: 'a' },
-    firstTokens: 1,
-    leastTokens: 1,
-    trancheTokens: 16,
+  const request = { requestId: 'r', accountId: 'a', tokens: 1 };
+  const admitted = { name: 'm', caller: {}, request, limits: LIMITS };
+  const release = (): Promise<void> => {
+    corrected.push('all');
+    return Promise.resolve();
   };
-  const limiter = { settle } as unknown as Limiter;
+  const limiter = { settle, release } as unknown as Limiter;
   const reservation = new Reservation({ ledger, limiter, background, log }, admitted as never, hold);
   return { reservation, ledger, errors, corrected };
 }
@@ -82,7 +82,7 @@ function reserved(heldNano: bigint) {
 describe('a reservation whose hold cannot grow for another reason than lack of money', () => {
   it('charges what is held, writes off the rest and logs it', async () => {
     const { reservation, ledger, errors, corrected } = reserved(10n);
-    expect(await reservation.settle(used(25))).toEqual({ usdNano: 10n, diemNano: 0n });
+    expect((await reservation.settle(used(25))).cost).toEqual({ usdNano: 10n, diemNano: 0n });
     expect(ledger.charges).toMatchObject([{ requestId: 'r', cost: { usdNano: 10n }, writeOffNano: 15n }]);
     expect(errors).toHaveLength(1);
     expect(corrected).toEqual([26]);
@@ -90,7 +90,7 @@ describe('a reservation whose hold cannot grow for another reason than lack of m
 
   it('charges the full amount when its hold is large enough', async () => {
     const { reservation, ledger, errors } = reserved(30n);
-    expect(await reservation.settle(used(25))).toEqual({ usdNano: 25n, diemNano: 0n });
+    expect((await reservation.settle(used(25))).cost).toEqual({ usdNano: 25n, diemNano: 0n });
     expect(ledger.charges).toMatchObject([{ writeOffNano: 0n }]);
     expect(errors).toEqual([]);
   });
@@ -102,6 +102,30 @@ describe('a reservation whose charge fails', () => {
     ledger.settles = false;
     await expect(reservation.settle(used(25))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(errors).toHaveLength(1);
+  });
+});
+
+describe('a reservation whose charge failed because of this service', () => {
+  it('is removed from the limits, once', async () => {
+    const { reservation, ledger, corrected } = reserved(30n);
+    ledger.settles = false;
+    await expect(reservation.settle(used(25))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await reservation.cancel()).toMatchObject({ 'x-ratelimit-remaining-requests': 2 });
+    expect(await reservation.cancel()).toEqual({});
+    await reservation.release();
+    expect(corrected).toEqual(['all']);
+    expect(ledger.released).toEqual([]);
+  });
+});
+
+describe('a delivery without lines', () => {
+  it('costs nothing: its hold is released and none of its tokens count', async () => {
+    const { reservation, ledger, corrected } = reserved(30n);
+    const { cost } = await reservation.settle({ ...used(25), lines: [] });
+    expect(cost).toEqual({ usdNano: 0n, diemNano: 0n });
+    expect(ledger.charges).toEqual([]);
+    expect(ledger.released).toHaveLength(1);
+    expect(corrected).toEqual([0]);
   });
 });
 

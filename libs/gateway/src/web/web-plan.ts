@@ -1,6 +1,6 @@
-import { type ChatRequest, type Price, type SvcParametersEcho, chargeLine } from '@svc/contracts';
 import type { Catalog, Model } from '@svc/catalog';
-import { type SearchPrices, extraPrice, searchPrices } from './extra-prices.js';
+import { type ChatRequest, type Price, type SvcParametersEcho, chargeLine } from '@svc/contracts';
+import { type SearchPrices, extraPrice, searchPrices } from '../paid/extra-prices.js';
 import { needsSearch } from './search-need.js';
 import { messageText, searchQuery } from './search-query.js';
 import { type SearchTool, searchTool } from './search-tool.js';

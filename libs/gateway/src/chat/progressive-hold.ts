@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contracts';
+import type { OutputHold, Shortage } from '../answer/answer.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import type { Meter } from '../tokens/meter.js';
-import type { Reservation } from './reservation.js';
-
-/** Reasons for ending a response before its backend does. Clients see both as `length`. */
-export type Shortage = 'out_of_money' | 'out_of_tokens';
+import type { ChatHold } from './chat-hold.js';
 
 /** The longest tokens of common vocabularies. */
 const BYTES_PER_TOKEN_AT_MOST = 128;
@@ -20,11 +18,11 @@ export interface Patience {
 }
 
 /** Holds money ahead of a response's tokens, and reports when no money is left for them. */
-export class ProgressiveHold {
+export class ProgressiveHold implements OutputHold {
   private askAtTokens: number;
 
   constructor(
-    private readonly reservation: Reservation,
+    private readonly hold: ChatHold,
     private readonly plan: ChatPlan,
     private readonly patience: Patience,
   ) {
@@ -33,21 +31,16 @@ export class ProgressiveHold {
 
   /** The reason for the lack of money. */
   get refusal(): Problem {
-    return this.reservation.refusal ?? new Problem('INSUFFICIENT_BALANCE');
+    return this.hold.refusal ?? new Problem('INSUFFICIENT_BALANCE');
   }
 
-  /**
-   * Whether the hold covers the metered tokens. Checked first, since awaiting each chunk would cost more than
-   * the chunk.
-   */
   isAhead({ tokens }: Meter): boolean {
     return tokens < this.askAtTokens;
   }
 
   /**
-   * Extends the hold. Returns what prevents the newest tokens from being delivered, if anything. While the
-   * ledger is unavailable, tokens that are covered continue and others wait for the ledger; after the timeout
-   * it throws UNAVAILABLE.
+   * While the ledger is unavailable, tokens that are covered continue and others wait for the ledger; after
+   * the timeout it throws UNAVAILABLE.
    */
   async reach({ tokens: metered, pieces, bytes }: Meter): Promise<Shortage | undefined> {
     const { outputTokensAtMost: most } = this.plan;
@@ -57,7 +50,7 @@ export class ProgressiveHold {
     // Tokens beyond the maximum are never charged.
     const tokens = Math.min(metered, most);
     await this.cover(tokens);
-    if (tokens > this.reservation.coveredTokens) return 'out_of_money';
+    if (tokens > this.hold.coveredTokens) return 'out_of_money';
     // Extends the hold again after half of the covered tokens. The less money is left, the more often, down
     // to every token.
     this.askAtTokens = this.nextAsk(tokens);
@@ -65,16 +58,16 @@ export class ProgressiveHold {
   }
 
   private async cover(tokens: number): Promise<void> {
-    const { reservation, plan, patience } = this;
-    const ahead = Math.min(tokens + reservation.trancheTokens, plan.outputTokensAtMost);
+    const { hold, plan, patience } = this;
+    const ahead = Math.min(tokens + hold.trancheTokens, plan.outputTokensAtMost);
     const endMs = performance.now() + patience.patienceMs;
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)) {
       try {
-        await reservation.cover(ahead, tokens);
+        await hold.cover(ahead, tokens);
         return;
       } catch (error) {
         if (!(error instanceof Problem && error.code === 'UNAVAILABLE')) throw error;
-        if (tokens <= reservation.coveredTokens) return;
+        if (tokens <= hold.coveredTokens) return;
         if (performance.now() + retryMs > endMs) throw error;
         await sleep(retryMs, undefined, { signal: patience.signal });
       }
@@ -83,7 +76,7 @@ export class ProgressiveHold {
 
   /** Halfway to the end of the hold, or to the maximum of the response. */
   private nextAsk(tokens: number): number {
-    const covered = this.reservation.coveredTokens;
+    const covered = this.hold.coveredTokens;
     const halfway = tokens + Math.max(1, Math.ceil((covered - tokens) / 2));
     return Math.min(halfway, this.plan.outputTokensAtMost);
   }

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { ChatPlan } from '../request/chat-plan.js';
 import { ProgressiveHold } from './progressive-hold.js';
 import { Meter } from '../tokens/meter.js';
-import { costAtMostNano } from './price.js';
-import { Reservation } from './reservation.js';
+import { Reservation } from '../paid/reservation.js';
+import { ChatHold } from './chat-hold.js';
+import { costAtMostNano } from './chat-price.js';
 
 const OUTPUT_NANO = 20_000n;
 const model = {
@@ -86,12 +87,8 @@ function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000, p
     before: { usdNano: nano(beforeTokens), diemNano: 0n },
   };
   const neighbours = { ledger: purse } as unknown as ConstructorParameters<typeof Reservation>[0];
-  const entry = { plan, firstTokens: heldTokens, leastTokens: 1, trancheTokens: 512 };
-  const reservation = new Reservation(
-    neighbours,
-    { ...entry, request: undefined, limits: undefined } as never,
-    hold,
-  );
+  const sizes = { firstTokens: heldTokens, leastTokens: 1, trancheTokens: 512 };
+  const reservation = new ChatHold(new Reservation(neighbours, {} as never, hold), sizes, plan);
   return {
     purse,
     reservation,

@@ -2,7 +2,7 @@ import { Catalog, type Model } from '@svc/catalog';
 import { CatalogModel } from '@svc/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costAtMostNano, payFrom, priceUsage, priceUsages, totalUsage } from './price.js';
+import { costAtMostNano, priceUsage, priceUsages, totalUsage } from './chat-price.js';
 
 function model(pricing: object): Model {
   const file = CatalogModel.parse({
@@ -119,14 +119,5 @@ describe('priceUsage', () => {
         },
       ),
     );
-  });
-});
-
-describe('payFrom', () => {
-  it('spends DIEM first, then USD, and writes off the rest', () => {
-    const held = { diemNano: 10n, usdNano: 5n };
-    expect(payFrom(held, 7n)).toEqual({ cost: { diemNano: 7n, usdNano: 0n }, writeOffNano: 0n });
-    expect(payFrom(held, 12n)).toEqual({ cost: { diemNano: 10n, usdNano: 2n }, writeOffNano: 0n });
-    expect(payFrom(held, 20n)).toEqual({ cost: { diemNano: 10n, usdNano: 5n }, writeOffNano: 5n });
   });
 });

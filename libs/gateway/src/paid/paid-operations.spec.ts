@@ -1,25 +1,25 @@
 import { type Admission, type Caller, type Hold, type Ledger, type Limiter, Problem } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
 import { expect, it } from 'vitest';
-import type { GatewaySettings } from '../gateway.config.js';
 import type { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
-import type { ChatPlan } from '../request/chat-plan.js';
-import { Reservations } from './reservations.js';
+import type { PaymentDemands } from '../wallets/payment-demands.js';
+import type { PaidOperation } from './paid-operation.js';
+import { PaidOperations } from './paid-operations.js';
 
-const plan = {
-  model: { id: 'm', rates: { inputNano: 0n, outputNano: 1n, cacheInputNano: 0n, cacheWriteNano: 0n } },
-  promptTokens: 0,
-  choices: 1,
-  outputTokensAtMost: 100,
-  stream: true,
-} as ChatPlan;
+const operation: PaidOperation = {
+  name: 'm',
+  limits: { user: { requestsPerMinute: 1, tokensPerMinute: 1 } },
+  limitedAs: 'm',
+  tokens: 1,
+  hold: { amountNano: 1n },
+};
 const refused = new Problem('RATE_LIMIT_EXCEEDED');
 const short = new Problem('INSUFFICIENT_BALANCE');
 const balances = { usdNano: 0n, diemNano: 0n };
 
-/** Reservations with a limiter and ledger that admit or hold as given, and fail to release. */
-function reserving(given: { admitted: boolean; holds: boolean }) {
+/** Begins an operation with a limiter and ledger that admit or hold as given, and fail to release. */
+function beginning(given: { admitted: boolean; holds: boolean }) {
   const asked: string[] = [];
   const unreachable = (what: string) => (): Promise<never> => {
     asked.push(what);
@@ -42,22 +42,22 @@ function reserving(given: { admitted: boolean; holds: boolean }) {
     release: unreachable('hold'),
   };
   const limits = { request: () => ({}), refusal: () => refused } as unknown as LimitGate;
-  const reservations = new Reservations(
+  const paid = new PaidOperations(
     limits,
     limiter as unknown as Limiter,
     ledger as unknown as Ledger,
     {} as BackgroundWork,
-    { config: { GATEWAY_TRANCHE_TOKENS: 64 } } as GatewaySettings,
+    {} as PaymentDemands,
     { log: createLogger('silent') },
   );
-  return { asked, making: reservations.make({ requestId: 'r', caller: {} as Caller, headers: {} }, plan) };
+  return { asked, begun: paid.begin(operation, { requestId: 'r', caller: {} as Caller }) };
 }
 
 it.each([
   [{ admitted: false, holds: true }, refused, ['hold']],
   [{ admitted: true, holds: false }, short, ['limits']],
-])('throws the original refusal even if the release fails: %j', async (given, problem, asks) => {
-  const { asked, making } = reserving(given);
-  await expect(making).rejects.toBe(problem);
+])('returns the original refusal even if the release fails: %j', async (given, problem, asks) => {
+  const { asked, begun } = beginning(given);
+  expect(await begun).toHaveProperty('refusal', problem);
   expect(asked).toEqual(asks);
 });

@@ -1,5 +1,5 @@
-import { type Balances, type ChargeLine, type Usage, chargeLine, pricedNano } from '@svc/contracts';
 import type { Model, Rates } from '@svc/catalog';
+import { type ChargeLine, type Usage, chargeLine, pricedNano } from '@svc/contracts';
 
 /** The rates for a whole request with this number of prompt tokens. */
 function ratesFor(model: Model, promptTokens: number): Rates {
@@ -80,16 +80,4 @@ function promptAtMostNano(model: Model, promptTokens: number): bigint {
     inputNano,
   );
   return pricedNano(promptTokens, dearest);
-}
-
-export function sumNano(lines: readonly ChargeLine[]): bigint {
-  return lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
-}
-
-/** Splits a total into what a hold can pay, DIEM first, and the rest. */
-export function payFrom(held: Balances, total: bigint): { cost: Balances; writeOffNano: bigint } {
-  const diemNano = total < held.diemNano ? total : held.diemNano;
-  const rest = total - diemNano;
-  const usdNano = rest < held.usdNano ? rest : held.usdNano;
-  return { cost: { usdNano, diemNano }, writeOffNano: rest - usdNano };
 }

@@ -1,0 +1,36 @@
+import type { AdmitRequest, Caller, ChargeLine, HoldRequest, Usage } from '@svc/contracts';
+
+/** Something that costs money: what it needs before it begins. */
+export interface PaidOperation {
+  /** The name in charges: the id of a model, or the path of the route. */
+  readonly name: string;
+  /** The limits that apply, and the name that they are counted under. */
+  readonly limits: AdmitRequest['limits'];
+  readonly limitedAs: string;
+  /** Estimated tokens. */
+  readonly tokens: number;
+  /**
+   * The money to hold at first: all that the operation can cost, or the beginning of a stream that extends
+   * its hold ahead of its output.
+   */
+  readonly hold: Pick<HoldRequest, 'amountNano' | 'atLeastNano' | 'preferredNano'>;
+}
+
+/** What an operation delivered. Without lines, it costs nothing. */
+export interface Delivery {
+  /** The backend that delivered it. */
+  readonly backend: string;
+  readonly lines: readonly ChargeLine[];
+  /** Default: no tokens. */
+  readonly usage?: Usage;
+}
+
+/** An operation that delivers its whole result at once. */
+export interface WholeOperation<Result> extends PaidOperation {
+  /** If this throws, nothing is charged. */
+  readonly perform: (caller: Caller, signal: AbortSignal) => Promise<Performed<Result>>;
+}
+
+export interface Performed<Result> extends Delivery {
+  readonly result: Result;
+}
