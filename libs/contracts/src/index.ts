@@ -66,7 +66,6 @@ export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
 export { ChatRequest, NOT_INT64, SvcParameters } from './http/chat/chat-request.js';
 export { type Tool, type ToolChoice } from './http/chat/chat-tools.js';
 export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './http/chat/chat-response.js';
-export { walletAccountId, walletName } from './ports/wallet-account.js';
 export {
   type CreditedPayment,
   type OpenPayment,
@@ -95,9 +94,8 @@ export {
   type WalletTransaction,
   type WalletTransactions,
 } from './http/wallets/wallet-routes.js';
-export { EventLog } from './messages/event-log.js';
 export { EVENTS } from './messages/all-events.js';
-export { type EventDefinition, defineEvent } from './messages/events.js';
+export { type EventDefinition, EventLog, defineEvent } from './messages/events.js';
 export {
   type AccountLimit,
   type Caller,
@@ -106,6 +104,8 @@ export {
   type KeyType,
   MODEL_PRIVACIES,
   type ModelPrivacy,
+  walletAccountId,
+  walletName,
 } from './ports/identity.js';
 export {
   type Answering,

@@ -9,4 +9,4 @@ export { type Broadcast, OnEveryProcess } from './delivery/on-every-process.js';
 export { type DeliveredEvent, type EventBatch, OnEvents } from './delivery/on-events.js';
 export { type RunStatement, addToOutbox } from './outbox/outbox.store.js';
 export { Outbox } from './outbox/outbox.js';
-export { EventNotStored } from './publishing/event-not-stored.js';
+export { EventNotStored } from './publishing/group-commit-log.js';

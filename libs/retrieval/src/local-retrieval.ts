@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from '@svc/contracts';
 import { type JobCaller, JobFailed, ThreadPool } from '@svc/threads';
-import type { TextJob } from './documents/job.js';
+import type { TextJob } from './documents/extract-text.js';
 import type { PageReader } from './pages/local-web-pages.js';
 import type { PageJob, PageMarkdown } from './pages/page-markdown.js';
 import type { RetrievalConfig } from './retrieval.config.js';

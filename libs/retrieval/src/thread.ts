@@ -1,8 +1,7 @@
 // The thread of the pool: reads one file or page after the other.
 import type { ExtractedText } from '@svc/contracts';
 import { answerJobs } from '@svc/threads';
-import { extractText } from './documents/extract-text.js';
-import type { TextJob } from './documents/job.js';
+import { type TextJob, extractText } from './documents/extract-text.js';
 import { type PageJob, type PageMarkdown, pageMarkdown } from './pages/page-markdown.js';
 
 answerJobs((job: TextJob | PageJob): ExtractedText | PageMarkdown | Promise<ExtractedText | PageMarkdown> =>

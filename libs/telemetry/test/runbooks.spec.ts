@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { routes } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
-import { prometheusLabel, prometheusName } from '../src/export/prometheus-names.js';
+import { prometheusLabel, prometheusName } from '../src/export/prometheus-text.js';
 import { CATALOGUE } from '../src/instruments/catalogue.js';
 
 const root = join(import.meta.dirname, '../../..');

@@ -8,7 +8,7 @@ import { ChatRequest } from './chat/chat-request.js';
 import { ChatCompletion } from './chat/chat-response.js';
 import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
-import { limiterRoutes } from './limits/limiter-routes.js';
+import { limiterRoutes, rateLimitRoutes } from './limits/rate-limit-routes.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
 import { portRoutes } from './internal/port-routes.js';
 import { accountRoutes } from './operator/operator-accounts.js';
@@ -18,7 +18,6 @@ import { chargeRoutes } from './operator/operator-charges.js';
 import { operatorRoutes } from './operator/operator-routes.js';
 import { paymentRoutes } from './operator/operator-payments.js';
 import { stakeRoutes } from './operator/operator-stake.js';
-import { rateLimitRoutes } from './limits/rate-limit-routes.js';
 import { walletRoutes } from './wallets/wallet-routes.js';
 import type { RouteDefinition } from './route/route-definition.js';
 

@@ -1,6 +1,6 @@
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { EventNotStored } from '../publishing/event-not-stored.js';
+import { EventNotStored } from '../publishing/group-commit-log.js';
 import { PostgresEventLog } from './postgres-event-log.js';
 import { Probe, counted, publishAll } from '../../test/counted-events.js';
 

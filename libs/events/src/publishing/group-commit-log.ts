@@ -1,8 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { EventLog, type EventDefinition } from '@svc/contracts';
 import { SPAN_KIND, type Step, beginStep, events, untraced } from '@svc/telemetry';
-import { EventNotStored } from './event-not-stored.js';
 import { PublishBatch } from './publish-batch.js';
+
+/** An event could not be stored. After a timeout it may still have been stored. */
+export class EventNotStored extends Error {
+  override readonly name = 'EventNotStored';
+}
 
 export interface GroupCommitOptions {
   /** Deadline of `publish`; default: 5 s. */

@@ -13,7 +13,6 @@ import {
 } from '@svc/media';
 import { ATTACHMENT_LIMIT_BYTES, AttachmentFetcher, BadSource, type Source } from './attachment-fetcher.js';
 import { FileTexts } from './file-texts.js';
-import { videoType } from './video-type.js';
 
 /** Minimum width and height of an image, in pixels. */
 const LEAST_PIXELS = 64;
@@ -189,4 +188,16 @@ function decodeURIComponentSafely(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** The media type of a video by its first bytes: MP4, QuickTime, WebM or MPEG. */
+function videoType(bytes: Buffer): string | undefined {
+  const brand = bytes.toString('latin1', 4, 12);
+  if (brand.startsWith('ftyp')) return brand.startsWith('ftypqt') ? 'video/quicktime' : 'video/mp4';
+  if (/^(moov|mdat|wide|free)/.test(brand)) return 'video/quicktime';
+  const first = bytes.length >= 4 ? bytes.readUInt32BE(0) : 0;
+  if (first === 0x1a45dfa3) return 'video/webm';
+  // A program stream, an elementary stream, or a transport stream with its sync byte every 188 bytes.
+  if (first === 0x000001ba || first === 0x000001b3) return 'video/mpeg';
+  return bytes[0] === 0x47 && bytes[188] === 0x47 ? 'video/mpeg' : undefined;
 }

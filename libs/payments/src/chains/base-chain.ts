@@ -27,10 +27,9 @@ import {
   type Statement,
   type Trial,
 } from './chain.js';
-import { higher } from './fees.js';
+import { MOST_GAS, higher, revertOf } from './gas.js';
 import { timedCall } from './node-calls.js';
 import { wholeFetch } from './post-json.js';
-import { MOST_GAS, revertOf } from './reverts.js';
 import { CANCELED, TRANSFER, USDC, USED, transferData } from './usdc.js';
 import { BLOCKS_AT_ONCE, rangesAround, useAmong } from './uses.js';
 

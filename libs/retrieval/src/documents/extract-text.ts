@@ -4,11 +4,18 @@ import { decodeText } from './decode-text.js';
 import type { FileKind } from './file-extensions.js';
 import { kindOf } from './file-kind.js';
 import { Unreadable } from '@svc/threads';
-import type { TextJob } from './job.js';
 import { pdfText } from './pdf.js';
 import { slidesMarkdown } from './slides.js';
 import { oldSheetsMarkdown, sheetsMarkdown } from './spreadsheet.js';
 import { wordMarkdown } from './word.js';
+
+/** A file to read: the input of a thread. */
+export interface TextJob {
+  readonly name: string | undefined;
+  readonly mediaType: string | undefined;
+  readonly bytes: Uint8Array;
+  readonly textLimit: number;
+}
 
 /** The text of a file. Throws Unreadable, or a library's error on a damaged file. */
 export async function extractText(job: TextJob): Promise<ExtractedText> {

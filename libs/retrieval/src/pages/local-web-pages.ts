@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type PageRequest,
   PageUnread,
@@ -12,8 +13,6 @@ import { LRUCache } from 'lru-cache';
 import { BrowserFailed } from '../browser/devtools.js';
 import type { PageBrowser } from '../browser/page-browser.js';
 import { dateOf } from '../search/found-pages.js';
-import { BlockedHosts } from './blocked-hosts.js';
-import { HostPace } from './host-pace.js';
 import { ReadingPlaces } from './reading-places.js';
 import type { PageJob, PageMarkdown } from './page-markdown.js';
 import { RobotRules } from './robots.js';
@@ -203,3 +202,39 @@ function unread(error: unknown, late: AbortSignal): Error {
 
 const clause = (sentence: string): string =>
   sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+
+/** Hosts whose pages, and those of their subdomains, are not read. */
+class BlockedHosts {
+  private readonly names: ReadonlySet<string>;
+
+  /** @param list Host names, separated by commas. */
+  constructor(list: string) {
+    this.names = new Set(list.split(',').filter((name) => name !== ''));
+  }
+
+  /** The list entry that blocks a host, if any. */
+  blocking({ hostname }: URL): string | undefined {
+    const labels = hostname.replace(/\.$/, '').split('.');
+    return labels.map((_, index) => labels.slice(index).join('.')).find((name) => this.names.has(name));
+  }
+}
+
+/** The most hosts whose pace is remembered. */
+const HOSTS_AT_MOST = 10_000;
+
+/** Spaces out the requests to each host, with a pause between their starts. */
+class HostPace {
+  private readonly nextMs = new LRUCache<string, number>({ max: HOSTS_AT_MOST });
+
+  constructor(private readonly pauseMs: number) {}
+
+  /** Resolves when it is a request's turn; false if that would take too long. Throws the signal's reason. */
+  async turn(host: string, withinMs: number, signal: AbortSignal): Promise<boolean> {
+    const nowMs = performance.now();
+    const atMs = Math.max(nowMs, this.nextMs.get(host) ?? 0);
+    if (atMs - nowMs > withinMs) return false;
+    this.nextMs.set(host, atMs + this.pauseMs);
+    if (atMs > nowMs) await sleep(atMs - nowMs, undefined, { signal });
+    return true;
+  }
+}

@@ -1,5 +1,4 @@
-import { pagesIn } from './answer-reading.js';
-import type { KeyedTerms, Provider, ProviderHeaders } from './provider.js';
+import { type KeyedTerms, type Provider, type ProviderHeaders, pagesIn } from './provider.js';
 
 /** The most results per page, and the most words of a query: longer ones are rejected. */
 const COUNT_AT_MOST = 20;

@@ -1,5 +1,4 @@
-import { pagesIn } from './answer-reading.js';
-import type { KeyedTerms, Provider } from './provider.js';
+import { type KeyedTerms, type Provider, pagesIn } from './provider.js';
 
 /** Exa: `POST /search`, with the part of each page that fits the query. */
 export function exa({ name, deadlineMs, url, key, region }: KeyedTerms): Provider {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { pagesIn } from './answer-reading.js';
-import type { KeyedTerms, Provider } from './provider.js';
+import { type KeyedTerms, type Provider, pagesIn } from './provider.js';
 
 /** The most results per page. */
 const COUNT_AT_MOST = 10;

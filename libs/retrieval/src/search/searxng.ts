@@ -1,5 +1,4 @@
-import type { Provider } from './provider.js';
-import { pagesIn } from './answer-reading.js';
+import { type Provider, pagesIn } from './provider.js';
 
 interface SearxngTerms {
   readonly name: string;

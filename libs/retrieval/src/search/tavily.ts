@@ -1,5 +1,4 @@
-import { pagesIn } from './answer-reading.js';
-import type { KeyedTerms, Provider } from './provider.js';
+import { type KeyedTerms, type Provider, pagesIn } from './provider.js';
 
 const COUNT_AT_MOST = 20;
 

@@ -1,6 +1,5 @@
 import type { Resource } from '@opentelemetry/resources';
 import type { TelemetryConfig } from '../telemetry.config.js';
-import { pairsOf } from './pairs.js';
 
 /** How long the end of a process waits for unsent data. */
 const STOP_MS = 2_000;
@@ -49,4 +48,15 @@ export function targetOf(
 export async function stopWithin(stopping: Promise<void>): Promise<void> {
   const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
   await Promise.race([stopping.catch(() => undefined), late]);
+}
+
+/** Comma-separated `name=value` pairs, percent-encoded, as in OpenTelemetry's variables. */
+export function pairsOf(text = ''): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+    }),
+  );
 }

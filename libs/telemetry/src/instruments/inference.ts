@@ -1,6 +1,11 @@
 import { SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
-import { genAi } from './gen-ai.js';
+
+/**
+ * The attributes that the conventions for generative AI require on every metric and every span of a model
+ * call. The provider is this platform: a backend's vendor is unknown, and `svc.backend` names the backend.
+ */
+export const genAi = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'svc' } as const;
 
 /** Model responses, as clients see them. */
 export const inference = {

@@ -1,6 +1,6 @@
 import { SECONDS } from '../cells/boundaries.js';
 import { Counter, Gauge, Histogram } from '../cells/metrics.js';
-import { genAi } from './gen-ai.js';
+import { genAi } from './inference.js';
 
 /** Backends. */
 export const router = {

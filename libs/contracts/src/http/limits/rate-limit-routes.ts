@@ -1,3 +1,4 @@
+import { LimitsState } from '../../ports/limiter-wire.js';
 import { RateLimitLog, RateLimits } from './rate-limits.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
@@ -38,5 +39,20 @@ export const rateLimitRoutes = {
     path: '/api/v1/api_keys/rate_limits/log',
     operationId: 'listRateLimitLog',
     summary: 'Alias of rate_limit_logs',
+  },
+} as const satisfies Record<string, RouteDefinition>;
+
+/** The state of a process that counts limits. */
+export const limiterRoutes = {
+  limitsState: {
+    method: 'GET',
+    tag: 'Limits',
+    access: 'internal',
+    status: 200,
+    path: '/internal/v1/limits/state',
+    operationId: 'getLimitsState',
+    summary: 'Shows whether limits are shared or counted by each process alone',
+    reply: LimitsState,
+    refusals: [],
   },
 } as const satisfies Record<string, RouteDefinition>;

@@ -1,5 +1,22 @@
 import { BaseError, ExecutionRevertedError } from 'viem';
 
+export interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** Nodes accept a replacement transaction for a tenth more. */
+export function higher(now: Fees, before?: Partial<Fees>): Fees {
+  const raised = (nano = 0n, least = 0n): bigint => {
+    const more = (nano * 9n) / 8n + 1n;
+    return before && more > least ? more : least;
+  };
+  return {
+    maxFeePerGas: raised(before?.maxFeePerGas, now.maxFeePerGas),
+    maxPriorityFeePerGas: raised(before?.maxPriorityFeePerGas, now.maxPriorityFeePerGas),
+  };
+}
+
 /**
  * Maximum gas of a payment, which our signer pays for. A transfer uses less than 100,000; the rest is for a
  * contract wallet's signature check, which may do anything.
