@@ -1,26 +1,9 @@
 import { type Hold, Problem } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PostedBalances } from '../src/accounts/accounts.js';
-import type { BookReads } from '../src/holds/hold-accounts.js';
 import type { HoldBook } from '../src/holds/hold-book.js';
-import { readsOf } from './testing.js';
+import { type HoldBookSubject, type TestedBookOptions, readsOf } from './testing.js';
 import { keyLimitsConformance } from './key-limits.conformance.js';
-
-interface TestedBookOptions {
-  readonly leaseMs: number;
-  readonly maxHolds: number;
-  readonly nowMs?: () => number;
-  readonly readMs?: number;
-  readonly today?: () => string;
-}
-
-/** Creates hold books that share no state. */
-export interface HoldBookSubject {
-  readonly name: string;
-  readonly make: (reads: BookReads, options: TestedBookOptions) => HoldBook;
-  /** The number of holds in a book: live ones, and settled ones whose charge is not posted yet. */
-  readonly size: (book: HoldBook) => Promise<number>;
-}
 
 const ACCOUNT = 'a';
 const LEASE_MS = 1_000;

@@ -1,7 +1,7 @@
 import { repeats } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
-import type { HoldBookSubject } from './hold-book.conformance.js';
+import type { HoldBookSubject } from './testing.js';
 import { holdHistories, seed } from './hold-world.js';
 
 const subject: HoldBookSubject = {

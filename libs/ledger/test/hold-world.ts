@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { type Balances, type Hold, Problem } from '@svc/contracts';
 import fc from 'fast-check';
 import type { AccountPosting, HoldBook } from '../src/holds/hold-book.js';
-import type { HoldBookSubject } from './hold-book.conformance.js';
-import { readsOf } from './testing.js';
+import { type HoldBookSubject, readsOf } from './testing.js';
 
 const LEASE_MS = 100;
 const ACCOUNTS = ['a', 'b', 'c'];

@@ -3,9 +3,8 @@ import { type Balances, Problem, type SpendingLimit } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PostedBalances } from '../src/accounts/accounts.js';
 import type { HoldBook, KeySpending } from '../src/holds/hold-book.js';
-import type { HoldBookSubject } from './hold-book.conformance.js';
 import type { KeySpent } from '../src/holds/key-budget.js';
-import { readsOf } from './testing.js';
+import { type HoldBookSubject, readsOf } from './testing.js';
 
 /** Contract of every hold book for key limits, preferred amounts and resetting DIEM. */
 export function keyLimitsConformance(subject: HoldBookSubject): void {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RedisConnection, connectRedis } from '@svc/storage';
 import { Redis } from 'ioredis';
-import type { HoldBookSubject } from './hold-book.conformance.js';
+import type { HoldBookSubject } from './testing.js';
 import type { HoldBook } from '../src/holds/hold-book.js';
 import { HoldMarks } from '../src/holds/hold-marks.js';
 import { HoldSteps } from '../src/holds/hold-steps.js';

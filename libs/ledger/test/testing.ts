@@ -166,6 +166,22 @@ export async function startLedgerOf(
   };
 }
 
+export interface TestedBookOptions {
+  readonly leaseMs: number;
+  readonly maxHolds: number;
+  readonly nowMs?: () => number;
+  readonly readMs?: number;
+  readonly today?: () => string;
+}
+
+/** Creates hold books that share no state. */
+export interface HoldBookSubject {
+  readonly name: string;
+  readonly make: (reads: BookReads, options: TestedBookOptions) => HoldBook;
+  /** The number of holds in a book: live ones, and settled ones whose charge is not posted yet. */
+  readonly size: (book: HoldBook) => Promise<number>;
+}
+
 /** Reads of the books for a hold book without books: the given balances, and keys that have spent nothing. */
 export function readsOf(
   balances: BookReads['balances'],

@@ -6,11 +6,7 @@ import { forums } from './forums.js';
 import { languages } from './languages.js';
 import { tables } from './tables.js';
 import { walls } from './walls.js';
-import { type Language, PageWriter } from './writer.js';
-
-/** Generates the HTML of a page with one structure. */
-export type Structure = (w: PageWriter) => string;
-export type Structures = Readonly<Record<string, Structure>>;
+import { type Language, PageWriter, type Structure, type Structures } from './writer.js';
 
 export interface CorpusPage {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Structure } from './corpus.js';
+import type { Structure } from './writer.js';
 import { footer, header, page, sidebar } from './parts.js';
 import type { Language } from './writer.js';
 

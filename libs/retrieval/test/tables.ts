@@ -1,4 +1,4 @@
-import type { Structures } from './corpus.js';
+import type { Structures } from './writer.js';
 import { footer, header, page, sidebar } from './parts.js';
 
 /** Content in rows and items. */

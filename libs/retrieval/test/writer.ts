@@ -133,3 +133,7 @@ export class PageWriter {
     return this.words(half) + this.script.comma + this.words(words - half) + this.script.stop;
   }
 }
+
+/** Generates the HTML of a page with one structure. */
+export type Structure = (w: PageWriter) => string;
+export type Structures = Readonly<Record<string, Structure>>;

@@ -1,7 +1,8 @@
 import { type ChunkStream, Problem } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { Answer, type AnswerForm, type OutputHold } from './answer.js';
-import { AnswerNormaliser, type ChoicePiece } from './normaliser.js';
+import type { ChoicePiece } from './assembled-choice.js';
+import { AnswerNormaliser } from './normaliser.js';
 
 const event = (content: string): Uint8Array =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);

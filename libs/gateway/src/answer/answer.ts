@@ -13,7 +13,8 @@ import type { Meter } from '../tokens/meter.js';
 import type { AnswerHead } from './answer-head.js';
 import { eventsOf } from './backend-events.js';
 import type { HiddenCall } from './hidden-tool.js';
-import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
+import type { ChoicePiece } from './assembled-choice.js';
+import type { AnswerNormaliser } from './normaliser.js';
 
 /** What a response ran out of. Clients see both as `length`. */
 export type Shortage = 'out_of_money' | 'out_of_tokens';

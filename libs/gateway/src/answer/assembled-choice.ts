@@ -1,5 +1,16 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
-import type { ChoicePiece, FinishReason } from './normaliser.js';
+
+/** A part of a choice in the format of the contract: its whole message, or a delta. */
+export interface ChoicePiece {
+  readonly index: number;
+  readonly delta: Fields;
+  readonly logprobs: Fields | null | undefined;
+  /** `null` while the choice continues. */
+  readonly finish_reason: FinishReason | null;
+  readonly stop_reason: 'stop' | 'length' | null | undefined;
+}
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /** A choice of a response that is not streamed, in the format of the contract. */
 export interface WholeChoice {

@@ -1,7 +1,6 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
-import { AssembledChoice } from './assembled-choice.js';
+import { AssembledChoice, type ChoicePiece } from './assembled-choice.js';
 import { saysNothing } from './message-texts.js';
-import type { ChoicePiece } from './normaliser.js';
 
 /** Longer arguments are not accepted as a query. */
 const ARGUMENT_CHARACTERS = 4_096;

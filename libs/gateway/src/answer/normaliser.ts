@@ -11,6 +11,7 @@ import type { ThinkingPlan } from '../request/thinking-plan.js';
 import { Meter } from '../tokens/meter.js';
 import { CitationMarkers } from '../web/citation-markers.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
+import type { ChoicePiece, FinishReason } from './assembled-choice.js';
 import { HiddenTool } from './hidden-tool.js';
 import { filterTokens, wrapLogprobs } from './logprobs.js';
 import { isTextParts, placeTexts } from './message-texts.js';
@@ -20,18 +21,6 @@ import { readUsage } from './usage.js';
 
 /** The most choices in one response, equal to the highest `n` of a request. */
 const CHOICES_LIMIT = 128;
-
-/** A part of a choice in the format of the contract: its whole message, or a delta. */
-export interface ChoicePiece {
-  readonly index: number;
-  readonly delta: Fields;
-  readonly logprobs: Fields | null | undefined;
-  /** `null` while the choice continues. */
-  readonly finish_reason: FinishReason | null;
-  readonly stop_reason: 'stop' | 'length' | null | undefined;
-}
-
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /** The state of a choice so far. */
 interface ChoiceState {

@@ -1,6 +1,7 @@
 import type { SvcParametersEcho } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
-import { AnswerNormaliser, type ChoicePiece } from './normaliser.js';
+import type { ChoicePiece } from './assembled-choice.js';
+import { AnswerNormaliser } from './normaliser.js';
 import { StreamedForm } from './streamed-form.js';
 
 interface Shaped {

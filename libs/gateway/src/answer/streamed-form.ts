@@ -5,7 +5,8 @@ import { type AnswerForm, type Settled, costView } from './answer.js';
 import { type AnswerHead, echoOf } from './answer-head.js';
 import { DONE_FRAME, frame, problemFrames } from './event-stream.js';
 import { saysNothing } from './message-texts.js';
-import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
+import type { ChoicePiece } from './assembled-choice.js';
+import type { AnswerNormaliser } from './normaliser.js';
 import { usageView } from './usage.js';
 
 /**

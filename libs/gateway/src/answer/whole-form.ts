@@ -2,8 +2,8 @@ import type { AnswerWriter } from '../http/answer-writer.js';
 import { type Fields, fieldsOf } from '../json/backend-json.js';
 import type { DocumentsCall } from '../web/documents-call.js';
 import { type AnswerForm, type Settled, costView } from './answer.js';
-import { AssembledChoice, type WholeChoice } from './assembled-choice.js';
-import type { AnswerNormaliser, ChoicePiece } from './normaliser.js';
+import { AssembledChoice, type ChoicePiece, type WholeChoice } from './assembled-choice.js';
+import type { AnswerNormaliser } from './normaliser.js';
 import { type AnswerHead, echoOf } from './answer-head.js';
 import { usageView } from './usage.js';
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdHistories, seed } from '../../test/hold-world.js';
 import { type RedisBooks, startRedisBooks } from '../../test/redis-books.js';
 import type { PostedBalances } from '../accounts/accounts.js';
-import { readsOf } from '../../test/testing.js';
-import { type HoldBookSubject, holdBookConformance } from '../../test/hold-book.conformance.js';
+import { type HoldBookSubject, readsOf } from '../../test/testing.js';
+import { holdBookConformance } from '../../test/hold-book.conformance.js';
 
 const POLL = { timeout: 30_000 };
 

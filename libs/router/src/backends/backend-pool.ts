@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Backend, InferenceCall } from '@svc/contracts';
 import { Agent } from 'undici';
-import { type Dialect, dialectOf } from '../dialects/dialect.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { dialectOf } from '../dialects/dialects.js';
 import { BackendLoad, type Waiter } from './backend-load.js';
 import type { BackendRest } from './backend-rest.js';
 

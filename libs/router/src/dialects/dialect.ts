@@ -1,6 +1,5 @@
-import type { Backend, CallKind, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
+import type { CallKind, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
 import type { Exchange } from '@svc/runtime';
-import { openai } from './openai.js';
 
 /** The data of a call that goes into a backend's headers. */
 interface CallHead {
@@ -23,12 +22,4 @@ export interface Dialect {
   embeddingsBody(model: string, texts: EmbeddingTexts): Uint8Array[];
   /** The vectors of these texts, in order. Throws if one is missing, has another length or is not finite. */
   readEmbeddings(body: string, texts: EmbeddingTexts): EmbeddingVectors;
-}
-
-export function dialectOf({ kind }: Backend): Dialect {
-  switch (kind) {
-    case 'openai':
-    case 'simulator':
-      return openai;
-  }
 }

@@ -1,0 +1,11 @@
+import type { Backend } from '@svc/contracts';
+import type { Dialect } from './dialect.js';
+import { openai } from './openai.js';
+
+export function dialectOf({ kind }: Backend): Dialect {
+  switch (kind) {
+    case 'openai':
+    case 'simulator':
+      return openai;
+  }
+}
