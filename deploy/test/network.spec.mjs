@@ -240,14 +240,14 @@ describe('to addresses outside the cluster', () => {
 
   it('every service can connect to the collector if one is configured', async () => {
     const peers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'otel' } } }];
-    const telling = { telemetry: { otlpEndpoint: 'http://collector.otel:4318', peers } };
-    const told = await Release.of({ ...EXTERNAL, ...telling });
+    const values = { telemetry: { otlpEndpoint: 'http://collector.otel:4318', peers } };
+    const observed = await Release.of({ ...EXTERNAL, ...values });
     for (const name of SERVICES) {
-      const towards = { from: ours(told, name), to: elsewhere('otel') };
-      expect(mayReach(told, { ...towards, ports: [4318] })).toBe(true);
+      const towards = { from: ours(observed, name), to: elsewhere('otel') };
+      expect(mayReach(observed, { ...towards, ports: [4318] })).toBe(true);
       // The router may call model servers anywhere in the cluster, at any port.
-      expect(mayReach(told, { ...towards, ports: [22] })).toBe(name === 'inference-router');
-      expect(told.environment(name).OTEL_EXPORTER_OTLP_ENDPOINT).toBe('http://collector.otel:4318');
+      expect(mayReach(observed, { ...towards, ports: [22] })).toBe(name === 'inference-router');
+      expect(observed.environment(name).OTEL_EXPORTER_OTLP_ENDPOINT).toBe('http://collector.otel:4318');
     }
   });
 });

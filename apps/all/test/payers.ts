@@ -40,7 +40,7 @@ export async function openPayer(deployment: Deployment, { keys, ...wanted }: Wan
   reconciliation.asked.set('start', {
     path: 'credits',
     body: { reference: 'start', usd: wanted.creditUsd },
-    told: false,
+    isConfirmed: false,
   });
   const limited = await keyOf(deployment, reconciliation.accountId, wanted.keyLimitUsd);
   const others: string[] = [];

@@ -20,7 +20,7 @@ export interface Asked {
   readonly path: 'credits' | 'refunds';
   readonly body: { readonly reference: string; readonly usd?: string; readonly requestId?: string };
   /** Whether the response arrived. Without it the outcome is unknown. */
-  told: boolean;
+  isConfirmed: boolean;
 }
 
 interface Transfer {
@@ -71,13 +71,13 @@ export class Reconciliation {
   async askAgain(): Promise<string[]> {
     const faults: string[] = [];
     for (const [reference, asked] of this.asked) {
-      if (asked.told) continue;
+      if (asked.isConfirmed) continue;
       const { status, body } = await this.deployment().operator(
         'POST',
         `/accounts/${this.accountId}/${asked.path}`,
         asked.body,
       );
-      if (status === 201) asked.told = true;
+      if (status === 201) asked.isConfirmed = true;
       else faults.push(`${reference} asked again is answered ${status} ${JSON.stringify(body)}`);
     }
     return faults;
@@ -149,11 +149,11 @@ export class Reconciliation {
         faults.push(`nobody asked for the ${name}`);
     }
     for (const [name, count] of counts) if (count > 1) faults.push(`there are ${count} transfers: ${name}`);
-    for (const [reference, { path, body, told }] of this.asked) {
+    for (const [reference, { path, body, isConfirmed }] of this.asked) {
       const given = [...this.transfers.values()].filter(
         (transfer) => transfer.reference === reference && `${transfer.kind}s` === path,
       );
-      if (told && given.length === 0) faults.push(`${reference} was promised and is not in the books`);
+      if (isConfirmed && given.length === 0) faults.push(`${reference} was promised and is not in the books`);
       if (path === 'credits' && given.some(({ amount }) => nanoOf(amount) !== nanoOf(body.usd ?? 0)))
         faults.push(`${reference} is another amount than ${body.usd}`);
     }

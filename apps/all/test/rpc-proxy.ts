@@ -122,7 +122,7 @@ export class RpcProxy {
         return;
       }
       await sleep(this.lateMs());
-      const result = await this.told(call);
+      const result = await this.resultOf(call);
       await sleep(this.lateMs());
       if (trap) await trap.spring();
       response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
@@ -135,7 +135,7 @@ export class RpcProxy {
     this.sent.push(parseTransaction(raw as `0x02${string}`));
   }
 
-  private async told(call: Call): Promise<unknown> {
+  private async resultOf(call: Call): Promise<unknown> {
     if (this.isForgetful && call.method === 'eth_getLogs') return { jsonrpc: '2.0', id: call.id, result: [] };
     if (this.mood === 'limited' && call.method === 'eth_call')
       return { jsonrpc: '2.0', id: call.id, error: { code: -32_005, message: 'limit exceeded' } };

@@ -113,13 +113,13 @@ export class Cluster {
     } catch (error) {
       const missing = [...this.kubelet.missing].join(', ') || 'nothing';
       const failure = this.kubelet.failure?.message ?? 'none';
-      const told = [
+      const lines = [
         error.stderr,
         error.stdout,
         `pods waited for: ${missing}`,
         `failure of the nodes: ${failure}`,
       ];
-      throw new Error(told.join('\n'), { cause: error });
+      throw new Error(lines.join('\n'), { cause: error });
     }
   }
 }

@@ -56,7 +56,7 @@ export class Kubelet {
     for (const zone of ZONES) {
       const { metadata } = await this.api.create('/api/v1/nodes', nodeOf(zone));
       const heartbeat = new Date().toISOString();
-      const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: heartbeat, reason: 'Told' };
+      const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: heartbeat, reason: 'SetByTest' };
       const status = { capacity: CAPACITY, allocatable: CAPACITY, conditions: [ready] };
       await this.api.patch(`/api/v1/nodes/${metadata.name}/status`, { status });
     }

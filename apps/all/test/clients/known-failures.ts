@@ -32,7 +32,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     check: 'ignored_auth',
     operation,
     status: 402,
-    why: 'Who shows nothing hears how to pay: 402 is what x402 asks for, and described.',
+    why: 'A caller without credentials learns how to pay: x402 requires 402, and it is described.',
   })),
   {
     check: 'negative_data_rejection',
@@ -111,7 +111,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   refused(
     'GET /billing/usage-history',
     /Invalid or expired cursor/,
-    'Only the service makes cursors, and nobody could tell a made-up one by its looks.',
+    'Only the service makes cursors, and a made-up one does not look different.',
   ),
   refused(
     'GET /billing/usage-analytics',

@@ -20,7 +20,7 @@ interface HistoryPage {
   data: Entry[];
   nextCursor: string | null;
 }
-interface Told {
+interface ChargedCompletion {
   id: string;
   cost: Cost;
   usage: { prompt_tokens: number; completion_tokens: number };
@@ -34,7 +34,7 @@ let platform: Platform;
 let account: TestAccount;
 let admin: string;
 /** Id, cost and tokens of each completion. */
-const told: Told[] = [];
+const completions: ChargedCompletion[] = [];
 
 beforeAll(async () => {
   platform = await Platform.start();
@@ -46,7 +46,7 @@ beforeAll(async () => {
       messages: [{ role: 'user', content: 'word '.repeat(request) }],
       max_tokens: 3 * request,
     });
-    told.push((await response.json()) as Told);
+    completions.push((await response.json()) as ChargedCompletion);
   }
 });
 
@@ -75,7 +75,7 @@ async function get<Body>(path: string, key = admin): Promise<Body> {
 const nano = (amount: number | string): number => Math.round(Number(amount) * 1e9);
 const sum = (amounts: readonly (number | string)[]): number =>
   amounts.reduce<number>((total, amount) => total + nano(amount), 0);
-const spent = (): number => sum(told.map(({ cost }) => cost.usd));
+const spent = (): number => sum(completions.map(({ cost }) => cost.usd));
 
 /** The rows of a CSV without quotes, by column name. */
 function rowsOf(csv: string): Record<string, string>[] {
@@ -134,7 +134,7 @@ describe('200', () => {
       messages: [{ role: 'user', content: 'Hello' }],
       max_tokens: 5,
     });
-    const { cost } = (await response.json()) as Told;
+    const { cost } = (await response.json()) as ChargedCompletion;
     expect([cost.usd, cost.diem > 0]).toEqual([0, true]);
     const { balances } = await get<{ balances: { diem: number } }>('balance', key);
     expect(nano(balances.diem)).toBe(nano(2.5) - nano(cost.diem));
@@ -157,7 +157,7 @@ describe('200', () => {
         .toSorted()
         .toReversed(),
     );
-    for (const { id, cost, usage } of told) {
+    for (const { id, cost, usage } of completions) {
       const entries = data.filter(({ inferenceDetails }) => inferenceDetails.requestId === id);
       expect(sum(entries.map(({ amount }) => amount))).toBe(-nano(cost.usd));
       expect(entries.map(({ sku, units, pricePerUnitUsd }) => [sku, units, pricePerUnitUsd])).toEqual([
@@ -279,7 +279,7 @@ describe('200', () => {
     expect(report['byDate']).toHaveLength(7);
     expect(sum(report['byDate']?.map(({ USD }) => Number(USD)) ?? [])).toBe(total);
     const tokensOf = (kind: 'prompt_tokens' | 'completion_tokens'): number =>
-      told.reduce((tokens, { usage }) => tokens + usage[kind], 0) / 1e6;
+      completions.reduce((tokens, { usage }) => tokens + usage[kind], 0) / 1e6;
     const units = tokensOf('prompt_tokens') + tokensOf('completion_tokens');
     expect(report['byModel']).toEqual([
       {

@@ -40,7 +40,7 @@ function script(content: string, stream: boolean, usage: object = {}): Script {
 }
 
 describe('the request to a backend', () => {
-  const told = async (rest: object): Promise<Record<string, unknown>> => {
+  const requestFor = async (rest: object): Promise<Record<string, unknown>> => {
     platform.simulator.clearLog();
     expect((await platform.chat(account.apiKey, ask(rest))).status).toBe(200);
     return JSON.parse(platform.simulator.requests().at(-1)?.body ?? '') as Record<string, unknown>;
@@ -55,7 +55,7 @@ describe('the request to a backend', () => {
     [{ max_tokens: null }, { max_tokens: 8_192 }],
   ])('always has a token limit, whatever the client sends: %j', async (rest, limit) => {
     for (const stream of [false, true]) {
-      const { max_tokens, max_completion_tokens } = await told({ ...rest, stream });
+      const { max_tokens, max_completion_tokens } = await requestFor({ ...rest, stream });
       expect({ max_tokens, max_completion_tokens }).toEqual({
         max_tokens: undefined,
         max_completion_tokens: undefined,
@@ -65,7 +65,7 @@ describe('the request to a backend', () => {
   });
 
   it('leaves room for the prompt if the client sets no limit', async () => {
-    const { max_tokens: limit } = await told({ model: 'small' });
+    const { max_tokens: limit } = await requestFor({ model: 'small' });
     expect(Number(limit)).toBeGreaterThan(250);
     expect(Number(limit)).toBeLessThan(300);
   });
@@ -188,13 +188,13 @@ describe('a request that a backend did not respond to', () => {
     [false, true],
   ])(
     'in time is refused with advice to stream, unless it is a stream (stream: %s)',
-    async (stream, isTold) => {
+    async (stream, isAdvised) => {
       const messages = [scriptMessage({ status: 504 })];
       const response = await platform.chat(account.apiKey, { model: 'scripted', messages, stream });
       expect(response.status).toBe(504);
       const { error } = await errorOf(response);
       expect(error).toMatchObject({ code: 'REQUEST_TIMEOUT', type: 'timeout_error' });
-      expect(error.message.includes('stream=true')).toBe(isTold);
+      expect(error.message.includes('stream=true')).toBe(isAdvised);
     },
   );
 });

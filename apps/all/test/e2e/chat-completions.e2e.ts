@@ -142,7 +142,7 @@ describe('200', () => {
     const reader = response.body?.getReader();
     for (let reads = 0; reads < 3; reads += 1) await reader?.read();
     abort.abort();
-    await eventually('the backend hears of it', () => platform.simulator.cancellations().length === 1);
+    await eventually('the backend is cancelled', () => platform.simulator.cancellations().length === 1);
     await eventually('what was delivered is charged', async () => (await spentNano(id, '10.00')) > 0);
     const [cancelled] = platform.simulator.cancellations();
     expect(cancelled).toMatchObject({ stream: true, phase: 'decode' });
@@ -157,7 +157,7 @@ describe('200', () => {
     await eventually('the backend is asked', () => platform.simulator.stats().inFlight === 1);
     abort.abort();
     await expect(answer).rejects.toThrow(/abort/i);
-    await eventually('the backend hears of it', () => platform.simulator.cancellations().length === 1);
+    await eventually('the backend is cancelled', () => platform.simulator.cancellations().length === 1);
     expect(await spentNano(id, '10.00')).toBe(0);
   });
 });

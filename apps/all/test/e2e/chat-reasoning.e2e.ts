@@ -230,7 +230,7 @@ describe('200, while reasoning is stripped from a stream', () => {
     const reader = response.body?.getReader();
     for (let reads = 0; reads < 4; reads += 1) await reader?.read();
     abort.abort();
-    await eventually('the backend hears of it', () => backend.cancellations().length === 1);
+    await eventually('the backend is cancelled', () => backend.cancellations().length === 1);
     await eventually('it is charged', async () => (await platform.balances(accountId)).usd !== before.usd);
     expect(backend.cancellations()).toMatchObject([{ stream: true, phase: 'decode' }]);
   });

@@ -146,7 +146,8 @@ describe('200, to a client that reads slowly', () => {
     expect(flood.cut).toBe(false);
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
     const growth = watch ? watch.peakBytes - before : 0;
-    if (!watch) process.stderr.write('slow reader: SKIPPED the measure of memory, which only Linux tells\n');
+    if (!watch)
+      process.stderr.write('slow reader: SKIPPED the measure of memory, which only Linux reports\n');
     expect(growth).toBeLessThan(GROWTH_LIMIT_BYTES);
   });
 });

@@ -218,8 +218,8 @@ describe('metrics by OTLP', () => {
   });
 
   it('come from every process, with its name and nothing about its machine', () => {
-    const told = new Set(latestOf().map(({ resource }) => JSON.stringify(resource)));
-    const resources = [...told].map((text) => JSON.parse(text) as Record<string, string>);
+    const distinct = new Set(latestOf().map(({ resource }) => JSON.stringify(resource)));
+    const resources = [...distinct].map((text) => JSON.parse(text) as Record<string, string>);
     for (const resource of resources) expect(resource).toEqual(RESOURCE);
     const names = resources.map((resource) => resource['service.name']);
     expect(new Set(names)).toEqual(new Set(SENDERS));

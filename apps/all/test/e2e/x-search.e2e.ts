@@ -19,10 +19,10 @@ const asked: Record<string, unknown>[] = [];
 beforeAll(async () => {
   backend = await TestServer.start((request, response) => {
     void json(request).then((body) => {
-      const told = body as Record<string, unknown>;
-      asked.push(told);
+      const sent = body as Record<string, unknown>;
+      asked.push(sent);
       const text = 'They say [so](https://x.com/a/status/1).';
-      if (told['stream'] !== true) {
+      if (sent['stream'] !== true) {
         const message = { role: 'assistant', content: text };
         const choices = [{ index: 0, message, finish_reason: 'stop' }];
         const answer = { id: 'x', choices, citations: CITATIONS, usage: USAGE };

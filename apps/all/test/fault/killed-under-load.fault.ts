@@ -14,7 +14,7 @@ const CLIENTS = 24;
 /** The whole book is audited after this number of kills, and at the end. */
 const AUDIT_EVERY = 10;
 /** A long run prints its progress. */
-const TOLD_EVERY = 100;
+const REPORT_EVERY = 100;
 /** The slowest kill on any machine: a load, three starts, all checks. */
 const KILL_MS = 60_000;
 /** The ledger's log messages for a charge without its hold, and for a charge that was not posted. */
@@ -52,8 +52,8 @@ async function killOnce(run: Run, kill: number): Promise<void> {
 
 async function faultsOf({ platform, payers }: Run): Promise<string[]> {
   const faults = await Promise.all(payers.map((payer) => payerFaults(platform, payer)));
-  const told = platform.service.output.split('\n').filter((line) => MONEY_ERRORS.test(line));
-  return [...faults.flat(), ...told];
+  const moneyErrors = platform.service.output.split('\n').filter((line) => MONEY_ERRORS.test(line));
+  return [...faults.flat(), ...moneyErrors];
 }
 
 /** The findings of the `whole` audit. */
@@ -80,7 +80,7 @@ function countsOf({ payers }: Run): Counts {
   return { sent, ended, refused, unseen: sent - ended - refused, asked: count(({ asked }) => asked.size) };
 }
 
-function tell(run: Run): void {
+function report(run: Run): void {
   const { sent, ended, refused, unseen, asked } = countsOf(run);
   const sorted = run.startMs.toSorted((a, b) => a - b);
   const median = sorted[sorted.length >> 1] ?? 0;
@@ -109,9 +109,9 @@ it(
         expect(await faultsOf(run), `after kill ${kill}`).toEqual([]);
         const audited = kill % AUDIT_EVERY === 0 ? await auditFaults(run) : [];
         expect(audited, `after kill ${kill}`).toEqual([]);
-        if (kill % TOLD_EVERY === 0 && kill < KILLS) tell(run);
+        if (kill % REPORT_EVERY === 0 && kill < KILLS) report(run);
       }
-      tell(run);
+      report(run);
       expect(await auditFaults(run)).toEqual([]);
       for (const { reconciliation } of payers) expect(await reconciliation.historyFaults()).toEqual([]);
       // The load was sufficient: some responses finished, others did not, and some accounts ran out of money.

@@ -122,15 +122,15 @@ export class Load {
     const refundable = random.chance(0.3) ? this.refundable(payer) : undefined;
     const asked: Asked =
       refundable === undefined
-        ? { path: 'credits', body: { reference, usd: payer.creditUsd }, told: false }
-        : { path: 'refunds', body: { reference, requestId: refundable }, told: false };
+        ? { path: 'credits', body: { reference, usd: payer.creditUsd }, isConfirmed: false }
+        : { path: 'refunds', body: { reference, requestId: refundable }, isConfirmed: false };
     payer.reconciliation.asked.set(reference, asked);
     const { status } = await this.deployment.operator(
       'POST',
       `/accounts/${accountId}/${asked.path}`,
       asked.body,
     );
-    if (status === 201) asked.told = true;
+    if (status === 201) asked.isConfirmed = true;
   }
 
   /** A response that had a cost and that has not been refunded. */

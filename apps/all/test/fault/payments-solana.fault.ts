@@ -166,7 +166,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana with a faul
         return undefined;
       },
     ],
-    ['does not tell what has arrived', (method) => (method === 'getTransaction' ? null : undefined)],
+    ['does not return what has arrived', (method) => (method === 'getTransaction' ? null : undefined)],
     [
       'shows another transaction',
       (method) =>

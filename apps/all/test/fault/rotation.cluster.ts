@@ -194,7 +194,7 @@ describe('docs/rotation.md, followed under load', () => {
     const before = new URL(env['DATABASE_URL'] ?? '');
     const NEW = newSecret();
     const after = Object.assign(new URL(before), { username: 'svc_b', password: NEW });
-    const tell = (url: URL, step: string): Promise<void> =>
+    const runStep = (url: URL, step: string): Promise<void> =>
       withClient(String(url), async (client) => {
         const commands = commandsOf('PostgreSQL', step, { NEW });
         expect(commands).not.toEqual(['']);
@@ -202,9 +202,9 @@ describe('docs/rotation.md, followed under load', () => {
           await client.query(command.replaceAll(/\bsvc\b(?!_)/g, `"${before.username}"`));
       });
     const faults = await faultsUnderLoad(async () => {
-      await tell(before, 'Add.');
+      await runStep(before, 'Add.');
       await restart(['DATABASE_URL'], { DATABASE_URL: String(after) });
-      await tell(after, 'Remove,');
+      await runStep(after, 'Remove,');
       await sleep(PAUSE_MS);
     });
     expect(faults).toEqual([]);
@@ -219,7 +219,7 @@ describe('docs/rotation.md, followed under load', () => {
     const NEW = newSecret();
     const after = Object.assign(new URL(before), { password: NEW });
     const values = { NEW, OLD: before.password };
-    const tell = async (url: URL, step: string): Promise<void> => {
+    const runStep = async (url: URL, step: string): Promise<void> => {
       const redis = new Redis(String(url), { maxRetriesPerRequest: 1, retryStrategy: () => null });
       for (const command of commandsOf('Redis', step, values)) {
         const [name = '', ...args] = command.split(' ');
@@ -228,12 +228,12 @@ describe('docs/rotation.md, followed under load', () => {
       await redis.quit();
     };
     const faults = await faultsUnderLoad(async () => {
-      await tell(before, 'Add:');
+      await runStep(before, 'Add:');
       await restart(['REDIS_URL'], { REDIS_URL: String(after) });
-      await tell(after, 'Remove:');
+      await runStep(after, 'Remove:');
       await sleep(PAUSE_MS);
     });
     expect(faults).toEqual([]);
-    await expect(tell(before, 'Add:')).rejects.toThrow(/WRONGPASS|closed/);
+    await expect(runStep(before, 'Add:')).rejects.toThrow(/WRONGPASS|closed/);
   });
 });

@@ -114,20 +114,22 @@ describe('a backend that lies about its counts', () => {
 
 describe('an error message of a backend', () => {
   const SECRETS = /sk-live|10\.0\.0\.17|vllm-3/;
-  const told = { message: 'sk-live-a1b2c3d4 at http://10.0.0.17:8000, vllm-3.internal, on "my prompt"' };
+  const secretError = {
+    message: 'sk-live-a1b2c3d4 at http://10.0.0.17:8000, vllm-3.internal, on "my prompt"',
+  };
 
   it.each([400, 401, 403, 404, 413, 422, 429, 500, 502, 503])(
     'reveals no address or key to clients or logs, and no prompt to logs: %s',
     { timeout: TEST_MS },
     async (status) => {
-      for (const param of ['top_k', told.message]) {
+      for (const param of ['top_k', secretError.message]) {
         stage.backend.behave = ({ response }) => {
-          response.writeHead(status).end(JSON.stringify({ error: { ...told, param } }));
+          response.writeHead(status).end(JSON.stringify({ error: { ...secretError, param } }));
         };
         const refused = await stage.say('my prompt', { stream: true });
         expect(refused.status).toBeGreaterThanOrEqual(400);
         stage.backend.behave = ({ response }) => {
-          response.end(`${piece('one ')}data: ${JSON.stringify({ error: { ...told, param } })}\n\n`);
+          response.end(`${piece('one ')}data: ${JSON.stringify({ error: { ...secretError, param } })}\n\n`);
         };
         const broken = await stage.say('my prompt', { stream: true });
         expect(JSON.stringify([refused, broken])).not.toMatch(SECRETS);

@@ -87,7 +87,7 @@ function faultOf(request: ExtremeRequest, { status, type, text }: Answered): str
     : 'an error of another shape';
 }
 
-const told = (request: ExtremeRequest, { status, text }: Answered, fault: string): string =>
+const descriptionOf = (request: ExtremeRequest, { status, text }: Answered, fault: string): string =>
   `${fault}: ${request.method} ${request.path.slice(0, 80)} ${request.body?.slice(0, 80) ?? ''} (past: ${request.beyond.join()}) is answered ${status} ${text.slice(0, 300)}`;
 
 it(
@@ -108,7 +108,7 @@ it(
         const answer = await sendUntilTaken(request);
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
         const fault = faultOf(request, answer);
-        if (fault !== undefined) faults.push(told(request, answer, fault));
+        if (fault !== undefined) faults.push(descriptionOf(request, answer, fault));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));

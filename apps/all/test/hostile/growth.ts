@@ -56,8 +56,8 @@ export async function growthFaults(
     if ((await probe.cpuMs()) - beganMs > PATIENCE_CPU_MS) break;
   }
   const { exponent, costs } = growth;
-  const told = costs.map(({ size, units }) => `${size}: ${units.toFixed(2)}`).join(', ');
-  return [`it grows with the power ${exponent.toFixed(2)} of the size (units of work by size: ${told})`];
+  const figures = costs.map(({ size, units }) => `${size}: ${units.toFixed(2)}`).join(', ');
+  return [`it grows with the power ${exponent.toFixed(2)} of the size (units of work by size: ${figures})`];
 }
 
 function growthOf(leastMs: ReadonlyMap<number, number>, sizes: readonly number[], unitMs: number): Growth {

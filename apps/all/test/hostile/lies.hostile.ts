@@ -95,10 +95,10 @@ describe('the limit of output', () => {
   ])("is always sent to a backend, and is at most the model's: %j", async (fields) => {
     expect((await stage.say('hi', fields)).status).toBe(200);
     const [{ max_tokens: older, max_completion_tokens: newer } = {}] = sent;
-    const told = [older, newer].filter((limit) => limit !== undefined);
-    expect(told).toHaveLength(1);
-    expect(Number(told[0])).toBeGreaterThan(0);
-    expect(Number(told[0])).toBeLessThanOrEqual(8_192);
+    const named = [older, newer].filter((limit) => limit !== undefined);
+    expect(named).toHaveLength(1);
+    expect(Number(named[0])).toBeGreaterThan(0);
+    expect(Number(named[0])).toBeLessThanOrEqual(8_192);
   });
 
   it.each(['n_predict', 'max_new_tokens', 'num_predict', 'max_length', 'n_cmpl', 'best_of'])(

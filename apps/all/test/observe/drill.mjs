@@ -123,7 +123,7 @@ const all = [
 const wanted = process.argv.slice(2);
 const drills = all.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
 
-const told = () => [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
+const statusCounts = () => [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
 
 async function rowOf({ name, away, back }) {
   const before = await firing();
@@ -137,7 +137,7 @@ async function rowOf({ name, away, back }) {
       if (!before.has(alert) && !first.has(alert)) first.set(alert, seconds(startMs));
     await sleep(500);
   }
-  const answers = told();
+  const answers = statusCounts();
   await back();
   const backMs = performance.now();
   // Burn rates look back for longer than this.
