@@ -51,7 +51,7 @@ export const money = {
       todo: 'List the transfers of kind `refund`.',
       queries: [[`sum by (svc_currency) (increase(${m.money.refunded}[1h]))`, '{{svc_currency}}', '0']],
     },
-    { row: 'Do the books keep up, and are they proved?' },
+    { row: 'Are charges posted in time, and do audits pass?' },
     {
       title: 'Age of the oldest unposted charge',
       unit: 's',
@@ -150,7 +150,7 @@ export const money = {
 export const limits = {
   title: 'Limits and abuse',
   panels: [
-    { row: 'Who is refused?' },
+    { row: 'Which requests are rejected?' },
     {
       title: 'Refused by type',
       unit: 'reqps',
@@ -171,16 +171,16 @@ export const limits = {
         ],
       ],
     },
-    { row: 'Does the shared count respond?' },
+    { row: 'Do the shared counters respond?' },
     {
-      title: 'Processes without the shared count',
+      title: 'Processes without the shared counters',
       unit: 'bool_yes_no',
       bad: '1: limits are exact only for each process.',
       todo: 'Runbook limits-alone.',
       queries: [[`${most(m.limits.alone, EACH)} or vector(0)`, '{{job}} {{instance}}', '0']],
     },
     {
-      title: 'Decisions without the shared count',
+      title: 'Decisions without the shared counters',
       unit: 'reqps',
       bad: 'Above 0.',
       todo: 'As above.',
@@ -189,7 +189,7 @@ export const limits = {
       ],
     },
     {
-      title: 'Failed calls to the shared count',
+      title: 'Failed calls to the shared counters',
       unit: 'reqps',
       bad: 'Above 0: Redis or the limiter is slow.',
       todo: 'Check Redis below, and the event loop of the limiter.',

@@ -160,7 +160,7 @@ export const events = {
 export const runtime = {
   title: 'Runtime',
   panels: [
-    { row: 'Has a process too much to do?' },
+    { row: 'Is a process overloaded?' },
     {
       title: 'Event loop delay, p99',
       unit: 's',
@@ -169,7 +169,7 @@ export const runtime = {
       queries: [[most(m.runtime.loopDelay, EACH, 'quantile="0.99"'), '{{job}} {{instance}}', '0']],
     },
     {
-      title: 'Event loop busy',
+      title: 'Event loop utilization',
       unit: 'percentunit',
       bad: 'Above 90 % for minutes.',
       todo: 'Add replicas.',
@@ -182,7 +182,7 @@ export const runtime = {
       todo: 'Add replicas.',
       queries: [[rate(m.runtime.cpu, EACH), '{{job}} {{instance}}', '+']],
     },
-    { row: 'Does it run out of something?' },
+    { row: 'Is a process running out of resources?' },
     {
       title: 'Memory',
       unit: 'bytes',
@@ -216,7 +216,7 @@ export const runtime = {
         ],
       ],
     },
-    { row: 'What runs, and since when?' },
+    { row: 'Which versions run, and since when?' },
     {
       title: 'Uptime',
       unit: 's',

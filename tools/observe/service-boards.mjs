@@ -28,7 +28,7 @@ const budget = ({ slo, budget: share }) => `1 - ${ratioName('3d')}{slo="${slo}"}
 export const overview = {
   title: 'Overview',
   panels: [
-    { row: 'Do clients get what they are promised?' },
+    { row: 'Are the service objectives met?' },
     ...OBJECTIVES.map((objective) => ({
       title: `Error budget left, 3 days: ${objective.slo.replaceAll('_', ' ')}`,
       kind: 'stat',
@@ -62,7 +62,7 @@ export const overview = {
       todo: 'Open Inference: is it one backend, or all of them?',
       queries: [0.5, 0.95, 0.99].map((q) => [quantile(q, m.inference.firstToken), `p${q * 100}`, '+']),
     },
-    { row: 'Is it charged and proved?' },
+    { row: 'Are charges posted and audited?' },
     {
       title: 'Tokens per second',
       unit: 'suffix: tokens/s',
@@ -70,7 +70,7 @@ export const overview = {
       todo: 'Open Inference, Tokens per second by backend.',
       queries: [
         [rate(m.inference.inputTokens), 'prompts', '+'],
-        [rate(m.inference.outputTokens), 'answers', '+'],
+        [rate(m.inference.outputTokens), 'output', '+'],
       ],
     },
     {
@@ -89,14 +89,14 @@ export const overview = {
       queries: [[most(m.events.oldest, '', 'messaging_consumer_group_name="ledger"'), 'age', '0']],
     },
     {
-      title: 'Time since the books were proved',
+      title: 'Time since the last successful audit',
       kind: 'stat',
       unit: 's',
       bad: 'Above 60 minutes: the audit does not run, or fails.',
       todo: 'Runbook audit-missing; if it found faults, audit-failed.',
       queries: [[`time() - max(${m.money.proved})`, 'ago', '+']],
     },
-    { row: 'What runs?' },
+    { row: 'Which processes run?' },
     {
       title: 'Processes',
       kind: 'stat',
@@ -111,7 +111,7 @@ export const overview = {
 export const gateway = {
   title: 'Gateway',
   panels: [
-    { row: 'What do clients ask, and what do they get?' },
+    { row: 'Are requests served?' },
     {
       title: 'Requests by route',
       unit: 'reqps',
@@ -246,7 +246,7 @@ export const inference = {
       queries: [[rate(m.inference.outputTokens, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
     },
     {
-      title: 'Token counts of backends not believed',
+      title: 'Implausible token counts by backend',
       unit: 'short',
       bad: 'Any: the `usage` of this backend is implausible, so the gateway charged its own count.',
       todo: 'Compare `usage` with the text in question (log lines `implausible token counts`); fix or replace the backend.',
@@ -326,7 +326,7 @@ export const inference = {
       todo: 'Runbook no-healthy-backend.',
       queries: [[least(m.router.up, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
-    { row: 'Is there room?' },
+    { row: 'Do backends have capacity?' },
     {
       title: 'In flight by backend',
       unit: 'short',
@@ -335,7 +335,7 @@ export const inference = {
       queries: [[total(m.router.inFlight, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
     {
-      title: 'Free places by backend',
+      title: 'Free capacity by backend',
       unit: 'short',
       bad: '0: requests go elsewhere, or are refused.',
       todo: 'As for In flight.',
