@@ -44,18 +44,18 @@ function faultOfTokens(text: string): string | undefined {
 
 /** Settings of the public API. */
 export const gatewayConfig = {
-  GATEWAY_ANSWER_TIMEOUT_MS: durationMs
+  GATEWAY_RESPONSE_TIMEOUT_MS: durationMs
     .default(300_000)
     .describe('How long a response that is not streamed may take before it fails with 504'),
-  GATEWAY_BACKEND_SILENCE_MS: durationMs
+  GATEWAY_BACKEND_IDLE_TIMEOUT_MS: durationMs
     .default(120_000)
     .describe(
       'How long a backend may send only bytes that are not part of the completion, such as keep-alive comments, before the stream fails',
     ),
-  GATEWAY_CLIENT_STALL_MS: durationMs
+  GATEWAY_CLIENT_IDLE_TIMEOUT_MS: durationMs
     .default(60_000)
     .describe('How long a client may stop reading a stream before it is disconnected'),
-  GATEWAY_FIRST_SIGN_MS: durationMs
+  GATEWAY_FIRST_TOKEN_WAIT_MS: durationMs
     .default(5_000)
     .describe(
       'How long a stream waits for the first token before it sends its response headers; an error after that is sent as an event',
@@ -63,7 +63,7 @@ export const gatewayConfig = {
   GATEWAY_KEEP_ALIVE_MS: durationMs
     .default(15_000)
     .describe('The interval of keep-alive comments on an idle stream'),
-  GATEWAY_LEDGER_PATIENCE_MS: durationMs
+  GATEWAY_LEDGER_TIMEOUT_MS: durationMs
     .default(30_000)
     .describe(
       'How long a running completion waits for an unavailable ledger to extend its hold before it is cut off',

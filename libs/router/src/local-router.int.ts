@@ -38,7 +38,7 @@ describe('the slots of a backend', () => {
     backend = await TestBackend.start((response) => void response.write('data: {}\n\n'));
     catalog = new Catalog(catalogFile({ id: 'm', backends: [entry({ maxInFlight: 1 })] }));
     ({ router, stop } = quickRouter(catalog, {
-      ROUTER_STALL_TIMEOUT_MS: 60_000,
+      ROUTER_STREAM_IDLE_TIMEOUT_MS: 60_000,
       secret: (name) => (name === 'NO_HEADER' ? 'a line\r\nbreak' : `secret of ${name}`),
     }));
   });
@@ -111,7 +111,7 @@ describe('the slots of a backend', () => {
     await stop();
     const backends = [entry({ model: 'x', maxInFlight: 2 }), entry({ model: 'y', maxInFlight: 2 })];
     catalog = new Catalog(catalogFile({ id: 'm', backends }));
-    const patient = { ROUTER_STALL_TIMEOUT_MS: 60_000, ROUTER_QUEUE_TIMEOUT_MS: 60_000 };
+    const patient = { ROUTER_STREAM_IDLE_TIMEOUT_MS: 60_000, ROUTER_QUEUE_TIMEOUT_MS: 60_000 };
     ({ router, stop } = quickRouter(catalog, patient));
     const flood = await Promise.all([1, 2, 3, 4].map(() => ask('m', 'flood')));
     const order: string[] = [];

@@ -81,7 +81,7 @@ export class LocalRouter extends InferenceRouter {
           ...this.whole,
           body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
           take: async (exchange, { dialect }) => {
-            const body = await exchange.text(this.settings.ROUTER_ANSWER_LIMIT_BYTES);
+            const body = await exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES);
             dialect.checkCompletion(body);
             return { body };
           },
@@ -94,7 +94,7 @@ export class LocalRouter extends InferenceRouter {
   override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
     return this.firstThatAnswers(call, signal, {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
-      pauseMs: this.settings.ROUTER_STALL_TIMEOUT_MS,
+      pauseMs: this.settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
       isStream: true,
       body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
       take: async (exchange, { dialect }) => {
@@ -125,7 +125,7 @@ export class LocalRouter extends InferenceRouter {
           ...this.whole,
           body: ({ backend, dialect }) => dialect.embeddingsBody(backend.model, some),
           take: async (exchange, { dialect }) =>
-            dialect.readEmbeddings(await exchange.text(this.settings.ROUTER_ANSWER_LIMIT_BYTES), some),
+            dialect.readEmbeddings(await exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES), some),
         });
       }
     };

@@ -6,14 +6,14 @@ const bounds = {
   ROUTER_FIRST_CHUNK_TIMEOUT_MS: durationMs
     .default(120_000)
     .describe('How long a backend may take to begin a stream'),
-  ROUTER_STALL_TIMEOUT_MS: durationMs.default(60_000).describe('How long a stream may pause'),
+  ROUTER_STREAM_IDLE_TIMEOUT_MS: durationMs.default(60_000).describe('How long a stream may pause'),
   ROUTER_STREAM_TIMEOUT_MS: durationMs
     .default(3_600_000)
     .describe('How long a stream may last after its first event'),
   ROUTER_COMPLETE_TIMEOUT_MS: durationMs
     .default(300_000)
     .describe('How long a response that is not streamed may take'),
-  ROUTER_ANSWER_LIMIT_BYTES: whole(1_024, 1_073_741_824)
+  ROUTER_RESPONSE_LIMIT_BYTES: whole(1_024, 1_073_741_824)
     .default(16_777_216)
     .describe('The maximum size of a response that is not streamed'),
   ROUTER_STREAM_LIMIT_BYTES: whole(1_024, 1_099_511_627_776)

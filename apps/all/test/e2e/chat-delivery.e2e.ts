@@ -18,7 +18,9 @@ let platform: Platform;
 let account: TestAccount;
 
 beforeAll(async () => {
-  platform = await Platform.start({ env: { GATEWAY_KEEP_ALIVE_MS: '50', ROUTER_STALL_TIMEOUT_MS: '1500' } });
+  platform = await Platform.start({
+    env: { GATEWAY_KEEP_ALIVE_MS: '50', ROUTER_STREAM_IDLE_TIMEOUT_MS: '1500' },
+  });
   account = await platform.account('100.00');
 });
 
@@ -221,7 +223,7 @@ describe('504', () => {
   let hasty: Platform;
 
   beforeAll(async () => {
-    hasty = await Platform.start({ env: { GATEWAY_ANSWER_TIMEOUT_MS: '300' } });
+    hasty = await Platform.start({ env: { GATEWAY_RESPONSE_TIMEOUT_MS: '300' } });
   });
 
   afterAll(() => hasty.stop());

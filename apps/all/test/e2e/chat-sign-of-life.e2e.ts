@@ -38,7 +38,7 @@ beforeAll(async () => {
   platform = await Platform.start({
     models: [{ id: 'silent', backends }],
     env: {
-      GATEWAY_FIRST_SIGN_MS: '200',
+      GATEWAY_FIRST_TOKEN_WAIT_MS: '200',
       GATEWAY_KEEP_ALIVE_MS: '100',
       GATEWAY_FAILURE_BLOCK: 'off',
       ROUTER_COOL_DOWN_MS: '1',

@@ -156,7 +156,7 @@ describe('200, to a client that does not read', () => {
   let platform: Platform;
 
   beforeAll(async () => {
-    platform = await startPlatform({ GATEWAY_CLIENT_STALL_MS: '300' });
+    platform = await startPlatform({ GATEWAY_CLIENT_IDLE_TIMEOUT_MS: '300' });
   });
 
   afterAll(() => platform.stop());

@@ -320,7 +320,7 @@ describe('504', () => {
   it('is returned if the completion takes too long, and nothing is charged', async () => {
     const hasty = await Platform.start({
       models: [{ id: model, pricing: PRICING }],
-      env: { GATEWAY_ANSWER_TIMEOUT_MS: '300' },
+      env: { GATEWAY_RESPONSE_TIMEOUT_MS: '300' },
     });
     try {
       const { id, apiKey } = await hasty.account('1.00');

@@ -24,7 +24,7 @@ beforeAll(async () => {
       { id: 'scripted', backends: [{ url: scripted.url, model: 'scripted' }] },
       { id: 'dear', pricing: { input: 100, output: 1_000 } },
     ],
-    env: { GATEWAY_FIRST_SIGN_MS: '100' },
+    env: { GATEWAY_FIRST_TOKEN_WAIT_MS: '100' },
   });
 });
 afterAll(async () => {

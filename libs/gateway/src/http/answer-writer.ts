@@ -16,7 +16,10 @@ const STREAM_HEADERS: HeaderValues = {
 
 type Bounds = Pick<
   GatewayConfig,
-  'GATEWAY_ANSWER_TIMEOUT_MS' | 'GATEWAY_FIRST_SIGN_MS' | 'GATEWAY_KEEP_ALIVE_MS' | 'GATEWAY_CLIENT_STALL_MS'
+  | 'GATEWAY_RESPONSE_TIMEOUT_MS'
+  | 'GATEWAY_FIRST_TOKEN_WAIT_MS'
+  | 'GATEWAY_KEEP_ALIVE_MS'
+  | 'GATEWAY_CLIENT_IDLE_TIMEOUT_MS'
 >;
 
 /**
@@ -48,7 +51,7 @@ export class AnswerWriter {
     raw.on('error', ignore);
     this.deadline = setTimeout(
       () => this.gone.abort(new Problem('REQUEST_TIMEOUT')),
-      bounds.GATEWAY_ANSWER_TIMEOUT_MS,
+      bounds.GATEWAY_RESPONSE_TIMEOUT_MS,
     );
   }
 
@@ -83,7 +86,7 @@ export class AnswerWriter {
     const timer = setTimeout(() => {
       this.begin();
       this.showLife();
-    }, this.bounds.GATEWAY_FIRST_SIGN_MS);
+    }, this.bounds.GATEWAY_FIRST_TOKEN_WAIT_MS);
     try {
       return await first;
     } finally {
@@ -170,7 +173,7 @@ export class AnswerWriter {
   /** Waits until the client has read enough to continue. */
   private async drained(): Promise<void> {
     const { raw } = this.reply;
-    const stalled = AbortSignal.timeout(this.bounds.GATEWAY_CLIENT_STALL_MS);
+    const stalled = AbortSignal.timeout(this.bounds.GATEWAY_CLIENT_IDLE_TIMEOUT_MS);
     try {
       await once(raw, 'drain', { signal: AbortSignal.any([stalled, this.signal]) });
     } catch {

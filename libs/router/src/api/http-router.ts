@@ -49,7 +49,7 @@ export class HttpRouter extends InferenceRouter {
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs, ROUTER_ANSWER_LIMIT_BYTES: limitBytes } = this.settings;
+    const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = this.settings;
     const times = { deadlineMs: limitMs + MARGIN_MS, pauseMs: limitMs + MARGIN_MS };
     // The router limits each batch of embeddings, and a call may have many.
     const bytes = call.kind === 'embeddings' ? EMBEDDINGS_LIMIT_BYTES : limitBytes;
@@ -62,7 +62,7 @@ export class HttpRouter extends InferenceRouter {
     const { settings } = this;
     const times = {
       deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS + MARGIN_MS,
-      pauseMs: settings.ROUTER_STALL_TIMEOUT_MS + MARGIN_MS,
+      pauseMs: settings.ROUTER_STREAM_IDLE_TIMEOUT_MS + MARGIN_MS,
     };
     return this.ask({ call, stream: true, signal }, times, (exchange) => {
       exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS + MARGIN_MS);
