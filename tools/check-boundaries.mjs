@@ -1,14 +1,13 @@
-// Checks which projects import which. Projects and their tags come from Nx. Edges come from the import
-// statements, because Nx without a TypeScript plugin finds none.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Checks what Nx cannot: which projects import which, and that each package.json declares exactly these
+// imports, because Nx takes its graph from there. `--write` declares them.
+import { globSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
 import {
   allFiles,
   finish,
   importsOf,
   isCode,
+  isOwnTest,
   isTest,
   read,
   readJson,
@@ -32,51 +31,46 @@ const isTestSupport = /(\.conformance|\/testing|\/test-[\w-]+)\.ts$/;
 
 const faults = [];
 
-/** Reads the projects from Nx, without its daemon, cloud or analytics. */
-function nxGraph() {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-graph-'));
-  try {
-    const file = join(folder, 'graph.json');
-    const env = {
-      ...process.env,
-      NX_DAEMON: 'false',
-      NX_NO_CLOUD: 'true',
-      NX_TUI: 'false',
-      NX_WORKSPACE_ROOT_PATH: root,
-    };
-    const nx = join(import.meta.dirname, '..', 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
-    const result = spawnSync(process.execPath, [nx, 'graph', '--file', file], {
-      cwd: root,
-      env,
-      encoding: 'utf8',
-      timeout: 120_000,
-    });
-    if (!existsSync(file)) throw new Error(`nx graph failed: ${result.stdout}${result.stderr}`);
-    return JSON.parse(readFileSync(file, 'utf8')).graph;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+/** The project of tools and deployment. It may import every project, all for development. */
+const WORKSPACE = '.';
 
-function readProjects(graph) {
+function readProjects() {
+  const { workspaces } = readJson('package.json');
+  const roots = globSync(
+    workspaces.map((pattern) => `${pattern}/package.json`),
+    { cwd: root },
+  );
   const projects = new Map();
-  for (const { name, data } of Object.values(graph.nodes)) {
-    const tags = (data.tags ?? []).filter((tag) => tag in allowed);
-    if (tags.length !== 1)
-      faults.push(`${data.root}/package.json: needs exactly one tag of ${Object.keys(allowed).join(', ')}`);
+  for (const folder of [...roots.map((path) => posix.dirname(path.replaceAll('\\', '/'))), WORKSPACE]) {
+    const { name, exports = {}, nx, ...declared } = readJson(`${folder}/package.json`);
+    const isProject = folder !== WORKSPACE;
+    const tags = (nx?.tags ?? []).filter((tag) => tag in allowed);
+    if (isProject && tags.length !== 1)
+      faults.push(`${folder}/package.json: needs exactly one tag of ${Object.keys(allowed).join(', ')}`);
     projects.set(name, {
       name,
-      root: data.root,
+      root: folder,
       tag: tags[0],
-      doors: Object.keys(readJson(`${data.root}/package.json`).exports ?? {}),
-      config: readJson(`${data.root}/tsconfig.build.json`),
+      doors: Object.keys(exports),
+      dependencies: ownOf(declared.dependencies),
+      devDependencies: ownOf(declared.devDependencies),
+      /** Imported projects, by the kind of dependency that each must be. */
+      imported: { dependencies: new Set(), devDependencies: new Set() },
+      config: isProject ? readJson(`${folder}/tsconfig.build.json`) : {},
     });
   }
   return projects;
 }
 
-const projectOf = (projects, path) =>
-  [...projects.values()].find((project) => path.startsWith(`${project.root}/`));
+/** The projects of this workspace among dependencies. */
+function ownOf(dependencies = {}) {
+  return new Map(Object.entries(dependencies).filter(([name]) => name.startsWith('@svc/')));
+}
+
+const isIn = (path, { root: folder }) => folder === WORKSPACE || path.startsWith(`${folder}/`);
+
+/** The root comes last, so it gets only files outside of other projects. */
+const projectOf = (projects, path) => [...projects.values()].find((project) => isIn(path, project));
 
 /** True if `tsc -b` compiles the file, so its imports need project references. */
 function isBuilt(project, path) {
@@ -88,7 +82,7 @@ function isBuilt(project, path) {
 const referencesOf = (folder, config) =>
   (config.references ?? []).map(({ path }) => posix.dirname(posix.join(folder, path)));
 
-/** Checks an import of one project by another: direction, entry point and reference. */
+/** Checks an import of one project by another: entry point, declaration, direction and reference. */
 function checkCrossing({ projects, project, path, at, target }) {
   const [scope, lib, ...rest] = target.split('/');
   const other = projects.get(`${scope}/${lib}`);
@@ -99,6 +93,12 @@ function checkCrossing({ projects, project, path, at, target }) {
   const door = rest.length === 0 ? '.' : `./${rest.join('/')}`;
   if (!other.doors.includes(door)) faults.push(`${at}: ${other.name} does not export ${door}`);
 
+  const kind = project.root === WORKSPACE || isOwnTest(path) ? 'devDependencies' : 'dependencies';
+  project.imported[kind].add(other.name);
+  if (!project.dependencies.has(other.name) && !project[kind].has(other.name))
+    faults.push(`${at}: ${project.root}/package.json has no ${other.name} in its ${kind}`);
+
+  if (project.root === WORKSPACE) return;
   const anything = /^apps\/[^/]+\/test\//.test(path);
   const forTests = other.tag === 'testing' || door === './testing';
   if (forTests && !isTest(path)) faults.push(`${at}: only tests may import ${target}`);
@@ -112,7 +112,6 @@ function checkCrossing({ projects, project, path, at, target }) {
 
 function checkFile(projects, path) {
   const project = projectOf(projects, path);
-  if (!project) return;
   if (project.tag !== 'testing' && isBuilt(project, path) && isTestSupport.test(path))
     faults.push(`${path}: test support belongs in ${project.root}/test, which is not built`);
   const text = read(path);
@@ -121,7 +120,7 @@ function checkFile(projects, path) {
     if (target.startsWith('@svc/')) checkCrossing({ projects, project, path, at, target });
     else if (target.startsWith('.')) {
       const resolved = posix.join(dirname(path), target);
-      if (!resolved.startsWith(`${project.root}/`))
+      if (projectOf(projects, resolved) !== project)
         faults.push(`${at}: ${target} leaves ${project.root}; go through its door`);
     } else if (
       sqlPackages.test(target) &&
@@ -140,40 +139,54 @@ function checkFile(projects, path) {
     });
 }
 
-/** Projects that import each other in a cycle. */
-function checkRings(projects, files) {
-  const edges = new Map();
-  for (const path of files.filter((file) => !isTest(file))) {
-    const project = projectOf(projects, path);
-    if (!project) continue;
-    for (const { target } of importsOf(read(path))) {
-      const other = projects.get(target.split('/').slice(0, 2).join('/'));
-      if (other && other !== project)
-        edges.set(project.name, (edges.get(project.name) ?? new Set()).add(other.name));
-    }
+/** Reports dependencies that nothing imports. */
+function checkDeclared({ root: folder, imported, dependencies, devDependencies }) {
+  const at = `${folder}/package.json`;
+  for (const name of dependencies.keys()) {
+    if (!imported.dependencies.has(name)) faults.push(`${at}: no production code imports ${name}`);
+    if (devDependencies.has(name)) faults.push(`${at}: ${name} is in dependencies already`);
   }
-  const done = new Set();
-  const visit = (name, trail) => {
-    if (trail.includes(name))
-      return faults.push(`projects import each other in a ring: ${[...trail, name].join(' > ')}`);
-    if (done.has(name)) return;
-    for (const next of edges.get(name) ?? []) visit(next, [...trail, name]);
-    done.add(name);
-  };
-  for (const name of edges.keys()) visit(name, []);
+  for (const name of devDependencies.keys())
+    if (!imported.devDependencies.has(name)) faults.push(`${at}: no test imports ${name}`);
+  for (const [name, version] of [...dependencies, ...devDependencies])
+    if (version !== '*') faults.push(`${at}: the version of ${name} must be "*", the one of this workspace`);
+}
+
+/** Replaces the declared projects by the imported ones, and keeps what comes from the registry. */
+function writeDeclared({ root: folder, imported }) {
+  const { nx, ...manifest } = readJson(`${folder}/package.json`);
+  const { dependencies: production, devDependencies: all } = imported;
+  const names = { dependencies: production, devDependencies: all.difference(production) };
+  for (const kind of ['dependencies', 'devDependencies']) {
+    const others = Object.entries(manifest[kind] ?? {}).filter(([name]) => !name.startsWith('@svc/'));
+    const entries = [...others, ...Array.from(names[kind], (name) => [name, '*'])];
+    manifest[kind] = Object.fromEntries(entries.toSorted(([a], [b]) => a.localeCompare(b, 'en')));
+    if (entries.length === 0) delete manifest[kind];
+  }
+  writeFileSync(join(root, folder, 'package.json'), `${JSON.stringify({ ...manifest, nx }, null, 2)}\n`);
 }
 
 function checkRootReferences(projects) {
   const referenced = referencesOf('.', readJson('tsconfig.build.json'));
   for (const project of projects.values()) {
-    if (!referenced.includes(project.root))
+    if (project.root !== WORKSPACE && !referenced.includes(project.root))
       faults.push(`tsconfig.build.json: has no reference to ${project.root}`);
   }
 }
 
-const files = allFiles().filter((path) => isCode(path) && basename(path) !== 'vitest.config.ts');
-const projects = readProjects(nxGraph());
+/** Its cases contain imports as text. */
+const isSelftest = (path) => /^tools\/(selftest\/|check\.selftest\.mjs$)/.test(path);
+
+const files = allFiles().filter(
+  (path) => isCode(path) && basename(path) !== 'vitest.config.ts' && !isSelftest(path),
+);
+const projects = readProjects();
 for (const path of files) checkFile(projects, path);
-checkRings(projects, files);
+if (process.argv.includes('--write')) {
+  for (const project of projects.values()) writeDeclared(project);
+  console.log('Written. Next: node tools/check-lockfile.mjs --write');
+  process.exit();
+}
+for (const project of projects.values()) checkDeclared(project);
 checkRootReferences(projects);
 finish(faults);

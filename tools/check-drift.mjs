@@ -6,8 +6,8 @@ import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { temporaryInfra } from '../libs/infra/dist/index.js';
-import { createPool, migrate } from '../libs/storage/dist/index.js';
+import { temporaryInfra } from '@svc/infra';
+import { createPool, migrate } from '@svc/storage';
 
 const root = join(import.meta.dirname, '..');
 const faults = [];

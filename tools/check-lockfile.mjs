@@ -1,8 +1,10 @@
 // The lock file must list every optional dependency, including those of other platforms; otherwise `npm ci`
-// rejects it. npm omits packages that its registry does not have. `--write` adds what is missing.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { finish, read, root } from './check-sources.mjs';
+// rejects it. npm omits packages that its registry does not have. It must also repeat the dependencies of the
+// projects on each other. `--write` adds what is missing.
+import { globSync, writeFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { finish, read, readJson, root } from './check-sources.mjs';
 
 const systems = ['darwin', 'freebsd', 'linux', 'win32', 'android', 'openharmony', 'sunos', 'aix'];
 const processors = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 'riscv64', 'loong64', 's390x', 'wasm32'];
@@ -38,15 +40,39 @@ function entryOf({ name, version, dev }) {
   return { version, cpu: [cpu], dev, libc, optional: true, os: [os] };
 }
 
+const declared = ({ dependencies, devDependencies } = {}) => ({ dependencies, devDependencies });
+
+/** The folders of projects whose entries differ from their `package.json`. */
+function outdated() {
+  const { workspaces } = readJson('package.json');
+  const files = globSync(
+    workspaces.map((pattern) => `${pattern}/package.json`),
+    { cwd: root },
+  );
+  const folders = files.map((file) => posix.dirname(file.replaceAll('\\', '/'))).toSorted();
+  return folders.filter(
+    (folder) =>
+      !isDeepStrictEqual(declared(lock.packages[folder]), declared(readJson(`${folder}/package.json`))),
+  );
+}
+
 const gaps = missing();
+const stale = outdated();
 if (process.argv.includes('--write')) {
   for (const gap of gaps) lock.packages[`node_modules/${gap.name}`] = entryOf(gap);
+  for (const folder of stale) {
+    const { name, version } = readJson(`${folder}/package.json`);
+    lock.packages[folder] = { name, version, ...declared(readJson(`${folder}/package.json`)) };
+  }
   const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => a.localeCompare(b, 'en'));
   lock.packages = Object.fromEntries(sorted);
   writeFileSync(join(root, 'package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`);
-  console.log(`${gaps.length} entries added`);
+  console.log(`${gaps.length} entries added, ${stale.length} updated`);
 } else {
   const names = gaps.map(({ name }) => name).join(', ');
-  const fault = `package-lock.json: lacks ${gaps.length}; run node tools/check-lockfile.mjs --write (${names})`;
-  finish(gaps.length === 0 ? [] : [fault]);
+  const remedy = 'run node tools/check-lockfile.mjs --write';
+  finish([
+    ...(gaps.length === 0 ? [] : [`package-lock.json: lacks ${gaps.length}; ${remedy} (${names})`]),
+    ...stale.map((folder) => `package-lock.json: differs from ${folder}/package.json; ${remedy}`),
+  ]);
 }

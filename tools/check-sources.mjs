@@ -51,14 +51,16 @@ export function importsOf(text) {
   return [...found.values()];
 }
 
-/** True for code that only tests run; it may use the testing library. */
-export function isTest(path) {
+/** True for the tests of a project, and for the code that it has only for tests. */
+export function isOwnTest(path) {
   return (
     /\.(spec|int|conformance|e2e|fault|hostile|cluster|bench)\.m?ts$/.test(path) ||
-    /^(apps|libs)\/[^/]+\/test\//.test(path) ||
-    /^libs\/(testing|infra)\//.test(path)
+    /^(apps|libs)\/[^/]+\/test\//.test(path)
   );
 }
+
+/** True for code that only tests run; it may use the testing library. */
+export const isTest = (path) => isOwnTest(path) || /^libs\/(testing|infra)\//.test(path);
 
 export const isCode = (path) => /\.(ts|mts|cts|js|mjs|cjs)$/.test(path);
 

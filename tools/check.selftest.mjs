@@ -19,12 +19,24 @@ function write(path, text) {
   writeFileSync(file, text);
 }
 
-function writeProject(path, tag, references = []) {
-  const name = `@svc/${path.split('/')[1]}`;
+const nameOf = (path) => `@svc/${path.split('/')[1]}`;
+const declared = (paths) => Object.fromEntries(paths.map((path) => [nameOf(path), '*']));
+
+/** A project with a reference to each of its dependencies. */
+function writeProject(path, tag, { needs = [], tested = [] } = {}) {
+  const name = nameOf(path);
   const door = { 'svc-source': './src/index.ts', types: './dist/index.d.ts', default: './dist/index.js' };
   write(
     `${path}/package.json`,
-    JSON.stringify({ name, private: true, type: 'module', exports: { '.': door }, nx: { tags: [tag] } }),
+    JSON.stringify({
+      name,
+      private: true,
+      type: 'module',
+      exports: { '.': door },
+      dependencies: declared(needs),
+      devDependencies: declared(tested),
+      nx: { tags: [tag] },
+    }),
   );
   write(
     `${path}/tsconfig.build.json`,
@@ -33,7 +45,7 @@ function writeProject(path, tag, references = []) {
       compilerOptions: { rootDir: 'src', outDir: 'dist' },
       include: ['src'],
       exclude: ['src/**/*.spec.ts', 'src/**/*.int.ts'],
-      references: references.map((reference) => ({ path: `../../${reference}/tsconfig.build.json` })),
+      references: needs.map((need) => ({ path: `../../${need}/tsconfig.build.json` })),
     }),
   );
   mkdirSync(join(folder, 'node_modules/@svc'), { recursive: true });
@@ -55,10 +67,10 @@ function writeWorkspace() {
   write('README.md', 'x\n');
   write('tools/rooms.mjs', roomTable);
   writeProject('libs/a', 'contract');
-  writeProject('libs/b', 'service', ['libs/a']);
-  writeProject('libs/c', 'service', ['libs/a']);
-  writeProject('libs/testing', 'testing', ['libs/a']);
-  writeProject('apps/all', 'app', ['libs/a']);
+  writeProject('libs/b', 'service', { needs: ['libs/a'], tested: ['libs/testing', 'libs/c'] });
+  writeProject('libs/c', 'service', { needs: ['libs/a'] });
+  writeProject('libs/testing', 'testing', { needs: ['libs/a'] });
+  writeProject('apps/all', 'app', { needs: ['libs/a'], tested: ['libs/c', 'libs/testing'] });
   const references = ['libs/a', 'libs/b', 'libs/c', 'libs/testing', 'apps/all'].map((path) => ({
     path: `${path}/tsconfig.build.json`,
   }));

@@ -2,12 +2,7 @@
 // build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  CHAT_TREATMENTS,
-  ChatRequest,
-  SVC_TREATMENTS,
-  openApiDocument,
-} from '../libs/contracts/dist/index.js';
+import { CHAT_TREATMENTS, ChatRequest, SVC_TREATMENTS, openApiDocument } from '@svc/contracts';
 
 const path = 'docs/compatibility.md';
 const file = join(import.meta.dirname, '..', path);

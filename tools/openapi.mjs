@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { openApiDocument } from '../libs/contracts/dist/index.js';
+import { openApiDocument } from '@svc/contracts';
 
 const path = 'libs/contracts/openapi.yaml';
 const file = join(import.meta.dirname, '..', path);

@@ -1,6 +1,6 @@
 // Metric names in Prometheus, from the catalogue, so that queries can't use metrics that do not exist. Needs
 // the build.
-import { ROOMS, prometheusName } from '../../libs/telemetry/dist/index.js';
+import { ROOMS, prometheusName } from '@svc/telemetry';
 
 /** The metrics of a room. An unknown one throws, instead of becoming `undefined` in a query. */
 const strict = (what, members) =>

@@ -1,6 +1,6 @@
 // Limits queries to one deployment, so that another deployment's series in the same Prometheus neither fire
 // its alerts nor hide its failures nor appear on its panels.
-import { CATALOGUE, prometheusName } from '../../libs/telemetry/dist/index.js';
+import { CATALOGUE, prometheusName } from '@svc/telemetry';
 
 /** Labels used by the plain rules and dashboards; the chart replaces them by those of its release. */
 export const SERIES_LABELS = { release: 'svc' };
