@@ -1,11 +1,13 @@
 // Generates the Prisma client, compiles every project, records the build time and bundles the apps. All steps
-// are incremental.
+// are incremental, and a build without changes writes nothing.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundle } from './bundle.mjs';
 
 const root = join(import.meta.dirname, '..');
+const startMs = Date.now();
+const steps = [];
 
 /** Runs a program of this workspace and stops the build if it fails. */
 function run(command, args) {
@@ -22,9 +24,11 @@ run('tsc', ['-b', 'tsconfig.build.json']);
 
 // The version is the time of the newest compiled project, so a build that changes nothing keeps it.
 const projects = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8')).references;
-const builtMs = Math.max(
-  ...projects.map(({ path }) => statSync(join(root, dirname(path), 'dist/tsconfig.tsbuildinfo')).mtimeMs),
+const timesMs = projects.map(
+  ({ path }) => statSync(join(root, dirname(path), 'dist/tsconfig.tsbuildinfo')).mtimeMs,
 );
+const builtMs = Math.max(...timesMs);
+if (builtMs >= startMs) steps.push(`compiled ${timesMs.filter((ms) => ms >= startMs).length} projects`);
 const [date, time] = new Date(builtMs).toISOString().split('T');
 const version = `${date.replaceAll('-', '')}.${time.slice(0, 8).replaceAll(':', '')}`;
 const versionFile = join(root, 'libs/runtime/dist/version.txt');
@@ -39,4 +43,9 @@ if (!existsSync(madeOfFile) || readFileSync(madeOfFile, 'utf8') !== madeOf) {
   const folders = projects.map(({ path }) => dirname(path));
   await bundle(folders.filter((path) => existsSync(join(root, path, 'dist/run.js'))));
   writeFileSync(madeOfFile, madeOf);
+  steps.push('bundled the apps');
 }
+
+const seconds = ((Date.now() - startMs) / 1000).toFixed(1);
+// Not to stdout, which belongs to the command for which this builds.
+console.error(`Build: ${steps.length === 0 ? 'nothing to do' : steps.join(', ')} (${seconds} s)`);

@@ -52,6 +52,7 @@ function readProjects() {
       root: folder,
       tag: tags[0],
       doors: Object.keys(exports),
+      isTested: !isProject || nx?.targets?.test !== undefined,
       dependencies: ownOf(declared.dependencies),
       devDependencies: ownOf(declared.devDependencies),
       /** Imported projects, by the kind of dependency that each must be. */
@@ -114,6 +115,8 @@ function checkFile(projects, path) {
   const project = projectOf(projects, path);
   if (project.tag !== 'testing' && isBuilt(project, path) && isTestSupport.test(path))
     faults.push(`${path}: test support belongs in ${project.root}/test, which is not built`);
+  if (!project.isTested && /\.(spec|int|e2e|fault)\.ts$/.test(path))
+    faults.push(`${project.root}/package.json: has tests, but no target "test" with which Nx runs them`);
   const text = read(path);
   for (const { target, line } of importsOf(text)) {
     const at = `${path}:${line}`;

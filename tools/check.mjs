@@ -1,117 +1,82 @@
-// `npm run check -- [names]`: runs all checks or the named ones, two at a time, and prints at most 30 lines
-// for each that fails. A script in package.json named `check:…` is a check too. Ends with `N passed, N
-// failed`.
+// `npm run check -- [names]`: runs all checks or the named ones with Nx, which skips those whose inputs have
+// not changed since they passed. project.json lists the checks and their inputs. Prints at most 30 lines for
+// each that fails, and ends with `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 import { MOST_LINES, bounded } from './step-results.mjs';
 
 const root = join(import.meta.dirname, '..');
-const atOnce = 2;
-const deadlineMs = 5 * 60_000;
+const cache = join(root, '.nx/cache');
+const PROJECT = 'svc';
+const deadlineMs = 10 * 60_000;
+const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-const env = {
-  ...process.env,
-  PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
-  NO_COLOR: '1',
-  NX_DAEMON: 'false',
-};
-delete env.FORCE_COLOR;
-
-/** Checks in starting order. `after` names a check that must have ended, regardless of its result. */
-const all = [
-  { name: 'types', commands: ['node tools/build.mjs', 'tsc -p tsconfig.json'] },
-  { name: 'format', commands: ['prettier --check --cache --log-level warn .'] },
-  { name: 'boundaries', commands: ['node tools/check-boundaries.mjs'] },
-  { name: 'rooms', commands: ['node tools/check-rooms.mjs'] },
-  { name: 'names', commands: ['node tools/check-names.mjs'] },
-  { name: 'text', commands: ['node tools/check-text.mjs'] },
-  { name: 'lockfile', commands: ['node tools/check-lockfile.mjs'] },
-  { name: 'the checks themselves', commands: ['node tools/check.selftest.mjs'] },
-  // Tests and generated code are type-checked against the declarations that the build writes.
-  { name: 'lint', commands: ['oxlint --format unix'], after: 'types' },
-  { name: 'unused', commands: ['knip --no-progress --no-config-hints'], after: 'types' },
-  ...scriptChecks(),
-];
+const all = readJson(join(root, 'project.json')).targets.check.dependsOn;
 const named = process.argv.slice(2);
-const unknown = named.filter((name) => !all.some((check) => check.name === name));
+const unknown = named.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
-  console.error(`Unknown check ${unknown.join(', ')}. Checks: ${all.map(({ name }) => name).join(', ')}`);
+  console.error(`Unknown check ${unknown.join(', ')}. Checks: ${all.join(', ')}`);
   process.exit(2);
 }
-const checks = all.filter(({ name }) => named.length === 0 || named.includes(name));
-const isChosen = (name) => checks.some((check) => check.name === name);
+const checks = named.length > 0 ? named : all;
 
-function scriptChecks() {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const names = Object.keys(scripts).filter((name) => name.startsWith('check:'));
-  return names.map((name) => ({
-    name: name.slice('check:'.length),
-    commands: [`npm run --silent ${name}`],
-    after: 'types',
-  }));
-}
-
-/** Runs a command until it ends or its deadline passes: `{ code, output }`. */
-function run(command) {
-  return new Promise((resolve) => {
-    const [program, ...args] = command.split(' ');
-    const options = {
-      cwd: root,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: deadlineMs,
-      killSignal: 'SIGKILL',
-    };
-    const child = spawn(program, args, { ...options, shell: process.platform === 'win32' });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text) => (output += text));
-    child.on('error', (error) => resolve({ code: 1, output: `${program}: ${error.message}` }));
-    child.on('close', (code, signal) =>
-      resolve({ code, output: signal ? `${output}\nstopped by ${signal}` : output }),
-    );
+/** Runs the checks, and prints those that pass at once. Returns what Nx printed. */
+async function run() {
+  const nx = join(root, 'node_modules/nx/dist/bin/nx.js');
+  const args = [
+    'run-many',
+    `--projects=${PROJECT}`,
+    `--targets=${checks}`,
+    '--outputStyle=static-failures-only',
+  ];
+  const child = spawn(process.execPath, [nx, ...args], {
+    cwd: root,
+    env: { ...process.env, NX_TUI: 'false' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: deadlineMs,
   });
-}
-
-/** Runs a check and prints its line, with the output if it failed. */
-async function runCheck({ name, commands }) {
-  const start = performance.now();
-  const failures = [];
-  for (const command of commands) {
-    const { code, output } = await run(command);
-    if (code !== 0) failures.push(`$ ${command}\n${output.trim()}`);
+  const lines = [];
+  createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
+  for await (const line of createInterface({ input: child.stdout })) {
+    const text = stripVTControlCharacters(line);
+    lines.push(text);
+    const [, name, cached] = /^✔ +nx run svc:(\S+)( +\[.*cache.*\])?/.exec(text) ?? [];
+    if (checks.includes(name)) console.log(`ok    ${name}${cached ? ' (unchanged)' : ''}`);
   }
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  console.log(`${failures.length === 0 ? 'ok  ' : 'FAIL'}  ${name} (${seconds} s)`);
-  const text = bounded(failures.join('\n'), MOST_LINES - 1);
-  if (text !== '') console.log(text.replaceAll(/^(?=.)/gm, '      '));
-  return failures.length === 0;
+  return lines;
 }
 
-/** Starts checks when a slot is free and their predecessors have ended. */
-async function runAll() {
-  const waiting = [...checks];
-  const running = new Map();
-  const ended = new Map();
-  while (ended.size < checks.length) {
-    const next = waiting.find(({ after }) => !isChosen(after) || ended.has(after));
-    if (next && running.size < atOnce) {
-      waiting.splice(waiting.indexOf(next), 1);
-      running.set(
-        next.name,
-        runCheck(next).then((passed) => ({ name: next.name, passed })),
-      );
-      continue;
-    }
-    const { name, passed } = await Promise.race(running.values());
-    running.delete(name);
-    ended.set(name, passed);
-  }
-  return [...ended.values()];
+/** The results of the tasks that ran, by name. */
+function resultsSince(startMs) {
+  const { run: last, tasks } = readJson(join(cache, 'run.json'));
+  if (Date.parse(last.startTime) < startMs) throw new Error('Nx did not run');
+  return new Map(tasks.map((task) => [task.target, task]));
 }
 
-const results = await runAll();
-const passed = results.filter(Boolean).length;
-console.log(`${passed} passed, ${results.length - passed} failed`);
-process.exitCode = passed === results.length ? 0 : 1;
+/** Prints a check that failed, with the end of its output. */
+function printFailure(name, hash) {
+  const output = readFileSync(join(cache, 'terminalOutputs', hash), 'utf8').replaceAll('\r', '');
+  console.log(`FAIL  ${name}`);
+  console.log(
+    bounded(stripVTControlCharacters(output).trim(), MOST_LINES - 1).replaceAll(/^(?=.)/gm, '      '),
+  );
+}
+
+const startMs = Date.now();
+const printed = await run();
+try {
+  const results = resultsSince(startMs);
+  const failed = [...results].filter(([, { status }]) => status !== 0);
+  for (const [name, { hash }] of failed) printFailure(name, hash);
+  const missing = checks.filter((name) => !results.has(name));
+  if (missing.length > 0) console.log(`Not run, because the build failed: ${missing.join(', ')}`);
+  const passed = checks.filter((name) => results.get(name)?.status === 0).length;
+  console.log(`${passed} passed, ${checks.length - passed} failed`);
+  process.exitCode = passed === checks.length ? 0 : 1;
+} catch (error) {
+  console.log(printed.join('\n'));
+  throw error;
+}

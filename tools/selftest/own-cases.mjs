@@ -48,6 +48,7 @@ export const own = [
   ['boundaries', 'libs/b/src/around.ts', "import '../../c/src/index.js';\n", 'leaves libs/b'],
   ['boundaries', 'libs/b/src/star.ts', "export * from './ring.js';\n", 'export * is forbidden'],
   ['boundaries', 'libs/b/src/query.ts', "import pg from 'pg';\n", 'only a .store file may import pg'],
+  ['boundaries', 'libs/b/src/untested.spec.ts', 'export {};\n', 'libs/b/package.json: has tests, but no'],
   [
     'boundaries',
     'libs/a/src/undeclared.ts',
