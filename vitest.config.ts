@@ -1,6 +1,6 @@
-import { globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -34,12 +34,18 @@ function repeating(patterns: string[]): string[] {
  */
 const kinds = ['fault', 'hostile', 'int', 'e2e', 'cluster', 'spec'];
 
-/**
- * What takes longest and is short: processes that start again and again, and suites that stand in other
- * files.
- */
-const SLOW =
-  /\/(?:start|refused-start|stop|audit|money-limits|shared-ledger|usage-history|redis-limiter|solana-histories)\.\w+\.ts$/;
+/** About how many seconds the slowest files take when others run beside them; the rest take less. */
+const SECONDS = new Map<string, number>(
+  Object.entries(
+    JSON.parse(readFileSync(join(import.meta.dirname, 'tools/slow-tests.json'), 'utf8')) as Record<
+      string,
+      number
+    >,
+  ),
+);
+for (const path of SECONDS.keys())
+  if (!existsSync(join(import.meta.dirname, path)))
+    throw new Error(`tools/slow-tests.json has ${path}, which does not exist`);
 
 /** A file that mostly waits takes as long as this number of other files. */
 const FILES_PER_WAIT = 6;
@@ -54,9 +60,10 @@ class LongestFirst extends BaseSequencer {
       .map((file) => ({
         file,
         place: kinds.findIndex((kind) => file.moduleId.includes(`.${kind}.`)),
-        bytes: SLOW.test(file.moduleId) ? Number.MAX_SAFE_INTEGER : statSync(file.moduleId).size,
+        seconds: SECONDS.get(relative(import.meta.dirname, file.moduleId)) ?? 0,
+        bytes: statSync(file.moduleId).size,
       }))
-      .toSorted((a, b) => a.place - b.place || b.bytes - a.bytes);
+      .toSorted((a, b) => a.place - b.place || b.seconds - a.seconds || b.bytes - a.bytes);
     const first = kinds.indexOf('int');
     const waiting = ranked.filter(({ place }) => place < first);
     const others = ranked.filter(({ place }) => place >= first);
@@ -111,9 +118,9 @@ export default defineConfig(({ mode }) => {
       env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      // Each file has servers and ports of its own, so files may run side by side: five on two processors,
-      // because a file spends half of its time waiting for outages, deadlines and other processes.
-      maxWorkers: PROCESSORS + 3,
+      // Each file has servers and ports of its own, so files may run side by side: six on two processors,
+      // because a file spends most of its time waiting for outages, deadlines and other processes.
+      maxWorkers: PROCESSORS + 4,
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
       sequence: { sequencer: LongestFirst },

@@ -1,0 +1,143 @@
+// The published OpenAPI descriptions, as validators of responses.
+import { type OpenApiAudience, openApiDocument, resolveResponse } from '@svc/contracts';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+export interface Media {
+  readonly schema: object;
+}
+interface Header {
+  readonly required?: boolean;
+  readonly schema: { readonly type: 'string' | 'integer' };
+}
+interface Answer {
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content: Readonly<Record<string, Media>>;
+}
+interface Operation {
+  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>;
+}
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+/** Headers of the connection and of the representation, which are defined by HTTP and not by OpenAPI. */
+const OF_HTTP = new Set(['connection', 'content-length', 'content-type', 'keep-alive', 'transfer-encoding']);
+
+/** Allowed statuses of a port for undescribed routes and methods. */
+const NOT_OFFERED = new Set([404, 405]);
+/** The caller is identified even for unknown paths and methods. */
+const NOT_OFFERED_TO_CALLERS = new Set([...NOT_OFFERED, 429]);
+
+export const NOT_OFFERED_MEDIA: Media = {
+  schema: {
+    $ref: '#/components/schemas/Error',
+    properties: {
+      code: { enum: ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED'] },
+    },
+  },
+};
+
+/** What one port publishes. Vitest keeps this module for all files of a worker, with its compiled schemas. */
+class Description {
+  private readonly paths: readonly { readonly pattern: RegExp; readonly methods: Paths[string] }[];
+  private readonly headers: ReadonlyMap<string, Header>;
+  private readonly ajv = new Ajv2020({ strict: false });
+  private readonly document: object;
+  private readonly validators = new Map<object, ValidateFunction>();
+
+  constructor(
+    audience: OpenApiAudience,
+    private readonly base: string,
+  ) {
+    addFormats.default(this.ajv);
+    const document = openApiDocument({ audience, version: '19700101.000000' });
+    this.document = document;
+    this.ajv.addSchema({ $id: 'document', ...document });
+    const { headers } = document['components'] as { headers: Record<string, Header> };
+    this.headers = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
+    // A literal path takes precedence over a matching one with parameters.
+    this.paths = Object.entries(document['paths'] as Paths)
+      .toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')))
+      .map(([path, methods]) => ({ pattern: patternOf(path), methods }));
+  }
+
+  /**
+   * The published description of a response. Without one: `not offered` if the status is allowed for an
+   * undescribed route or method, otherwise `nothing`.
+   */
+  find(method: string, url: URL, status: number): Answer | 'not offered' | 'nothing' {
+    const path = url.pathname.slice(this.base.length);
+    const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
+    const operation = methods?.[method.toLowerCase()];
+    const notOffered = operation ? NOT_OFFERED : NOT_OFFERED_TO_CALLERS;
+    const response = operation?.responses[status];
+    if (response) return resolveResponse(this.document, response);
+    return notOffered.has(status) ? 'not offered' : 'nothing';
+  }
+
+  headerFaults({ headers }: Answer, response: Response): string[] {
+    const promised = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+    const undescribed = [...response.headers.keys()].filter(
+      (name) => !promised.has(name) && !OF_HTTP.has(name),
+    );
+    const missing = [...promised].filter(
+      (name) => this.headers.get(name)?.required === true && !response.headers.has(name),
+    );
+    const numbers = [...promised].filter((name) => this.headers.get(name)?.schema.type === 'integer');
+    const bad = numbers.filter((name) => !/^\d+$/.test(response.headers.get(name) ?? '0'));
+    return [
+      ...undescribed.map((name) => `has the header ${name}`),
+      ...missing.map((name) => `lacks the header ${name}`),
+      ...bad.map((name) => `has ${name}: ${response.headers.get(name)}`),
+    ];
+  }
+
+  bodyFaults(schema: object, value: unknown): string[] {
+    const validate = this.validatorOf(schema);
+    validate(value);
+    return (validate.errors ?? []).map(
+      ({ instancePath, message }) => `body${instancePath} ${String(message)}`,
+    );
+  }
+
+  private validatorOf(schema: object): ValidateFunction {
+    const found = this.validators.get(schema);
+    if (found) return found;
+    const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object;
+    const validate = this.ajv.compile(local);
+    this.validators.set(schema, validate);
+    return validate;
+  }
+}
+
+/** Model names may contain slashes. */
+function patternOf(path: string): RegExp {
+  return new RegExp(
+    `^${path
+      .replaceAll(/[.]/g, '\\.')
+      .replaceAll('{model}', '.+')
+      .replaceAll(/\{\w+\}/g, '[^/]+')}$`,
+  );
+}
+
+const descriptions = new Map<string, Description>();
+
+/** The description that publishes a path, if one does. */
+export function descriptionOf(pathname: string): Description | undefined {
+  const [base, audience] = pathname.startsWith('/api/v1/')
+    ? (['/api/v1', 'public'] as const)
+    : (['', 'operator'] as const);
+  if (base === '' && !/^\/(operator\/v1\/|healthz$|readyz$)/.test(pathname)) return undefined;
+  const description = descriptions.get(base) ?? new Description(audience, base);
+  descriptions.set(base, description);
+  return description;
+}
+
+export function mediaOf({ content }: Answer, type: string): Media | undefined {
+  return content[type] ?? content[type.split(';')[0] ?? ''] ?? content['*/*'];
+}
+
+/** The JSON of an event has to match one of the alternatives of its data. */
+export function eventSchemaOf({ schema }: Media): object {
+  const { data } = (schema as { properties: { data: { anyOf: { contentSchema: object }[] } } }).properties;
+  return data.anyOf[0]?.contentSchema ?? {};
+}
