@@ -16,7 +16,7 @@ const NEVER_CHARGED = 'never charged: ';
 const isGivenBack = (reference: string): boolean => reference.startsWith(NEVER_CHARGED);
 
 /** A credit or a refund that the operator requested under a reference. */
-export interface Asked {
+export interface OperatorRequest {
   readonly path: 'credits' | 'refunds';
   readonly body: { readonly reference: string; readonly usd?: string; readonly requestId?: string };
   /** Whether the response arrived. Without it the outcome is unknown. */
@@ -42,7 +42,7 @@ export class Reconciliation {
   readonly refused = new Set<string>();
   /** Requests that were sent, whatever their end. */
   sent = 0;
-  readonly asked = new Map<string, Asked>();
+  readonly asked = new Map<string, OperatorRequest>();
   /** The cost of each finished response, by key. */
   readonly spentByKey = new Map<string, number>();
   private readonly transfers = new Map<string, Transfer>();

@@ -30,7 +30,7 @@ interface Instruction {
 }
 
 /** A payment made by a client library, with its signer. */
-export interface Made {
+export interface SignedTransfer {
   readonly header: string;
   readonly wallet: SolanaWallet;
 }
@@ -47,11 +47,14 @@ export const wireOf = (header: string): Buffer =>
   Buffer.from((contentOf(header)['payload'] as { transaction: string }).transaction, 'base64');
 
 /** The same payment with another payload. */
-export const paying = ({ header }: Made, payload: unknown): unknown => ({ ...contentOf(header), payload });
+export const paying = ({ header }: SignedTransfer, payload: unknown): unknown => ({
+  ...contentOf(header),
+  payload,
+});
 
 /** The same payment with another message, signed again by the same wallet. */
 export async function reformed(
-  { header, wallet }: Made,
+  { header, wallet }: SignedTransfer,
   change: (message: Message) => void,
 ): Promise<unknown> {
   const { messageBytes } = getTransactionDecoder().decode(wireOf(header));

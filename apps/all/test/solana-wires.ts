@@ -1,19 +1,19 @@
-import { type Body, type Made, contentOf, paying, stranger, wireOf } from './solana-payments.js';
+import { type Body, type SignedTransfer, contentOf, paying, stranger, wireOf } from './solana-payments.js';
 
 /** The same payment with other terms. */
-const termed = ({ header }: Made, terms: Body): unknown => {
+const termed = ({ header }: SignedTransfer, terms: Body): unknown => {
   const content = contentOf(header);
   return { ...content, accepted: { ...(content['accepted'] as Body), ...terms } };
 };
 
 /** The same payment with modified transaction bytes. */
-const written = (made: Made, change: (wire: Buffer) => Buffer | string): unknown => {
+const written = (made: SignedTransfer, change: (wire: Buffer) => Buffer | string): unknown => {
   const wire = change(wireOf(made.header));
   return paying(made, { transaction: typeof wire === 'string' ? wire : wire.toString('base64') });
 };
 
 /** Invalid transactions, and payments with other terms. */
-export const HOSTILE_WIRES: readonly (readonly [string, string, (made: Made) => unknown])[] = [
+export const HOSTILE_WIRES: readonly (readonly [string, string, (made: SignedTransfer) => unknown])[] = [
   ['of nothing', 'INVALID_PAYMENT', (made) => written(made, () => '')],
   ['of what is no base64', 'INVALID_PAYMENT', (made) => written(made, () => '!!!!')],
   [

@@ -8,7 +8,7 @@ import { MIGRATIONS_DIR, migrate } from '@svc/storage';
 import { Balancer, type Target } from './balancer.js';
 import { environments } from './environment.js';
 import { freePorts } from './free-ports.js';
-import { KINDS, type Kind, type Replicas, type SharedSettings, kinds, mainOf } from './kinds.js';
+import { KINDS, type Kind, type ReplicaCounts, type SharedSettings, kinds, mainOf } from './kinds.js';
 import { ReplicaProcess } from './replica-process.js';
 
 export interface ClusterOptions {
@@ -16,7 +16,7 @@ export interface ClusterOptions {
   /** Further settings. Each process gets those that it reads. */
   readonly env?: Environment;
   /** Default: one of each kind. */
-  readonly replicas?: Replicas;
+  readonly replicas?: ReplicaCounts;
   /** The folder for logs and journals. */
   readonly folder: string;
   /** The balancer's address; default: free ports. */

@@ -31,7 +31,7 @@ export const KINDS = {
 } as const satisfies Record<string, KindOptions>;
 
 export type Kind = keyof typeof KINDS;
-export type Replicas = Readonly<Partial<Record<Kind, number>>>;
+export type ReplicaCounts = Readonly<Partial<Record<Kind, number>>>;
 
 export const kinds = Object.keys(KINDS) as readonly Kind[];
 
@@ -41,7 +41,7 @@ export function mainOf(kind: Kind): string {
 }
 
 /** `gateway=3,router=2` as numbers of replicas. Throws RangeError on anything unknown. */
-export function parseReplicas(text: string): Replicas {
+export function parseReplicas(text: string): ReplicaCounts {
   const replicas: Partial<Record<Kind, number>> = {};
   for (const part of text.split(',').filter((each) => each.trim() !== '')) {
     const [name = '', count = ''] = part.split('=').map((each) => each.trim());

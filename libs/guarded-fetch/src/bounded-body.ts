@@ -7,7 +7,7 @@ const FIRST_BYTES = 64 * 1024;
 /** Each chunk costs time whatever its size; 100 MB in normal network packets stay below this. */
 const MAX_PIECES = 100_000;
 
-export interface BodyOptions {
+export interface BoundedBodyOptions {
   /** `Content-Encoding` in lower case, empty for none. */
   readonly encoding: string;
   /** The most bytes, compressed and decompressed. */
@@ -20,7 +20,7 @@ export interface BodyOptions {
 /** The whole body, decompressed. Throws FetchRefused `too-large` or `encoding`, or the stream's error. */
 export async function readBody(
   body: Readable,
-  { encoding, limitBytes, announcedBytes, signal }: BodyOptions,
+  { encoding, limitBytes, announcedBytes, signal }: BoundedBodyOptions,
 ): Promise<Buffer> {
   if (encoding === '' || encoding === 'identity') {
     const received = new BoundedBytes(limitBytes, announcedBytes);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FetchRefused } from './fetch-refused.js';
-import { type Fetched, GuardedFetcher } from './guarded-fetch.js';
+import { type FetchedFile, GuardedFetcher } from './guarded-fetch.js';
 import { GuardedFetchModule } from './guarded-fetch.module.js';
 import { TestNetwork, type TestNetworkOptions } from '../test/testing.js';
 
@@ -40,7 +40,7 @@ function fetcherOn(more: Partial<TestNetworkOptions> = {}): {
   return { fetcher: new GuardedFetcher({}, network), network };
 }
 
-const outcome = (fetched: Promise<Fetched>): Promise<string> =>
+const outcome = (fetched: Promise<FetchedFile>): Promise<string> =>
   fetched.then(
     ({ bytes }) => bytes.toString(),
     (error: unknown) => (error instanceof FetchRefused ? error.reason : String(error)),

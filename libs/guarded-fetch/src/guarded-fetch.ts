@@ -32,7 +32,7 @@ export interface GuardedFetchOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Fetched {
+export interface FetchedFile {
   /** The final URL, after redirects. */
   readonly url: string;
   /** 200 to 299. */
@@ -63,7 +63,7 @@ export class GuardedFetcher {
   }
 
   /** GETs a URL, following redirects. Throws FetchRefused on anything but a success within the limits. */
-  async fetch(url: string, options: GuardedFetchOptions): Promise<Fetched> {
+  async fetch(url: string, options: GuardedFetchOptions): Promise<FetchedFile> {
     const { limitBytes, timeoutMs, accept = '*/*', signal } = options;
     assert(limitBytes > 0 && timeoutMs > 0, 'a fetch needs its limits');
     signal?.throwIfAborted();
@@ -83,7 +83,7 @@ export class GuardedFetcher {
     }
   }
 
-  private async follow(url: string, call: Call): Promise<Fetched> {
+  private async follow(url: string, call: Call): Promise<FetchedFile> {
     const seen = new Set<string>();
     let target = targetOf(url, this.rules);
     while (!seen.has(target.url.href) && seen.size <= this.maxRedirects) {
@@ -96,7 +96,7 @@ export class GuardedFetcher {
   }
 
   /** One request on a new connection: a pooled one would skip the check of its address. */
-  private async ask(target: Target, call: Call): Promise<Fetched | { location: string }> {
+  private async ask(target: Target, call: Call): Promise<FetchedFile | { location: string }> {
     let dialled = false;
     let hints = 0;
     const client = new Client(target.url.origin, {
@@ -146,7 +146,7 @@ async function answerOf(
   target: Target,
   { statusCode, headers, body }: Dispatcher.ResponseData,
   { limitBytes, signal }: Call,
-): Promise<Fetched | { location: string }> {
+): Promise<FetchedFile | { location: string }> {
   if (REDIRECTS.has(statusCode)) {
     if (typeof headers.location !== 'string') throw new FetchRefused('redirect');
     return { location: headers.location };

@@ -1,6 +1,6 @@
 export { FetchRefused, type RefusalReason } from './fetch-refused.js';
 export {
-  type Fetched,
+  type FetchedFile,
   GuardedFetcher,
   type GuardedFetchOptions,
   type GuardedFetchSettings,

@@ -1,6 +1,6 @@
 export { Infra, type InfraVariables } from './infra.js';
 export { LocalChain } from './local-chain.js';
-export { type Commitment, LocalSolana, NodeRefusal, silence } from './local-solana.js';
+export { type SolanaCommitment, LocalSolana, NodeRefusal, silence } from './local-solana.js';
 export { type PostgresTools, findPostgresTools } from './postgres-tools.js';
 export { Prometheus, type PrometheusOptions, type ScrapedProcess } from './prometheus.js';
 export type { Environment, Server } from './server.js';

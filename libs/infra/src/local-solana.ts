@@ -33,14 +33,14 @@ export const silence = Symbol('silence');
 /** What happens to submitted transactions: they are executed at once, only by `land()`, or lost. */
 type Reception = 'lands' | 'held' | 'lost';
 
-export type Commitment = 'processed' | 'confirmed' | 'finalized';
+export type SolanaCommitment = 'processed' | 'confirmed' | 'finalized';
 
-const COMMITMENTS: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
+const COMMITMENTS: readonly SolanaCommitment[] = ['processed', 'confirmed', 'finalized'];
 
 type Params = readonly unknown[];
 
 interface Options {
-  readonly commitment?: Commitment;
+  readonly commitment?: SolanaCommitment;
   readonly encoding?: string;
   readonly limit?: number;
   readonly sigVerify?: boolean;
@@ -54,7 +54,7 @@ const optionsOf = (params: Params): Options => params[1] ?? {};
  */
 export class LocalSolana {
   /** The commitment level of landed transactions. */
-  commitment: Commitment = 'finalized';
+  commitment: SolanaCommitment = 'finalized';
   reception: Reception = 'lands';
   interference: Interference = () => undefined;
   private held: string[] = [];

@@ -3,7 +3,7 @@ import { type KeySpend, type UsageDay, type UsageFilter, UsageHistory, type Usag
 import { UsageDaysStore } from './usage/usage-days.store.js';
 import { PostingProgress } from './posting/posting-progress.js';
 import {
-  type PageRequest,
+  type UsagePageRequest,
   UsageHistoryStore,
   type WalkFound,
   type WalkStep,
@@ -20,7 +20,7 @@ export class LocalUsageHistory extends UsageHistory {
     super();
   }
 
-  override async page(filter: UsageFilter, page: PageRequest): Promise<UsagePage> {
+  override async page(filter: UsageFilter, page: UsagePageRequest): Promise<UsagePage> {
     await this.progress.beforeRead();
     return this.history.page(filter, page);
   }

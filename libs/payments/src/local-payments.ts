@@ -24,7 +24,7 @@ import type { PaymentDesk } from './operator/payment-desk.js';
 import type { Payment, PaymentStore } from './records/payment.store.js';
 import type { PaymentWatch } from './settlement/payment-watch.js';
 import type { Rail } from './settlement/rail.js';
-import type { Settlement } from './settlement/settlement.js';
+import type { PaymentSettlement } from './settlement/settlement.js';
 
 /** Poll interval of a payment that a client waits for, and of all others. */
 const LOOK_MS = 500;
@@ -49,7 +49,7 @@ export interface PaymentParts {
   /** The chain of contract wallets, if configured. */
   readonly base: BaseChain | undefined;
   readonly store: PaymentStore;
-  readonly settlement: Settlement;
+  readonly settlement: PaymentSettlement;
   readonly watch: PaymentWatch;
   readonly desk: PaymentDesk;
   readonly audit: PaymentsAudit;

@@ -3,7 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Books, Payments } from '@svc/contracts';
 import { RootLogger, StartFault } from '@svc/runtime';
 import { Database } from '@svc/storage';
-import { AuditStore } from './audit/audit.store.js';
+import { PaymentAuditStore } from './audit/audit.store.js';
 import { PaymentsAudit } from './audit/payments-audit.js';
 import type { BaseChain } from './chains/base-chain.js';
 import { Facilitator } from './facilitator/facilitator.js';
@@ -15,7 +15,7 @@ import type { PaymentsConfig } from './payments.config.js';
 import { PaymentWatch } from './settlement/payment-watch.js';
 import { baseRail } from './settlement/base-rail.js';
 import type { Rail, Submission } from './settlement/rail.js';
-import { Settlement } from './settlement/settlement.js';
+import { PaymentSettlement } from './settlement/settlement.js';
 import { FacilitatorSubmission, OwnSubmission } from './settlement/submissions.js';
 
 /** The payments themselves. Needs the global modules of storage and logging; `books` provides `Books`. */
@@ -57,9 +57,9 @@ async function paymentsOf(
   ];
   if (rails.length === 0) return new NoPayments(missingOf(config));
   warnOfHalfSet(config, logger);
-  const settlement = new Settlement({ store, books, rails, logger, leaseMs: config.X402_LEASE_MS });
+  const settlement = new PaymentSettlement({ store, books, rails, logger, leaseMs: config.X402_LEASE_MS });
   const watch = new PaymentWatch({ store, rails });
-  const audits = new AuditStore(database);
+  const audits = new PaymentAuditStore(database);
   return new LocalPayments({
     waitMs,
     rails,

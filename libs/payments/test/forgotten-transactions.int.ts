@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Offered, offerOf } from './offers.js';
+import { type SignedOffer, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
 
 let fixture: PaymentFixture;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-const stateOf = async ({ authorization }: Offered): Promise<string | undefined> =>
+const stateOf = async ({ authorization }: SignedOffer): Promise<string | undefined> =>
   (await fixture.times.payment(authorization))?.state;
 
 /** Advances the time by minutes, and the service with it. */
@@ -22,9 +22,9 @@ async function goOn(minutes: number): Promise<void> {
 }
 
 /** Pending payments, sent one after another. */
-async function sent(count: number): Promise<Offered[]> {
+async function sent(count: number): Promise<SignedOffer[]> {
   const payers = await fixture.world.payers();
-  const offers: Offered[] = [];
+  const offers: SignedOffer[] = [];
   for (const from of payers.slice(0, count)) {
     const offered = await offerOf(fixture.world, from, 5);
     expect(await fixture.service.payments.topUp(offered.header)).toMatchObject({ state: 'open' });

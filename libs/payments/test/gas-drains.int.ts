@@ -1,6 +1,6 @@
 import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Offered, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
+import { type SignedOffer, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
 import { PAY_TO } from './played-chain.js';
 import { randomHex } from './simulated-chain.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.stop());
 
 /** A payment by a wallet with this code. */
-async function offeredBy(code: string): Promise<Offered> {
+async function offeredBy(code: string): Promise<SignedOffer> {
   const from = randomHex(20);
   await fixture.world.chain.call('anvil_setCode', [from, code]);
   await fixture.world.chain.call('evm_setAutomine', [true]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Offered, offerOf } from './offers.js';
+import { type SignedOffer, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
 
 /** More than the connections of a pool. */
@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-const statesOf = (offers: readonly Offered[]): Promise<(string | undefined)[]> =>
+const statesOf = (offers: readonly SignedOffer[]): Promise<(string | undefined)[]> =>
   Promise.all(offers.map(async ({ authorization }) => (await fixture.times.payment(authorization))?.state));
 
 describe('more parallel payments than a pool has connections', () => {
   it('are all sent at the first attempt, one after another, and credited', async () => {
     const payers = await fixture.world.payers();
-    const offers: Offered[] = [];
+    const offers: SignedOffer[] = [];
     while (offers.length < AT_ONCE)
       offers.push(await offerOf(fixture.world, payers[offers.length % payers.length] ?? '0x', 5));
     const outcomes = await Promise.allSettled(

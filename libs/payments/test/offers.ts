@@ -7,7 +7,7 @@ export const UNITS_PER_USD = 1_000_000n;
 const VALID_SECONDS = 300n;
 
 /** A payment as a client sends it. */
-export interface Offered {
+export interface SignedOffer {
   readonly header: string;
   readonly authorization: Authorization;
 }
@@ -17,7 +17,7 @@ export async function offerOf(
   chain: PlayedChain,
   from: Authorization['from'],
   usd: number,
-): Promise<Offered> {
+): Promise<SignedOffer> {
   const authorization = await chain.sign({
     network: BASE_NETWORK,
     asset: BASE_USDC,

@@ -14,7 +14,7 @@ import type { Fault, Plan, Step } from './history-steps.js';
 import { Died } from './mortal.js';
 import { PaymentProcess, playedRail } from './payment-process.js';
 import type { PaymentTimes } from './payment-times.js';
-import { type Offered, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
+import { type SignedOffer, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
 import { BLOCK_SECONDS, FORGED, type PlayedChain, useOf } from './played-chain.js';
 import { randomHex } from './simulated-chain.js';
 
@@ -47,7 +47,7 @@ export interface HistoryParts {
 /** One history: payers, their signed payments, two processes, and the outcome. */
 export class PaymentHistory {
   private payers: readonly Authorization['from'][] = [];
-  private readonly offered: Offered[] = [];
+  private readonly offered: SignedOffer[] = [];
   private readonly refused: Authorization[] = [];
   private readonly canceled = new Set<string>();
   private readonly processes: PaymentProcess[];
@@ -130,17 +130,20 @@ export class PaymentHistory {
     }
   }
 
-  private sign(of: number, usd: number): Promise<Offered> {
+  private sign(of: number, usd: number): Promise<SignedOffer> {
     return offerOf(this.parts.chain, this.payers[of] ?? '0x', usd);
   }
 
-  private async pay(at: number, offered: Offered): Promise<void> {
+  private async pay(at: number, offered: SignedOffer): Promise<void> {
     this.offered.push(offered);
     await this.send(at, offered);
   }
 
   /** The client's result; undefined if the process has died or a dependency is down. */
-  private async send(at: number, { header, authorization }: Offered): Promise<PaymentOutcome | undefined> {
+  private async send(
+    at: number,
+    { header, authorization }: SignedOffer,
+  ): Promise<PaymentOutcome | undefined> {
     try {
       const outcome = await this.process(at).payments.topUp(header);
       if (outcome.state === 'credited')
@@ -158,7 +161,7 @@ export class PaymentHistory {
     }
   }
 
-  private async payFaulty(at: number, good: Offered, fault: Fault): Promise<void> {
+  private async payFaulty(at: number, good: SignedOffer, fault: Fault): Promise<void> {
     const { authorization, header } = await this.faulty(good.authorization, fault);
     this.refused.push(authorization);
     const answer = await this.process(at)
@@ -179,13 +182,13 @@ export class PaymentHistory {
     this.parts.happened(answer);
   }
 
-  private async faulty(good: Authorization, fault: Fault): Promise<Offered> {
+  private async faulty(good: Authorization, fault: Fault): Promise<SignedOffer> {
     const { chain } = this.parts;
-    const of = (authorization: Authorization): Offered => ({
+    const of = (authorization: Authorization): SignedOffer => ({
       authorization,
       header: headerOf(authorization),
     });
-    const ofOther = (terms: object): Offered => ({ authorization: good, header: headerOf(good, terms) });
+    const ofOther = (terms: object): SignedOffer => ({ authorization: good, header: headerOf(good, terms) });
     switch (fault) {
       case 'too low':
         return of({ ...good, value: 5n * UNITS_PER_USD - 1n });
@@ -253,7 +256,7 @@ export class PaymentHistory {
     this.parts.happened('spent');
   }
 
-  private pick(which: number): Offered | undefined {
+  private pick(which: number): SignedOffer | undefined {
     return this.offered[which % Math.max(1, this.offered.length)];
   }
 
@@ -303,7 +306,7 @@ export class PaymentHistory {
    * Checks that chain, row, books and response agree on a payment. Returns the transaction of one that
    * arrived without being credited.
    */
-  private async ended({ header, authorization }: Offered): Promise<string | undefined> {
+  private async ended({ header, authorization }: SignedOffer): Promise<string | undefined> {
     const { chain, times } = this.parts;
     const used = await chain.used(authorization);
     const paid = used && !used.isCancel ? used.hash : undefined;

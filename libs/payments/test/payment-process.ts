@@ -1,7 +1,7 @@
 import { type Books, Problem } from '@svc/contracts';
 import { type RootLogger, createLogger } from '@svc/runtime';
 import type { Database } from '@svc/storage';
-import { AuditStore } from '../src/audit/audit.store.js';
+import { PaymentAuditStore } from '../src/audit/audit.store.js';
 import { PaymentsAudit } from '../src/audit/payments-audit.js';
 import { LocalPayments } from '../src/local-payments.js';
 import { PaymentDesk } from '../src/operator/payment-desk.js';
@@ -10,7 +10,7 @@ import { PaymentStore } from '../src/records/payment.store.js';
 import { baseRail } from '../src/settlement/base-rail.js';
 import { PaymentWatch } from '../src/settlement/payment-watch.js';
 import type { Rail } from '../src/settlement/rail.js';
-import { Settlement } from '../src/settlement/settlement.js';
+import { PaymentSettlement } from '../src/settlement/settlement.js';
 import { FacilitatorSubmission, OwnSubmission } from '../src/settlement/submissions.js';
 import type { Plan } from './history-steps.js';
 import { Life, mortal } from './mortal.js';
@@ -52,7 +52,7 @@ export class PaymentProcess {
   readonly life = new Life();
   readonly payments: LocalPayments;
   private readonly store: PaymentStore;
-  private readonly settlement: Settlement;
+  private readonly settlement: PaymentSettlement;
   private readonly rail: Rail;
 
   constructor({ database, books, areBooksThere, railOf }: Surroundings) {
@@ -61,7 +61,7 @@ export class PaymentProcess {
     this.rail = railOf(this.life, this.store);
     const rails = [this.rail];
     const { store } = this;
-    this.settlement = new Settlement({ store, books: reachable, rails, logger, leaseMs: MINUTE_MS });
+    this.settlement = new PaymentSettlement({ store, books: reachable, rails, logger, leaseMs: MINUTE_MS });
     this.payments = new LocalPayments({
       waitMs: 0,
       rails,
@@ -70,7 +70,7 @@ export class PaymentProcess {
       settlement: this.settlement,
       watch: new PaymentWatch({ store, rails }),
       desk: new PaymentDesk({ records: new PaymentListStore(database), store, settlement: this.settlement }),
-      audit: new PaymentsAudit({ rails, store: new AuditStore(database), books, log: logger.log }),
+      audit: new PaymentsAudit({ rails, store: new PaymentAuditStore(database), books, log: logger.log }),
       log: logger.log,
     });
   }

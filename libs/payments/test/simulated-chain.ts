@@ -8,7 +8,7 @@ const DEEPEST = 3;
 type Hex = `0x${string}`;
 
 /** A transaction that uses or cancels an authorization. */
-export interface Sent {
+export interface PendingTransaction {
   readonly hash: Hex;
   readonly authorization: Authorization;
   readonly isCancel: boolean;
@@ -21,9 +21,9 @@ export interface Block {
   readonly hash: Hex;
   readonly time: bigint;
   /** Transactions that had an effect. */
-  readonly done: readonly Sent[];
+  readonly done: readonly PendingTransaction[];
   /** Reverted transactions, which used a nonce of our signer. */
-  readonly reverted: readonly Sent[];
+  readonly reverted: readonly PendingTransaction[];
   /** Our signer's next nonce. */
   readonly nextNonce: number;
 }
@@ -49,7 +49,10 @@ export class View {
   }
 
   /** Where an authorization was used, up to this block. */
-  used(authorization: Authorization, until = this.head.number): { block: Block; sent: Sent } | undefined {
+  used(
+    authorization: Authorization,
+    until = this.head.number,
+  ): { block: Block; sent: PendingTransaction } | undefined {
     const use = useOf(authorization);
     for (const block of this.chain.blocksWith(use)) {
       if (block.number > until || this.block(block.number) !== block) continue;
@@ -72,7 +75,7 @@ export class SimulatedChain {
   private readonly blocks: Block[] = [
     { number: 0, hash: randomHex(32), time: 1_000_000n, done: [], reverted: [], nextNonce: 0 },
   ];
-  private readonly waiting = new Map<string, Sent>();
+  private readonly waiting = new Map<string, PendingTransaction>();
   private readonly uses = new Map<string, Block[]>();
   private readonly reverts = new Map<string, Block[]>();
   readonly now = new View(this);
@@ -110,7 +113,7 @@ export class SimulatedChain {
   }
 
   /** Accepts a transaction, unless its nonce is used, or a pending one with that nonce pays as much. */
-  send(sent: Sent): void {
+  send(sent: PendingTransaction): void {
     const { own } = sent;
     if (own) {
       if (own.nonce < this.head.nextNonce) return;
@@ -138,7 +141,7 @@ export class SimulatedChain {
   }
 
   /** The minable pending transactions: those of our signer by nonce, without a gap. */
-  private turn(): Sent[] {
+  private turn(): PendingTransaction[] {
     const all = [...this.waiting.values()];
     const turn = all.filter(({ own }) => own === undefined);
     let next = this.head.nextNonce;
@@ -151,10 +154,10 @@ export class SimulatedChain {
     return turn;
   }
 
-  private add(turn: readonly Sent[]): void {
+  private add(turn: readonly PendingTransaction[]): void {
     const time = this.head.time + BLOCK_SECONDS;
-    const done = new Map<string, Sent>();
-    const reverted: Sent[] = [];
+    const done = new Map<string, PendingTransaction>();
+    const reverted: PendingTransaction[] = [];
     for (const sent of turn) {
       this.waiting.delete(sent.hash);
       const use = useOf(sent.authorization);
@@ -177,4 +180,4 @@ export class SimulatedChain {
   }
 }
 
-const nonceOf = ({ own }: Sent): number => own?.nonce ?? 0;
+const nonceOf = ({ own }: PendingTransaction): number => own?.nonce ?? 0;

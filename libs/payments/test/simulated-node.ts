@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignedText } from '@svc/contracts';
-import { BaseChain, type Prepared, signerOf } from '../src/chains/base-chain.js';
+import { BaseChain, type PreparedTransaction, signerOf } from '../src/chains/base-chain.js';
 import {
   type Arrival,
   type Blocks,
@@ -14,7 +14,13 @@ import { Facilitator } from '../src/facilitator/facilitator.js';
 import type { Authorization } from '../src/header/payment-header.js';
 import type { Payment } from '../src/records/payment.store.js';
 import { FORGED, type FacilitatorMood, type NodeMood } from './played-chain.js';
-import { type Block, type Sent, type SimulatedChain, type View, randomHex } from './simulated-chain.js';
+import {
+  type Block,
+  type PendingTransaction,
+  type SimulatedChain,
+  type View,
+  randomHex,
+} from './simulated-chain.js';
 
 /** How long a hanging call takes to time out. */
 const HANG_MS = 2;
@@ -40,7 +46,7 @@ export class SimulatedNode extends BaseChain {
     private readonly chain: SimulatedChain,
     private readonly confirmations: number,
     /** Signed transactions of our signer, by their raw form. */
-    private readonly raws: Map<string, Sent>,
+    private readonly raws: Map<string, PendingTransaction>,
   ) {
     super({ rpcUrl: 'http://127.0.0.1:9', confirmations, maxFeeGwei: 1 });
     this.view = chain.now;
@@ -88,7 +94,11 @@ export class SimulatedNode extends BaseChain {
     return view.used(authorization) ? this.whereNow(payment) : { kind: 'gone' };
   }
 
-  override async prepare(authorization: Authorization, _signer: unknown, stuck?: Hex): Promise<Prepared> {
+  override async prepare(
+    authorization: Authorization,
+    _signer: unknown,
+    stuck?: Hex,
+  ): Promise<PreparedTransaction> {
     const { head } = await this.see();
     const before = stuck && this.raws.get(stuck);
     if (!before && (await this.try(authorization)) !== 'good') throw new ChainAway('it would be reverted');
@@ -143,7 +153,7 @@ export class SimulatedNode extends BaseChain {
     return word.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
   }
 
-  private wordOn(view: View, { block, sent }: { block: Block; sent: Sent }): ChainWord {
+  private wordOn(view: View, { block, sent }: { block: Block; sent: PendingTransaction }): ChainWord {
     if (view.head.number - block.number + 1 < this.confirmations) return { kind: 'young' };
     if (sent.isCancel) return { kind: 'never', reason: 'the authorization was canceled' };
     const { hash, authorization } = sent;

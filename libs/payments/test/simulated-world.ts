@@ -9,7 +9,7 @@ import {
   type Unsigned,
   type Use,
 } from './played-chain.js';
-import { type Sent, SimulatedChain, randomHex } from './simulated-chain.js';
+import { type PendingTransaction, SimulatedChain, randomHex } from './simulated-chain.js';
 import { SIGNER, SimulatedFacilitator, SimulatedNode } from './simulated-node.js';
 
 /** Histories on a chain simulated in this process. */
@@ -18,7 +18,7 @@ export class SimulatedWorld implements PlayedChain {
   private readonly chain = new SimulatedChain();
   readonly facilitator = new SimulatedFacilitator(this.chain);
   /** Signed transactions of our signer, by their raw form. */
-  private readonly raws = new Map<string, Sent>();
+  private readonly raws = new Map<string, PendingTransaction>();
   private readonly nodes: SimulatedNode[] = [];
 
   payers(): Promise<readonly Authorization['from'][]> {

@@ -72,7 +72,7 @@ export const solanaPlan: fc.Arbitrary<SolanaPlan> = fc.record({
   steps: fc.array(step, { minLength: 5, maxLength: 24, size: 'max' }),
 });
 
-interface Offered {
+interface SignedOffer {
   readonly header: string;
   readonly payer: SolanaPayer;
   readonly usd: number;
@@ -92,7 +92,7 @@ interface Parts {
  * One history of payments on Solana: payers, two processes, a faulty node, and forks if blocks are not final.
  */
 export class SolanaHistory {
-  private readonly offered: Offered[] = [];
+  private readonly offered: SignedOffer[] = [];
   private readonly processes: PaymentProcess[];
   private readonly books: Books;
   private payers: readonly SolanaPayer[] = [];
@@ -182,7 +182,7 @@ export class SolanaHistory {
     await this.send(number, offered);
   }
 
-  private async send(number: number, offered: Offered): Promise<void> {
+  private async send(number: number, offered: SignedOffer): Promise<void> {
     try {
       const { state, paymentId } = await this.process(number).payments.topUp(offered.header);
       offered.id = paymentId;
@@ -224,11 +224,11 @@ export class SolanaHistory {
     world.chain.ledger.forget(payment.transaction);
   }
 
-  private pick(picked: number): Offered | undefined {
+  private pick(picked: number): SignedOffer | undefined {
     return this.offered[picked % Math.max(1, this.offered.length)];
   }
 
-  private async rowOf({ id }: Offered) {
+  private async rowOf({ id }: SignedOffer) {
     return id === undefined ? undefined : this.parts.times.byId(id);
   }
 

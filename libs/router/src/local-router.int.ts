@@ -2,7 +2,7 @@ import { Catalog } from '@svc/catalog';
 import type { ChunkStream, InferenceRouter } from '@svc/contracts';
 import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Asked, type Reply, TestBackend, saying } from '../test/backend.js';
+import { type BackendRequest, type Reply, TestBackend, saying } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
 import { catalogFile, catalogOf, eventually, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
@@ -183,11 +183,11 @@ describe('a backend that fails rests', () => {
   let router: InferenceRouter;
   let stop: () => Promise<void>;
 
-  const isStrange = ({ body }: Asked): boolean => body.includes('"strange"');
+  const isStrange = ({ body }: BackendRequest): boolean => body.includes('"strange"');
   const answer = saying({ choices: [{ index: 0 }] });
 
   /** Makes the preferred backend fail for matching requests. */
-  const failing = (reply: Reply, when: (asked: Asked) => boolean): Reply => {
+  const failing = (reply: Reply, when: (asked: BackendRequest) => boolean): Reply => {
     return (response, asked) => (when(asked) ? reply : answer)(response, asked);
   };
 

@@ -3,17 +3,17 @@ import { text } from 'node:stream/consumers';
 import { TestServer } from '@svc/testing';
 
 /** A request that the backend received. */
-export interface Asked {
+export interface BackendRequest {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-export type Reply = (response: ServerResponse, asked: Asked) => void | Promise<void>;
+export type Reply = (response: ServerResponse, asked: BackendRequest) => void | Promise<void>;
 
 /** A server that responds as a test directs. */
 export class TestBackend {
-  readonly asked: Asked[] = [];
+  readonly asked: BackendRequest[] = [];
   /** Responses whose connection ended too early. */
   cut = 0;
 

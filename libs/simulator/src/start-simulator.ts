@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Cancellation, RequestRecord } from './engine/log.js';
+import type { Cancellation, LoggedRequest } from './engine/log.js';
 import { DEFAULT_OPTIONS, optionFaults } from './engine/options.js';
 import type { SimulatorOptions } from './engine/options.js';
 import type { Overrides } from './request/overrides.js';
@@ -15,7 +15,7 @@ export interface Simulator {
   /** Requests whose client disconnected, oldest first. */
   readonly cancellations: () => Cancellation[];
   /** Recent chat requests, oldest first. */
-  readonly requests: () => RequestRecord[];
+  readonly requests: () => LoggedRequest[];
   readonly stats: () => Stats;
   /** Sets the default settings of requests from now on or, with `count`, of that many requests. */
   readonly setFaults: (defaults: Overrides, count?: number) => void;

@@ -1,5 +1,5 @@
 export { type LocalIdentity, localIdentity } from './local-identity.js';
 export { overWire } from './over-wire.js';
 export { isLong, repeats } from './repeats.js';
-export { RunningProcess, type ProcessOptions } from './running-process.js';
+export { RunningProcess, type ProgramOptions } from './running-process.js';
 export { TestServer } from './test-server.js';

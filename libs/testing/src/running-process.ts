@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** How long a process may take to become ready, and to stop. */
 const DEADLINE_MS = 60_000;
 
-export interface ProcessOptions {
+export interface ProgramOptions {
   /** The compiled main of the process. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
@@ -34,14 +34,14 @@ export class RunningProcess {
    * Starts it and resolves with the match when its output matches; rejects with its output if it ends before.
    */
   static async start(
-    options: ProcessOptions,
+    options: ProgramOptions,
     ready: RegExp,
   ): Promise<{ service: RunningProcess; match: RegExpExecArray }> {
     const service = RunningProcess.spawn(options);
     return { service, match: await service.matching(ready) };
   }
 
-  static spawn({ main, env, uid, ownGroup = false }: ProcessOptions): RunningProcess {
+  static spawn({ main, env, uid, ownGroup = false }: ProgramOptions): RunningProcess {
     const child = spawn(process.execPath, [main], {
       env: { ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 /** A task that waits on behalf of an account. */
-export interface Waiting {
+export interface QueuedTask {
   readonly account: string;
 }
 
@@ -8,7 +8,7 @@ export interface Waiting {
  * next task is the oldest of the account with the fewest running; among equals, of the account served least
  * recently.
  */
-export class FairQueue<Task extends Waiting> {
+export class FairQueue<Task extends QueuedTask> {
   readonly #waiting = new Map<string, Task[]>();
   readonly #running = new Map<string, number>();
   #size = 0;

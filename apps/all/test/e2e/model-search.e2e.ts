@@ -3,7 +3,7 @@ import { chunksOf, eventually } from '../answers.js';
 import { Platform } from '../platform.js';
 import { type Script, ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 import { Engine, ORDER } from '../search-engine.js';
-import { type Seen, seenOf } from '../seen-answer.js';
+import { type SeenResponse, seenOf } from '../seen-answer.js';
 
 const engine = new Engine();
 let scripted: ScriptedBackend;
@@ -44,7 +44,7 @@ const ask = (message: string | { content: string }, rest: object = {}, parameter
   ...rest,
 });
 
-async function said(apiKey: string, body: object): Promise<Seen> {
+async function said(apiKey: string, body: object): Promise<SeenResponse> {
   const response = await platform.chat(apiKey, body);
   expect(response.status).toBe(200);
   return seenOf(response);
@@ -187,7 +187,7 @@ interface Case {
   readonly script: readonly Script[];
   readonly tools?: readonly object[];
   /** The client's view. */
-  readonly expected: Partial<Seen>;
+  readonly expected: Partial<SeenResponse>;
   /** The query; undefined if there is no search. */
   readonly query?: string;
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster, type ClusterOptions, type Replicas } from '@svc/cluster';
+import { Cluster, type ClusterOptions, type ReplicaCounts } from '@svc/cluster';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { Deployment, OPERATOR_TOKEN } from '../deployment.js';
@@ -30,7 +30,7 @@ export class ClusterDeployment extends Deployment {
   }
 
   static async start(
-    replicas: Replicas,
+    replicas: ReplicaCounts,
     env: Readonly<Record<string, string>> = {},
   ): Promise<ClusterDeployment> {
     const [infra, simulator] = [await temporaryInfra(), await startSimulator({ port: 0 })];

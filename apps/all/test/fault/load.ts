@@ -5,7 +5,7 @@ import { TEST_MODEL } from '../platform.js';
 import type { Payer } from '../payers.js';
 import type { Random } from '../random.js';
 import { costOfStream } from './open-streams.js';
-import { type Asked, type Reconciliation, nanoCost } from '../reconciliation.js';
+import { type OperatorRequest, type Reconciliation, nanoCost } from '../reconciliation.js';
 
 /** More than the sum of all timeouts of a request, on any machine. */
 const DEADLINE_MS = 60_000;
@@ -120,7 +120,7 @@ export class Load {
     }
     const reference = `${name}-${(this.operations += 1)}`;
     const refundable = random.chance(0.3) ? this.refundable(payer) : undefined;
-    const asked: Asked =
+    const asked: OperatorRequest =
       refundable === undefined
         ? { path: 'credits', body: { reference, usd: payer.creditUsd }, isConfirmed: false }
         : { path: 'refunds', body: { reference, requestId: refundable }, isConfirmed: false };

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { METRICS_TOKEN, startObservedCluster, startSale } from './stage.js';
-import { type Asked, TroubledLoad, troubledCatalog } from './troubled-load.js';
+import { type PlatformAddresses, TroubledLoad, troubledCatalog } from './troubled-load.js';
 
 const ASK = fileURLToPath(new URL('../../../../tools/observe/ask.mjs', import.meta.url));
 const TEST_MS = 600_000;
@@ -20,7 +20,7 @@ const note = isThere ? '' : ' (SKIPPED: there is no prometheus on the PATH)';
 async function askedUnderLoad(
   shape: 'all' | 'cluster',
   prometheus: Prometheus,
-  asked: Asked,
+  asked: PlatformAddresses,
 ): Promise<string> {
   const load = await TroubledLoad.start(asked);
   try {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster, type Replicas } from '@svc/cluster';
+import { Cluster, type ReplicaCounts } from '@svc/cluster';
 import { LocalChain, Prometheus, temporaryInfra } from '@svc/infra';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
@@ -39,7 +39,7 @@ export interface ObservedCluster {
 
 interface ObservedOptions {
   /** Default: one of each. */
-  readonly replicas?: Replicas;
+  readonly replicas?: ReplicaCounts;
   /** Additional settings of its processes. */
   readonly env?: Readonly<Record<string, string>>;
   /** The scrape interval of Prometheus; default: one second. */

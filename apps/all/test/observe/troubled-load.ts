@@ -39,7 +39,7 @@ interface Body {
 }
 
 /** The addresses for clients and the operator. */
-export interface Asked {
+export interface PlatformAddresses {
   readonly apiUrl: string;
   readonly operatorUrl: string;
   readonly operatorToken: string;
@@ -62,7 +62,7 @@ export class TroubledLoad {
   readonly seen = new Map<string, number>();
 
   private constructor(
-    private readonly asked: Asked,
+    private readonly asked: PlatformAddresses,
     keys: { readonly rich: string; readonly poor: string },
   ) {
     const { rich, poor } = keys;
@@ -80,7 +80,7 @@ export class TroubledLoad {
     ];
   }
 
-  static async start(asked: Asked): Promise<TroubledLoad> {
+  static async start(asked: PlatformAddresses): Promise<TroubledLoad> {
     const [rich, poor] = await Promise.all([accountOf(asked, '10.00'), accountOf(asked)]);
     return new TroubledLoad(asked, { rich, poor });
   }
@@ -144,7 +144,7 @@ export class TroubledLoad {
 }
 
 /** The key of a new account with this credit. */
-async function accountOf({ operatorUrl, operatorToken }: Asked, usd?: string): Promise<string> {
+async function accountOf({ operatorUrl, operatorToken }: PlatformAddresses, usd?: string): Promise<string> {
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const response = await fetch(operatorUrl + path, {
       method: 'POST',

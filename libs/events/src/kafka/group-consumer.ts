@@ -8,7 +8,7 @@ import { tracedBatch } from '../delivery/batch-trace.js';
 import type { Positions } from '../delivery/lag-watch.js';
 import { type LoggedEvent, deadTopic, parseEvents } from '../delivery/parse-events.js';
 import { FetchedBatches } from './fetched-batches.js';
-import { Heartbeat } from './heartbeat.js';
+import { MemberHeartbeat } from './heartbeat.js';
 import { brokerFault } from './kafka-client.js';
 import type { KafkaEventLog } from './kafka-event-log.js';
 import './stopped-runner.js';
@@ -80,7 +80,7 @@ export class GroupConsumer implements Consumer {
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #arrived: { readonly payloads: EachBatchPayload[]; readonly taken: Promise<void> } | undefined;
-  #heartbeat: Heartbeat | undefined;
+  #heartbeat: MemberHeartbeat | undefined;
   #hurry = Promise.withResolvers<void>();
   #handled = 0;
   #dead = 0;
@@ -243,7 +243,7 @@ export class GroupConsumer implements Consumer {
   async #take({ payloads, first, joins }: Fetched): Promise<void> {
     const { batchMax } = this.#options;
     const hurry = (this.#hurry = Promise.withResolvers<void>());
-    const heartbeat = (this.#heartbeat = new Heartbeat(first));
+    const heartbeat = (this.#heartbeat = new MemberHeartbeat(first));
     const batches = new FetchedBatches(payloads);
     try {
       for (let chunk = batches.next(batchMax); chunk.events.length > 0; chunk = batches.next(batchMax)) {
@@ -269,7 +269,7 @@ export class GroupConsumer implements Consumer {
   }
 
   /** Passes events to the handler until it succeeds. Returns false if this member no longer owns them. */
-  async #handle(parsed: Parsed, heartbeat: Heartbeat): Promise<boolean> {
+  async #handle(parsed: Parsed, heartbeat: MemberHeartbeat): Promise<boolean> {
     const { signal } = this.#stop;
     if (heartbeat.isLost) return false;
     try {

@@ -5,7 +5,7 @@ import { brokerFault } from './kafka-client.js';
 const EVERY_MS = 1_000;
 
 /** Keeps a member in its group while it handles its fetched events. */
-export class Heartbeat {
+export class MemberHeartbeat {
   readonly #payload: EachBatchPayload;
   readonly #timer: NodeJS.Timeout;
   #isRebalancing = false;

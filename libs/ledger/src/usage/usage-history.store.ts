@@ -6,7 +6,7 @@ import { SnapshotStore } from './snapshot.store.js';
 import { countEntries } from './usage-counts.store.js';
 import { type EntryRow, placeOf, usageEntry } from './usage-entries.js';
 
-export type PageRequest = Parameters<UsageHistory['page']>[1];
+export type UsagePageRequest = Parameters<UsageHistory['page']>[1];
 export type WalkStep = Parameters<UsageHistory['walk']>[1];
 export type WalkFound = Awaited<ReturnType<UsageHistory['walk']>>;
 
@@ -30,7 +30,7 @@ export class UsageHistoryStore {
   constructor(private readonly snapshots: SnapshotStore) {}
 
   /** Reads only the days of the page, so that a late page costs no more than an early one. */
-  page(filter: UsageFilter, { limit, page, order }: PageRequest): Promise<UsagePage> {
+  page(filter: UsageFilter, { limit, page, order }: UsagePageRequest): Promise<UsagePage> {
     const span = spanOf(filter);
     return this.snapshots.read(async (client) => {
       const days = await countEntries(client, { ...filter, ...span });

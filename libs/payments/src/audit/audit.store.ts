@@ -1,7 +1,13 @@
 import type { AuditScope, PaymentState } from '@svc/contracts';
 import type { Database } from '@svc/storage';
 import type { Blocks } from '../chains/chain.js';
-import { OPEN, type Payment, type PaymentRow, type Settled, paymentOf } from '../records/payment.store.js';
+import {
+  OPEN,
+  type Payment,
+  type PaymentRow,
+  type SettledTransfer,
+  paymentOf,
+} from '../records/payment.store.js';
 
 /** A payment as the audit sees it. */
 export interface AuditedPayment {
@@ -51,7 +57,7 @@ export interface PaymentsMark {
 const OVERLAP = `interval '10 minutes'`;
 
 /** The reads and marks of payment audits. */
-export class AuditStore {
+export class PaymentAuditStore {
   constructor(private readonly database: Database) {}
 
   /** Credited payments that the chain has in these blocks. */
@@ -138,7 +144,7 @@ export class AuditStore {
     return rows.map(paymentOf);
   }
 
-  async place(id: string, { block, blockHash }: Settled): Promise<void> {
+  async place(id: string, { block, blockHash }: SettledTransfer): Promise<void> {
     await this.database.query(
       'UPDATE payments.payments SET settled_block = $2, settled_block_hash = $3 WHERE id = $1',
       [id, block, blockHash],

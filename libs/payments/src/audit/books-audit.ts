@@ -1,6 +1,6 @@
 import { type Books, DEPOSITS_AT_ONCE, type PaymentRailName, type Transfer } from '@svc/contracts';
-import type { AuditStore, AuditedPayment } from './audit.store.js';
-import type { Findings } from './findings.js';
+import type { PaymentAuditStore, AuditedPayment } from './audit.store.js';
+import type { AuditFindings } from './findings.js';
 
 const NANO_PER_UNIT = 1_000n;
 
@@ -10,7 +10,7 @@ const PAYMENTS_AT_ONCE = 100;
 interface BooksAuditParts {
   readonly rail: PaymentRailName;
   readonly network: string;
-  readonly store: AuditStore;
+  readonly store: PaymentAuditStore;
   readonly books: Books;
 }
 
@@ -21,7 +21,7 @@ interface BooksAuditParts {
 export async function auditTransfers(
   { rail, network, store, books }: BooksAuditParts,
   after: bigint,
-  findings: Findings,
+  findings: AuditFindings,
 ): Promise<bigint> {
   let last = after;
   for (;;) {
@@ -66,7 +66,7 @@ function faultOf(
 export async function auditPayments(
   { network, store, books }: BooksAuditParts,
   since: Date | undefined,
-  findings: Findings,
+  findings: AuditFindings,
 ): Promise<void> {
   let after = 0n;
   for (;;) {

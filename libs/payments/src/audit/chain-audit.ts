@@ -8,8 +8,8 @@ import {
   type Statement,
 } from '../chains/chain.js';
 import type { Payment } from '../records/payment.store.js';
-import type { AuditStore, AuditedPayment } from './audit.store.js';
-import type { Findings } from './findings.js';
+import type { PaymentAuditStore, AuditedPayment } from './audit.store.js';
+import type { AuditFindings } from './findings.js';
 
 /** Unplaced payments located per audit. */
 const PLACED_AT_ONCE = 1_000;
@@ -32,8 +32,8 @@ export interface AuditedRail {
  */
 export async function auditStatement(
   { network, payTo, chain, statement }: AuditedRail & { readonly statement: Statement },
-  { store, blocks }: { readonly store: AuditStore; readonly blocks: Blocks },
-  findings: Findings,
+  { store, blocks }: { readonly store: PaymentAuditStore; readonly blocks: Blocks },
+  findings: AuditFindings,
 ): Promise<void> {
   for (const payment of await store.unplaced(network, PLACED_AT_ONCE)) {
     const word = await wordOf(payment, chain, findings);
@@ -66,8 +66,8 @@ export async function auditStatement(
  */
 export async function auditUndecided(
   { network }: AuditedRail,
-  store: AuditStore,
-  findings: Findings,
+  store: PaymentAuditStore,
+  findings: AuditFindings,
 ): Promise<void> {
   for (const { id, wallet, units } of await store.undecided(network))
     findings.wrong(
@@ -81,8 +81,8 @@ export async function auditUndecided(
  */
 export async function auditEach(
   { network, chain }: AuditedRail,
-  { store, since }: { readonly store: AuditStore; readonly since: Date | undefined },
-  findings: Findings,
+  { store, since }: { readonly store: PaymentAuditStore; readonly since: Date | undefined },
+  findings: AuditFindings,
 ): Promise<void> {
   let after = 0n;
   for (;;) {
@@ -108,7 +108,11 @@ export async function auditEach(
  * The status of a payment on its chain. If the node fails only for this payment, that is a finding; if it is
  * down, the audit ends.
  */
-async function wordOf(payment: Payment, chain: Chain, findings: Findings): Promise<ChainWord | undefined> {
+async function wordOf(
+  payment: Payment,
+  chain: Chain,
+  findings: AuditFindings,
+): Promise<ChainWord | undefined> {
   for (let asked = 1; ; asked += 1)
     try {
       return await chain.wordOf(payment);
@@ -130,7 +134,7 @@ function claim(
     credited,
     named,
     findings,
-  }: { credited: readonly AuditedPayment[]; named: readonly AuditedPayment[]; findings: Findings },
+  }: { credited: readonly AuditedPayment[]; named: readonly AuditedPayment[]; findings: AuditFindings },
 ): Arrival[] {
   const left = new Map<string, Arrival[]>();
   for (const arrival of arrivals) {

@@ -2,7 +2,7 @@
 const LISTED = 100;
 
 /** Collects an audit's findings. */
-export class Findings {
+export class AuditFindings {
   readonly mismatches: string[] = [];
   readonly unclaimed: string[] = [];
   unclaimedCount = 0;

@@ -4,9 +4,9 @@ import type { Logger } from '@svc/runtime';
 import { payments } from '@svc/telemetry';
 import type { Blocks, Statement } from '../chains/chain.js';
 import { type AuditedRail, auditEach, auditStatement, auditUndecided } from './chain-audit.js';
-import type { AuditStore } from './audit.store.js';
+import type { PaymentAuditStore } from './audit.store.js';
 import { auditPayments, auditTransfers } from './books-audit.js';
-import { Findings } from './findings.js';
+import { AuditFindings } from './findings.js';
 
 const NANO_PER_UNIT = 1_000n;
 
@@ -23,7 +23,7 @@ const MOMENT_MS = 1_500;
 
 interface AuditParts {
   readonly rails: readonly AuditedRail[];
-  readonly store: AuditStore;
+  readonly store: PaymentAuditStore;
   readonly books: Books;
   readonly log: Logger;
 }
@@ -105,10 +105,10 @@ export class PaymentsAudit {
   private async rail(
     rail: AuditedRail,
     scope: AuditScope,
-  ): Promise<{ audit: RailAudit; findings: Findings }> {
+  ): Promise<{ audit: RailAudit; findings: AuditFindings }> {
     const { store, books } = this.parts;
     const { network, chain } = rail;
-    const findings = new Findings();
+    const findings = new AuditFindings();
     const provedAt = await store.now();
     const mark = await store.mark(network);
     const since = scope === 'new' ? mark : undefined;
@@ -129,7 +129,7 @@ export class PaymentsAudit {
   private async statement(
     rail: AuditedRail & { readonly statement: Statement },
     proved: bigint | undefined,
-    findings: Findings,
+    findings: AuditFindings,
   ): Promise<Blocks> {
     const { store } = this.parts;
     const { blocksAtOnce } = rail.statement;
@@ -146,7 +146,7 @@ export class PaymentsAudit {
 function totalsOf(
   rail: PaymentRailName,
   { from, to }: { from: bigint; to: bigint },
-  findings: Findings,
+  findings: AuditFindings,
 ): RailAudit {
   return {
     rail,

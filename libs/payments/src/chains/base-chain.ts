@@ -60,7 +60,7 @@ type Sought = Pick<Payment<Authorization>, 'authorization' | 'seenBlock' | 'tran
 /** A facilitator may return any text. */
 const TRANSACTION_HASH = /^0x[0-9a-f]{64}$/i;
 
-export interface Prepared {
+export interface PreparedTransaction {
   readonly raw: Hex;
   readonly hash: Hash;
 }
@@ -225,7 +225,11 @@ export class BaseChain extends Chain {
    * and the same nonce, or the lowest missing nonce before that. No other transaction of the account may be
    * prepared until it is sent.
    */
-  async prepare(authorization: Authorization, signer: PrivateKeyAccount, stuck?: Hex): Promise<Prepared> {
+  async prepare(
+    authorization: Authorization,
+    signer: PrivateKeyAccount,
+    stuck?: Hex,
+  ): Promise<PreparedTransaction> {
     const prepared = await this.ask(async () => {
       const before = stuck && parseTransaction(stuck);
       const fees = higher(await this.client.estimateFeesPerGas(), before);

@@ -16,7 +16,7 @@ const FRESH_MS = 60_000;
 /** The id of a transaction on Base or Solana. */
 const NAME = /^(?:0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i;
 
-const Settled = z.object({
+const SettleResponse = z.object({
   success: z.boolean(),
   transaction: z.string().regex(NAME).optional().catch(undefined),
 });
@@ -76,7 +76,7 @@ export class Facilitator {
     const call =
       signed.network === SOLANA_NETWORK ? transferCall(signed, await this.feePayer()) : baseCall(signed);
     const bounds = { timeoutMs: SETTLE_MS, maxBytes: ANSWER_BYTES };
-    return Settled.parse(await postJson(`${this.url}/settle`, call, bounds)).transaction;
+    return SettleResponse.parse(await postJson(`${this.url}/settle`, call, bounds)).transaction;
   }
 
   private async askFeePayer(): Promise<string> {

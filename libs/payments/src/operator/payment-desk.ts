@@ -8,12 +8,12 @@ import {
 import { ChainAway } from '../chains/chain.js';
 import type { PaymentListStore } from '../records/payment-list.store.js';
 import type { PaymentStore } from '../records/payment.store.js';
-import type { Settlement } from '../settlement/settlement.js';
+import type { PaymentSettlement } from '../settlement/settlement.js';
 
 interface DeskParts {
   readonly records: PaymentListStore;
   readonly store: PaymentStore;
-  readonly settlement: Settlement;
+  readonly settlement: PaymentSettlement;
 }
 
 /** Operator actions on payments. Rejects: UNAVAILABLE if database or chain can't be reached. */

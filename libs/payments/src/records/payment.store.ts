@@ -102,7 +102,7 @@ const WATCHED = `interval '1 hour'`;
 const LOOK = `interval '5 seconds'`;
 
 /** Where a payment was paid on its chain. */
-export interface Settled {
+export interface SettledTransfer {
   readonly transaction: string;
   readonly units: bigint;
   readonly block?: bigint;
@@ -207,7 +207,7 @@ export class PaymentStore {
     );
   }
 
-  async confirm(id: string, { transaction, units, block, blockHash }: Settled): Promise<void> {
+  async confirm(id: string, { transaction, units, block, blockHash }: SettledTransfer): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET state = 'CONFIRMED', transaction = $2, settled_units = $3, settled_block = $4,
          settled_block_hash = $5, watched_at = now(), reason = NULL, updated_at = now()
@@ -252,7 +252,7 @@ export class PaymentStore {
   }
 
   /** Records that the chain still has a payment, and its new position if it has moved. */
-  async watched(id: string, to?: Settled): Promise<void> {
+  async watched(id: string, to?: SettledTransfer): Promise<void> {
     await this.database.query(
       `UPDATE payments.payments SET watched_at = now(), transaction = coalesce($2, transaction),
          settled_block = coalesce($3, settled_block), settled_block_hash = coalesce($4, settled_block_hash)

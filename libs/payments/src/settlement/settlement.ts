@@ -20,7 +20,7 @@ interface SettlementParts {
 }
 
 /** Advances payments to their end, step by step, according to the chain. */
-export class Settlement {
+export class PaymentSettlement {
   private readonly store: PaymentStore;
 
   constructor(private readonly parts: SettlementParts) {

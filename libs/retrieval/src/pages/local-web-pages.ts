@@ -7,7 +7,7 @@ import {
   WebPages,
   ExtractionFailed,
 } from '@svc/contracts';
-import { FetchRefused, type Fetched, type GuardedFetcher } from '@svc/guarded-fetch';
+import { FetchRefused, type FetchedFile, type GuardedFetcher } from '@svc/guarded-fetch';
 import { type JobCaller, JobFailed } from '@svc/threads';
 import { LRUCache } from 'lru-cache';
 import { BrowserFailed } from '../browser/devtools.js';
@@ -94,7 +94,7 @@ export class LocalWebPages extends WebPages {
     }
   }
 
-  private async fetched(url: string, signal: AbortSignal): Promise<Fetched> {
+  private async fetched(url: string, signal: AbortSignal): Promise<FetchedFile> {
     if (!URL.canParse(url)) throw new PageUnread('it is not a valid URL');
     const asked = new URL(url);
     // Checked before any request to the host.
@@ -150,7 +150,7 @@ export class LocalWebPages extends WebPages {
     }
   }
 
-  private async text(fetched: Fetched, account: string, signal: AbortSignal): Promise<WebPage> {
+  private async text(fetched: FetchedFile, account: string, signal: AbortSignal): Promise<WebPage> {
     const { url, contentType, bytes } = fetched;
     if (isHtml(contentType, bytes)) {
       const { title, text, date } = await this.pageText(fetched, account, signal);
@@ -165,7 +165,7 @@ export class LocalWebPages extends WebPages {
   }
 
   /** The text of the page as sent or, if it has none, as rendered by its scripts. */
-  private async pageText(fetched: Fetched, account: string, signal: AbortSignal): Promise<PageMarkdown> {
+  private async pageText(fetched: FetchedFile, account: string, signal: AbortSignal): Promise<PageMarkdown> {
     const { url, contentType, bytes } = fetched;
     const { reader, browser } = this.neighbours;
     const job = { bytes, contentType, url, textLimit: PAGE_CHARACTERS };

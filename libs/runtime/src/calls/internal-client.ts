@@ -1,6 +1,6 @@
 import { currentStep, neighbours } from '@svc/telemetry';
 import { type AnswerHeaders, Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
-import { HeartbeatMissed, type PoolOptions, type Replica, Replicas } from './replicas.js';
+import { HeartbeatMissed, type ReplicaOptions, type Replica, Replicas } from './replicas.js';
 
 /** If a second address fails as well, the cause is probably the call itself. */
 const ATTEMPTS = 2;
@@ -11,7 +11,7 @@ const ANSWER_LIMIT_BYTES = 16_777_216;
 /** Set on an internal response by a process that is stopping and has not done the call. */
 export const STOPPING_HEADER = 'x-svc-stopping';
 
-export interface NeighbourAddress extends PoolOptions {
+export interface NeighbourAddress extends ReplicaOptions {
   /** The URL without a path; for several replicas, their URLs separated by commas. */
   readonly url: string;
   /** The secret shared by the processes of a deployment. */

@@ -18,7 +18,7 @@ const CONNECTION_MS = 60_000;
 const REST_MS = 250;
 const MAX_REST_MS = 5_000;
 
-export interface PoolOptions {
+export interface ReplicaOptions {
   /** The most concurrent requests to one address; default: 128. */
   readonly connections?: number;
 }
@@ -37,7 +37,7 @@ export class Replica {
   private restsUntilMs = 0;
   private isTried = false;
 
-  constructor(url: string, { connections = CONNECTIONS }: PoolOptions) {
+  constructor(url: string, { connections = CONNECTIONS }: ReplicaOptions) {
     ({ origin: this.origin, host: this.address } = new URL(url));
     this.heartbeat = new Heartbeat(this.origin);
     this.pool = new Pool(this.origin, {
@@ -115,7 +115,7 @@ export class Replicas {
   private readonly ends: readonly (() => void)[];
 
   /** @param urls URLs without a path, separated by commas. */
-  constructor(urls: string, options: PoolOptions = {}) {
+  constructor(urls: string, options: ReplicaOptions = {}) {
     this.all = urls.split(',').map((url) => new Replica(url.trim(), options));
     if (this.all.length > 1) this.ticking = setInterval(() => this.tick(), TICK_MS).unref();
     this.ends = [

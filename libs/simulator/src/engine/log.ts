@@ -18,7 +18,7 @@ export interface Cancellation {
 export type Outcome = 'pending' | 'served' | 'refused' | 'fault' | 'cancelled';
 
 /** A chat request as it reached the simulator. */
-export interface RequestRecord {
+export interface LoggedRequest {
   readonly id: string;
   /** ISO 8601. */
   readonly at: string;
@@ -38,7 +38,7 @@ export interface RequestRecord {
   readonly completionTokens: number;
 }
 
-export type LogEntry = { -readonly [K in keyof RequestRecord]: RequestRecord[K] };
+export type LogEntry = { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] };
 
 /** The most characters of bodies kept, over all entries. */
 const MAX_BODY_TOTAL = 64 * 1024 * 1024;
@@ -77,7 +77,7 @@ export class RequestLog {
   }
 
   /** Oldest first. */
-  requests(): RequestRecord[] {
+  requests(): LoggedRequest[] {
     return [...this.#entries].map((entry) => ({ ...entry, headers: maskSecrets(entry.headers) }));
   }
 

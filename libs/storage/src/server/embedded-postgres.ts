@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StartFault } from '@svc/runtime';
 import { type StorageLogger, silent } from '../logger.js';
 import { freePort } from './free-port.js';
-import { type Launch, type Launched, adopt, launch, urlOf } from './launch.js';
+import { type Launch, type LaunchedServer, adopt, launch, urlOf } from './launch.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
 import { preparePostgresData } from './postgres-data.js';
 import { choosePostgresUser } from './postgres-user.js';
@@ -80,7 +80,7 @@ class RunningPostgres implements EmbeddedPostgres {
   #keeping: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
 
-  constructor(how: Launch, { pid, port, adopted }: Launched) {
+  constructor(how: Launch, { pid, port, adopted }: LaunchedServer) {
     this.#how = how;
     this.#pid = pid;
     this.#port = port;

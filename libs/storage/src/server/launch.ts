@@ -45,7 +45,7 @@ export interface Launch {
 }
 
 /** A server that accepts queries. */
-export interface Launched {
+export interface LaunchedServer {
   readonly pid: number;
   readonly port: number;
   /** Whether it was already running. */
@@ -53,7 +53,7 @@ export interface Launched {
 }
 
 /** Takes over the server running on the data, if there is one and it responds. */
-export async function adopt({ data, logger }: Launch): Promise<Launched | undefined> {
+export async function adopt({ data, logger }: Launch): Promise<LaunchedServer | undefined> {
   const running = await findPostmaster(data.folder);
   if (!running) return undefined;
   const isGone = async (): Promise<boolean> => !(await isPostmaster(data.folder, running.pid));
@@ -66,7 +66,7 @@ export async function adopt({ data, logger }: Launch): Promise<Launched | undefi
 export async function launch(
   { data, user, binary, logPath, logger, settings: own }: Launch,
   port: number,
-): Promise<Launched | undefined> {
+): Promise<LaunchedServer | undefined> {
   await giveTo(user, data.folder);
   const settings = Object.entries({ port, ...SETTINGS, ...own }).flatMap(([name, value]) => [
     '-c',
