@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contracts';
+import { retrying } from '@svc/runtime';
 import type { OutputHold, Shortage } from '../answer/answer.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import type { Meter } from '../tokens/meter.js';
@@ -8,8 +8,7 @@ import type { ChatHold } from './chat-hold.js';
 /** The longest tokens of common vocabularies. */
 const BYTES_PER_TOKEN_AT_MOST = 128;
 
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 1_000;
+const DELAYS = { firstMs: 100, lastMs: 1_000 };
 
 /** How long a response may wait for an unavailable ledger, and the signal that ends the wait. */
 export interface Patience {
@@ -60,18 +59,20 @@ export class ProgressiveHold implements OutputHold {
   private async cover(tokens: number): Promise<void> {
     const { hold, plan, patience } = this;
     const ahead = Math.min(tokens + hold.trancheTokens, plan.outputTokensAtMost);
-    const endMs = performance.now() + patience.patienceMs;
-    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)) {
+    const isAway = (error: unknown): boolean => error instanceof Problem && error.code === 'UNAVAILABLE';
+    const attempt = async (): Promise<void> => {
       try {
         await hold.cover(ahead, tokens);
-        return;
       } catch (error) {
-        if (!(error instanceof Problem && error.code === 'UNAVAILABLE')) throw error;
-        if (tokens <= hold.coveredTokens) return;
-        if (performance.now() + retryMs > endMs) throw error;
-        await sleep(retryMs, undefined, { signal: patience.signal });
+        if (!isAway(error) || tokens > hold.coveredTokens) throw error;
       }
-    }
+    };
+    await retrying(attempt, {
+      ...DELAYS,
+      deadlineMs: patience.patienceMs,
+      signal: patience.signal,
+      isFinal: (error) => !isAway(error),
+    });
   }
 
   /** Halfway to the end of the hold, or to the maximum of the response. */
