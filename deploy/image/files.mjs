@@ -57,23 +57,32 @@ async function filesOf(path) {
   return (await lstat(join(root, path))).isDirectory() ? list(path) : [path];
 }
 
-async function traced() {
-  const bundles = await list('dist');
-  // The packages in a bundle are those that its app's own modules import.
-  const apps = (await Promise.all((await readdir(join(root, 'apps'))).map((app) => list(`apps/${app}/dist`))))
-    .flat()
-    .filter((path) => ['main.js', 'run.js'].includes(basename(path)));
-  const libs = (
-    await Promise.all((await readdir(join(root, 'libs'))).map((lib) => list(`libs/${lib}/dist`)))
-  ).flat();
-  const threads = libs.filter((path) => basename(path) === 'thread.js');
+/** The files that these files import, and they themselves. */
+async function imported(paths) {
+  const options = { base: root, conditions: ['import', 'node'] };
   const { fileList } = await nodeFileTrace(
-    [...apps, ...threads, ...COMMANDS].map((path) => join(root, path)),
-    { base: root, conditions: ['import', 'node'] },
+    paths.map((path) => join(root, path)),
+    options,
   );
+  return [...fileList];
+}
+
+/** The files that run, and the packages' files that the bundles were made of. */
+async function traced() {
+  const inFolders = async (folder) => {
+    const names = await readdir(join(root, folder));
+    return (await Promise.all(names.map((name) => list(`${folder}/${name}/dist`)))).flat();
+  };
+  const [apps, libs, bundles] = await Promise.all([inFolders('apps'), inFolders('libs'), list('dist')]);
+  const named = (name, paths) => paths.filter((path) => basename(path) === name);
+  const started = [...named('main.js', apps), ...bundles.filter((path) => path.endsWith('.js'))];
+  const [running, bundled] = await Promise.all([
+    imported([...started, ...named('thread.js', libs), ...COMMANDS]),
+    imported(named('run.js', apps)),
+  ]);
   // Files that a library reads at runtime are in its dist.
   const beside = libs.filter((path) => /\.(txt|lua|sql|json|wasm)$/.test(path));
-  return [...fileList, ...beside, ...bundles];
+  return { running: [...running, ...beside, ...bundles], bundled };
 }
 
 async function copy(path, folder) {
@@ -120,11 +129,10 @@ async function bill(paths) {
 /** Fills the folder, and returns the packages. */
 export async function collect(folder) {
   const read = (await Promise.all(READ.map(filesOf))).flat();
-  const paths = [...new Set([...(await traced()), ...read])]
-    .filter((path) => !LEFT_OUT.test(path))
-    .toSorted(byName);
+  const { running, bundled } = await traced();
+  const paths = [...new Set([...running, ...read])].filter((path) => !LEFT_OUT.test(path)).toSorted(byName);
   for (const path of paths) await copy(path, folder);
-  const sbom = await bill(paths);
+  const sbom = await bill([...paths, ...bundled]);
   await writeFile(join(folder, 'sbom.cdx.json'), JSON.stringify(sbom));
   return sbom;
 }
