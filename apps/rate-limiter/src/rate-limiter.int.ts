@@ -45,7 +45,6 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
     name: 'the port over HTTP',
     start: async (times) => {
       const env = Object.entries({
-        LIMITER_WINDOW_MS: times.windowMs,
         LIMITER_LEASE_MS: times.leaseMs,
         LIMITER_FAILURE_WINDOW_MS: times.failureWindowMs,
         LIMITER_FAILURE_BLOCK_MS: times.failureBlockMs,
@@ -95,14 +94,14 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       });
       expect((await fetch(url + routes.limitsState.path)).status).toBe(401);
       const limiter = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
-      const { requests } = await limiter.admit(request);
-      expect(requests.limit - requests.remaining).toBe(1);
+      const { requests } = (await limiter.admit(request)).tightest;
+      expect(requests && requests.limit - requests.remaining).toBe(1);
       await limiter.close();
     });
 
     it.each<[string, ...unknown[]]>([
-      ['admit', { ...admitRequest(), tokens: -1 }],
-      ['admit', { ...admitRequest(), tokens: 1.5 }],
+      ['admit', { ...admitRequest(), amounts: { tokens: -1 } }],
+      ['admit', { ...admitRequest(), amounts: { tokens: 1.5 } }],
       ['admit', { ...admitRequest(), accountId: '' }],
       ['settle', admitRequest()],
       ['release', {}],
@@ -121,6 +120,25 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
         { at: 0, problem: expect.objectContaining({ code: 'INVALID_REQUEST' }) },
         { at: 1, value: {} },
       ]);
+    });
+
+    it('rejects the calls of an older version, whose process then decides from its local share', async () => {
+      const older = new HttpLimiter({ url, token: TOKEN, giveUpMs: 60_000 });
+      const { limits: _limits, amounts: _amounts, resource: _resource, ...rest } = admitRequest();
+      const limits = { user: { requestsPerMinute: 8, tokensPerMinute: 100 } };
+      const admit = older.admit.bind(older);
+      older.admit = (request) =>
+        admit({ ...rest, requestId: request.requestId, model: 'm', limits, tokens: 1 } as never);
+      const options = { to: url, waitMs: 20_000, leaseMs: 60_000, local: { share: 0.25, nowMs: () => 0 } };
+      const limiter = new FallbackLimiter(older, options, { warn: () => undefined });
+      await limiter.onModuleInit();
+      const like = admitRequest({ limits });
+      const admissions = [];
+      for (let at = 0; at < 10; at += 1)
+        admissions.push(await limiter.admit({ ...like, requestId: `${at}` }));
+      await limiter.onModuleDestroy();
+      expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(2);
+      expect(admissions.filter(({ countedBy }) => countedBy === undefined)).toEqual([]);
     });
 
     it('is not considered down by a caller that is too busy to read its responses', async () => {

@@ -5,11 +5,12 @@ import {
   CatalogModel,
   type EmbeddingModel as EmbeddingEntry,
   type Extra,
+  type Limit,
   type OtherLimit,
   type OtherModel,
   Scraping,
   type Search,
-  type Tier,
+  perMinute,
   usdToNano,
 } from '@svc/contracts';
 import { z } from 'zod';
@@ -35,11 +36,6 @@ export interface Model extends CatalogModel {
 export interface EmbeddingModel extends EmbeddingEntry {
   /** Nano-dollars per million tokens. */
   readonly inputNano: bigint;
-}
-
-export interface TierLimit {
-  readonly requestsPerMinute: number;
-  readonly tokensPerMinute: number;
 }
 
 type TierTable = CatalogFile['tiers'];
@@ -130,21 +126,22 @@ export class Catalog {
     return usdToNano(this.extras[extra] ?? 0);
   }
 
-  limits(tier: Tier, accountTier: 'standard' | 'partner'): TierLimit {
-    const limits = this.tiers[tier];
-    if (!limits) throw new RangeError(`the catalogue has no tier ${tier}`);
-    return (accountTier === 'partner' ? limits.partner : undefined) ?? limits.standard;
+  /** The limits that accounts of a tier have for a model. */
+  accountLimits(model: CatalogEntry, accountTier: 'standard' | 'partner'): Limit[] {
+    const tables = model.type === 'text' ? [this.tiers[model.tier]] : this.limitsOfType(model.type);
+    return tables.flatMap((table) => {
+      const limits = (accountTier === 'partner' ? table?.partner : undefined) ?? table?.standard;
+      return limits ? perMinute('user', limits) : [];
+    });
   }
 
-  /**
-   * Requests per minute for models other than text models, one number for each limit that the catalogue sets.
-   */
-  requestLimits(type: OtherModel['type'] | 'embedding', accountTier: 'standard' | 'partner'): number[] {
-    return LIMITS_OF_TYPE[type].flatMap((kind) => {
-      const limits = this.otherLimits[kind];
-      const limit = (accountTier === 'partner' ? limits?.partner : undefined) ?? limits?.standard;
-      return limit ? [limit.requestsPerMinute] : [];
-    });
+  /** The limits of the whole service for a model. */
+  globalLimits(model: CatalogEntry): Limit[] {
+    return model.type === 'text' && model.globalLimits ? perMinute('global', model.globalLimits) : [];
+  }
+
+  private limitsOfType(type: keyof typeof LIMITS_OF_TYPE) {
+    return LIMITS_OF_TYPE[type].map((kind) => this.otherLimits[kind]);
   }
 }
 

@@ -1,11 +1,4 @@
-export {
-  Catalog,
-  type EmbeddingModel,
-  type Model,
-  type Rates,
-  type TierLimit,
-  readCatalog,
-} from './catalog.js';
+export { Catalog, type EmbeddingModel, type Model, type Rates, readCatalog } from './catalog.js';
 export { CatalogModule } from './catalog.module.js';
 export { Characters, readCharacters } from './characters.js';
 export { CharactersModule } from './characters.module.js';

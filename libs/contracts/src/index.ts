@@ -169,6 +169,7 @@ export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ports/ledge
 export {
   LIMIT_LOG_LENGTH,
   LIMIT_LOG_TYPES,
+  LIMIT_TYPE_OF,
   LimitLog,
   type LimitLogType,
   LimitReached,
@@ -177,16 +178,23 @@ export {
 export {
   type AdmitRequest,
   type Admission,
+  type Amounts,
   FAILURES_ALLOWED,
   FAILURE_BLOCK_MS,
   FAILURE_WINDOW_MS,
   type FailureBlock,
+  LIMIT_UNITS,
+  type Limit,
   type LimitRefusal,
+  type LimitScope,
   type LimitState,
-  type LimitType,
+  type LimitUnit,
+  type LimitedResource,
   Limiter,
   type Limits,
+  MINUTE_MS,
   type MinuteLimits,
+  perMinute,
   type UnderWay,
 } from './ports/limiter.js';
 export { LIMITS_WIRE, LimitsState, PLACES_PER_RENEWAL } from './ports/limiter-wire.js';

@@ -16,6 +16,5 @@ export {
   MemoryLimiter,
   type MemoryLimiterOptions,
   STANDARD_TIMES,
-  WINDOW_MS,
 } from './counting/memory-limiter.js';
 export { RedisLimiter, type RedisLimiterOptions } from './counting/redis-limiter.js';

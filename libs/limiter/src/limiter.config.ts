@@ -1,7 +1,7 @@
 import { FAILURE_BLOCK_MS, FAILURE_WINDOW_MS } from '@svc/contracts';
 import { durationMs, neighbourUrl, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
-import { LEASE_MS, WINDOW_MS } from './counting/memory-limiter.js';
+import { LEASE_MS } from './counting/memory-limiter.js';
 
 const localShare = z.coerce
   .number()
@@ -23,12 +23,7 @@ export const limiterConfig = {
   LIMITER_LOCAL_SHARE: localShare,
   LIMITER_LEASE_MS: durationMs
     .default(LEASE_MS)
-    .describe(
-      'How long a request of a process that has died still counts as running; at least as long as a window',
-    ),
-  LIMITER_WINDOW_MS: durationMs
-    .default(WINDOW_MS)
-    .describe('The length of a window. The public API promises one minute; other values are for tests'),
+    .describe('How long a request of a process that has died still counts as running; at least a minute'),
   LIMITER_FAILURE_WINDOW_MS: durationMs
     .default(FAILURE_WINDOW_MS)
     .describe('How long a failure counts. The public API promises 30 s; other values are for tests'),

@@ -47,11 +47,11 @@ it('LimiterModule provides the port, counted in memory', async () => {
   const user = { requestsPerMinute: 1_000, tokensPerMinute: 10 };
   const request = admitRequest({ limits: { user }, tokens: 10, concurrent: 1 });
   const admission = await limiter.admit(request);
-  expect(admission).toMatchObject({ admitted: true, tokens: { remaining: 0 } });
-  expect((await limiter.admit({ ...request, tokens: 0 })).refusedBy?.of).toBe('concurrent');
+  expect(admission).toMatchObject({ admitted: true, tightest: { tokens: { remaining: 0 } } });
+  expect((await limiter.admit({ ...request, amounts: { requests: 1 } })).refusedBy?.of).toBe('concurrent');
   await limiter.release(request, admission);
   expect((await limiter.admit(request)).admitted).toBe(true);
-  await limiter.settle(request, admission, 10);
+  await limiter.settle(request, admission, { tokens: 10 });
   expect(await limiter.blocked('ip:1')).toEqual({});
   expect(await limiter.failed('ip:1')).toEqual({});
   expect(app.get(LeasingLimiter, { strict: false }).state()).toMatchObject({
@@ -83,7 +83,6 @@ describe.skipIf(skipped)(`the limiter modules on Redis${note}`, () => {
     loadConfig(limiterConfig, {
       REDIS_URL: url,
       LIMITER_REDIS_WAIT_MS: '20000',
-      LIMITER_WINDOW_MS: '1000',
       LIMITER_LEASE_MS: String(LEASE_MS),
     });
 
@@ -115,7 +114,7 @@ describe.skipIf(skipped)(`the limiter modules on Redis${note}`, () => {
     );
     const request = admitRequest({ concurrent: 1 });
     const admission = await limiter.admit(request);
-    await limiter.settle(request, admission, 5);
+    await limiter.settle(request, admission, { tokens: 5 });
     await limiter.release(request, await limiter.admit(request));
     for (let time = 0; time < 21; time += 1) await limiter.failed('ip:2');
     expect((await limiter.blocked('ip:2')).forMs).toBeGreaterThan(0);

@@ -14,7 +14,6 @@ const FORGET_AFTER_WAITS = 2;
 export function redisLimiter(config: LimiterConfig): FactoryProvider<FallbackLimiter> {
   const { LIMITER_REDIS_WAIT_MS: waitMs, LIMITER_LEASE_MS: leaseMs, LIMITER_LOCAL_SHARE: share } = config;
   const times: LimiterTimes = {
-    windowMs: config.LIMITER_WINDOW_MS,
     leaseMs,
     failureWindowMs: config.LIMITER_FAILURE_WINDOW_MS,
     failureBlockMs: config.LIMITER_FAILURE_BLOCK_MS,

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { AdmitRequest, Limits } from '@svc/contracts';
+import {
+  type Admission,
+  type AdmitRequest,
+  type Limit,
+  type LimitScope,
+  type Limits,
+  MINUTE_MS,
+  type MinuteLimits,
+  perMinute,
+} from '@svc/contracts';
 
 /** A limiter under test. */
 export interface LimiterSubject {
@@ -11,16 +20,41 @@ export interface LimiterSubject {
 
 export const AMPLE = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 };
 
+type ScopedLimits = { readonly [Scope in LimitScope]?: MinuteLimits };
+
+export interface GivenRequest extends Partial<Omit<AdmitRequest, 'limits' | 'resource' | 'amounts'>> {
+  /** Default: an ample limit of the account. */
+  readonly limits?: ScopedLimits;
+  readonly windowMs?: number;
+  readonly model?: string;
+  /** Default: 1. */
+  readonly tokens?: number;
+}
+
 /** A request of one token with ample limits, and its own account and subject. */
-export function admitRequest(given: Partial<AdmitRequest> = {}): AdmitRequest {
+export function admitRequest(given: GivenRequest = {}): AdmitRequest {
+  const { limits = { user: AMPLE }, windowMs, model = 'model', tokens = 1, ...rest } = given;
   return {
     requestId: randomUUID(),
     accountId: randomUUID(),
     keyId: 'key',
-    model: 'model',
+    resource: { kind: 'model', name: model },
     subject: `key:${randomUUID()}`,
-    limits: { user: AMPLE },
-    tokens: 1,
-    ...given,
+    limits: limitsOf(limits, windowMs),
+    amounts: { requests: 1, tokens },
+    ...rest,
   };
+}
+
+/** Limits by scope as a list, with windows of this length. */
+export function limitsOf(scoped: ScopedLimits, windowMs = MINUTE_MS): Limit[] {
+  const scopes = ['user', 'api_key', 'global'] as const;
+  return scopes
+    .flatMap((scope) => perMinute(scope, scoped[scope] ?? {}))
+    .map((limit) => ({ ...limit, windowMs }));
+}
+
+/** The unit that a request was refused for, or `concurrent` or `failures`. */
+export function refusedFor({ refusedBy }: Admission): string | undefined {
+  return refusedBy?.of === 'limit' ? refusedBy.limit.unit : refusedBy?.of;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type AdmitRequest, FAILURES_ALLOWED } from '@svc/contracts';
+import { FAILURES_ALLOWED } from '@svc/contracts';
 import { beforeAll, expect, it } from 'vitest';
-import { AMPLE, type LimiterSubject, admitRequest } from './admit-request.js';
+import { AMPLE, type GivenRequest, type LimiterSubject, admitRequest, refusedFor } from './admit-request.js';
 
 /** Duration of a block in this suite. */
 export const BLOCK_MS = 1_500;
@@ -19,8 +19,7 @@ export function failureSuite(started: () => LimiterSubject): void {
     for (let time = 0; time < times; time += 1) blocks.push((await limiter.failed(subject)).forMs ?? 0);
     return blocks;
   };
-  const refusalOf = async (given: Partial<AdmitRequest>) =>
-    (await limiter.admit(admitRequest(given))).refusedBy?.of;
+  const refusalOf = async (given: GivenRequest) => refusedFor(await limiter.admit(admitRequest(given)));
 
   it('block a subject at the twenty-first, but no other, for the specified time, then start over', async () => {
     const [subject, other] = [`key:${randomUUID()}`, `ip:${randomUUID()}`];
@@ -47,12 +46,12 @@ export function failureSuite(started: () => LimiterSubject): void {
     const blocked = await limiter.admit(request);
     expect(blocked).toMatchObject({
       admitted: false,
-      refusedBy: { type: 'user', of: 'failures' },
-      type: 'user',
+      refusedBy: { of: 'failures' },
+      scope: 'user',
     });
     expect(blocked.blockedForMs).toBeGreaterThan(0);
     expect(blocked.blockedForMs).toBeLessThanOrEqual(BLOCK_MS);
-    expect(blocked.requests).toEqual({ limit: 1, remaining: 1 });
+    expect(blocked.tightest.requests).toMatchObject({ limit: 1, remaining: 1 });
     // Another caller of the same account still has the whole limit.
     const other = await limiter.admit({
       ...request,

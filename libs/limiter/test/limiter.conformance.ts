@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { type Admission, type AdmitRequest, FAILURES_ALLOWED, type Limiter } from '@svc/contracts';
+import { type Admission, type AdmitRequest, FAILURES_ALLOWED } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AMPLE, type LimiterSubject, admitRequest } from './admit-request.js';
+import {
+  AMPLE,
+  type GivenRequest,
+  type LimiterSubject,
+  admitRequest,
+  limitsOf,
+  refusedFor,
+} from './admit-request.js';
 import { BLOCK_MS, failureSuite } from './failures.conformance.js';
+import { endOf, inOneWindow, inTurn, scopeOfRefusal } from './in-one-window.js';
 import type { LimiterTimes } from '../src/counting/memory-limiter.js';
+import { windowSuite } from './windows.conformance.js';
 
 export interface ConformanceOptions {
   readonly name: string;
@@ -32,7 +41,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
     Promise.all(requests.map((request) => limiter.admit(request)));
 
   /** Several requests of the same account, key and model. */
-  const likes = (count: number, given: Partial<AdmitRequest>): AdmitRequest[] => {
+  const likes = (count: number, given: GivenRequest): AdmitRequest[] => {
     const first = admitRequest(given);
     return Array.from({ length: count }, () => ({ ...first, requestId: randomUUID() }));
   };
@@ -43,7 +52,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
         admitAll(likes(1_000, { limits: { user: { ...AMPLE, requestsPerMinute: 75 } } })),
       );
       expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(75);
-      expect(admissions.filter(({ refusedBy }) => refusedBy?.of === 'requests')).toHaveLength(925);
+      expect(admissions.filter((one) => refusedFor(one) === 'requests')).toHaveLength(925);
     });
 
     it('admit exactly as many tokens as fit, under parallel requests', async () => {
@@ -52,8 +61,8 @@ function standardSuite(start: ConformanceOptions['start']): void {
       );
       expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(100);
       expect(admissions.find(({ admitted }) => !admitted)).toMatchObject({
-        refusedBy: { type: 'user', of: 'tokens' },
-        tokens: { limit: 1_005, remaining: 5 },
+        refusedBy: { of: 'limit', limit: { scope: 'user', unit: 'tokens', max: 1_005 } },
+        tightest: { tokens: { limit: 1_005, remaining: 5 } },
       });
     });
 
@@ -62,12 +71,13 @@ function standardSuite(start: ConformanceOptions['start']): void {
       const [first, second, third] = await inOneWindow(() =>
         inTurn(limiter, likes(3, { limits, tokens: 30 })),
       );
-      expect(first).toMatchObject({
+      expect(first?.tightest).toMatchObject({
         requests: { limit: 2, remaining: 1 },
         tokens: { limit: 100, remaining: 70 },
       });
-      expect(second).toMatchObject({ requests: { remaining: 0 }, tokens: { remaining: 40 } });
-      expect(third).toMatchObject({ admitted: false, requests: { remaining: 0 }, tokens: { remaining: 40 } });
+      const left = { requests: { remaining: 0 }, tokens: { remaining: 40 } };
+      expect(second?.tightest).toMatchObject(left);
+      expect(third).toMatchObject({ admitted: false, tightest: left });
       expect(first).not.toHaveProperty('refusedBy');
     });
 
@@ -78,7 +88,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
           admitRequest({ limits: { user: { ...AMPLE, requestsPerMinute: 0 } } }),
         ]),
       );
-      expect(refused.map(({ refusedBy }) => refusedBy?.of)).toEqual(['tokens', 'requests']);
+      expect(refused.map(refusedFor)).toEqual(['tokens', 'requests']);
     });
 
     it('are separate for accounts, models and keys, and common to all for a global limit', async () => {
@@ -96,7 +106,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
           admitRequest({ accountId, model, keyId: 'c', limits }),
         ]);
       });
-      expect(all.map(({ refusedBy }) => refusedBy?.type)).toEqual([
+      expect(all.map(scopeOfRefusal)).toEqual([
         undefined,
         'api_key',
         undefined,
@@ -112,7 +122,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
           [1, 2, 3].map(() => admitRequest({ model, limits })),
         );
       });
-      expect(global.map(({ refusedBy }) => refusedBy?.type)).toEqual([undefined, undefined, 'global']);
+      expect(global.map(scopeOfRefusal)).toEqual([undefined, undefined, 'global']);
     });
 
     it('count a request in all of them or in none', async () => {
@@ -131,12 +141,17 @@ function standardSuite(start: ConformanceOptions['start']): void {
           admitRequest({ ...mine, limits: { user, api_key: { requestsPerMinute: 1 } } }),
         ]);
       });
-      expect(refusedByGlobal).toMatchObject({ admitted: false, refusedBy: { type: 'global', of: 'tokens' } });
-      expect(refusedByKey).toMatchObject({ admitted: false, refusedBy: { type: 'api_key', of: 'tokens' } });
+      expect(refusedByGlobal).toMatchObject({
+        admitted: false,
+        refusedBy: { limit: { scope: 'global', unit: 'tokens' } },
+      });
+      expect(refusedByKey).toMatchObject({
+        admitted: false,
+        refusedBy: { limit: { scope: 'api_key', unit: 'tokens' } },
+      });
       expect(after).toMatchObject({
         admitted: true,
-        requests: { limit: 1, remaining: 0 },
-        tokens: { remaining: 90 },
+        tightest: { requests: { limit: 1, remaining: 0 }, tokens: { remaining: 90 } },
       });
     });
 
@@ -155,15 +170,9 @@ function standardSuite(start: ConformanceOptions['start']): void {
         ]),
       );
       expect(admission).toMatchObject({
-        requests: { limit: 50, remaining: 49 },
-        tokens: { limit: 900, remaining: 400 },
-        type: 'global',
+        tightest: { requests: { limit: 50, remaining: 49 }, tokens: { limit: 900, remaining: 400 } },
+        scope: 'global',
       });
-    });
-
-    it('end with the minute', async () => {
-      const { resetAtMs } = await limiter.admit(admitRequest());
-      expect(resetAtMs % 60_000).toBe(0);
     });
   });
 
@@ -176,14 +185,16 @@ function standardSuite(start: ConformanceOptions['start']): void {
         const [first, second, third] = likes(3, { limits: least, tokens: 100 });
         if (!first || !second || !third) throw new Error('there are three');
         const admitted = await limiter.admit(first);
-        await limiter.settle(first, admitted, 10);
-        await limiter.settle(first, admitted, 10);
+        await limiter.settle(first, admitted, { tokens: 10 });
+        await limiter.settle(first, admitted, { tokens: 10 });
         const less = await limiter.admit(second);
-        await limiter.settle(second, less, 350);
+        await limiter.settle(second, less, { tokens: 350 });
         await limiter.release(second, less);
         return [less, await limiter.admit(third)];
       });
-      expect(admissions.map(({ tokens, requests }) => [tokens.remaining, requests.remaining])).toEqual([
+      expect(
+        admissions.map(({ tightest: { tokens, requests } }) => [tokens?.remaining, requests?.remaining]),
+      ).toEqual([
         [790, 98],
         [440, 97],
       ]);
@@ -194,10 +205,13 @@ function standardSuite(start: ConformanceOptions['start']): void {
         const [first, second] = likes(2, { limits, tokens: 1 });
         if (!first || !second) throw new Error('there are two');
         const admitted = await limiter.admit(first);
-        await limiter.settle(first, admitted, 5_000);
+        await limiter.settle(first, admitted, { tokens: 5_000 });
         return [admitted, await limiter.admit(second)];
       });
-      expect(next).toMatchObject({ admitted: false, tokens: { limit: 1_000, remaining: 0 } });
+      expect(next).toMatchObject({
+        admitted: false,
+        tightest: { tokens: { limit: 1_000, remaining: 0 } },
+      });
     });
 
     it('leaves nothing behind for a released request, however often it is released', async () => {
@@ -207,10 +221,13 @@ function standardSuite(start: ConformanceOptions['start']): void {
         const admitted = await limiter.admit(first);
         await limiter.release(first, admitted);
         await limiter.release(first, admitted);
-        await limiter.settle(first, admitted, 100);
+        await limiter.settle(first, admitted, { tokens: 100 });
         return [admitted, await limiter.admit(second)];
       });
-      expect(after).toMatchObject({ requests: { remaining: 99 }, tokens: { limit: 900, remaining: 800 } });
+      expect(after?.tightest).toMatchObject({
+        requests: { remaining: 99 },
+        tokens: { limit: 900, remaining: 800 },
+      });
     });
   });
 
@@ -221,12 +238,12 @@ function standardSuite(start: ConformanceOptions['start']): void {
       const inside = requests.filter((_, index) => admissions[index]?.admitted);
       expect(inside).toHaveLength(5);
       const refused = admissions.find(({ admitted }) => !admitted);
-      expect(refused).toMatchObject({ refusedBy: { type: 'user', of: 'concurrent' }, type: 'user' });
+      expect(refused).toMatchObject({ refusedBy: { of: 'concurrent' }, scope: 'user' });
       const [first, second] = inside;
       if (!first || !second || !admissions[0]) throw new Error('there are five');
       // Repeated calls make room only once.
-      await limiter.settle(first, admissions[0], 1);
-      await limiter.settle(first, admissions[0], 1);
+      await limiter.settle(first, admissions[0], { tokens: 1 });
+      await limiter.settle(first, admissions[0], { tokens: 1 });
       await limiter.release(second, admissions[0]);
       await limiter.release(second, admissions[0]);
       const again = await admitAll(likes(20, { accountId: first.accountId, concurrent: 5 }));
@@ -252,35 +269,39 @@ function standardSuite(start: ConformanceOptions['start']): void {
         if (!first || !booked || !next) throw new Error('there are three');
         const admitted = await limiter.admit(first);
         for (let time = 0; time <= FAILURES_ALLOWED; time += 1) await limiter.failed(booked.subject);
-        const booking = { ...booked, bookedResetAtMs: admitted.resetAtMs };
+        const booking = { ...booked, bookedEndsAtMs: admitted.endsAtMs };
         const counted = await limiter.admit(booking);
         const again = await limiter.admit(booking);
         await limiter.release(first, admitted);
-        await limiter.settle(booked, counted, 1);
-        const ample = { user: { requestsPerMinute: 10, tokensPerMinute: 10 } };
+        await limiter.settle(booked, counted, { tokens: 1 });
+        const ample = limitsOf({ user: { requestsPerMinute: 10, tokensPerMinute: 10 } });
         return [admitted, counted, again, await limiter.admit({ ...next, limits: ample, subject: 'ip:9' })];
       });
       expect(admissions.map(({ admitted }) => admitted)).toEqual([true, true, true, true]);
-      expect(admissions[3]).toMatchObject({ requests: { remaining: 8 }, tokens: { remaining: 3 } });
+      expect(admissions[3]?.tightest).toMatchObject({ requests: { remaining: 8 }, tokens: { remaining: 3 } });
     });
 
     it('counts nothing once the window is over, but keeps the place of the request', async () => {
       const [refused, next] = await inOneWindow(async () => {
         const [first, second, third] = likes(3, { tokens: 5, concurrent: 1 });
         if (!first || !second || !third) throw new Error('there are three');
-        const before = (await limiter.admit(admitRequest())).resetAtMs - 60_000;
-        const admitted = await limiter.admit({ ...first, bookedResetAtMs: before });
-        expect(admitted.requests.remaining).toBe(AMPLE.requestsPerMinute);
+        const before = endOf(await limiter.admit(admitRequest())) - 60_000;
+        const admitted = await limiter.admit({ ...first, bookedEndsAtMs: [before] });
+        expect(admitted.tightest.requests?.remaining).toBe(AMPLE.requestsPerMinute);
         const full = await limiter.admit(second);
-        await limiter.settle(first, admitted, 0);
+        await limiter.settle(first, admitted, { tokens: 0 });
         return [full, await limiter.admit(third)];
       });
       expect(refused?.refusedBy?.of).toBe('concurrent');
-      expect(next).toMatchObject({
+      expect(next?.tightest).toMatchObject({
         requests: { remaining: AMPLE.requestsPerMinute - 1 },
         tokens: { remaining: AMPLE.tokensPerMinute - 5 },
       });
     });
+  });
+
+  describe('windows of all kinds', () => {
+    windowSuite(() => started);
   });
 
   describe('failures', () => {
@@ -288,7 +309,8 @@ function standardSuite(start: ConformanceOptions['start']): void {
   });
 }
 
-const QUICK = { windowMs: 500, leaseMs: 1_500, failureWindowMs: 1_000 };
+const QUICK = { leaseMs: 1_500, failureWindowMs: 1_000 };
+const QUICK_WINDOW_MS = 500;
 
 function quickSuite(start: ConformanceOptions['start']): void {
   let subject: LimiterSubject;
@@ -300,37 +322,41 @@ function quickSuite(start: ConformanceOptions['start']): void {
   afterAll(() => subject?.stop());
 
   it('no window admits more than N around its edges, and each admits N', async () => {
-    const first = admitRequest({ limits: { user: { ...AMPLE, requestsPerMinute: 7 } } });
+    const first = admitRequest({
+      limits: { user: { ...AMPLE, requestsPerMinute: 7 } },
+      windowMs: QUICK_WINDOW_MS,
+    });
     const windows = new Map<number, { asked: number; admitted: number }>();
     while (windows.size < 4) {
       const batch = Array.from({ length: 5 }, () => limiter.admit({ ...first, requestId: randomUUID() }));
-      for (const { resetAtMs, admitted } of await Promise.all(batch)) {
-        const window = windows.get(resetAtMs) ?? { asked: 0, admitted: 0 };
-        windows.set(resetAtMs, window);
+      for (const admission of await Promise.all(batch)) {
+        const window = windows.get(endOf(admission)) ?? { asked: 0, admitted: 0 };
+        windows.set(endOf(admission), window);
         window.asked += 1;
-        if (admitted) window.admitted += 1;
+        if (admission.admitted) window.admitted += 1;
       }
       await subject.pass(5);
     }
     for (const { asked, admitted } of windows.values()) expect(admitted).toBe(Math.min(7, asked));
     const ends = [...windows.keys()];
     expect(ends).toEqual(ends.toSorted((a, b) => a - b));
-    for (const end of ends) expect(end % QUICK.windowMs).toBe(0);
+    for (const end of ends) expect(end % QUICK_WINDOW_MS).toBe(0);
   });
 
   it('a window that has ended is not corrected, nor is the next', async () => {
-    const first = admitRequest({ limits: { user: { ...AMPLE, tokensPerMinute: 100 } }, tokens: 60 });
+    const limits = { user: { ...AMPLE, tokensPerMinute: 100 } };
+    const first = admitRequest({ limits, windowMs: QUICK_WINDOW_MS, tokens: 60 });
     const old = await limiter.admit(first);
-    const second = { ...first, requestId: randomUUID(), tokens: 50 };
+    const second = { ...first, requestId: randomUUID(), amounts: { requests: 1, tokens: 50 } };
     let next = await limiter.admit(second);
-    while (next.resetAtMs === old.resetAtMs) {
+    while (endOf(next) === endOf(old)) {
       await subject.pass(20);
       next = await limiter.admit(second);
     }
-    await limiter.settle(first, old, 0);
+    await limiter.settle(first, old, { tokens: 0 });
     const third = await limiter.admit({ ...second, requestId: randomUUID() });
     // If another window has begun meanwhile, there is nothing to check.
-    const left = third.resetAtMs === next.resetAtMs ? third.tokens.remaining : 0;
+    const left = endOf(third) === endOf(next) ? third.tightest.tokens?.remaining : 0;
     expect(left).toBe(0);
   });
 
@@ -366,18 +392,4 @@ function quickSuite(start: ConformanceOptions['start']): void {
     expect(await limiter.failed(subjectName)).toEqual({});
     expect(await limiter.blocked(subjectName)).toEqual({});
   });
-}
-
-async function inTurn(limiter: Limiter, requests: readonly AdmitRequest[]): Promise<Admission[]> {
-  const admissions: Admission[] = [];
-  for (const request of requests) admissions.push(await limiter.admit(request));
-  return admissions;
-}
-
-/** Retries, with new accounts, if a window ended in between. */
-async function inOneWindow(scenario: () => Promise<Admission[]>): Promise<Admission[]> {
-  for (;;) {
-    const admissions = await scenario();
-    if (new Set(admissions.map(({ resetAtMs }) => resetAtMs)).size === 1) return admissions;
-  }
 }

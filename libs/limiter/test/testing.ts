@@ -1,2 +1,8 @@
-export { type LimiterSubject, admitRequest } from './admit-request.js';
+export {
+  type GivenRequest,
+  type LimiterSubject,
+  admitRequest,
+  limitsOf,
+  refusedFor,
+} from './admit-request.js';
 export { limiterConformance } from './limiter.conformance.js';

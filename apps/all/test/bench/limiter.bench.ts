@@ -2,7 +2,7 @@
 // the same run.
 // After a build: node apps/all/test/bench/limiter.bench.ts
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AdmitRequest, Limiter } from '@svc/contracts';
+import { type AdmitRequest, type Limiter, perMinute } from '@svc/contracts';
 import { temporaryInfra } from '@svc/infra';
 import { MemoryLimiter, RedisLimiter, STANDARD_TIMES } from '@svc/limiter';
 import { connectRedis } from '@svc/storage';
@@ -14,10 +14,14 @@ const REDIS_REQUESTS = 12_000;
 const ROUNDS = 3;
 
 /** No limit is ever reached, so each request takes the full path. */
-const user = { requestsPerMinute: 1e9, tokensPerMinute: 1e12 };
+const AMPLE = { requestsPerMinute: 1e9, tokensPerMinute: 1e12 };
+const USER = perMinute('user', AMPLE);
 const CASES = {
-  'one window': { limits: { user } },
-  'three windows, at once': { limits: { user, api_key: user, global: user }, concurrent: 1e6 },
+  'one window': { limits: USER },
+  'three windows, at once': {
+    limits: [...USER, ...perMinute('api_key', AMPLE), ...perMinute('global', AMPLE)],
+    concurrent: 1e6,
+  },
 };
 
 interface Row {
@@ -101,13 +105,13 @@ function requestTo(limiter: Limiter, given: Pick<AdmitRequest, 'limits' | 'concu
       accountId: `account-${index % ACCOUNTS}`,
       keyId: `key-${index % ACCOUNTS}`,
       subject: `key:key-${index % ACCOUNTS}`,
-      model: 'model',
-      tokens: 1_000,
+      resource: { kind: 'model', name: 'model' },
+      amounts: { requests: 1, tokens: 1_000 },
       ...given,
     };
     const admission = await limiter.admit(request);
     if (!admission.admitted) throw new Error('a limit was reached');
-    await limiter.settle(request, admission, 700);
+    await limiter.settle(request, admission, { tokens: 700 });
   };
 }
 

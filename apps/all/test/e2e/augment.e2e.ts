@@ -147,6 +147,32 @@ describe('the limit per minute', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(2);
     expect(await ask('scrape', { url: `${web.url}/page` })).toBe(200);
   });
+
+  it('has headers for requests only, names the route, and is logged under its endpoint', async () => {
+    const { apiKey } = await platform.account('1.00');
+    const answers = await Promise.all(
+      Array.from({ length: 22 }, () => post(apiKey, { query: 'x' }, { path: 'search' })),
+    );
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('x-ratelimit-limit-requests')).toBe('10');
+    expect(refused?.headers.get('x-ratelimit-limit-tokens')).toBeNull();
+    expect((await errorOf(refused as Response)).error.message).toMatch(
+      /^Rate limit exceeded: 10 requests per minute for your account, for \/api\/v1\/augment\/search\. /,
+    );
+    await eventually('it is logged', async () => {
+      const log = await fetch(`${platform.apiUrl}/api_keys/rate_limits/log`, {
+        headers: { authorization: `Bearer ${apiKey}` },
+      });
+      const { data } = (await log.json()) as { data: object[] };
+      return data.some(
+        (entry) =>
+          'modelId' in entry &&
+          entry.modelId === 'endpoint:api/v1/augment/search' &&
+          'rateLimitType' in entry &&
+          entry.rateLimitType === 'RPM',
+      );
+    });
+  });
 });
 
 describe('a file', () => {

@@ -7,6 +7,7 @@ import { LimiterProcess } from '../limiter-process.js';
 
 const N = 75;
 const AMPLE = 1_000_000_000;
+const LONG_MS = 3_600_000;
 
 const { skipped, note } = withRedis();
 
@@ -18,7 +19,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
   afterAll(() => redis?.stop());
 
   /** Three processes with a Redis timeout that no busy machine exceeds. */
-  const startThree = (env: Readonly<Record<string, string>>): Promise<LimiterProcess[]> =>
+  const startThree = (env: Readonly<Record<string, string>> = {}): Promise<LimiterProcess[]> =>
     Promise.all(
       [1, 2, 3].map(() => LimiterProcess.start(redis.url, { LIMITER_REDIS_WAIT_MS: '20000', ...env })),
     );
@@ -41,19 +42,20 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
   describe('with long windows', () => {
     let three: LimiterProcess[] = [];
     beforeAll(async () => {
-      three = await startThree({ LIMITER_WINDOW_MS: '3600000' });
+      three = await startThree();
     });
     afterAll(() => stopThree(three));
 
     it(`of 1,000 concurrent requests exactly ${N} are admitted, and exactly the tokens that fit, with corrections`, async () => {
       const byRequests = await untilOneWindow(() => {
         const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
-        return spread(three, admitRequest({ limits: { user }, tokens: 10 }), 1_000);
+        return spread(three, admitRequest({ limits: { user }, tokens: 10, windowMs: LONG_MS }), 1_000);
       });
       expect(admittedOf(byRequests)).toHaveLength(N);
 
       const like = admitRequest({
         model: randomUUID(),
+        windowMs: LONG_MS,
         limits: {
           user: { requestsPerMinute: AMPLE, tokensPerMinute: 100_000 },
           global: { tokensPerMinute: N * 100 + 99 },
@@ -65,7 +67,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
       // Each used 60 of its 100 tokens; the correction goes to another process than the admission.
       await Promise.all(
         first.map(({ request, admission }, index) =>
-          at(three, index + 1).limiter.settle(request, admission, 60),
+          at(three, index + 1).limiter.settle(request, admission, { tokens: 60 }),
         ),
       );
       const left = N * 40 + 99;
@@ -79,7 +81,7 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
         expect(inside).toHaveLength(5);
         await Promise.all(
           inside.map(({ request, admission }, index) =>
-            at(three, index + round).limiter.settle(request, admission, 1),
+            at(three, index + round).limiter.settle(request, admission, { tokens: 1 }),
           ),
         );
       }
@@ -89,20 +91,21 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
   describe('with short windows', () => {
     let three: LimiterProcess[] = [];
     beforeAll(async () => {
-      three = await startThree({ LIMITER_WINDOW_MS: '500', LIMITER_LEASE_MS: '2000' });
+      three = await startThree({ LIMITER_LEASE_MS: '2000' });
     });
     afterAll(() => stopThree(three));
 
     it('across window boundaries no window admits more than N, and each admits N', async () => {
       const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
-      const like = admitRequest({ limits: { user } });
+      const like = admitRequest({ limits: { user }, windowMs: 500 });
       const windows = new Map<number, { asked: number; admitted: number }>();
       const isFull = ({ asked }: { asked: number }): boolean => asked > N;
       const load = async (limiter: LimiterProcess['limiter']): Promise<void> => {
         while (windows.size < 6 || ![...windows.values()].some(isFull)) {
-          const { resetAtMs, admitted } = await limiter.admit({ ...like, requestId: randomUUID() });
-          const window = windows.get(resetAtMs) ?? { asked: 0, admitted: 0 };
-          windows.set(resetAtMs, window);
+          const { endsAtMs, admitted } = await limiter.admit({ ...like, requestId: randomUUID() });
+          const end = endsAtMs[0] ?? 0;
+          const window = windows.get(end) ?? { asked: 0, admitted: 0 };
+          windows.set(end, window);
           window.asked += 1;
           if (admitted) window.admitted += 1;
         }
@@ -153,6 +156,6 @@ const admittedOf = (asked: readonly Asked[]): Asked[] => asked.filter(({ admissi
 async function untilOneWindow(ask: () => Promise<Asked[]>): Promise<Asked[]> {
   for (;;) {
     const asked = await ask();
-    if (new Set(asked.map(({ admission }) => admission.resetAtMs)).size === 1) return asked;
+    if (new Set(asked.map(({ admission }) => admission.endsAtMs[0])).size === 1) return asked;
   }
 }

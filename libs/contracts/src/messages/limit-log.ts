@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
 
-/**
- * The limit that a request exceeded: requests or tokens per minute, concurrent requests, or the abuse
- * protection.
- */
-export const LIMIT_LOG_TYPES = ['RPM', 'TPM', 'CONCURRENT', 'FAILED_REQUESTS'] as const;
+/** How the log and the public API name a limit, by its unit. */
+export const LIMIT_TYPE_OF = { requests: 'RPM', tokens: 'TPM' } as const;
+
+/** The limit that a request exceeded: one of a unit, concurrent requests, or the abuse protection. */
+export const LIMIT_LOG_TYPES = [...Object.values(LIMIT_TYPE_OF), 'CONCURRENT', 'FAILED_REQUESTS'] as const;
 export type LimitLogType = (typeof LIMIT_LOG_TYPES)[number];
 
 /** Entries kept and shown for each account. Source: the public interface. */
@@ -15,8 +15,10 @@ export const LimitReached = z.object({
   requestId: z.string(),
   accountId: z.uuid(),
   keyId: z.string(),
-  /** A model's id, or `endpoint:` and a path if no model was involved. */
+  /** The id of a model; empty if a route was limited. */
   model: z.string(),
+  /** The path of a route. */
+  route: z.string().optional(),
   tier: z.string(),
   type: z.enum(LIMIT_LOG_TYPES),
   /** ISO 8601 in UTC. */

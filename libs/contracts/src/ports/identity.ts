@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SpendingLimit } from './ledger.js';
-import type { MinuteLimits } from './limiter.js';
+import type { Limit } from './limiter.js';
 
 /** Which models a key may use: all; no anonymized text models; no anonymized models at all. */
 export const MODEL_PRIVACIES = ['ALL', 'PRIVATE_TEXT', 'PRIVATE_ONLY'] as const;
@@ -9,10 +9,11 @@ export type ModelPrivacy = (typeof MODEL_PRIVACIES)[number];
 export const KEY_TYPES = ['INFERENCE', 'ADMIN'] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** An operator's limit for an account, which replaces its tier's. */
-export interface AccountLimit extends MinuteLimits {
-  /** The model it applies to; without one, every model that has no limit of its own. */
+/** An operator's limits for an account, which replace those of its tier. */
+export interface AccountLimit {
+  /** The model that they apply to; without one, every model that has no limit of its own. */
   readonly model?: string;
+  readonly limits: readonly Limit[];
 }
 
 /** An authenticated caller: an account, by one of its keys or by its wallet. */
@@ -32,7 +33,7 @@ export interface Caller {
   /** What the key may spend; absent for no limit. */
   readonly keyLimit?: SpendingLimit;
   /** The key's own limits, beside those of its account. */
-  readonly limits?: MinuteLimits;
+  readonly limits?: readonly Limit[];
   readonly accountLimits?: readonly AccountLimit[];
   /** The account's concurrent requests, if the operator has set a limit. */
   readonly concurrent?: number;

@@ -1,41 +1,43 @@
 import { z } from 'zod';
-import type { Limits } from './limiter.js';
+import { LIMIT_SCOPES, LIMIT_UNITS, type Limits } from './limiter.js';
 import { Nothing, type PortWire } from './port-wire.js';
 
 const name = z.string().min(1).max(300);
 const count = z.int().min(0);
-const limitType = z.enum(['user', 'api_key', 'global']);
-const limitState = z.object({ limit: count, remaining: count });
-const minuteLimits = z.object({
-  requestsPerMinute: count.optional(),
-  tokensPerMinute: count.optional(),
-});
+const scope = z.enum(LIMIT_SCOPES);
+const unit = z.enum(LIMIT_UNITS);
+
+const LimitOnWire = z.object({ scope, unit, windowMs: z.int().positive(), max: count });
+
+/** The most limits of one request. */
+const MAX_LIMITS = 50;
+const endsAtMs = z.array(count).max(MAX_LIMITS);
+
+const AmountsOnWire = z.partialRecord(unit, count);
 
 const AdmitRequestOnWire = z.object({
   requestId: name,
   accountId: name,
   keyId: name,
-  model: name,
-  limits: z.object({
-    user: z.object({ requestsPerMinute: count, tokensPerMinute: count }),
-    api_key: minuteLimits.optional(),
-    global: minuteLimits.optional(),
-  }),
+  resource: z.object({ kind: z.enum(['model', 'route']), name }),
+  limits: z.array(LimitOnWire).max(MAX_LIMITS),
+  amounts: AmountsOnWire,
   subject: name,
   concurrent: count.optional(),
-  tokens: count,
-  bookedResetAtMs: count.optional(),
+  bookedEndsAtMs: endsAtMs.optional(),
 });
 
 const AdmissionOnWire = z.object({
   admitted: z.boolean(),
   refusedBy: z
-    .object({ type: limitType, of: z.enum(['requests', 'tokens', 'concurrent', 'failures']) })
+    .union([
+      z.object({ of: z.literal('limit'), limit: LimitOnWire, resetAtMs: count }),
+      z.object({ of: z.enum(['concurrent', 'failures']) }),
+    ])
     .optional(),
-  requests: limitState,
-  tokens: limitState,
-  resetAtMs: z.int(),
-  type: limitType,
+  tightest: z.partialRecord(unit, z.object({ limit: count, remaining: count, resetAtMs: count })),
+  endsAtMs,
+  scope,
   blockedForMs: z.int().positive().optional(),
   countedBy: name.optional(),
 });
@@ -51,7 +53,7 @@ export const LIMITS_WIRE: PortWire<Limits> = {
   admit: { isPlain: true, arguments: z.tuple([AdmitRequestOnWire]), result: AdmissionOnWire },
   settle: {
     isPlain: true,
-    arguments: z.tuple([AdmitRequestOnWire, AdmissionOnWire, count]),
+    arguments: z.tuple([AdmitRequestOnWire, AdmissionOnWire, AmountsOnWire]),
     result: Nothing,
   },
   release: { isPlain: true, arguments: z.tuple([AdmitRequestOnWire, AdmissionOnWire]), result: Nothing },

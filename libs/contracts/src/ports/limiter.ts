@@ -1,60 +1,91 @@
-/** The owner of a limit: the account for a model, the key, or the whole service for a model. */
-export type LimitType = 'user' | 'api_key' | 'global';
+/** What limits count: requests, or an amount that each request takes. */
+export const LIMIT_UNITS = ['requests', 'tokens'] as const;
+export type LimitUnit = (typeof LIMIT_UNITS)[number];
 
-/** Limits per minute. Absent ones are unlimited. */
+/** The owner of a limit: the account, the key, or the whole service. Each limit is for one resource. */
+export const LIMIT_SCOPES = ['user', 'api_key', 'global'] as const;
+export type LimitScope = (typeof LIMIT_SCOPES)[number];
+
+/** At most `max` of a unit in each window. Windows are fixed, and begin at multiples of their length. */
+export interface Limit {
+  readonly scope: LimitScope;
+  readonly unit: LimitUnit;
+  /** The length of a window, in milliseconds. */
+  readonly windowMs: number;
+  readonly max: number;
+}
+
+export const MINUTE_MS = 60_000;
+
+/** Limits per minute under the names that they have in files, tables and the public API. */
 export interface MinuteLimits {
-  readonly requestsPerMinute?: number;
-  readonly tokensPerMinute?: number;
+  readonly requestsPerMinute?: number | null | undefined;
+  readonly tokensPerMinute?: number | null | undefined;
+}
+
+/** The limits that are set. */
+export function perMinute(scope: LimitScope, { requestsPerMinute, tokensPerMinute }: MinuteLimits): Limit[] {
+  const limits: Limit[] = [];
+  const add = (unit: LimitUnit, max: number | null | undefined): void => {
+    if (max !== null && max !== undefined) limits.push({ scope, unit, windowMs: MINUTE_MS, max });
+  };
+  add('requests', requestsPerMinute);
+  add('tokens', tokensPerMinute);
+  return limits;
+}
+
+/** Quantities by unit. */
+export type Amounts = { readonly [Unit in LimitUnit]?: number };
+
+/** What is limited: a model, by its id, or a route, by its path. */
+export interface LimitedResource {
+  readonly kind: 'model' | 'route';
+  readonly name: string;
 }
 
 export interface AdmitRequest {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
-  readonly model: string;
-  readonly limits: {
-    readonly user: Required<MinuteLimits>;
-    readonly api_key?: MinuteLimits;
-    readonly global?: MinuteLimits;
-  };
+  readonly resource: LimitedResource;
+  readonly limits: readonly Limit[];
+  /** What the request takes, estimated. Corrected by `settle`. */
+  readonly amounts: Amounts;
   /** The subject whose failures count; see `Limiter.failed`. */
   readonly subject: string;
   /** The account's most concurrent requests; absent for no limit. */
   readonly concurrent?: number;
-  /** Prompt plus completion, estimated. Corrected by `settle`. */
-  readonly tokens: number;
   /**
-   * Set if a process has already admitted the request from its local share: the end of that window, in Unix
-   * milliseconds. Such a request is booked: never rejected, counted only while that window is open, and
-   * counted once however often it is booked while in progress.
+   * Set if a process has already admitted the request from its local share: the `endsAtMs` of that admission.
+   * Such a request is booked: never rejected, counted only in windows that are still open, and counted once
+   * however often it is booked while in progress.
    */
-  readonly bookedResetAtMs?: number;
+  readonly bookedEndsAtMs?: readonly number[];
 }
 
-/**
- * A window's state just after a request was admitted or rejected: of several, the one with the least left.
- */
+/** A limit just after a request was admitted or rejected. */
 export interface LimitState {
   readonly limit: number;
   readonly remaining: number;
+  /** When its window ends, in Unix milliseconds. */
+  readonly resetAtMs: number;
 }
 
-/** What rejected a request: a limit, or the caller's failures. */
-export interface LimitRefusal {
-  readonly type: LimitType;
-  readonly of: 'requests' | 'tokens' | 'concurrent' | 'failures';
-}
+/** What rejected a request: a limit, the number of concurrent requests, or the caller's failures. */
+export type LimitRefusal =
+  | { readonly of: 'limit'; readonly limit: Limit; readonly resetAtMs: number }
+  | { readonly of: 'concurrent' | 'failures' };
 
 export interface Admission {
   readonly admitted: boolean;
   /** What rejected the request; absent if it was admitted. */
   readonly refusedBy?: LimitRefusal;
-  readonly requests: LimitState;
-  readonly tokens: LimitState;
-  /** When all windows end, in Unix milliseconds. */
-  readonly resetAtMs: number;
-  /** The limit that is nearest to being reached or, for a rejection, the one that was. */
-  readonly type: LimitType;
+  /** For each limited unit, the limit with the least remaining. */
+  readonly tightest: { readonly [Unit in LimitUnit]?: LimitState };
+  /** When the request's windows end, in Unix milliseconds: those of its limits, each window once. */
+  readonly endsAtMs: readonly number[];
+  /** The scope of the limit that is nearest to being reached or, for a rejection, of the one that was. */
+  readonly scope: LimitScope;
   /** How much longer the caller is blocked for its failures, in whole milliseconds; absent if not blocked. */
   readonly blockedForMs?: number;
   /** The process that decided from its local share; absent if the shared count did. */
@@ -71,8 +102,8 @@ export interface FailureBlock {
 }
 
 /**
- * Counts requests and tokens in fixed one-minute windows that begin with the minute, concurrent requests, and
- * failures. Limits degrade: no call rejects because a store is down, and the wait for a store is bounded.
+ * Counts what requests take in fixed windows, concurrent requests, and failures. Limits degrade: no call
+ * rejects because a store is down, and the wait for a store is bounded.
  */
 export abstract class Limiter {
   /**
@@ -82,10 +113,10 @@ export abstract class Limiter {
   abstract admit(request: AdmitRequest): Promise<Admission>;
 
   /**
-   * Corrects the estimate of an admitted request to the actual usage, and ends its place among concurrent
-   * requests.
+   * Corrects the estimated amounts of an admitted request to those used, and ends its place among concurrent
+   * requests. Units that are not given keep their estimate.
    */
-  abstract settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void>;
+  abstract settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void>;
 
   /** Undoes the admission of a request that something else rejected. */
   abstract release(request: AdmitRequest, admission: Admission): Promise<void>;

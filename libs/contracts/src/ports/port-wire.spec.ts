@@ -6,13 +6,16 @@ import { plainText } from './port-wire.js';
 
 const ids = { requestId: 'r', accountId: 'a', keyId: 'k' };
 const keyLimit = { period: 'EPOCH', usdNano: 1n } as const;
-const amounts = { usdNano: 2n ** 63n, diemNano: 0n };
-const hold = { ...ids, amount: amounts, before: amounts, keyLimit };
+const balances = { usdNano: 2n ** 63n, diemNano: 0n };
+const hold = { ...ids, amount: balances, before: balances, keyLimit };
 const request = { ...ids, amountNano: 7n, atLeastNano: 0n, keyLimit };
-const limits = { user: { requestsPerMinute: 1, tokensPerMinute: 2 }, api_key: { requestsPerMinute: 3 } };
-const admit = { ...ids, model: 'm', limits, subject: 'key:\u2028"', tokens: 5 };
-const left = { limit: 3, remaining: 2 };
-const admission = { admitted: true, requests: left, tokens: left, resetAtMs: 60_000, type: 'user' } as const;
+const limit = { scope: 'api_key', unit: 'tokens', windowMs: 60_000, max: 3 } as const;
+const resource = { kind: 'route', name: '/r' } as const;
+const amounts = { requests: 1, tokens: 5 };
+const admit = { ...ids, resource, limits: [limit], subject: 'key:\u2028"', amounts };
+const tightest = { tokens: { limit: 3, remaining: 2, resetAtMs: 60_000 } };
+const refusedBy = { of: 'limit', limit, resetAtMs: 60_000 } as const;
+const admission = { admitted: false, refusedBy, tightest, endsAtMs: [60_000], scope: 'user' } as const;
 
 interface Case {
   readonly wire: { readonly isPlain?: true; readonly arguments: z.ZodType; readonly result: z.ZodType };
@@ -22,13 +25,13 @@ interface Case {
 
 it.each<[string, Case]>([
   ['hold', { wire: HOLDS_WIRE.hold, given: [request], result: hold }],
-  ['available', { wire: HOLDS_WIRE.available, given: ['a'], result: amounts }],
+  ['available', { wire: HOLDS_WIRE.available, given: ['a'], result: balances }],
   ['extend', { wire: HOLDS_WIRE.extend, given: [hold, { moreNano: 3n }], result: hold }],
   ['renew', { wire: HOLDS_WIRE.renew, given: [[hold, hold]], result: undefined }],
   ['release', { wire: HOLDS_WIRE.release, given: [hold], result: undefined }],
-  ['settle', { wire: HOLDS_WIRE.settle, given: [hold, amounts], result: undefined }],
+  ['settle', { wire: HOLDS_WIRE.settle, given: [hold, balances], result: undefined }],
   ['admit', { wire: LIMITS_WIRE.admit, given: [admit], result: admission }],
-  ['settle', { wire: LIMITS_WIRE.settle, given: [admit, admission, 9], result: undefined }],
+  ['settle', { wire: LIMITS_WIRE.settle, given: [admit, admission, { tokens: 9 }], result: undefined }],
   ['release', { wire: LIMITS_WIRE.release, given: [admit, admission], result: undefined }],
   ['renew', { wire: LIMITS_WIRE.renew, given: [[{ requestId: 'r', accountId: 'a' }]], result: undefined }],
   ['blocked', { wire: LIMITS_WIRE.blocked, given: ['ip:1'], result: {} }],

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type AccountLimits, Problem, keyChanged } from '@svc/contracts';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { PrismaDatabase } from '@svc/storage';
-import { minuteLimits } from './account-rows.js';
 
 /** The limits that the operator sets for an account in place of its tier's. */
 @Injectable()
@@ -16,7 +15,11 @@ export class AccountLimitsStore {
       include: { limits: { orderBy: { model: 'asc' } } },
     });
     if (!row) throw new Problem('ACCOUNT_NOT_FOUND', { param: 'id' });
-    const models = row.limits.map(({ model, ...limits }) => ({ model, ...minuteLimits(limits) }));
+    const models = row.limits.map(({ model, requestsPerMinute, tokensPerMinute }) => ({
+      model,
+      ...(requestsPerMinute !== null && { requestsPerMinute }),
+      ...(tokensPerMinute !== null && { tokensPerMinute }),
+    }));
     return { concurrentRequests: row.concurrentRequests, models };
   }
 

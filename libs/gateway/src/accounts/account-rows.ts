@@ -1,4 +1,4 @@
-import type { AccountLimit, Caller, MinuteLimits } from '@svc/contracts';
+import { type AccountLimit, type Caller, perMinute } from '@svc/contracts';
 
 /** The columns of an account that concern its callers. */
 export interface AccountRow {
@@ -31,16 +31,6 @@ export function accountTerms(
   };
 }
 
-/** The limits in a row, if it has any. */
-export function minuteLimits(row: Omit<LimitRow, 'model'>): MinuteLimits | undefined {
-  const { requestsPerMinute, tokensPerMinute } = row;
-  if (requestsPerMinute === null && tokensPerMinute === null) return undefined;
-  return {
-    ...(requestsPerMinute !== null && { requestsPerMinute }),
-    ...(tokensPerMinute !== null && { tokensPerMinute }),
-  };
-}
-
 function accountLimit({ model, ...row }: LimitRow): AccountLimit {
-  return { ...(model !== EVERY_MODEL && { model }), ...minuteLimits(row) };
+  return { ...(model !== EVERY_MODEL && { model }), limits: perMinute('user', row) };
 }

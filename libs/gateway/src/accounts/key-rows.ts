@@ -7,9 +7,10 @@ import {
   type LimitPeriod,
   type ModelPrivacy,
   type SpendingLimit,
+  perMinute,
 } from '@svc/contracts';
 import { z } from 'zod';
-import { type AccountRow, accountTerms, minuteLimits } from './account-rows.js';
+import { type AccountRow, accountTerms } from './account-rows.js';
 
 /** The properties of a key that its owner sets. */
 export interface KeyTerms {
@@ -80,7 +81,7 @@ export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<Ke
 /** The caller that holds this key, with everything that the rest of the gateway needs. */
 export function callerOf(key: StoredKey, account: AccountRow): Caller {
   const keyLimit = spendingLimit(key);
-  const limits = minuteLimits(key);
+  const limits = perMinute('api_key', key);
   return {
     accountId: key.accountId,
     keyId: key.id,
@@ -89,7 +90,7 @@ export function callerOf(key: StoredKey, account: AccountRow): Caller {
     modelPrivacy: key.modelPrivacy,
     ...(key.expiresAt && { expiresAt: key.expiresAt.toISOString() }),
     ...(keyLimit && { keyLimit }),
-    ...(limits && { limits }),
+    ...(limits.length > 0 && { limits }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   WebPages,
   WebSearch,
   chargeLine,
+  perMinute,
   routes,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
@@ -109,9 +110,9 @@ export class AugmentController {
     const { GATEWAY_AUGMENT_PER_MINUTE: requestsPerMinute } = this.settings.config;
     const operation: WholeOperation<Result> = {
       name,
-      limitedAs: `endpoint:api/v1/${name}`,
-      limits: { user: { requestsPerMinute, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
-      tokens: 0,
+      resource: { kind: 'route', name: `/api/v1/${name}` },
+      limits: perMinute('user', { requestsPerMinute }),
+      amounts: {},
       hold: { amountNano: chargeLine(prices.highest, 1).amountNano },
       perform: async (caller, signal) => {
         const { result, backend, isFree = false } = await work(caller, signal);

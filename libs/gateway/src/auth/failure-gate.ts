@@ -45,8 +45,8 @@ export class FailureGate {
   private refuseFor(forMs: number, request: FastifyRequest): void {
     if (forMs === 0) return;
     const { id: requestId, caller } = request;
-    const model = `endpoint:${(routeOf(request)?.path ?? '').slice(1)}`;
-    if (caller) this.reports.add({ requestId, caller, model, type: 'FAILED_REQUESTS' });
+    const resource = { kind: 'route', name: routeOf(request)?.path ?? '/' } as const;
+    if (caller) this.reports.add({ requestId, caller, resource, type: 'FAILED_REQUESTS' });
     throw blockedProblem(forMs);
   }
 }

@@ -48,8 +48,8 @@ export function chatOperation(plan: ChatPlan, sizes: HoldSizes): PaidOperation {
   return {
     name: model.id,
     limits,
-    limitedAs: model.id,
-    tokens: promptTokens + expectedTokens,
+    resource: { kind: 'model', name: model.id },
+    amounts: { tokens: promptTokens + expectedTokens },
     hold: {
       amountNano: costNano(sizes.firstTokens),
       atLeastNano: costNano(sizes.leastTokens),

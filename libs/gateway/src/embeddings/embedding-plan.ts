@@ -1,12 +1,6 @@
 import type { Catalog, EmbeddingModel } from '@svc/catalog';
-import {
-  type AdmitRequest,
-  type Caller,
-  type EmbeddingRequest,
-  Problem,
-  invalidRequest,
-} from '@svc/contracts';
-import { requestLimitsOf } from '../limits/limits-of.js';
+import { type Caller, type EmbeddingRequest, type Limit, Problem, invalidRequest } from '@svc/contracts';
+import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
 
@@ -14,7 +8,7 @@ import { refuseAnonymous } from '../models/model-privacy.js';
 export interface EmbeddingPlan {
   readonly model: EmbeddingModel;
   readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: AdmitRequest['limits'];
+  readonly limits: readonly Limit[];
   readonly texts: readonly string[];
   /** The length of each vector. */
   readonly dimensions: number;
@@ -52,7 +46,7 @@ export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalo
   return {
     model,
     deprecation,
-    limits: requestLimitsOf(caller, model, catalog),
+    limits: limitsOf(caller, model, catalog),
     texts,
     dimensions: dimensionsOf(request, model),
     format: request.encoding_format ?? 'float',

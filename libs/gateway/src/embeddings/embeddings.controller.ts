@@ -36,8 +36,8 @@ export class EmbeddingsController {
       {
         name: model.id,
         limits: plan.limits,
-        limitedAs: model.id,
-        tokens: plan.tokens,
+        resource: { kind: 'model', name: model.id },
+        amounts: { tokens: plan.tokens },
         hold: { amountNano: lineOf(plan, plan.tokensAtMost).amountNano },
         perform: ({ accountId }, signal) => this.embedder.embed(plan, { requestId, accountId }, signal),
       },

@@ -26,19 +26,22 @@ export function modelHeaders(
 }
 
 /** Headers about the limits. For a caller blocked for its failures, the reset is the end of the block. */
-export function limitHeaders({ requests, tokens, resetAtMs, type, blockedForMs }: Admission): HeaderValues {
-  const untilMs = blockedForMs === undefined ? resetAtMs : Date.now() + blockedForMs;
+export function limitHeaders({ tightest, scope, blockedForMs }: Admission): HeaderValues {
+  const { requests, tokens } = tightest;
   return {
-    'x-ratelimit-limit-requests': requests.limit,
-    'x-ratelimit-remaining-requests': requests.remaining,
-    'x-ratelimit-reset-requests': Math.ceil(untilMs / 1_000),
-    // Some models and routes have no token limit.
-    ...(tokens.limit < Number.MAX_SAFE_INTEGER && {
+    ...(requests && {
+      'x-ratelimit-limit-requests': requests.limit,
+      'x-ratelimit-remaining-requests': requests.remaining,
+      'x-ratelimit-reset-requests': Math.ceil(
+        (blockedForMs === undefined ? requests.resetAtMs : Date.now() + blockedForMs) / 1_000,
+      ),
+    }),
+    ...(tokens && {
       'x-ratelimit-limit-tokens': tokens.limit,
       'x-ratelimit-remaining-tokens': tokens.remaining,
-      'x-ratelimit-reset-tokens': Math.max(0, Math.ceil((resetAtMs - Date.now()) / 1_000)),
+      'x-ratelimit-reset-tokens': Math.max(0, Math.ceil((tokens.resetAtMs - Date.now()) / 1_000)),
     }),
-    'x-ratelimit-type': type,
+    'x-ratelimit-type': scope,
   };
 }
 

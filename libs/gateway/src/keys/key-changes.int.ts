@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type Caller, NewApiKey, type Problem, UsageHistory } from '@svc/contracts';
+import { type Caller, NewApiKey, type Problem, UsageHistory, perMinute } from '@svc/contracts';
 import { EventStrategy, EventsModule } from '@svc/events';
 import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
@@ -198,7 +198,10 @@ it("applies the operator's limits of an account to its keys in every process", a
   one.app.get(KeyChanges).made(accountId);
   const expected = {
     concurrent: 3,
-    accountLimits: [{ requestsPerMinute: 7 }, { model: 'm', tokensPerMinute: 9 }],
+    accountLimits: [
+      { limits: perMinute('user', { requestsPerMinute: 7 }) },
+      { model: 'm', limits: perMinute('user', { tokensPerMinute: 9 }) },
+    ],
   };
   expect(await one.gate.identify(key.authorization)).toMatchObject(expected);
   await eventually(async () => expect(await two.gate.identify(key.authorization)).toMatchObject(expected));
@@ -264,7 +267,7 @@ it('refreshes a key in use before its cache entry expires, so that no request wa
   const seen = new Set<unknown>();
   await eventually(() => {
     const caller = gate.trusted(key.authorization);
-    seen.add(caller ? caller.limits?.requestsPerMinute : 'to be looked up');
+    seen.add(caller ? caller.limits?.[0]?.max : 'to be looked up');
     expect(seen).toEqual(new Set([undefined, 7]));
     return Promise.resolve();
   });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AdmitRequest, type Caller, Limiter } from '@svc/contracts';
+import { type AdmitRequest, type Caller, Limiter, perMinute, routes } from '@svc/contracts';
 import { keySubject } from '../limits/failure-blocks.js';
 import { LimitGate } from '../limits/limit-gate.js';
 
@@ -21,14 +21,13 @@ export class KeyCreationLimit {
       requestId,
       accountId,
       keyId,
-      model: 'endpoint:api/v1/api_keys',
+      resource: { kind: 'route', name: routes.createApiKey.path },
       subject: keySubject(keyId),
-      limits: { user: { requestsPerMinute: KEYS_PER_MINUTE, tokensPerMinute: Number.MAX_SAFE_INTEGER } },
-      tokens: 0,
+      limits: perMinute('user', { requestsPerMinute: KEYS_PER_MINUTE }),
+      amounts: { requests: 1 },
     };
     const admission = await this.limiter.admit(request);
-    if (!admission.admitted)
-      throw this.limits.refusal({ requestId, caller, model: request.model }, admission);
-    await this.limiter.settle(request, admission, 0);
+    if (!admission.admitted) throw this.limits.refusal(caller, request, admission);
+    await this.limiter.settle(request, admission, {});
   }
 }

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import {
-  type AdmitRequest,
   type Balances,
   type Caller,
   type CatalogEntry,
+  LIMIT_TYPE_OF,
+  LIMIT_UNITS,
   Ledger,
+  MINUTE_MS,
   type RateLimits,
   type SpendingLimit,
   UsageHistory,
@@ -13,7 +15,7 @@ import {
   usdNumber,
 } from '@svc/contracts';
 import { nextEpochBegins } from '../limits/epoch.js';
-import { limitsOf, requestLimitsOf, tierName } from '../limits/limits-of.js';
+import { limitsOf, tierName } from '../limits/limits-of.js';
 
 type Row = RateLimits['data']['rateLimits'][number];
 
@@ -41,23 +43,16 @@ export class RateLimitsView {
     };
   }
 
+  /** The lowest limit per minute of each unit. */
   private row(caller: Caller, entry: CatalogEntry): Row {
-    const { user, api_key: key } = this.limitsOf(caller, entry);
-    const amounts = [
-      { amount: Math.min(user.requestsPerMinute, key?.requestsPerMinute ?? Infinity), type: 'RPM' },
-      { amount: Math.min(user.tokensPerMinute, key?.tokensPerMinute ?? Infinity), type: 'TPM' },
-    ] as const;
-    return {
-      apiModelId: entry.id,
-      rateLimits: amounts.filter(({ amount }) => amount < Number.MAX_SAFE_INTEGER),
-    };
-  }
-
-  private limitsOf(caller: Caller, entry: CatalogEntry): AdmitRequest['limits'] {
-    if (entry.type !== 'text') return requestLimitsOf(caller, entry, this.catalog);
-    const model = this.catalog.text.find(entry.id);
-    if (!model) throw new RangeError(`the catalogue has no model ${entry.id}`);
-    return limitsOf(caller, model, this.catalog);
+    const limits = limitsOf(caller, entry, this.catalog).filter(
+      ({ scope, windowMs }) => scope !== 'global' && windowMs === MINUTE_MS,
+    );
+    const rateLimits = LIMIT_UNITS.flatMap((unit) => {
+      const own = limits.filter((limit) => limit.unit === unit).map(({ max }) => max);
+      return own.length === 0 ? [] : [{ amount: Math.min(...own), type: LIMIT_TYPE_OF[unit] }];
+    });
+    return { apiModelId: entry.id, rateLimits };
   }
 
   /** What the account can spend within the limit of the key. */

@@ -29,9 +29,9 @@ export class RateLimitsController {
 
   private async latest({ accountId }: Caller): Promise<RateLimitLog> {
     const entries = await this.log.latest(accountId);
-    const data = entries.map(({ keyId, model, tier, type, at }) => ({
+    const data = entries.map(({ keyId, model, route, tier, type, at }) => ({
       apiKeyId: keyId,
-      modelId: model,
+      modelId: route === undefined ? model : `endpoint:${route.slice(1)}`,
       rateLimitTier: tier,
       rateLimitType: type,
       timestamp: at,

@@ -1,13 +1,21 @@
+import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
   type Admission,
   type AdmitRequest,
+  type Amounts,
   type Caller,
+  LIMIT_TYPE_OF,
+  LIMIT_UNITS,
+  type Limit,
   type LimitLogType,
   type LimitRefusal,
+  type LimitScope,
+  type LimitedResource,
+  MINUTE_MS,
   Problem,
 } from '@svc/contracts';
-import { limits } from '@svc/telemetry';
+import { limits as metrics } from '@svc/telemetry';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks, blockedProblem, keySubject } from './failure-blocks.js';
 import { LimitReports } from './limit-reports.js';
@@ -15,14 +23,7 @@ import { LimitReports } from './limit-reports.js';
 /** Another request has to end first, and when that happens is unknown. */
 const CONCURRENT_RETRY_SECONDS = 1;
 
-const LOGGED_AS: Readonly<Record<LimitRefusal['of'], LimitLogType>> = {
-  requests: 'RPM',
-  tokens: 'TPM',
-  concurrent: 'CONCURRENT',
-  failures: 'FAILED_REQUESTS',
-};
-
-const WHOSE: Readonly<Record<LimitRefusal['type'], string>> = {
+const WHOSE: Readonly<Record<LimitScope, string>> = {
   user: 'for your account',
   api_key: 'for this API key',
   global: 'for all together',
@@ -37,53 +38,86 @@ export class LimitGate {
     private readonly settings: GatewaySettings,
   ) {}
 
-  /** Refuses: TOO_MANY_TOKENS_PER_MINUTE, when the request exceeds the limit of a whole minute. */
-  request({ requestId, caller, plan }: LimitEntrant, tokens: number): AdmitRequest {
+  /**
+   * The request for what a caller wants to use, which takes these amounts beside one request. Refuses:
+   * TOO_MANY_TOKENS_PER_MINUTE, when it exceeds the limit of a whole window.
+   */
+  request({ requestId, caller, resource, limits }: LimitEntrant, amounts: Amounts): AdmitRequest {
     const { accountId, keyId } = caller;
-    const most = Math.min(
-      ...Object.values(plan.limits).map(({ tokensPerMinute = Number.POSITIVE_INFINITY }) => tokensPerMinute),
-    );
-    if (tokens > most) {
-      throw new Problem('TOO_MANY_TOKENS_PER_MINUTE', {
-        message: `Your request may take ${tokens} tokens, more than your limit of ${most} tokens per minute. Please reduce your prompt or max_tokens.`,
-        param: 'max_tokens',
-      });
-    }
+    for (const limit of limits) if (limit.unit === 'tokens') refuseExcess(limit, amounts.tokens);
     const concurrent = caller.concurrent ?? this.settings.config.GATEWAY_ACCOUNT_CONCURRENCY;
     return {
       requestId,
       accountId,
       keyId,
-      model: plan.model.id,
+      resource,
       subject: keySubject(keyId),
-      limits: plan.limits,
-      tokens,
+      limits,
+      amounts: { requests: 1, ...amounts },
       ...(concurrent > 0 && { concurrent }),
     };
   }
 
   /** Logs a refusal and returns the error for the client. */
-  refusal({ requestId, caller, model }: Refused, admission: Admission): Problem {
-    const { refusedBy, resetAtMs, blockedForMs = 0 } = admission;
-    const of = refusedBy?.of ?? 'requests';
-    limits.refusals.add(1, LOGGED_AS[of]);
-    this.reports.add({ requestId, caller, model, type: LOGGED_AS[of] });
-    if (of === 'failures')
-      return blockedProblem(this.blocks.cache(keySubject(caller.keyId), { forMs: blockedForMs }));
-    if (of === 'concurrent') {
-      return new Problem('RATE_LIMIT_EXCEEDED', {
-        message: 'Too many concurrent requests',
-        retryAfterSeconds: CONCURRENT_RETRY_SECONDS,
-      });
+  refusal(caller: Caller, request: AdmitRequest, admission: Admission): Problem {
+    const { refusedBy, blockedForMs = 0 } = admission;
+    assert(refusedBy, 'an admission without a refusal');
+    const { requestId, resource } = request;
+    const type = logTypeOf(refusedBy);
+    metrics.refusals.add(1, type);
+    this.reports.add({ requestId, caller, resource, type });
+    switch (refusedBy.of) {
+      case 'failures':
+        return blockedProblem(this.blocks.cache(keySubject(caller.keyId), { forMs: blockedForMs }));
+      case 'concurrent':
+        return new Problem('RATE_LIMIT_EXCEEDED', {
+          message: 'Too many concurrent requests',
+          retryAfterSeconds: CONCURRENT_RETRY_SECONDS,
+        });
+      case 'limit': {
+        const { scope } = refusedBy.limit;
+        const seconds = secondsUntil(refusedBy.resetAtMs);
+        return new Problem('RATE_LIMIT_EXCEEDED', {
+          message: `Rate limit exceeded: ${quotaOf(refusedBy.limit)} ${WHOSE[scope]}, for ${resource.name}. Try again in ${seconds} s.`,
+          retryAfterSeconds: seconds,
+        });
+      }
     }
-    const seconds = secondsUntil(resetAtMs);
-    const { limit } = admission[of];
-    const whose = WHOSE[refusedBy?.type ?? 'user'];
-    return new Problem('RATE_LIMIT_EXCEEDED', {
-      message: `Rate limit exceeded: ${limit} ${of} per minute ${whose}, for ${model}. Try again in ${seconds} s.`,
-      retryAfterSeconds: seconds,
-    });
   }
+}
+
+/** An admission after its request has been released. */
+export function withReturned(admission: Admission, { amounts }: AdmitRequest): Admission {
+  const tightest = { ...admission.tightest };
+  for (const unit of LIMIT_UNITS) {
+    const state = tightest[unit];
+    if (state) tightest[unit] = { ...state, remaining: state.remaining + (amounts[unit] ?? 0) };
+  }
+  return { ...admission, tightest };
+}
+
+function logTypeOf(refusedBy: LimitRefusal): LimitLogType {
+  if (refusedBy.of === 'limit') return LIMIT_TYPE_OF[refusedBy.limit.unit];
+  return refusedBy.of === 'concurrent' ? 'CONCURRENT' : 'FAILED_REQUESTS';
+}
+
+function refuseExcess(limit: Limit, tokens = 0): void {
+  if (tokens <= limit.max) return;
+  throw new Problem('TOO_MANY_TOKENS_PER_MINUTE', {
+    message: `Your request may take ${tokens} tokens, more than your limit of ${quotaOf(limit)}. Please reduce your prompt or max_tokens.`,
+    param: 'max_tokens',
+  });
+}
+
+const PERIODS: ReadonlyMap<number, string> = new Map([
+  [MINUTE_MS, 'minute'],
+  [60 * MINUTE_MS, 'hour'],
+  [1_440 * MINUTE_MS, 'day'],
+]);
+
+/** A limit as text, such as `20 requests per minute`. */
+function quotaOf({ max, unit, windowMs }: Limit): string {
+  return `${max} ${unit} per ${PERIODS.get(windowMs) ?? `${windowMs / 1_000} s`}`;
 }
 
 /** Seconds until a Unix time in milliseconds, at least one, for `Retry-After`. */
@@ -91,15 +125,10 @@ function secondsUntil(untilMs: number): number {
   return Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000));
 }
 
-/** A refused request. Its model is a model's id, or `endpoint:` and a path. */
-interface Refused {
-  readonly requestId: string;
-  readonly caller: Caller;
-  readonly model: string;
-}
-
+/** A request to be limited. */
 interface LimitEntrant {
   readonly requestId: string;
   readonly caller: Caller;
-  readonly plan: { readonly model: { readonly id: string }; readonly limits: AdmitRequest['limits'] };
+  readonly resource: LimitedResource;
+  readonly limits: readonly Limit[];
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, EventLog, type LimitLogType, limitReached } from '@svc/contracts';
+import { type Caller, EventLog, type LimitLogType, type LimitedResource, limitReached } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { tierName } from './limits-of.js';
 
@@ -12,7 +12,7 @@ const MAX_WAITING = 200;
 export interface Refused {
   readonly requestId: string;
   readonly caller: Caller;
-  readonly model: string;
+  readonly resource: LimitedResource;
   readonly type: LimitLogType;
 }
 
@@ -27,7 +27,7 @@ export class LimitReports {
     private readonly logger: RootLogger,
   ) {}
 
-  add({ requestId, caller, model, type }: Refused): void {
+  add({ requestId, caller, resource, type }: Refused): void {
     if (this.waiting >= MAX_WAITING) {
       this.dropped += 1;
       return;
@@ -36,7 +36,15 @@ export class LimitReports {
     const at = new Date().toISOString();
     this.waiting += 1;
     // Never rejects: a failure is logged and the entry is lost.
-    void this.publish({ requestId, accountId, keyId, model, tier: tierName(caller), type, at });
+    void this.publish({
+      requestId,
+      accountId,
+      keyId,
+      ...(resource.kind === 'model' ? { model: resource.name } : { model: '', route: resource.name }),
+      tier: tierName(caller),
+      type,
+      at,
+    });
   }
 
   private async publish(reached: Parameters<typeof limitReached.key>[0]): Promise<void> {

@@ -1,14 +1,13 @@
-import type { AdmitRequest, Caller, ChargeLine, HoldRequest, Usage } from '@svc/contracts';
+import type { Amounts, Caller, ChargeLine, HoldRequest, Limit, LimitedResource, Usage } from '@svc/contracts';
 
 /** Something that costs money: what it needs before it begins. */
 export interface PaidOperation {
   /** The name in charges: the id of a model, or the path of the route. */
   readonly name: string;
-  /** The limits that apply, and the name that they are counted under. */
-  readonly limits: AdmitRequest['limits'];
-  readonly limitedAs: string;
-  /** Estimated tokens. */
-  readonly tokens: number;
+  /** What is limited, the limits that apply, and the estimated amounts beside one request. */
+  readonly resource: LimitedResource;
+  readonly limits: readonly Limit[];
+  readonly amounts: Amounts;
   /**
    * The money to hold at first: all that the operation can cost, or the beginning of a stream that extends
    * its hold ahead of its output.

@@ -1,4 +1,12 @@
-import { type Admission, type Caller, type Hold, type Ledger, type Limiter, Problem } from '@svc/contracts';
+import {
+  type Admission,
+  type Caller,
+  type Hold,
+  type Ledger,
+  type Limiter,
+  Problem,
+  perMinute,
+} from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
 import { expect, it } from 'vitest';
 import type { BackgroundWork } from '../http/background-work.js';
@@ -9,9 +17,9 @@ import { PaidOperations } from './paid-operations.js';
 
 const operation: PaidOperation = {
   name: 'm',
-  limits: { user: { requestsPerMinute: 1, tokensPerMinute: 1 } },
-  limitedAs: 'm',
-  tokens: 1,
+  resource: { kind: 'model', name: 'm' },
+  limits: perMinute('user', { requestsPerMinute: 1, tokensPerMinute: 1 }),
+  amounts: { tokens: 1 },
   hold: { amountNano: 1n },
 };
 const refused = new Problem('RATE_LIMIT_EXCEEDED');
@@ -30,10 +38,9 @@ function beginning(given: { admitted: boolean; holds: boolean }) {
     admit: () =>
       Promise.resolve<Admission>({
         admitted: given.admitted,
-        requests: { limit: 1, remaining: 0 },
-        tokens: { limit: 1, remaining: 0 },
-        resetAtMs: 0,
-        type: 'user',
+        tightest: {},
+        endsAtMs: [],
+        scope: 'user',
       }),
     release: unreachable('limits'),
   };

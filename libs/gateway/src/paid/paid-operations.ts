@@ -66,10 +66,9 @@ export class PaidOperations {
    */
   async begin(operation: PaidOperation, entrant: Entrant): Promise<Begun> {
     const { limiter, ledger, background } = this;
-    const { name, limitedAs, limits, tokens } = operation;
+    const { name, resource, limits, amounts } = operation;
     const { requestId, caller } = entrant;
-    const plan = { model: { id: limitedAs }, limits };
-    const request = this.limits.request({ requestId, caller, plan }, tokens);
+    const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
     const [admission, held] = await Promise.allSettled([
       traced('admit', () => limiter.admit(request)),
       traced('hold', () => ledger.hold(holdRequest(operation, entrant))),
@@ -94,10 +93,7 @@ export class PaidOperations {
     if (held.status === 'fulfilled') await this.givenBack(requestId, ledger.release(held.value));
     if (admission.status === 'rejected') return { headers, refusal: admission.reason };
     if (!admission.value.admitted)
-      return {
-        headers,
-        refusal: this.limits.refusal({ requestId, caller, model: limitedAs }, admission.value),
-      };
+      return { headers, refusal: this.limits.refusal(caller, request, admission.value) };
     await this.givenBack(requestId, limiter.release(request, admission.value));
     return { headers, refusal: held.status === 'rejected' ? held.reason : new Problem('UNKNOWN_ERROR') };
   }

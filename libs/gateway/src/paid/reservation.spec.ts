@@ -15,10 +15,12 @@ const used = (completionTokens: number) => ({
 
 const LIMITS = {
   admitted: true,
-  requests: { limit: 2, remaining: 1 },
-  tokens: { limit: 2, remaining: 1 },
-  resetAtMs: 0,
-  type: 'user',
+  tightest: {
+    requests: { limit: 2, remaining: 1, resetAtMs: 0 },
+    tokens: { limit: 2, remaining: 1, resetAtMs: 0 },
+  },
+  endsAtMs: [0],
+  scope: 'user',
 };
 
 /** A ledger that fails every call after the first hold, optionally except settling. */
@@ -62,13 +64,13 @@ function reserved(heldNano: bigint) {
   log.error = (...entry: unknown[]) => void errors.push(entry);
   const background = new BackgroundWork({ log });
   const corrected: (number | 'all')[] = [];
-  const settle = (_request: unknown, _limits: unknown, tokens: number): Promise<void> => {
+  const settle = (_request: unknown, _limits: unknown, { tokens }: { tokens: number }): Promise<void> => {
     corrected.push(tokens);
     return Promise.resolve();
   };
   const amount = { usdNano: heldNano, diemNano: 0n };
   const hold: Hold = { requestId: 'r', accountId: 'a', keyId: 'k', amount, before: amount };
-  const request = { requestId: 'r', accountId: 'a', tokens: 1 };
+  const request = { requestId: 'r', accountId: 'a', amounts: { requests: 1, tokens: 1 } };
   const admitted = { name: 'm', caller: {}, request, limits: LIMITS };
   const release = (): Promise<void> => {
     corrected.push('all');

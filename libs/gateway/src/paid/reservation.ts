@@ -1,9 +1,11 @@
 import {
   type Admission,
   type AdmitRequest,
+  type Amounts,
   type Balances,
   type Caller,
   type Hold,
+  LIMIT_UNITS,
   type Ledger,
   type Limiter,
   NO_MONEY,
@@ -16,6 +18,7 @@ import type { Logger } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';
 import { type HeaderValues, limitHeaders, walletHeaders } from '../http/header-values.js';
+import { withReturned } from '../limits/limit-gate.js';
 import { chargeOf, leftOf, sumNano } from './charge.js';
 import type { Delivery } from './paid-operation.js';
 
@@ -39,6 +42,11 @@ interface Settled {
   readonly cost: Balances;
   readonly headers: HeaderValues;
 }
+
+/** What an operation without a result takes from its limits, beside being counted. */
+const NOTHING: Amounts = Object.fromEntries(
+  LIMIT_UNITS.filter((unit) => unit !== 'requests').map((unit) => [unit, 0]),
+);
 
 /** The limits and money reserved for an admitted operation, until it is settled or released. */
 export class Reservation {
@@ -107,17 +115,17 @@ export class Reservation {
       this.logError(error, 'a response could not be charged');
       throw error;
     }
-    await this.correctLimits(usage.promptTokens + usage.completionTokens);
+    await this.correctLimits({ tokens: usage.promptTokens + usage.completionTokens });
     return this.settled(charge.cost);
   }
 
   /**
-   * Releases the hold and the tokens counted against the limits, but not the counted request. Does nothing
+   * Releases the hold and the amounts counted against the limits, but not the counted request. Does nothing
    * once settled.
    */
   async release(): Promise<void> {
     if (this.isHeld) await this.releaseHold();
-    if (this.isCounted) await this.correctLimits(0);
+    if (this.isCounted) await this.correctLimits(NOTHING);
   }
 
   /**
@@ -132,11 +140,7 @@ export class Reservation {
       this.isHeld ? this.releaseHold() : undefined,
       traced('cancel limits', () => this.neighbours.limiter.release(request, limits)),
     ]);
-    return limitHeaders({
-      ...limits,
-      requests: { ...limits.requests, remaining: limits.requests.remaining + 1 },
-      tokens: { ...limits.tokens, remaining: limits.tokens.remaining + request.tokens },
-    });
+    return limitHeaders(withReturned(limits, request));
   }
 
   private settled(cost: Balances): Settled {
@@ -154,14 +158,14 @@ export class Reservation {
   }
 
   /** Runs after the response, which does not wait for it. */
-  private correctLimits(tokens: number): Promise<void> {
+  private correctLimits(used: Amounts): Promise<void> {
     const { request, limits } = this.admitted;
     const { limiter, background } = this.neighbours;
     this.isCounted = false;
     return background.run(
       'correcting limits',
       request.requestId,
-      traced('correct limits', () => limiter.settle(request, limits, tokens)),
+      traced('correct limits', () => limiter.settle(request, limits, used)),
     );
   }
 

@@ -1,9 +1,9 @@
 import type { Catalog, Model } from '@svc/catalog';
 import {
-  type AdmitRequest,
   type Caller,
   type ChatRequest,
   type InferenceCall,
+  type Limit,
   Problem,
   type SvcParametersEcho,
 } from '@svc/contracts';
@@ -33,7 +33,7 @@ export interface ChatPlan {
   readonly model: Model;
   /** The notice for a client that requested a deprecated or retired model. */
   readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: AdmitRequest['limits'];
+  readonly limits: readonly Limit[];
   readonly parameters: SvcParametersEcho;
   readonly thinking: ThinkingPlan;
   readonly stream: boolean;

@@ -1,6 +1,7 @@
 import {
   type Admission,
   type AdmitRequest,
+  type Amounts,
   type FailureBlock,
   type Limits,
   LIMITS_WIRE,
@@ -44,8 +45,8 @@ export class HttpLimiter extends SharedLimiter {
     return this.limits.admit(request);
   }
 
-  override settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
-    return this.limits.settle(request, admission, tokensUsed);
+  override settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> {
+    return this.limits.settle(request, admission, used);
   }
 
   override release(request: AdmitRequest, admission: Admission): Promise<void> {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import type { Admission, AdmitRequest, LimitType, MinuteLimits } from '@svc/contracts';
-import { FAILURES_ALLOWED } from '@svc/contracts';
+import { type Admission, type AdmitRequest, FAILURES_ALLOWED, type Limit } from '@svc/contracts';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { admitRequest, limitsOf } from '../../test/admit-request.js';
 import { MemoryLimiter } from './memory-limiter.js';
 
-const TIMES = { windowMs: 100, leaseMs: 250, failureWindowMs: 120, failureBlockMs: 80 };
+const TIMES = { leaseMs: 250, failureWindowMs: 120, failureBlockMs: 80 };
 
 /** An admitted request as an omniscient observer records it. */
 interface Seen {
   readonly request: AdmitRequest;
   readonly admission: Admission;
-  readonly window: number;
+  readonly atMs: number;
   /** `undefined` until it is settled. */
   used: number | undefined;
   lapsesAtMs: number;
@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     key: upTo(1),
     model: upTo(1),
     tokens: upTo(40),
-    limits: upTo(3),
+    limits: upTo(4),
     places: upTo(8),
   }),
   often(5, 'settle', { request: upTo(30), used: upTo(80) }),
@@ -58,11 +58,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   often(5, 'wait', { ms: fc.constantFrom(0, 1, 10, 20, 40, 50, 80, 100, 250) }),
 );
 
-const LIMITS: readonly Omit<AdmitRequest['limits'], 'user'>[] = [
-  {},
-  { api_key: { requestsPerMinute: 3 } },
-  { global: { tokensPerMinute: 120, requestsPerMinute: 6 } },
-  { api_key: { tokensPerMinute: 60 }, global: { requestsPerMinute: 5 } },
+/** Most limits have windows of 100 ms. Some accounts also have one of 250 ms. */
+const LIMITS: readonly (readonly Limit[])[] = [
+  [],
+  limitsOf({ api_key: { requestsPerMinute: 3 } }, 100),
+  limitsOf({ global: { tokensPerMinute: 120, requestsPerMinute: 6 } }, 100),
+  limitsOf({ api_key: { tokensPerMinute: 60 }, global: { requestsPerMinute: 5 } }, 100),
+  limitsOf({ user: { requestsPerMinute: 8, tokensPerMinute: 150 } }, 250),
 ];
 
 /** A model that stores everything and recomputes each result. */
@@ -75,39 +77,26 @@ class Model {
 
   /** The limit that must refuse a request, or undefined if it must be admitted. */
   refusal(request: AdmitRequest): Admission['refusedBy'] {
-    if (this.blockedForMs(request.subject) !== undefined) return { type: 'user', of: 'failures' };
-    for (const [type, limits] of limitsOf(request)) {
-      const { requests, tokens } = this.counted(type, request);
-      if (requests + 1 > (limits.requestsPerMinute ?? Infinity)) return { type, of: 'requests' };
-      if (tokens + request.tokens > (limits.tokensPerMinute ?? Infinity)) return { type, of: 'tokens' };
-    }
+    if (this.blockedForMs(request.subject) !== undefined) return { of: 'failures' };
+    for (const limit of request.limits)
+      if (this.counted(limit, request) + (request.amounts[limit.unit] ?? 0) > limit.max)
+        return { of: 'limit', limit, resetAtMs: (this.window(limit) + 1) * limit.windowMs };
     const open = this.seen.filter(
       (one) =>
         one.request.accountId === request.accountId && one.state === 'open' && one.lapsesAtMs > this.nowMs(),
     );
-    return open.length + 1 > (request.concurrent ?? Infinity)
-      ? { type: 'user', of: 'concurrent' }
-      : undefined;
+    return open.length + 1 > (request.concurrent ?? Infinity) ? { of: 'concurrent' } : undefined;
   }
 
-  /** What is left of the tightest limit for requests and for tokens. */
-  left(request: AdmitRequest): { requests: number; tokens: number } {
-    const all = limitsOf(request).map(([type, limits]) => {
-      const { requests, tokens } = this.counted(type, request);
-      return {
-        requests: Math.max(0, (limits.requestsPerMinute ?? Infinity) - requests),
-        tokens: Math.max(0, (limits.tokensPerMinute ?? Infinity) - tokens),
-      };
-    });
-    return {
-      requests: Math.min(...all.map(({ requests }) => requests)),
-      tokens: Math.min(...all.map(({ tokens }) => tokens)),
-    };
+  /** What is left of the tightest limit of a unit. */
+  left(request: AdmitRequest, unit: Limit['unit']): number {
+    const limits = request.limits.filter((limit) => limit.unit === unit);
+    return Math.min(...limits.map((limit) => Math.max(0, limit.max - this.counted(limit, request))));
   }
 
   admitted(request: AdmitRequest, admission: Admission): void {
     const lapsesAtMs = this.nowMs() + TIMES.leaseMs;
-    this.seen.push({ request, admission, window: this.window(), used: undefined, lapsesAtMs, state: 'open' });
+    this.seen.push({ request, admission, atMs: this.nowMs(), used: undefined, lapsesAtMs, state: 'open' });
   }
 
   pick(index: number): Seen | undefined {
@@ -133,34 +122,25 @@ class Model {
     return forMs > 0 ? forMs : undefined;
   }
 
-  private counted(
-    type: LimitType,
-    { accountId, keyId, model }: AdmitRequest,
-  ): { requests: number; tokens: number } {
-    const inside = this.seen.filter(({ request, window, state }) => {
-      if (window !== this.window() || state === 'released' || request.model !== model) return false;
-      if (type !== 'user' && !request.limits[type]) return false;
-      if (type === 'global') return true;
-      return request.accountId === accountId && (type === 'user' || request.keyId === keyId);
+  /** What a window has counted. */
+  private counted(limit: Limit, { accountId, keyId, resource }: AdmitRequest): number {
+    const { scope, unit, windowMs } = limit;
+    const inside = this.seen.filter(({ request, atMs, state }) => {
+      if (this.window(limit, atMs) !== this.window(limit) || state === 'released') return false;
+      if (request.resource.name !== resource.name) return false;
+      if (!request.limits.some((one) => one.scope === scope && one.windowMs === windowMs)) return false;
+      if (scope === 'global') return true;
+      return request.accountId === accountId && (scope === 'user' || request.keyId === keyId);
     });
-    return {
-      requests: inside.length,
-      tokens: inside.reduce((sum, { request, used }) => sum + (used ?? request.tokens), 0),
-    };
+    return inside.reduce((sum, { request, used }) => {
+      const amount = unit === 'tokens' ? used : undefined;
+      return sum + (amount ?? request.amounts[unit] ?? 0);
+    }, 0);
   }
 
-  private window(): number {
-    return Math.floor(this.nowMs() / TIMES.windowMs);
+  private window({ windowMs }: Limit, atMs = this.nowMs()): number {
+    return Math.floor(atMs / windowMs);
   }
-}
-
-function limitsOf({ limits }: AdmitRequest): [LimitType, MinuteLimits][] {
-  const { user, api_key: apiKey, global } = limits;
-  return [
-    ['user', user],
-    ...(apiKey ? [['api_key', apiKey] satisfies [LimitType, MinuteLimits]] : []),
-    ...(global ? [['global', global] satisfies [LimitType, MinuteLimits]] : []),
-  ];
 }
 
 /** The limiter next to the model: after each step they must agree. */
@@ -200,14 +180,16 @@ class World {
     places,
   }: Step & { do: 'admit' }): Promise<void> {
     const request: AdmitRequest = {
+      ...admitRequest({ model: `model-${model}`, tokens }),
       requestId: `request-${(this.count += 1)}`,
       accountId: `account-${account}`,
       keyId: `key-${key}`,
-      model: `model-${model}`,
       subject: subjectOf(account),
-      limits: { user: { requestsPerMinute: 5, tokensPerMinute: 100 }, ...LIMITS[limits] },
+      limits: [
+        ...limitsOf({ user: { requestsPerMinute: 5, tokensPerMinute: 100 } }, 100),
+        ...(LIMITS[limits] ?? []),
+      ],
       ...(places < 4 && { concurrent: places }),
-      tokens,
     };
     const refusal = this.model.refusal(request);
     const admission = await this.limiter.admit(request);
@@ -215,17 +197,15 @@ class World {
     assert.equal(admission.admitted, refusal === undefined);
     assert.equal(admission.blockedForMs, this.model.blockedForMs(request.subject));
     if (admission.admitted) this.model.admitted(request, admission);
-    const left = this.model.left(request);
-    assert.deepEqual(
-      [admission.requests.remaining, admission.tokens.remaining],
-      [left.requests, left.tokens],
-    );
+    const { requests, tokens: tokensLeft } = admission.tightest;
+    assert.equal(requests?.remaining, this.model.left(request, 'requests'));
+    assert.equal(tokensLeft?.remaining, this.model.left(request, 'tokens'));
   }
 
   private async settle({ request, used }: Step & { do: 'settle' }): Promise<void> {
     const seen = this.model.pick(request);
     if (!seen) return;
-    await this.limiter.settle(seen.request, seen.admission, used);
+    await this.limiter.settle(seen.request, seen.admission, { tokens: used });
     if (seen.state !== 'open') return;
     seen.state = 'settled';
     seen.used = used;

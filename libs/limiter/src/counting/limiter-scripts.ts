@@ -3,9 +3,9 @@
  * ends.
  *
  * The keys, all with an expiry:
- *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), requests, tokens. Kept for one window
- *                             beyond its end.
- *   svc:{limits}:{global:…}   the same, for all accounts together
+ *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), and a count for each unit. Kept for one
+ *                             window beyond its end.
+ *   svc:{limits}:{global}:…   the same, for all accounts together
  *   svc:{limits}:{account}:open sorted set of request ids by the end of their lease (Unix ms).
  *                             Kept for a lease.
  *   svc:{limits}:{subject}:failures  list of Unix ms, oldest first, no longer than the number allowed
@@ -34,76 +34,108 @@ end
  * request was admitted elsewhere: it is never refused, and not counted again while it is running.
  *
  * KEYS  1: the account's running requests. 2: the block of its subject. 3 and on: the windows.
- * ARGV  1: request id. 2: tokens. 3: length of a window, ms. 4: lease, ms. 5: the time of this server after
- *       which the caller no longer waits, 0 for none. 6: maximum number of running requests, -1 for no limit.
- *       7: length of a block, ms. 8: for a booking the end of the window that it was admitted in (Unix ms),
- *       otherwise 0.
- *       Then the limits of each window: requests, tokens; -1 for no limit.
- * Result  { verdict, now, ends, remaining block of the caller (ms), then the counts of each window after the
- *       step: requests, tokens }.
- *       The verdict is 0 for admitted; 2i-1 if window i has no room for the request, 2i if it has none for
- *       its tokens; with n windows, 2n+1 if too many requests are running, and 2n+2 if the caller is
- *       blocked. It is -1, followed only by now, if the call came too late.
+ * ARGV  1: request id. 2: lease, ms. 3: the time of this server after which the caller no longer waits, 0 for
+ *       none. 4: maximum number of running requests, -1 for no limit. 5: length of a block, ms. 6: 1 for a
+ *       booking, otherwise 0. 7: number of units.
+ *       Then each unit: its name, and how much of it the request takes.
+ *       Then each window: its length, ms; for a booking the end of the window that it was admitted in (Unix
+ *       ms), otherwise 0; the limit of each unit, -1 for no limit.
+ * Result  { verdict, now, remaining block of the caller (ms), then for each window its end and the count of
+ *       each unit after the step }.
+ *       The verdict is 0 for admitted. With n windows and m units it is m(i-1)+j if window i has no room for
+ *       unit j, mn+1 if too many requests are running, and mn+2 if the caller is blocked. It is -1, followed
+ *       only by now, if the call came too late.
  */
 export const ADMIT = `${NOW}${BLOCKED}
-local notAfter = tonumber(ARGV[5])
+local notAfter = tonumber(ARGV[3])
 if notAfter > 0 and now > notAfter then return { -1, now } end
 
-local tokens = tonumber(ARGV[2])
-local length = tonumber(ARGV[3])
-local ends = now - now % length + length
-local windows = {}
-for i = 3, #KEYS do
-  local stored = redis.call('HMGET', KEYS[i], 'ends', 'requests', 'tokens')
-  local window = { ends = tonumber(stored[1] or 0), requests = tonumber(stored[2] or 0), tokens = tonumber(stored[3] or 0) }
-  -- After the clock was set back, the current window stays open.
-  if window.ends > ends and window.ends <= ends + length then ends = window.ends end
-  windows[i - 2] = window
+local isBooked = ARGV[6] == '1'
+local units = tonumber(ARGV[7])
+local fields = { 'ends' }
+local amounts = {}
+-- Arguments of HSET: the key, then each field with its value.
+local values = { '', 'ends', 0 }
+for j = 1, units do
+  fields[j + 1] = ARGV[6 + 2 * j]
+  amounts[j] = tonumber(ARGV[7 + 2 * j])
+  values[2 * j + 2] = fields[j + 1]
 end
 
-local bookedEnds = tonumber(ARGV[8])
-local isBooked = bookedEnds > 0
-local blocked = isBooked and 0 or blockedFor(KEYS[2], tonumber(ARGV[7]))
-local verdict = blocked > 0 and 2 * #windows + 2 or 0
+local count = #KEYS - 2
+local first = 8 + 2 * units
+local step = units + 2
+local windows = {}
+local endOf = {}
+for i = 1, count do
+  local length = ARGV[first + (i - 1) * step]
+  local window = redis.call('HMGET', KEYS[i + 2], unpack(fields))
+  local ends = endOf[length]
+  if not ends then
+    local ms = tonumber(length)
+    ends = now - now % ms + ms
+    endOf[length] = ends
+  end
+  local stored = tonumber(window[1] or 0)
+  -- After the clock was set back, the current window stays open.
+  if stored > ends and stored <= ends + tonumber(length) then endOf[length] = stored end
+  window[1] = stored
+  windows[i] = window
+end
+
+local blocked = isBooked and 0 or blockedFor(KEYS[2], tonumber(ARGV[5]))
+local verdict = blocked > 0 and units * count + 2 or 0
+local at = first
 for i, window in ipairs(windows) do
-  if window.ends ~= ends then
+  local ends = endOf[ARGV[at]]
+  if window[1] == ends then
+    for j = 2, units + 1 do window[j] = tonumber(window[j] or 0) end
+  else
+    for j = 2, units + 1 do window[j] = 0 end
+    window[1] = ends
     window.isNew = true
-    window.requests = 0
-    window.tokens = 0
   end
   if verdict == 0 and not isBooked then
-    local requestsFit = tonumber(ARGV[7 + 2 * i])
-    local tokensFit = tonumber(ARGV[8 + 2 * i])
-    if requestsFit >= 0 and window.requests + 1 > requestsFit then
-      verdict = 2 * i - 1
-    elseif tokensFit >= 0 and window.tokens + tokens > tokensFit then
-      verdict = 2 * i
+    for j = 1, units do
+      local max = tonumber(ARGV[at + 1 + j])
+      if max >= 0 and window[j + 1] + amounts[j] > max then
+        verdict = units * (i - 1) + j
+        break
+      end
     end
   end
+  at = at + step
 end
 
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local places = isBooked and -1 or tonumber(ARGV[6])
+local places = isBooked and -1 or tonumber(ARGV[4])
 if verdict == 0 and places >= 0 and redis.call('ZCARD', KEYS[1]) >= places then
-  verdict = 2 * #windows + 1
+  verdict = units * count + 1
 end
 
-local isCounted = not isBooked or (bookedEnds >= ends and not redis.call('ZSCORE', KEYS[1], ARGV[1]))
-if verdict == 0 then
-  for i, window in ipairs(isCounted and windows or {}) do
-    window.requests = window.requests + 1
-    window.tokens = window.tokens + tokens
-    redis.call('HSET', KEYS[i + 2], 'ends', ends, 'requests', window.requests, 'tokens', window.tokens)
-    if window.isNew then redis.call('PEXPIREAT', KEYS[i + 2], ends + length) end
+local isRunning = isBooked and redis.call('ZSCORE', KEYS[1], ARGV[1])
+local result = { verdict, now, blocked }
+at = first
+for i, window in ipairs(windows) do
+  local ends = window[1]
+  if isBooked and (isRunning or tonumber(ARGV[at + 1]) < ends) then
+    window[1] = tonumber(ARGV[at + 1])
+  elseif verdict == 0 then
+    values[1] = KEYS[i + 2]
+    values[3] = ends
+    for j = 1, units do
+      window[j + 1] = window[j + 1] + amounts[j]
+      values[2 * j + 3] = window[j + 1]
+    end
+    redis.call('HSET', unpack(values))
+    if window.isNew then redis.call('PEXPIREAT', KEYS[i + 2], ends + tonumber(ARGV[at])) end
   end
-  redis.call('ZADD', KEYS[1], now + ARGV[4], ARGV[1])
-  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  for j = 1, units + 1 do result[#result + 1] = window[j] end
+  at = at + step
 end
-
-local result = { verdict, now, isCounted and ends or bookedEnds, blocked }
-for _, window in ipairs(windows) do
-  result[#result + 1] = window.requests
-  result[#result + 1] = window.tokens
+if verdict == 0 then
+  redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
 end
 return result
 `;
@@ -112,16 +144,19 @@ return result
  * Ends a running request and corrects its counts, once, in those of its windows that are still open.
  *
  * KEYS  1: the account's running requests. 2 and on: the windows.
- * ARGV  1: request id. 2: the end of the windows it was counted in. 3: requests to add, 0 or -1.
- *       4: tokens to add.
+ * ARGV  1: request id. 2: number of units to correct. Then each of them: its name, and how much to add. Then
+ *       the end of each window that it was counted in.
  * Result  1, or 0 if the request was not running: it had already ended, or its lease had lapsed.
  */
 export const SETTLE = `
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+local units = tonumber(ARGV[2])
 for i = 2, #KEYS do
-  if redis.call('HGET', KEYS[i], 'ends') == ARGV[2] then
-    if ARGV[3] ~= '0' then redis.call('HINCRBY', KEYS[i], 'requests', ARGV[3]) end
-    if redis.call('HINCRBY', KEYS[i], 'tokens', ARGV[4]) < 0 then redis.call('HSET', KEYS[i], 'tokens', 0) end
+  if redis.call('HGET', KEYS[i], 'ends') == ARGV[1 + 2 * units + i] then
+    for j = 1, units do
+      local unit = ARGV[1 + 2 * j]
+      if redis.call('HINCRBY', KEYS[i], unit, ARGV[2 + 2 * j]) < 0 then redis.call('HSET', KEYS[i], unit, 0) end
+    end
   end
 end
 return 1

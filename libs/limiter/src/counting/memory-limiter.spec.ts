@@ -40,7 +40,9 @@ describe('a limiter with a local share', () => {
     for (let index = 0; index < 4; index += 1)
       admissions.push(await limiter.admit({ ...request, requestId: `${index}` }));
     expect(admissions.map(({ admitted }) => admitted)).toEqual([true, true, false, false]);
-    expect(admissions[0]).toMatchObject({ requests: { limit: 10, remaining: 1 }, tokens: { limit: 100 } });
+    expect(admissions[0]).toMatchObject({
+      tightest: { requests: { limit: 10, remaining: 1 }, tokens: { limit: 100 } },
+    });
   });
 
   it('admits at least one request, even if it is larger than the share', async () => {
@@ -59,11 +61,11 @@ describe('a clock that is set back', () => {
     let nowMs = 60_000;
     const limiter = new MemoryLimiter({ nowMs: () => nowMs });
     const request = admitRequest({ limits: { user: { requestsPerMinute: 1, tokensPerMinute: 100 } } });
-    expect(await limiter.admit(request)).toMatchObject({ admitted: true, resetAtMs: 120_000 });
+    expect(await limiter.admit(request)).toMatchObject({ admitted: true, endsAtMs: [120_000] });
     nowMs = 59_000;
     expect(await limiter.admit({ ...request, requestId: 'again' })).toMatchObject({
       admitted: false,
-      resetAtMs: 120_000,
+      endsAtMs: [120_000],
     });
   });
 
@@ -85,6 +87,6 @@ describe('a clock that is set back', () => {
     const limiter = new MemoryLimiter({ nowMs: () => nowMs });
     await limiter.admit(admitRequest());
     nowMs = 1_000;
-    expect((await limiter.admit(admitRequest())).resetAtMs).toBe(60_000);
+    expect((await limiter.admit(admitRequest())).endsAtMs).toEqual([60_000]);
   });
 });

@@ -1,33 +1,33 @@
 import {
   type Admission,
   type AdmitRequest,
+  type Amounts,
   FAILURE_BLOCK_MS,
   FAILURE_WINDOW_MS,
   type FailureBlock,
+  LIMIT_UNITS,
+  type Limit,
   type LimitRefusal,
   type LimitsState,
   type UnderWay,
 } from '@svc/contracts';
 import { FailureCounts } from './failure-counts.js';
 import { LeasingLimiter } from './leasing-limiter.js';
+import { OpenWindows } from './open-windows.js';
 import {
-  CONCURRENCY_REFUSAL,
   type CountedWindow,
-  FAILURES_REFUSAL,
-  type WindowCount,
-  type WindowLimit,
+  type Room,
+  WHOLE,
+  type WindowCounts,
   admissionOf,
   refusalOf,
-  windowLimits,
+  windowsOf,
 } from './windows.js';
-
-/** Limits are per minute, in windows that start on the minute. */
-export const WINDOW_MS = 60_000;
 
 /** A request of a dead process no longer counts as running after this time. */
 export const LEASE_MS = 60_000;
 
-/** Windows and running requests remembered at most; nothing beyond that is refused. */
+/** Running requests remembered at most; nothing beyond that is refused. */
 const MAX_REMEMBERED = 1_000_000;
 
 /** How often per lease lapsed requests are removed, even if their places are not needed. */
@@ -35,15 +35,13 @@ const SWEEPS_PER_LEASE = 10;
 
 /** The times used for counting. */
 export interface LimiterTimes {
-  readonly windowMs: number;
-  /** Should not be shorter than a window: a lapsed request is no longer corrected. */
+  /** Should not be shorter than a minute: a lapsed request is no longer corrected. */
   readonly leaseMs: number;
   readonly failureWindowMs: number;
   readonly failureBlockMs: number;
 }
 
 export const STANDARD_TIMES: LimiterTimes = {
-  windowMs: WINDOW_MS,
   leaseMs: LEASE_MS,
   failureWindowMs: FAILURE_WINDOW_MS,
   failureBlockMs: FAILURE_BLOCK_MS,
@@ -60,8 +58,8 @@ export interface MemoryLimiterOptions extends Partial<LimiterTimes> {
 
 interface Taken {
   readonly accountId: string;
-  readonly tokens: number;
-  readonly windows: readonly WindowCount[];
+  readonly amounts: Amounts;
+  readonly counts: readonly WindowCounts[];
   /** On the clock of `elapsedMs`. */
   lapsesAtMs: number;
 }
@@ -73,11 +71,11 @@ interface Taken {
 export class MemoryLimiter extends LeasingLimiter {
   private readonly times: LimiterTimes;
   private readonly share: number;
+  /** Memory of windows that have not ended. */
+  private readonly windows = new OpenWindows();
   private readonly nowMs: () => number;
   private readonly elapsedMs: () => number;
   private readonly failures: FailureCounts;
-  private readonly windows = new Map<string, WindowCount>();
-  private endsAtMs = 0;
   /** By request id, in the order in which their leases end. */
   private readonly underWay = new Map<string, Taken>();
   private readonly underWayOf = new Map<string, number>();
@@ -94,42 +92,42 @@ export class MemoryLimiter extends LeasingLimiter {
   }
 
   override admit(request: AdmitRequest): Promise<Admission> {
-    this.turn(this.nowMs());
+    const nowMs = this.nowMs();
     const elapsedMs = this.elapsedMs();
     if (elapsedMs >= this.sweepsAtMs) this.sweep(elapsedMs);
-    const { tokens, subject, bookedResetAtMs } = request;
-    const isBooked = bookedResetAtMs !== undefined;
+    const { amounts, subject, bookedEndsAtMs } = request;
+    const isBooked = bookedEndsAtMs !== undefined;
     const blockedForMs = isBooked ? 0 : this.failures.blockedForMs(subject);
-    const counts: WindowCount[] = [];
+    const room = this.roomFor(amounts);
+    const counted: WindowCounts[] = [];
     const windows: CountedWindow[] = [];
-    for (const limit of windowLimits(request)) {
-      const count = this.count(limit.key);
-      counts.push(count);
-      windows.push({ limit, count, room: this.room(limit, tokens) });
+    for (const window of windowsOf(request)) {
+      const open = this.windows.open(window, nowMs);
+      // A booking counts only in the windows that are still open.
+      if (!isBooked || (bookedEndsAtMs[windows.length] ?? 0) >= open.endsAtMs) counted.push(open.counts);
+      windows.push(open);
     }
-    const refusal = blockedForMs > 0 ? FAILURES_REFUSAL : this.refusal(request, windows, elapsedMs);
-    const refusedBy = isBooked ? undefined : refusal;
-    const isOver = isBooked && bookedResetAtMs < this.endsAtMs;
+    let refusedBy: LimitRefusal | undefined;
     if (isBooked) this.sweep(elapsedMs);
+    else if (blockedForMs > 0) refusedBy = { of: 'failures' };
+    else
+      refusedBy =
+        refusalOf(windows, amounts, room) ??
+        (this.hasPlace(request, elapsedMs) ? undefined : { of: 'concurrent' });
     if (!refusedBy && !(isBooked && this.underWay.has(request.requestId)))
-      this.take(request, isOver ? [] : counts, elapsedMs);
-    return Promise.resolve(admissionOf(windows, { refusedBy, blockedForMs, resetAtMs: this.endsAtMs }));
+      this.take(request, counted, elapsedMs);
+    return Promise.resolve(admissionOf(windows, { refusedBy, blockedForMs }, room));
   }
 
-  override settle(request: AdmitRequest, _admission: Admission, tokensUsed: number): Promise<void> {
+  override settle(request: AdmitRequest, _admission: Admission, used: Amounts): Promise<void> {
     const taken = this.end(request.requestId);
-    // A window that has ended is no longer reachable, so correcting it does no harm.
-    for (const window of taken?.windows ?? [])
-      window.tokens = Math.max(0, window.tokens + tokensUsed - (taken?.tokens ?? 0));
+    if (taken) correct(taken, used);
     return Promise.resolve();
   }
 
   override release(request: AdmitRequest, _admission: Admission): Promise<void> {
     const taken = this.end(request.requestId);
-    for (const window of taken?.windows ?? []) {
-      window.requests -= 1;
-      window.tokens = Math.max(0, window.tokens - (taken?.tokens ?? 0));
-    }
+    if (taken) correct(taken, NOTHING);
     return Promise.resolve();
   }
 
@@ -158,46 +156,16 @@ export class MemoryLimiter extends LeasingLimiter {
     return { mode: 'shared', since: this.since, localAdmits: 0, localRefusals: 0, faults: 0, waiting: 0 };
   }
 
-  /** Opens the next windows. They all end together, so clearing the map is enough. */
-  private turn(nowMs: number): void {
-    const { windowMs } = this.times;
-    // If the clock was set back a little, the current window stays open.
-    if (nowMs < this.endsAtMs && nowMs >= this.endsAtMs - 2 * windowMs) return;
-    this.windows.clear();
-    this.endsAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
-  }
-
-  private count(key: string): WindowCount {
-    let count = this.windows.get(key);
-    if (!count) {
-      count = { requests: 0, tokens: 0 };
-      if (this.windows.size < MAX_REMEMBERED) this.windows.set(key, count);
-    }
-    return count;
-  }
-
-  private room(limit: WindowLimit, tokens: number): WindowCount {
-    if (this.share === 1) return limit;
-    return {
-      requests: this.part(limit.requests),
+  /** The part of each limit that is given out here, for a request of these amounts. */
+  private roomFor(amounts: Amounts): Room {
+    if (this.share === 1) return WHOLE;
+    return ({ unit, max }: Limit) =>
       // A request that fits into the whole limit must fit into an empty share of it.
-      tokens: Math.max(this.part(limit.tokens), Math.min(limit.tokens, tokens)),
-    };
+      Math.max(this.part(max), Math.min(max, amounts[unit] ?? 0));
   }
 
   private part(limit: number): number {
     return Math.min(limit, Math.max(1, Math.floor(limit * this.share)));
-  }
-
-  private refusal(
-    request: AdmitRequest,
-    windows: readonly CountedWindow[],
-    elapsedMs: number,
-  ): LimitRefusal | undefined {
-    return (
-      refusalOf(windows, request.tokens) ??
-      (this.hasPlace(request, elapsedMs) ? undefined : CONCURRENCY_REFUSAL)
-    );
   }
 
   private hasPlace({ accountId, concurrent }: AdmitRequest, elapsedMs: number): boolean {
@@ -208,15 +176,12 @@ export class MemoryLimiter extends LeasingLimiter {
     return (this.underWayOf.get(accountId) ?? 0) < places;
   }
 
-  private take(request: AdmitRequest, windows: readonly WindowCount[], elapsedMs: number): void {
-    const { requestId, accountId, tokens } = request;
-    for (const window of windows) {
-      window.requests += 1;
-      window.tokens += tokens;
-    }
+  private take(request: AdmitRequest, counts: readonly WindowCounts[], elapsedMs: number): void {
+    const { requestId, accountId, amounts } = request;
+    for (const count of counts) for (const unit of LIMIT_UNITS) count[unit] += amounts[unit] ?? 0;
     this.end(requestId);
     if (this.underWay.size >= MAX_REMEMBERED) return;
-    this.underWay.set(requestId, { accountId, tokens, windows, lapsesAtMs: elapsedMs + this.times.leaseMs });
+    this.underWay.set(requestId, { accountId, amounts, counts, lapsesAtMs: elapsedMs + this.times.leaseMs });
     this.underWayOf.set(accountId, (this.underWayOf.get(accountId) ?? 0) + 1);
   }
 
@@ -237,6 +202,17 @@ export class MemoryLimiter extends LeasingLimiter {
       if (lapsesAtMs > elapsedMs) return;
       this.end(requestId);
     }
+  }
+}
+
+const NOTHING: Amounts = Object.fromEntries(LIMIT_UNITS.map((unit) => [unit, 0]));
+
+/** A window that has ended is no longer reachable, so correcting it does no harm. */
+function correct({ amounts, counts }: Taken, used: Amounts): void {
+  for (const unit of LIMIT_UNITS) {
+    const estimated = amounts[unit] ?? 0;
+    const more = (used[unit] ?? estimated) - estimated;
+    if (more !== 0) for (const count of counts) count[unit] = Math.max(0, count[unit] + more);
   }
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, startTestRedisCluster, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { admitRequest } from '../../test/admit-request.js';
+import { AMPLE, admitRequest, refusedFor } from '../../test/admit-request.js';
 import { limiterConformance } from '../../test/limiter.conformance.js';
 import { type LimiterTimes, STANDARD_TIMES } from './memory-limiter.js';
 import { RedisLimiter } from './redis-limiter.js';
@@ -48,12 +48,12 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
   it('makes one round trip per call', async () => {
     const { client, limiter } = await connect();
     const request = admitRequest({ concurrent: 5 });
-    await limiter.settle(request, await limiter.admit(request), 1);
+    await limiter.settle(request, await limiter.admit(request), { tokens: 2 });
     await limiter.failed('ip:::1');
     await limiter.blocked('ip:::1');
     const before = await callsOf(client);
     const second = { ...request, requestId: 'second' };
-    await limiter.settle(second, await limiter.admit(second), 1);
+    await limiter.settle(second, await limiter.admit(second), { tokens: 2 });
     await limiter.failed('ip:::1');
     await limiter.blocked('ip:::1');
     const after = await callsOf(client);
@@ -64,14 +64,12 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
 
   it('leaves no key on the server without an expiry', async () => {
     const { client, limiter } = await connect({
-      windowMs: LONG_MS,
       leaseMs: LONG_MS,
       failureWindowMs: LONG_MS,
     });
     await client.flushall();
-    const limits = { api_key: { requestsPerMinute: 5 }, global: { requestsPerMinute: 5 } };
-    const request = admitRequest({ concurrent: 5 });
-    await limiter.admit({ ...request, limits: { ...request.limits, ...limits } });
+    const limits = { user: AMPLE, api_key: { requestsPerMinute: 5 }, global: { requestsPerMinute: 5 } };
+    await limiter.admit(admitRequest({ concurrent: 5, limits, windowMs: LONG_MS }));
     for (let time = 0; time < 21; time += 1) await limiter.failed('ip:1');
     await limiter.failed('ip:2');
     await limiter.probe();
@@ -98,7 +96,7 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(1);
     // The earlier request has nothing left to return.
     await limiter.release(request, first);
-    expect((await limiter.admit({ ...request, requestId: 'last' })).refusedBy?.of).toBe('requests');
+    expect(refusedFor(await limiter.admit({ ...request, requestId: 'last' }))).toBe('requests');
     await limiter.close();
   });
 
@@ -115,7 +113,7 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     redis.signal('SIGCONT');
     expect(await late).toContain('after its caller had gone');
     const next = await limiter.admit({ ...request, requestId: 'next' });
-    expect(next.requests.remaining).toBe(9);
+    expect(next.tightest.requests?.remaining).toBe(9);
     await limiter.close();
   });
 });

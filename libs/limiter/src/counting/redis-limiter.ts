@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import {
   type Admission,
   type AdmitRequest,
+  type Amounts,
   FAILURES_ALLOWED,
   type FailureBlock,
+  LIMIT_UNITS,
+  type Limit,
   type LimitRefusal,
+  type LimitUnit,
   type UnderWay,
 } from '@svc/contracts';
 import { type RedisConnection, RedisScript } from '@svc/storage';
@@ -12,12 +16,12 @@ import { SharedLimiter } from './leasing-limiter.js';
 import { ADMIT, BLOCK, FAILED, RENEW, SETTLE } from './limiter-scripts.js';
 import type { LimiterTimes } from './memory-limiter.js';
 import {
-  CONCURRENCY_REFUSAL,
   type CountedWindow,
-  FAILURES_REFUSAL,
-  type WindowLimit,
+  type LimitedWindow,
+  WHOLE,
   admissionOf,
-  windowLimits,
+  noCounts,
+  windowsOf,
 } from './windows.js';
 
 /** The hash tag keeps all limits on one cluster node, because a step counts in several of them or in none. */
@@ -63,25 +67,36 @@ export class RedisLimiter extends SharedLimiter {
   }
 
   override async admit(request: AdmitRequest, isAwaited = (): boolean => true): Promise<Admission> {
-    const windows = windowLimits(request);
+    const counted: Counted = { request, windows: windowsOf(request), units: unitsOf(request) };
     const { forgetAfterMs } = this.options;
     const notAfterMs =
       this.clockOffsetMs === undefined
         ? 0
         : Math.ceil(performance.now() + this.clockOffsetMs + forgetAfterMs);
-    const reply = await this.take(request, windows, notAfterMs);
-    if (reply[0] !== TOO_LATE) return admission(windows, reply);
+    const reply = await this.take(counted, notAfterMs);
+    if (reply[0] !== TOO_LATE) return admission(counted, reply);
     if (!isAwaited()) throw new Error('Redis ran it after its caller had gone');
     // The server's clock was set, or this process was too busy to read responses.
-    return admission(windows, await this.take(request, windows, 0));
+    return admission(counted, await this.take(counted, 0));
   }
 
-  override settle(request: AdmitRequest, admitted: Admission, tokensUsed: number): Promise<void> {
-    return this.correct(request, admitted, { requests: 0, tokens: tokensUsed - request.tokens });
+  override settle(request: AdmitRequest, admitted: Admission, used: Amounts): Promise<void> {
+    const more: (string | number)[] = [];
+    for (const unit of LIMIT_UNITS) {
+      const estimated = request.amounts[unit] ?? 0;
+      const add = (used[unit] ?? estimated) - estimated;
+      if (add !== 0) more.push(unit, add);
+    }
+    return this.correct(request, admitted, more);
   }
 
   override release(request: AdmitRequest, admitted: Admission): Promise<void> {
-    return this.correct(request, admitted, { requests: -1, tokens: -request.tokens });
+    const more: (string | number)[] = [];
+    for (const unit of LIMIT_UNITS) {
+      const add = -(request.amounts[unit] ?? 0);
+      if (add !== 0) more.push(unit, add);
+    }
+    return this.correct(request, admitted, more);
   }
 
   override async renew(live: readonly UnderWay[]): Promise<void> {
@@ -122,56 +137,64 @@ export class RedisLimiter extends SharedLimiter {
     return Promise.resolve();
   }
 
-  private async take(
-    request: AdmitRequest,
-    windows: readonly WindowLimit[],
-    notAfterMs: number,
-  ): Promise<readonly number[]> {
-    const { windowMs, leaseMs, failureBlockMs } = this.options;
-    const { requestId, accountId, subject, tokens, concurrent = -1, bookedResetAtMs = 0 } = request;
-    const fits = windows.flatMap((window) => [boundOf(window.requests), boundOf(window.tokens)]);
-    const reply = numbers(
-      await this.scripts.admit.run({
-        keys: [openKey(accountId), blockKey(subject), ...keysOf(windows)],
-        args: [
-          requestId,
-          tokens,
-          windowMs,
-          leaseMs,
-          notAfterMs,
-          concurrent,
-          failureBlockMs,
-          bookedResetAtMs,
-          ...fits,
-        ],
-      }),
-    );
+  private async take({ request, windows, units }: Counted, notAfterMs: number): Promise<readonly number[]> {
+    const { leaseMs, failureBlockMs } = this.options;
+    const { requestId, accountId, subject, amounts, concurrent = -1, bookedEndsAtMs } = request;
+    const keys = [openKey(accountId), blockKey(subject)];
+    const isBooked = bookedEndsAtMs === undefined ? 0 : 1;
+    const args = [requestId, leaseMs, notAfterMs, concurrent, failureBlockMs, isBooked, units.length];
+    for (const unit of units) args.push(unit, amounts[unit] ?? 0);
+    for (const [index, { key, windowMs, limits }] of windows.entries()) {
+      keys.push(PREFIX + key);
+      args.push(windowMs, bookedEndsAtMs?.[index] ?? 0);
+      for (const unit of units) args.push(lowest(limits, unit));
+    }
+    const reply = numbers(await this.scripts.admit.run({ keys, args }));
     this.clockOffsetMs = (reply[1] ?? 0) - performance.now();
     return reply;
   }
 
+  /** `more` has the units to correct, and how much to add to each. */
   private async correct(
     request: AdmitRequest,
-    { countedBy, resetAtMs }: Admission,
-    add: { readonly requests: number; readonly tokens: number },
+    { countedBy, endsAtMs }: Admission,
+    more: readonly (string | number)[],
   ): Promise<void> {
     // These counts exclude what a process counted on its own.
     if (countedBy !== undefined) return;
+    const windows = more.length === 0 ? [] : windowsOf(request);
     await this.scripts.settle.run({
-      keys: [openKey(request.accountId), ...keysOf(windowLimits(request))],
-      args: [request.requestId, resetAtMs, add.requests, add.tokens],
+      keys: [openKey(request.accountId), ...windows.map(({ key }) => PREFIX + key)],
+      args: [request.requestId, more.length / 2, ...more, ...endsAtMs],
     });
   }
 }
 
-const keysOf = (windows: readonly WindowLimit[]): string[] => windows.map(({ key }) => PREFIX + key);
+/** A request with its windows and the units that it takes or that are limited. */
+interface Counted {
+  readonly request: AdmitRequest;
+  readonly windows: readonly LimitedWindow[];
+  readonly units: readonly LimitUnit[];
+}
+
+/** Limited units come first, in the order of the limits, which is that of checking. */
+function unitsOf({ amounts, limits }: AdmitRequest): LimitUnit[] {
+  const units: LimitUnit[] = [];
+  for (const { unit } of limits) if (!units.includes(unit)) units.push(unit);
+  for (const unit of LIMIT_UNITS) if (amounts[unit] !== undefined && !units.includes(unit)) units.push(unit);
+  return units;
+}
+
+/** The limit of a unit as a script argument: -1 for none. */
+function lowest(limits: readonly Limit[], unit: LimitUnit): number {
+  let least = -1;
+  for (const limit of limits) if (limit.unit === unit && (least < 0 || limit.max < least)) least = limit.max;
+  return least;
+}
 
 const openKey = (accountId: string): string => `${PREFIX}{${accountId}}:open`;
 
 const blockKey = (subject: string): string => `${PREFIX}{${subject}}:block`;
-
-/** A limit as a script argument. */
-const boundOf = (limit: number): number => (limit === Infinity ? -1 : limit);
 
 function numbers(reply: unknown): readonly number[] {
   assert(
@@ -182,16 +205,18 @@ function numbers(reply: unknown): readonly number[] {
 }
 
 /** Decodes the result of the ADMIT script. */
-function admission(
-  limits: readonly WindowLimit[],
-  [verdict = 0, , resetAtMs = 0, blockedForMs = 0, ...counts]: readonly number[],
-): Admission {
-  const windows = limits.map((limit, index): CountedWindow => {
-    const [requests = 0, tokens = 0] = counts.slice(2 * index, 2 * index + 2);
-    return { limit, room: limit, count: { requests, tokens } };
+function admission(counted: Counted, reply: readonly number[]): Admission {
+  const [verdict = 0, , blockedForMs = 0] = reply;
+  const { units } = counted;
+  let at = 3;
+  const windows = counted.windows.map((window): CountedWindow => {
+    const endsAtMs = reply[at++] ?? 0;
+    const counts = noCounts();
+    for (const unit of units) counts[unit] = reply[at++] ?? 0;
+    return { window, counts, endsAtMs };
   });
-  const refusedBy = verdict === 0 ? undefined : refusalAt(limits, verdict);
-  return admissionOf(windows, { refusedBy, blockedForMs, resetAtMs });
+  const refusedBy = verdict === 0 ? undefined : refusalAt(windows, units, verdict);
+  return admissionOf(windows, { refusedBy, blockedForMs }, WHOLE);
 }
 
 function blockOf(reply: unknown): FailureBlock {
@@ -199,8 +224,16 @@ function blockOf(reply: unknown): FailureBlock {
   return reply > 0 ? { forMs: reply } : {};
 }
 
-function refusalAt(limits: readonly WindowLimit[], verdict: number): LimitRefusal {
-  const window = limits[Math.floor((verdict - 1) / 2)];
-  if (!window) return verdict === 2 * limits.length + 1 ? CONCURRENCY_REFUSAL : FAILURES_REFUSAL;
-  return { type: window.type, of: verdict % 2 === 1 ? 'requests' : 'tokens' };
+/** Decodes a verdict of the ADMIT script. */
+function refusalAt(
+  windows: readonly CountedWindow[],
+  units: readonly LimitUnit[],
+  verdict: number,
+): LimitRefusal {
+  const beyond = verdict - windows.length * units.length;
+  if (beyond > 0) return { of: beyond === 1 ? 'concurrent' : 'failures' };
+  const refusing = windows[Math.floor((verdict - 1) / units.length)];
+  const limit = refusing?.window.limits.find(({ unit }) => unit === units[(verdict - 1) % units.length]);
+  assert(refusing && limit, 'not a verdict of the script');
+  return { of: 'limit', limit, resetAtMs: refusing.endsAtMs };
 }

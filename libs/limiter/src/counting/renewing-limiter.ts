@@ -2,6 +2,7 @@ import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import {
   type Admission,
   type AdmitRequest,
+  type Amounts,
   type FailureBlock,
   Limiter,
   PLACES_PER_RENEWAL,
@@ -57,9 +58,9 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     return admission;
   }
 
-  override settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
+  override settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> {
     this.live.delete(request.requestId);
-    return this.limiter.settle(request, admission, tokensUsed);
+    return this.limiter.settle(request, admission, used);
   }
 
   override release(request: AdmitRequest, admission: Admission): Promise<void> {

@@ -1,105 +1,119 @@
-import type {
-  Admission,
-  AdmitRequest,
-  LimitRefusal,
-  LimitState,
-  LimitType,
-  MinuteLimits,
+import {
+  type Admission,
+  type AdmitRequest,
+  type Amounts,
+  LIMIT_UNITS,
+  type Limit,
+  type LimitRefusal,
+  type LimitScope,
+  type LimitState,
+  type LimitUnit,
 } from '@svc/contracts';
 
-/** A window that a request counts in, and its limits; `Infinity` for no limit. */
-export interface WindowLimit {
-  readonly type: LimitType;
+/** A window that a request counts in, with the limits that share it. */
+export interface LimitedWindow {
   /** The unique key of the window. An account's windows share the tag `{account}`. */
   readonly key: string;
-  readonly requests: number;
-  readonly tokens: number;
+  readonly windowMs: number;
+  readonly limits: readonly Limit[];
 }
 
-/** The counts of a window. */
-export interface WindowCount {
-  requests: number;
-  tokens: number;
-}
+/** The counts of a window. It counts every unit that its requests take, whether that is limited or not. */
+export type WindowCounts = { [Unit in LimitUnit]: number };
 
-/** A window with its limit, the part of the limit available here, and its counts. */
+const NO_COUNTS = Object.fromEntries(LIMIT_UNITS.map((unit) => [unit, 0])) as WindowCounts;
+
+export const noCounts = (): WindowCounts => ({ ...NO_COUNTS });
+
+/** A window with its counts. */
 export interface CountedWindow {
-  readonly limit: WindowLimit;
-  readonly room: Readonly<WindowCount>;
-  readonly count: Readonly<WindowCount>;
+  readonly window: LimitedWindow;
+  readonly counts: Readonly<WindowCounts>;
+  readonly endsAtMs: number;
 }
 
-/** The windows of a request, in the order of checking: account and model, key and model, model. */
-export function windowLimits({ accountId, keyId, model, limits }: AdmitRequest): WindowLimit[] {
-  const windows = [windowLimit('user', `{${accountId}}:user:${model}`, limits.user)];
-  if (limits.api_key)
-    windows.push(windowLimit('api_key', `{${accountId}}:key:${keyId}:${model}`, limits.api_key));
-  if (limits.global) windows.push(windowLimit('global', `{global:${model}}`, limits.global));
+/** The part of a limit that is given out here. */
+export type Room = (limit: Limit) => number;
+
+export const WHOLE: Room = ({ max }) => max;
+
+/** The windows of a request, in the order of its limits, which is that of checking. */
+export function windowsOf(request: AdmitRequest): LimitedWindow[] {
+  const windows: { key: string; windowMs: number; scope: LimitScope; limits: Limit[] }[] = [];
+  next: for (const limit of request.limits) {
+    for (const window of windows)
+      if (window.scope === limit.scope && window.windowMs === limit.windowMs) {
+        window.limits.push(limit);
+        continue next;
+      }
+    const { scope, windowMs } = limit;
+    windows.push({ key: keyOf(limit, request), windowMs, scope, limits: [limit] });
+  }
   return windows;
 }
 
-function windowLimit(type: LimitType, key: string, limits: MinuteLimits): WindowLimit {
-  return {
-    type,
-    key,
-    requests: limits.requestsPerMinute ?? Infinity,
-    tokens: limits.tokensPerMinute ?? Infinity,
-  };
+function keyOf({ scope, windowMs }: Limit, { accountId, keyId, resource }: AdmitRequest): string {
+  const what = `${windowMs}:${resource.kind}:${resource.name}`;
+  switch (scope) {
+    case 'user':
+      return `{${accountId}}:user:${what}`;
+    case 'api_key':
+      return `{${accountId}}:key:${keyId}:${what}`;
+    case 'global':
+      return `{global}:${what}`;
+  }
 }
 
-/** The first limit without room for a request of this many tokens. */
-export function refusalOf(windows: readonly CountedWindow[], tokens: number): LimitRefusal | undefined {
-  for (const { limit, room, count } of windows) {
-    if (count.requests + 1 > room.requests) return { type: limit.type, of: 'requests' };
-    if (count.tokens + tokens > room.tokens) return { type: limit.type, of: 'tokens' };
-  }
+/** The first limit without room for these amounts. */
+export function refusalOf(
+  windows: readonly CountedWindow[],
+  amounts: Amounts,
+  room: Room,
+): LimitRefusal | undefined {
+  for (const { window, counts, endsAtMs } of windows)
+    for (const limit of window.limits)
+      if (counts[limit.unit] + (amounts[limit.unit] ?? 0) > room(limit))
+        return { of: 'limit', limit, resetAtMs: endsAtMs };
   return undefined;
 }
-
-export const CONCURRENCY_REFUSAL: LimitRefusal = { type: 'user', of: 'concurrent' };
-
-export const FAILURES_REFUSAL: LimitRefusal = { type: 'user', of: 'failures' };
 
 /** The outcome of a request beyond its windows. */
 export interface Verdict {
   readonly refusedBy: LimitRefusal | undefined;
   /** Remaining block of its caller in ms; 0 if it is not blocked. */
   readonly blockedForMs: number;
-  readonly resetAtMs: number;
 }
 
-/** The result of a request. `windows` are the counts after it. */
+/** The result of a request. `windows` have the counts after it. */
 export function admissionOf(
   windows: readonly CountedWindow[],
-  { refusedBy, blockedForMs, resetAtMs }: Verdict,
+  { refusedBy, blockedForMs }: Verdict,
+  room: Room,
 ): Admission {
-  let requests: LimitState = { limit: 0, remaining: Infinity };
-  let tokens: LimitState = requests;
-  let type: LimitType = 'user';
+  const tightest: { [Unit in LimitUnit]?: LimitState } = {};
+  const endsAtMs: number[] = [];
+  let scope: LimitScope = 'user';
   let least = Infinity;
-  for (const window of windows) {
-    const requestsLeft = Math.max(0, window.room.requests - window.count.requests);
-    const tokensLeft = Math.max(0, window.room.tokens - window.count.tokens);
-    if (requestsLeft < requests.remaining)
-      requests = { limit: window.limit.requests, remaining: requestsLeft };
-    if (tokensLeft < tokens.remaining) tokens = { limit: window.limit.tokens, remaining: tokensLeft };
-    const share = Math.min(
-      shareOf(requestsLeft, window.limit.requests),
-      shareOf(tokensLeft, window.limit.tokens),
-    );
-    if (share < least) {
+  for (const { window, counts, endsAtMs: resetAtMs } of windows) {
+    endsAtMs.push(resetAtMs);
+    for (const limit of window.limits) {
+      const { unit, max } = limit;
+      const remaining = Math.max(0, room(limit) - counts[unit]);
+      if (remaining < (tightest[unit]?.remaining ?? Infinity))
+        tightest[unit] = { limit: max, remaining, resetAtMs };
+      const share = max === 0 ? 0 : remaining / max;
+      if (share >= least) continue;
       least = share;
-      type = window.limit.type;
+      scope = limit.scope;
     }
   }
-  const block = blockedForMs > 0 ? { blockedForMs } : {};
-  return refusedBy
-    ? { admitted: false, refusedBy, requests, tokens, resetAtMs, type: refusedBy.type, ...block }
-    : { admitted: true, requests, tokens, resetAtMs, type };
-}
-
-/** The fraction of a limit that is left, from 0 to 1; 1 if there is no limit. */
-function shareOf(left: number, limit: number): number {
-  if (limit === Infinity) return 1;
-  return limit === 0 ? 0 : left / limit;
+  if (!refusedBy) return { admitted: true, tightest, endsAtMs, scope };
+  return {
+    admitted: false,
+    refusedBy,
+    tightest,
+    endsAtMs,
+    scope: refusedBy.of === 'limit' ? refusedBy.limit.scope : 'user',
+    ...(blockedForMs > 0 && { blockedForMs }),
+  };
 }

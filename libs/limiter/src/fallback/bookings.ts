@@ -12,7 +12,7 @@ const RETRY_MS = 200;
 /** A request admitted by this process alone, until the shared count has booked it and it has ended. */
 interface Booking {
   readonly request: AdmitRequest;
-  /** After this it need not be booked: its window and its lease are over. */
+  /** After this it need not be booked: its lease is over. */
   lapsesAtMs: number;
   /** The shared count's response to the booking. */
   booked?: Admission;
@@ -36,13 +36,13 @@ export class Bookings {
     private readonly leaseMs: number,
   ) {}
 
-  add(request: AdmitRequest, { resetAtMs }: Admission): void {
+  add(request: AdmitRequest, { endsAtMs }: Admission): void {
     if (this.open.size >= MAX_REMEMBERED) this.dropLapsed();
     if (this.open.size >= MAX_REMEMBERED) return;
-    const { bookedResetAtMs = resetAtMs } = request;
+    const { bookedEndsAtMs = endsAtMs } = request;
     const lapsesAtMs = performance.now() + this.leaseMs;
     this.open.set(request.requestId, {
-      request: { ...request, bookedResetAtMs },
+      request: { ...request, bookedEndsAtMs },
       lapsesAtMs,
       isSent: false,
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AdmitRequest } from '@svc/contracts';
+import type { Admission, AdmitRequest } from '@svc/contracts';
 import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,9 @@ let limiter: FallbackLimiter;
 let warnings: string[];
 
 /** Windows so long that none ends during a test. */
-const TIMES = { ...STANDARD_TIMES, windowMs: 1_000_000_000, failureBlockMs: 5_000 };
+const WINDOW_MS = 1_000_000_000;
+
+const TIMES = { ...STANDARD_TIMES, failureBlockMs: 5_000 };
 
 function startLimiter(waitMs = WAIT_MS, forgetAfterMs = 2 * waitMs): FallbackLimiter {
   const shared = new RedisLimiter(connectRedis({ url: redis.url, name: 'test' }), {
@@ -51,12 +53,14 @@ async function leftOf(by: FallbackLimiter, request: AdmitRequest, expected: numb
   for (let index = 0; left !== expected && index < 500; index += 1) {
     const next = { ...request, requestId: randomUUID() };
     const admission = await by.admit(next);
-    if (admission.countedBy === undefined) left = admission.requests.remaining;
+    if (admission.countedBy === undefined) left = admission.tightest.requests?.remaining ?? 0;
     await by.release(next, admission);
     await sleep(10);
   }
   return left;
 }
+
+const tokensLeft = ({ tightest }: Admission): number => tightest.tokens?.remaining ?? 0;
 
 /** Sends calls until the limiter has given up on Redis. */
 async function loseRedis(signal: 'SIGSTOP' | 'SIGKILL'): Promise<void> {
@@ -82,7 +86,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
   it('shares the count while Redis responds', async () => {
     const two = [startLimiter(30_000), startLimiter(30_000)];
     await Promise.all(two.map((one) => one.onModuleInit()));
-    const request = admitRequest({ limits: LIMITS });
+    const request = admitRequest({ windowMs: WINDOW_MS, limits: LIMITS });
     const counts = await Promise.all(two.map((one) => admitted(request, 30, one)));
     expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     for (const one of two) {
@@ -94,7 +98,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
   it.each(['SIGSTOP', 'SIGKILL'] as const)(
     'after %s of Redis admits its share without waiting, reports that, and books it in the shared count afterwards',
     async (signal) => {
-      const request = admitRequest({ limits: LIMITS });
+      const request = admitRequest({ windowMs: WINDOW_MS, limits: LIMITS });
       expect(await admitted(request, 5)).toBe(5);
       redis.signal(signal);
       expect(await admitted(request, 300)).toBe(10);
@@ -136,7 +140,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
   });
 
   it('corrects in the shared count what it had admitted alone', async () => {
-    const request = admitRequest({ limits: LIMITS, tokens: 10, concurrent: 4 });
+    const request = admitRequest({ windowMs: WINDOW_MS, limits: LIMITS, tokens: 10, concurrent: 4 });
     await loseRedis('SIGSTOP');
     const alone = await limiter.admit(request);
     expect(alone.countedBy).toBeTypeOf('string');
@@ -145,16 +149,16 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     await until('shared');
     const before = await limiter.admit({ ...request, requestId: 'third' });
     expect(before).not.toHaveProperty('countedBy');
-    await limiter.settle(request, alone, 500);
+    await limiter.settle(request, alone, { tokens: 500 });
     const after = await limiter.admit({ ...request, requestId: 'fourth' });
-    expect(before.tokens.remaining - after.tokens.remaining).toBe(490 + 10);
+    expect(tokensLeft(before) - tokensLeft(after)).toBe(490 + 10);
     // This one was counted by another process, so it does not affect the counts here.
     await limiter.release({ ...request, requestId: 'fourth' }, { ...after, countedBy: randomUUID() });
-    expect((await limiter.admit({ ...request, requestId: 'fifth' })).requests.remaining).toBe(36);
+    expect((await limiter.admit({ ...request, requestId: 'fifth' })).tightest.requests?.remaining).toBe(36);
   });
 
   it('returns what it admitted alone and released before it could be booked', async () => {
-    const request = admitRequest({ limits: LIMITS, concurrent: 4 });
+    const request = admitRequest({ windowMs: WINDOW_MS, limits: LIMITS, concurrent: 4 });
     await loseRedis('SIGSTOP');
     await limiter.release(request, await limiter.admit(request));
     redis.signal('SIGCONT');
@@ -165,7 +169,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
   it('counts a request once that Redis admits late and it admitted meanwhile, and returns refused ones', async () => {
     const patient = startLimiter(WAIT_MS, 60_000);
     await patient.onModuleInit();
-    const request = admitRequest({ limits: LIMITS });
+    const request = admitRequest({ windowMs: WINDOW_MS, limits: LIMITS });
     await patient.admit(admitRequest());
     redis.signal('SIGSTOP');
     expect(await admitted(request, 15, patient)).toBe(10);
@@ -177,7 +181,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
 
   it('sends the corrections that Redis missed once it is back', async () => {
     const requests = Array.from({ length: 3 }, (_, index) => `${index}`);
-    const request = admitRequest({ limits: LIMITS, tokens: 100, concurrent: 3 });
+    const request = admitRequest({ windowMs: WINDOW_MS, limits: LIMITS, tokens: 100, concurrent: 3 });
     const admissions = await Promise.all(
       requests.map((requestId) => limiter.admit({ ...request, requestId })),
     );
@@ -186,19 +190,19 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
       requests.map((requestId, index) => {
         const admission = admissions[index];
         if (!admission) throw new Error('there is one for each');
-        return limiter.settle({ ...request, requestId }, admission, 1);
+        return limiter.settle({ ...request, requestId }, admission, { tokens: 1 });
       }),
     );
     redis.signal('SIGCONT');
     await until('shared');
     // Three places and 297 tokens are returned.
     let last = await limiter.admit({ ...request, requestId: 'probe-0' });
-    for (let index = 1; last.tokens.remaining !== 1_000_000 - 103 && index < 500; index += 1) {
+    for (let index = 1; tokensLeft(last) !== 1_000_000 - 103 && index < 500; index += 1) {
       if (last.admitted) await limiter.release({ ...request, requestId: `probe-${index - 1}` }, last);
       await sleep(10);
       last = await limiter.admit({ ...request, requestId: `probe-${index}` });
     }
-    expect(last).toMatchObject({ admitted: true, tokens: { remaining: 1_000_000 - 103 } });
+    expect(last).toMatchObject({ admitted: true, tightest: { tokens: { remaining: 1_000_000 - 103 } } });
   });
 
   it('failures also block while Redis is down', async () => {

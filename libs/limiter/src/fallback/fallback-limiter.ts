@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import type { Admission, AdmitRequest, FailureBlock, LimitsState, UnderWay } from '@svc/contracts';
+import type { Admission, AdmitRequest, Amounts, FailureBlock, LimitsState, UnderWay } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import { limits } from '@svc/telemetry';
 import { LeasingLimiter, type LimiterLog, type SharedLimiter } from '../counting/leasing-limiter.js';
@@ -94,11 +94,11 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     return answer ? answer.value : this.admitAlone(request);
   }
 
-  override async settle(request: AdmitRequest, admission: Admission, tokensUsed: number): Promise<void> {
+  override async settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> {
     const settleShared = (counted: Admission): Promise<void> =>
-      this.correct(() => this.shared.settle(request, counted, tokensUsed));
+      this.correct(() => this.shared.settle(request, counted, used));
     if (!this.isMine(admission)) return settleShared(admission);
-    await this.local.settle(request, admission, tokensUsed);
+    await this.local.settle(request, admission, used);
     return this.bookings.end(request.requestId, settleShared);
   }
 

@@ -8,6 +8,7 @@ interface ReachedRow {
   readonly request_id: string;
   readonly key_id: string;
   readonly model: string;
+  readonly route: string | null;
   readonly tier: string;
   readonly type: string;
 }
@@ -19,11 +20,12 @@ export class LimitLogStore {
 
   /** Adds entries, each once however often it is delivered, and deletes those too old to be shown. */
   async add(entries: readonly LimitReached[]): Promise<void> {
-    const column = (name: keyof LimitReached): string[] => entries.map((entry) => entry[name]);
+    const column = (name: keyof LimitReached): (string | null)[] =>
+      entries.map((entry) => entry[name] ?? null);
     const accountIds = [...new Set(column('accountId'))];
     await this.database.query(
-      `INSERT INTO limiter.reached (account_id, at, request_id, key_id, model, tier, type)
-       SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+      `INSERT INTO limiter.reached (account_id, at, request_id, key_id, model, route, tier, type)
+       SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
        ON CONFLICT DO NOTHING`,
       [
         column('accountId'),
@@ -31,6 +33,7 @@ export class LimitLogStore {
         column('requestId'),
         column('keyId'),
         column('model'),
+        column('route'),
         column('tier'),
         column('type'),
       ],
@@ -49,7 +52,7 @@ export class LimitLogStore {
   /** The latest entries of an account, newest first. */
   async latest(accountId: string): Promise<LimitReached[]> {
     const rows = await this.database.query<ReachedRow>(
-      `SELECT account_id, at, request_id, key_id, model, tier, type FROM limiter.reached
+      `SELECT account_id, at, request_id, key_id, model, route, tier, type FROM limiter.reached
        WHERE account_id = $1 ORDER BY at DESC, request_id DESC LIMIT $2`,
       [accountId, LIMIT_LOG_LENGTH],
     );
@@ -59,6 +62,7 @@ export class LimitLogStore {
         accountId: row.account_id,
         keyId: row.key_id,
         model: row.model,
+        ...(row.route !== null && { route: row.route }),
         tier: row.tier,
         type: row.type,
         at: row.at.toISOString(),

@@ -1,0 +1,44 @@
+import { type CountedWindow, type LimitedWindow, type WindowCounts, noCounts } from './windows.js';
+
+/** Windows remembered at most, and lengths of windows. Requests beyond that are counted in none. */
+const MAX_WINDOWS = 1_000_000;
+const MAX_LENGTHS = 100;
+
+/** All windows of one length end together. */
+interface Generation {
+  endsAtMs: number;
+  readonly counts: Map<string, WindowCounts>;
+}
+
+interface OpenWindow extends CountedWindow {
+  readonly counts: WindowCounts;
+}
+
+/** The counts of the windows that have not ended. */
+export class OpenWindows {
+  private readonly generations = new Map<number, Generation>();
+
+  open(window: LimitedWindow, nowMs: number): OpenWindow {
+    const { endsAtMs, counts: all } = this.generation(window.windowMs, nowMs);
+    let counts = all.get(window.key);
+    if (!counts) {
+      counts = noCounts();
+      if (all.size < MAX_WINDOWS) all.set(window.key, counts);
+    }
+    return { window, counts, endsAtMs };
+  }
+
+  private generation(windowMs: number, nowMs: number): Generation {
+    let generation = this.generations.get(windowMs);
+    if (!generation) {
+      generation = { endsAtMs: 0, counts: new Map() };
+      if (this.generations.size < MAX_LENGTHS) this.generations.set(windowMs, generation);
+    }
+    const { endsAtMs, counts } = generation;
+    // If the clock was set back a little, the current windows stay open.
+    if (nowMs < endsAtMs && nowMs >= endsAtMs - 2 * windowMs) return generation;
+    counts.clear();
+    generation.endsAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
+    return generation;
+  }
+}
