@@ -1,9 +1,9 @@
 // Generates the Prisma client, compiles every project, records the build time and bundles the apps. All steps
 // are incremental, and a build without changes writes nothing.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundle } from './bundle.mjs';
+import { appBundles, writeBundles } from './bundle.mjs';
 
 const root = join(import.meta.dirname, '..');
 const startMs = Date.now();
@@ -40,8 +40,8 @@ const madeOfFile = join(root, 'dist/made-of.txt');
 const others = ['package-lock.json', 'tools/bundle.mjs'].map((path) => statSync(join(root, path)).mtimeMs);
 const madeOf = [builtMs, ...others].join(' ');
 if (!existsSync(madeOfFile) || readFileSync(madeOfFile, 'utf8') !== madeOf) {
-  const folders = projects.map(({ path }) => dirname(path));
-  await bundle(folders.filter((path) => existsSync(join(root, path, 'dist/run.js'))));
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  await writeBundles(appBundles());
   writeFileSync(madeOfFile, madeOf);
   steps.push('bundled the apps');
 }

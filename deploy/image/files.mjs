@@ -14,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { nodeFileTrace } from '@vercel/nft';
+import { appBundles, writeBundles } from '../../tools/bundle.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -57,9 +58,12 @@ async function filesOf(path) {
   return (await lstat(join(root, path))).isDirectory() ? list(path) : [path];
 }
 
+/** A module of the platform, which the bundles contain; threads start from modules of their own. */
+const BUNDLED = /^(?:apps|libs)\/[\w-]+\/dist\/(?!thread\.js$).*\.js$/;
+
 /** The files that these files import, and they themselves. */
-async function imported(paths) {
-  const options = { base: root, conditions: ['import', 'node'] };
+async function imported(paths, ignore = () => false) {
+  const options = { base: root, conditions: ['import', 'node'], ignore };
   const { fileList } = await nodeFileTrace(
     paths.map((path) => join(root, path)),
     options,
@@ -67,7 +71,7 @@ async function imported(paths) {
   return [...fileList];
 }
 
-/** The files that run, and the packages' files that the bundles were made of. */
+/** The files that run beside the bundles, and the packages' files that the bundles are made of. */
 async function traced() {
   const inFolders = async (folder) => {
     const names = await readdir(join(root, folder));
@@ -75,14 +79,17 @@ async function traced() {
   };
   const [apps, libs, bundles] = await Promise.all([inFolders('apps'), inFolders('libs'), list('dist')]);
   const named = (name, paths) => paths.filter((path) => basename(path) === name);
-  const started = [...named('main.js', apps), ...bundles.filter((path) => path.endsWith('.js'))];
-  const [running, bundled] = await Promise.all([
-    imported([...started, ...named('thread.js', libs), ...COMMANDS]),
-    imported(named('run.js', apps)),
+  const [running, outside, bundled] = await Promise.all([
+    imported([...named('main.js', apps), ...named('thread.js', libs)]),
+    imported(bundles, (path) => BUNDLED.test(path)),
+    imported([...named('run.js', apps), ...COMMANDS]),
   ]);
   // Files that a library reads at runtime are in its dist.
   const beside = libs.filter((path) => /\.(txt|lua|sql|json|wasm)$/.test(path));
-  return { running: [...running, ...beside, ...bundles], bundled };
+  return {
+    running: [...running, ...outside.filter((path) => !path.startsWith('dist/')), ...beside],
+    bundled,
+  };
 }
 
 async function copy(path, folder) {
@@ -132,6 +139,8 @@ export async function collect(folder) {
   const { running, bundled } = await traced();
   const paths = [...new Set([...running, ...read])].filter((path) => !LEFT_OUT.test(path)).toSorted(byName);
   for (const path of paths) await copy(path, folder);
+  const commands = Object.fromEntries(COMMANDS.map((path) => [path, path]));
+  await writeBundles({ ...appBundles(), ...commands }, folder);
   const sbom = await bill([...paths, ...bundled]);
   await writeFile(join(folder, 'sbom.cdx.json'), JSON.stringify(sbom));
   return sbom;
