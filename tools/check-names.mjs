@@ -1,4 +1,4 @@
-// Refuses names without meaning and unknown file suffixes.
+// Refuses names without meaning, unknown file suffixes, and types of different libraries with the same name.
 import { basename } from 'node:path';
 import { allFiles, finish, isCode, read, withoutComments } from './check-sources.mjs';
 
@@ -49,8 +49,24 @@ function checkDeclarations(path) {
     });
 }
 
+const exportedType = /^export (?:declare )?(?:abstract )?(?:class|interface|type) (\w+)/gm;
+/** The library that exports each type. */
+const owners = new Map();
+
+function checkExportedTypes(path) {
+  const [, library] = /^libs\/([\w-]+)\/src\//.exec(path) ?? [];
+  if (library === undefined) return;
+  for (const [, name] of withoutComments(read(path)).matchAll(exportedType)) {
+    const owner = owners.get(name);
+    if (owner !== undefined && owner !== library)
+      faults.push(`${path}: the type ${name} has the name of a type of libs/${owner}`);
+    else owners.set(name, library);
+  }
+}
+
 for (const path of allFiles().filter((file) => isCode(file) && /^(libs|apps)\//.test(file))) {
   checkFileName(path);
   checkDeclarations(path);
+  checkExportedTypes(path);
 }
 finish(faults);

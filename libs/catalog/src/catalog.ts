@@ -3,7 +3,7 @@ import {
   type CatalogEntry,
   CatalogFile,
   CatalogModel,
-  type EmbeddingModel as EmbeddingEntry,
+  type CatalogEmbeddingModel,
   type Extra,
   type Limit,
   type OtherLimit,
@@ -33,7 +33,7 @@ export interface Model extends CatalogModel {
 }
 
 /** A model that turns texts into vectors. */
-export interface EmbeddingModel extends EmbeddingEntry {
+export interface EmbeddingModel extends CatalogEmbeddingModel {
   /** Nano-dollars per million tokens. */
   readonly inputNano: bigint;
 }

@@ -17,7 +17,7 @@ const KEPT_BYTES = 65_536;
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS) /;
 
 /** The target of a connection: a port of this machine, or a Unix socket. */
-export interface Target {
+export interface BalancerTarget {
   readonly place: { readonly port: number } | IpcSocketConnectOpts;
   readonly isReady: boolean;
 }
@@ -36,15 +36,15 @@ export interface BalancerOptions {
  * each side as fast as the other reads.
  */
 export class Balancer {
-  private readonly open = new Map<Target, Set<Socket>>();
+  private readonly open = new Map<BalancerTarget, Set<Socket>>();
 
   private constructor(
     private readonly server: Server,
-    private readonly targets: readonly Target[],
+    private readonly targets: readonly BalancerTarget[],
   ) {}
 
   static async listen(
-    targets: readonly Target[],
+    targets: readonly BalancerTarget[],
     { host, port, namesClients = false }: BalancerOptions,
   ): Promise<Balancer> {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
@@ -73,7 +73,7 @@ export class Balancer {
     for (const sockets of this.open.values()) for (const socket of sockets) socket.destroy();
   }
 
-  private serve(client: Client, tried: Set<Target>): void {
+  private serve(client: Client, tried: Set<BalancerTarget>): void {
     const { socket } = client;
     const target = this.next(tried);
     if (!target || socket.destroyed) {
@@ -93,11 +93,11 @@ export class Balancer {
     });
   }
 
-  private next(tried: ReadonlySet<Target>): Target | undefined {
+  private next(tried: ReadonlySet<BalancerTarget>): BalancerTarget | undefined {
     const left = this.targets.filter((target) => !tried.has(target));
     const ready = left.filter(({ isReady }) => isReady);
     const [first, ...others] = ready.length > 0 ? ready : left;
-    const busy = (target: Target): number => this.open.get(target)?.size ?? 0;
+    const busy = (target: BalancerTarget): number => this.open.get(target)?.size ?? 0;
     return first && others.reduce((best, other) => (busy(other) < busy(best) ? other : best), first);
   }
 }

@@ -5,7 +5,7 @@ import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { type Environment, loadConfig } from '@svc/runtime';
 import { MIGRATIONS_DIR, migrate } from '@svc/storage';
-import { Balancer, type Target } from './balancer.js';
+import { Balancer, type BalancerTarget } from './balancer.js';
 import { environments } from './environment.js';
 import { freePorts } from './free-ports.js';
 import { KINDS, type Kind, type ReplicaCounts, type SharedSettings, kinds, mainOf } from './kinds.js';
@@ -188,9 +188,9 @@ export class Cluster {
 }
 
 /** A listener of a gateway, as ready as the gateway. */
-class GatewaySide implements Target {
+class GatewaySide implements BalancerTarget {
   constructor(
-    readonly place: Target['place'],
+    readonly place: BalancerTarget['place'],
     private readonly gateway: ReplicaProcess | undefined,
   ) {}
 

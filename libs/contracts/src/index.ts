@@ -22,7 +22,7 @@ export {
   type Extra,
   MODEL_TYPES,
   type OtherLimit,
-  type EmbeddingModel,
+  type CatalogEmbeddingModel,
   type OtherModel,
   type PriceTree,
   Pricing,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { birthOf, familyOf, signal, until } from './processes.js';
 import { freePort } from './ports.js';
 import { privateFolder } from './private-files.js';
-import type { Environment, Server } from './server.js';
+import type { ServerEnvironment, Server } from './server.js';
 
 const READY_MS = 120_000;
 const STOP_MS = 15_000;
@@ -37,7 +37,7 @@ export abstract class DetachedServer implements Server {
   /** @param env Locates the programs. */
   constructor(
     protected readonly folder: string,
-    protected readonly env: Environment,
+    protected readonly env: ServerEnvironment,
   ) {}
 
   /** Writes the configuration and returns the command line. */

@@ -3,7 +3,7 @@ export { LocalChain } from './local-chain.js';
 export { type SolanaCommitment, LocalSolana, NodeRefusal, silence } from './local-solana.js';
 export { type PostgresTools, findPostgresTools } from './postgres-tools.js';
 export { Prometheus, type PrometheusOptions, type ScrapedProcess } from './prometheus.js';
-export type { Environment, Server } from './server.js';
+export type { ServerEnvironment, Server } from './server.js';
 export {
   type TemporaryBrokers,
   temporaryBrokers,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { KafkaServer } from './kafka-server.js';
 import { PostgresServer } from './postgres-server.js';
 import { RedisServer } from './redis-server.js';
-import { type Environment, GivenServer, type Server } from './server.js';
+import { type ServerEnvironment, GivenServer, type Server } from './server.js';
 
 /** The variables that lead to the servers, including logins. */
 export type InfraVariables = Readonly<Record<Server['variable'], string> & Record<string, string>>;
@@ -19,7 +19,7 @@ export class Infra {
    */
   constructor(
     readonly folder: string,
-    env: Environment = {},
+    env: ServerEnvironment = {},
   ) {
     const { KAFKA_BROKERS: brokers, REDIS_URL: redisUrl, DATABASE_URL: databaseUrl } = env;
     this.kafka = brokers

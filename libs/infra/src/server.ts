@@ -1,5 +1,5 @@
 /** The environment variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type ServerEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** A server that the platform depends on: a local one, or an external one given by its address. */
 export interface Server {

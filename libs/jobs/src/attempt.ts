@@ -9,7 +9,7 @@ class PayloadRefused extends Error {
 }
 
 /** A registered job and its worker. */
-export interface Work {
+export interface JobWork {
   readonly job: JobDefinition;
   readonly worker: JobWorker<unknown>;
 }
@@ -22,7 +22,7 @@ const GRACE_MS = 2_000;
  * deadline or after `stopping` was aborted.
  */
 export async function attempt(
-  { job, worker }: Work,
+  { job, worker }: JobWork,
   data: unknown,
   { stopping, ...run }: Omit<JobRun, 'signal'> & { stopping: AbortSignal },
 ): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { type JobDefinition, Jobs } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import type { Work } from './attempt.js';
+import type { JobWork } from './attempt.js';
 import { type JobTimes, type JobWorker, JobWorkers } from './job-workers.js';
 import { JobsSettings } from './jobs.config.js';
 import { QueueWorker } from './queue-worker.js';
@@ -11,7 +11,7 @@ const START_AFTER_MS = 500;
 /** How often schedules are verified, since Redis may have lost them. */
 const SCHEDULE_AGAIN_MS = 10 * 60_000;
 
-interface Registration extends Work {
+interface Registration extends JobWork {
   readonly times: JobTimes<unknown> | undefined;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, newId, retrying, within } from '@svc/runtime';
 import { events, tracing } from '@svc/telemetry';
 import type { Job } from 'bullmq';
-import { type Work, attempt } from './attempt.js';
+import { type JobWork, attempt } from './attempt.js';
 import { type AnyWorker, type JobsBackend, closePart, openWorker } from './backend.js';
 
 const OPEN_DELAYS = { firstMs: 1_000, lastMs: 30_000 };
@@ -15,7 +15,7 @@ const STOP_MS = 3_000;
 export interface QueueWorkerOptions {
   readonly backend: JobsBackend;
   readonly queue: string;
-  readonly works: ReadonlyMap<string, Work>;
+  readonly works: ReadonlyMap<string, JobWork>;
   readonly logger: Logger;
   /** Runs once the worker is open, and is retried until it succeeds. */
   readonly onOpen: () => Promise<void>;

@@ -2,11 +2,11 @@ import { parentPort } from 'node:worker_threads';
 import { reasonOf } from './job-failed.js';
 
 /** The reply of a thread to a job: exactly one of these. */
-export type Answer<Value> = { readonly value: Value } | { readonly refused: string };
+export type JobOutcome<Value> = { readonly value: Value } | { readonly refused: string };
 
 /** Makes this thread part of a pool: `work` handles each job that arrives, one at a time. */
 export function answerJobs<Job, Value>(work: (job: Job) => Value | Promise<Value>): void {
-  const answer = async (job: Job): Promise<Answer<Value>> => {
+  const answer = async (job: Job): Promise<JobOutcome<Value>> => {
     try {
       return { value: await work(job) };
     } catch (error) {

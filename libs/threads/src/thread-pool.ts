@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Answer } from './answer-jobs.js';
+import type { JobOutcome } from './answer-jobs.js';
 import { FairQueue } from './fair-queue.js';
 import { returnFreedMemory } from './freed-memory.js';
 import { JobFailed } from './job-failed.js';
@@ -168,7 +168,7 @@ export class ThreadPool<Job extends object, Value> {
       delete task.stop;
       this.#settleLater();
     };
-    const onMessage = (answer: Answer<Value>): void => {
+    const onMessage = (answer: JobOutcome<Value>): void => {
       done();
       this.#idle.push(worker);
       if ('value' in answer) task.resolve(answer.value);

@@ -90,9 +90,9 @@ export class TroubledLoad {
     await Promise.all(this.loops);
   }
 
-  private async repeat(apiKey: string, body: Body, patienceMs = DEADLINE_MS): Promise<void> {
+  private async repeat(apiKey: string, body: Body, timeoutMs = DEADLINE_MS): Promise<void> {
     while (!this.over.signal.aborted) {
-      this.note(`${body.model} ${await this.ask(apiKey, body, patienceMs)}`);
+      this.note(`${body.model} ${await this.ask(apiKey, body, timeoutMs)}`);
       await sleep(PAUSE_MS);
     }
   }
@@ -127,13 +127,13 @@ export class TroubledLoad {
     this.seen.set(outcome, 1 + (this.seen.get(outcome) ?? 0));
   }
 
-  private async ask(apiKey: string, body: object, patienceMs: number): Promise<string> {
+  private async ask(apiKey: string, body: object, timeoutMs: number): Promise<string> {
     try {
       const response = await fetch(`${this.asked.apiUrl}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({ messages: [{ role: 'user', content: 'Say something long.' }], ...body }),
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       await response.text();
       return String(response.status);

@@ -225,7 +225,7 @@ export interface PriceTree {
 const PriceTree: z.ZodType<PriceTree> = z.record(z.string(), z.union([Usd, z.lazy(() => PriceTree)]));
 
 /** A model that turns texts into vectors. */
-export const EmbeddingModel = z.strictObject({
+export const CatalogEmbeddingModel = z.strictObject({
   ...offer,
   type: z.literal('embedding'),
   /** The length of its vectors. */
@@ -252,7 +252,7 @@ export const OtherModel = z.strictObject({
 /** The default type is text. */
 export const CatalogEntry = z.preprocess(
   (value) => (isRecord(value) && value['type'] === undefined ? { ...value, type: 'text' } : value),
-  z.discriminatedUnion('type', [CatalogModel, EmbeddingModel, OtherModel]),
+  z.discriminatedUnion('type', [CatalogModel, CatalogEmbeddingModel, OtherModel]),
 );
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -322,7 +322,7 @@ export const CatalogFile = z
 export type Backend = z.infer<typeof Backend>;
 export type CatalogModel = z.infer<typeof CatalogModel>;
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
-export type EmbeddingModel = z.infer<typeof EmbeddingModel>;
+export type CatalogEmbeddingModel = z.infer<typeof CatalogEmbeddingModel>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;

@@ -42,7 +42,7 @@ const answerOf = (source: ChunkStream, form: Client, hold?: Partial<OutputHold>)
   new Answer({
     source,
     form,
-    silenceMs: 60_000,
+    idleTimeoutMs: 60_000,
     hold: hold as OutputHold | undefined,
     normaliser: new AnswerNormaliser({
       saying: 'delta',

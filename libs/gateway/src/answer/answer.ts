@@ -30,7 +30,7 @@ export type Ending =
   | { readonly kind: 'cut'; readonly problem: Problem };
 
 /** A response that has been charged. */
-export interface Settled {
+export interface ChargedAnswer {
   readonly ending: Ending;
   readonly usage: Usage;
   readonly cost: Balances;
@@ -50,7 +50,7 @@ export interface AnswerForm {
   /** Sends what was added. Returns a promise if the client must read before more can be sent. */
   flush(): Promise<void> | undefined;
   /** Ends the response, after everything that was added. */
-  end(settled: Settled): Promise<void> | void;
+  end(settled: ChargedAnswer): Promise<void> | void;
 }
 
 /** The response of a backend, whole or streamed. */
@@ -79,7 +79,7 @@ interface AnswerParts {
   readonly hold: OutputHold | undefined;
   readonly form: AnswerForm;
   /** How long the backend may send no event, in milliseconds. */
-  readonly silenceMs: number;
+  readonly idleTimeoutMs: number;
 }
 
 /** Passes a response from a backend to its client, after money for it is held. */
@@ -133,14 +133,14 @@ export class Answer {
     }
   }
 
-  end(settled: Settled): Promise<void> | void {
+  end(settled: ChargedAnswer): Promise<void> | void {
     return this.parts.form.end(settled);
   }
 
   /** Returns the reason if the response ends before its backend does. */
   private async read(source: BackendAnswer): Promise<EarlyEnd | undefined> {
     if ('body' in source) return this.take([source.body]);
-    for await (const texts of eventsOf(source, this.parts.silenceMs)) {
+    for await (const texts of eventsOf(source, this.parts.idleTimeoutMs)) {
       const end = await this.take(texts);
       if (end) return end;
       if (this.parts.normaliser.tool?.isOver === true) return undefined;

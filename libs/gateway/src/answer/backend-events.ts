@@ -14,10 +14,10 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
 /**
  * The data of the events of a streamed response, in arrays of those that arrived together; events without
  * data are skipped. Ends before `[DONE]`. Throws INFERENCE_FAILED if `[DONE]` is missing, REQUEST_TIMEOUT if
- * no event arrives for `silenceMs`. Stopping the iteration closes the backend call.
+ * no event arrives for `idleTimeoutMs`. Stopping the iteration closes the backend call.
  */
-export function eventsOf(stream: ChunkStream, silenceMs: number): AsyncIterable<readonly string[]> {
-  return new BackendEvents(stream.bytes[Symbol.asyncIterator](), silenceMs);
+export function eventsOf(stream: ChunkStream, idleTimeoutMs: number): AsyncIterable<readonly string[]> {
+  return new BackendEvents(stream.bytes[Symbol.asyncIterator](), idleTimeoutMs);
 }
 
 class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
@@ -33,7 +33,7 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
 
   constructor(
     private readonly bytes: AsyncIterator<readonly Uint8Array[]>,
-    private readonly silenceMs: number,
+    private readonly idleTimeoutMs: number,
   ) {}
 
   [Symbol.asyncIterator](): AsyncIterator<readonly string[]> {
@@ -52,7 +52,7 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
         throw error;
       }
       if (events.length > 0) return { value: events, done: false };
-      if (performance.now() - sinceMs > this.silenceMs) {
+      if (performance.now() - sinceMs > this.idleTimeoutMs) {
         await this.return();
         throw new Problem('REQUEST_TIMEOUT', { cause: new Error('the stream has bytes and no events') });
       }

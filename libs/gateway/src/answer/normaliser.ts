@@ -37,7 +37,7 @@ interface ChoiceState {
 /** Whether a backend sends whole messages or deltas. */
 type Saying = 'message' | 'delta';
 
-export interface Normalising {
+export interface NormaliserOptions {
   readonly saying: Saying;
   /** How to treat the reasoning in the response. */
   readonly thinking: Pick<ThinkingPlan, 'strip' | 'startsInside'>;
@@ -65,7 +65,7 @@ export class AnswerNormaliser {
   citedUrls: readonly string[] = [];
   private readonly choices = new Map<number, ChoiceState>();
 
-  constructor(private readonly how: Normalising) {
+  constructor(private readonly how: NormaliserOptions) {
     this.meter = new Meter(how.tokenizer);
   }
 

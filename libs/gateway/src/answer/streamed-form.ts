@@ -1,7 +1,7 @@
 import type { AnswerWriter } from '../http/answer-writer.js';
 import { type Fields, fieldsOf } from '../json/backend-json.js';
 import type { DocumentsCall } from '../web/documents-call.js';
-import { type AnswerForm, type Settled, costView } from './answer.js';
+import { type AnswerForm, type ChargedAnswer, costView } from './answer.js';
 import { type AnswerHead, echoOf } from './answer-head.js';
 import { DONE_FRAME, frame, problemFrames } from './event-stream.js';
 import { saysNothing } from './message-texts.js';
@@ -72,7 +72,7 @@ export class StreamedForm implements AnswerForm {
     return this.writer.write(frames);
   }
 
-  end({ ending, usage, cost, hasOutput }: Settled): void {
+  end({ ending, usage, cost, hasOutput }: ChargedAnswer): void {
     if (ending.kind === 'cut') {
       this.addFinishing();
       this.writer.end(this.frames + problemFrames(ending.problem));

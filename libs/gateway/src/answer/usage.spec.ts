@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Ended, estimatedUsage, usageOf } from './usage.js';
+import { type EndedAnswer, estimatedUsage, usageOf } from './usage.js';
 import { Meter } from '../tokens/meter.js';
 
 const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -12,7 +12,7 @@ const rest = {
   mayThink: false,
   mayBeEncrypted: false,
 };
-const usage = async (ended: Pick<Ended, 'reported' | 'isWhole' | 'meter'> & Partial<Ended>) =>
+const usage = async (ended: Pick<EndedAnswer, 'reported' | 'isWhole' | 'meter'> & Partial<EndedAnswer>) =>
   (await usageOf({ ...rest, ...ended })).usage;
 
 function delivered(...pieces: string[]): Meter {
@@ -75,7 +75,7 @@ describe('token counts', () => {
     cacheWriteTokens: 0,
     reasoningTokens,
   });
-  const given = (reported: ReturnType<typeof said>, more: Partial<Ended> = {}) =>
+  const given = (reported: ReturnType<typeof said>, more: Partial<EndedAnswer> = {}) =>
     usageOf({ ...rest, reported, isWhole: true, meter, ...more });
 
   it('of more output than requested are not charged', async () => {

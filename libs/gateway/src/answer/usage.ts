@@ -45,7 +45,7 @@ export function usageView(usage: Usage): UsageView {
 }
 
 /** A response that has ended, and its prompt. */
-export interface Ended {
+export interface EndedAnswer {
   /** The backend's counts. */
   readonly reported: Usage | undefined;
   /** Whether everything the backend generated was delivered. If not, its output count does not apply. */
@@ -77,7 +77,7 @@ export interface Ended {
 type Doubt = NonNullable<TrustedPrompt['doubt']> | 'output too high' | 'output too low';
 
 /** The usage of a response, and which of the backend's counts were rejected. */
-export interface Used {
+export interface TrustedUsage {
   readonly usage: Usage;
   readonly doubted: readonly Doubt[];
 }
@@ -87,7 +87,7 @@ export interface Used {
  * has at least one byte, and there are never more tokens than requested. A count that is too low is raised to
  * the lower bound.
  */
-export async function usageOf(ended: Ended): Promise<Used> {
+export async function usageOf(ended: EndedAnswer): Promise<TrustedUsage> {
   const { reported = NO_USAGE, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
   const trusted = trustedPrompt(reported.promptTokens, {
     tokens: prompt.tokens,
@@ -120,21 +120,21 @@ export async function usageOf(ended: Ended): Promise<Used> {
 }
 
 /** A backend's count of its output, raised to the lower bound if it is too low. */
-function raisedOutput(reported: number, { mayBeEncrypted, meter, outputTokensAtMost }: Ended): number {
+function raisedOutput(reported: number, { mayBeEncrypted, meter, outputTokensAtMost }: EndedAnswer): number {
   const least = mayBeEncrypted ? 0 : Math.min(meter.tokensAtLeast, outputTokensAtMost);
   return least > reported + SLACK_TOKENS ? least : reported;
 }
 
 function isCredible(
   { completionTokens, reasoningTokens }: Usage,
-  { received, outputTokensAtMost, mayThink }: Ended,
+  { received, outputTokensAtMost, mayThink }: EndedAnswer,
 ): boolean {
   const hidden = mayThink ? Math.min(reasoningTokens, completionTokens) : 0;
   return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;
 }
 
 /** The usage by estimates alone, for when counting fails. */
-export function estimatedUsage({ meter, prompt, outputTokensAtMost }: Ended): Usage {
+export function estimatedUsage({ meter, prompt, outputTokensAtMost }: EndedAnswer): Usage {
   const completionTokens = Math.min(meter.deliveredTokens, outputTokensAtMost);
   return { ...NO_USAGE, promptTokens: prompt.tokens, completionTokens };
 }

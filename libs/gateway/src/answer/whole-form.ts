@@ -1,7 +1,7 @@
 import type { AnswerWriter } from '../http/answer-writer.js';
 import { type Fields, fieldsOf } from '../json/backend-json.js';
 import type { DocumentsCall } from '../web/documents-call.js';
-import { type AnswerForm, type Settled, costView } from './answer.js';
+import { type AnswerForm, type ChargedAnswer, costView } from './answer.js';
 import { AssembledChoice, type ChoicePiece, type WholeChoice } from './assembled-choice.js';
 import type { AnswerNormaliser } from './normaliser.js';
 import { type AnswerHead, echoOf } from './answer-head.js';
@@ -39,7 +39,7 @@ export class WholeForm implements AnswerForm {
     return undefined;
   }
 
-  end({ ending, usage, cost, hasOutput }: Settled): Promise<void> | undefined {
+  end({ ending, usage, cost, hasOutput }: ChargedAnswer): Promise<void> | undefined {
     const { id, model, documents } = this.about;
     this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
     const choices = Array.from(this.choices.values()).toSorted((a, b) => a.index - b.index);

@@ -105,7 +105,7 @@ export class AugmentController {
   private async sell<Result>(
     { name, prices }: Offer,
     pair: HttpPair,
-    work: (caller: Caller, signal: AbortSignal) => Promise<Sold<Result>>,
+    work: (caller: Caller, signal: AbortSignal) => Promise<SoldResult<Result>>,
   ): Promise<Result> {
     const { GATEWAY_AUGMENT_PER_MINUTE: requestsPerMinute } = this.settings.config;
     const operation: WholeOperation<Result> = {
@@ -124,7 +124,7 @@ export class AugmentController {
   }
 }
 
-interface Sold<Result> {
+interface SoldResult<Result> {
   readonly result: Result;
   readonly backend: string;
   /** A search without results is not charged. */

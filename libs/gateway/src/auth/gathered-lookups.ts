@@ -8,7 +8,7 @@ const PAUSE_MS = 50;
 const BATCH = 1_000;
 const MAX_WAITING = 10_000;
 
-interface Waiting {
+interface WaitingLookup {
   readonly digest: string;
   readonly resolve: (found: KeyFound | undefined) => void;
   readonly reject: (error: unknown) => void;
@@ -21,7 +21,7 @@ interface Waiting {
  */
 @Injectable()
 export class GatheredLookups {
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting: WaitingLookup[] = [];
   private isRunning = false;
 
   constructor(private readonly keys: KeyStore) {}
@@ -46,7 +46,7 @@ export class GatheredLookups {
     this.isRunning = false;
   }
 
-  private async look(batch: readonly Waiting[]): Promise<void> {
+  private async look(batch: readonly WaitingLookup[]): Promise<void> {
     try {
       const digests = batch.map(({ digest }) => Buffer.from(digest, 'base64'));
       const found = await this.keys.findByDigests(digests);

@@ -27,8 +27,9 @@ export class ChatController {
     assert(json, 'the route has a body');
     const { config } = this.settings;
     const client = new AnswerWriter(request, reply, config);
-    const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: silenceMs, GATEWAY_LEDGER_TIMEOUT_MS: patienceMs } = config;
-    const exchange = { requestId, caller, asked, json, record, client, silenceMs, patienceMs };
+    const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
+      config;
+    const exchange = { requestId, caller, asked, json, record, client, idleTimeoutMs, ledgerTimeoutMs };
     const underWay = Promise.withResolvers<void>();
     record.underWay = underWay.promise;
     completionStarted();

@@ -4,7 +4,7 @@ import type { RequestRecord } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import type { Ending } from '../answer/answer.js';
 import { ChatPipeline } from './chat.pipeline.js';
-import type { Exchange } from './exchange.js';
+import type { ChatExchange } from './exchange.js';
 
 const model = {
   id: 'm',
@@ -65,7 +65,7 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
     json: { text, strings: { length: 0 } },
     record,
     client: { headers: {}, isGone: true, isStreaming: false, signal: AbortSignal.abort() },
-  } as unknown as Exchange;
+  } as unknown as ChatExchange;
   await new ChatPipeline(
     catalog,
     { config: { GATEWAY_TRANCHE_TOKENS: 64 } } as never,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { Problem, type Usage, formatUsd } from '@svc/contracts';
-import { type Settled, isAbort } from '../answer/answer.js';
+import { type ChargedAnswer, isAbort } from '../answer/answer.js';
 import { forStream, problemFrames } from '../answer/event-stream.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { modelHeaders } from '../http/header-values.js';
@@ -10,9 +10,9 @@ import { type Reservation, isUnserved } from '../paid/reservation.js';
 import { planChat } from '../request/chat-plan.js';
 import { ChatHold, chatOperation, holdSizes } from './chat-hold.js';
 import { totalUsage } from './chat-price.js';
-import type { Exchange } from './exchange.js';
+import type { ChatExchange } from './exchange.js';
 import { FollowUpCall } from './follow-up-call.js';
-import { type Given, Inference } from './inference.js';
+import { type FinishedCall, Inference } from './inference.js';
 import { PromptMaking } from './prompt-making.js';
 
 /**
@@ -35,7 +35,7 @@ export class ChatPipeline {
    * Resolves when the response is written and settled, or when the client is gone and what it received is
    * settled.
    */
-  async complete(exchange: Exchange): Promise<void> {
+  async complete(exchange: ChatExchange): Promise<void> {
     const { client, record } = exchange;
     const plan = planChat(exchange.asked, exchange, this.catalog); //              MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
     record.model = plan.model.id;
@@ -68,7 +68,11 @@ export class ChatPipeline {
   /**
    * Charges what was delivered and adds it to the request's log line. Once resolved, the charge is durable.
    */
-  private async settle(exchange: Exchange, given: Given, reservation: Reservation): Promise<Settled> {
+  private async settle(
+    exchange: ChatExchange,
+    given: FinishedCall,
+    reservation: Reservation,
+  ): Promise<ChargedAnswer> {
     const { client, record } = exchange;
     const { prepared, answer, ending } = given;
     if (ending.kind !== 'done') record.ended = ending.kind;
@@ -90,7 +94,7 @@ export class ChatPipeline {
   }
 
   /** Reports an error as an event if the stream has begun; otherwise throws it for an HTTP status. */
-  private refuse({ client, record, asked }: Exchange, error: unknown): void {
+  private refuse({ client, record, asked }: ChatExchange, error: unknown): void {
     if (client.isGone) {
       record.ended = 'client_gone';
       if (!isAbort(error)) record.problem = Problem.from(error);
@@ -108,7 +112,7 @@ export class ChatPipeline {
  * The usage to charge, by backend call. Calls of an internal tool are free if the client sees nothing else of
  * the response.
  */
-function chargeable({ answer, earlier }: Given, used: Usage): Usage[] {
+function chargeable({ answer, earlier }: FinishedCall, used: Usage): Usage[] {
   const hidesAll = answer.normaliser.tool?.hidesAll === true;
   const last = hidesAll ? { ...used, completionTokens: 0, reasoningTokens: 0 } : used;
   const isEarlierPaid = earlier && (earlier.isShown || last.completionTokens > 0);

@@ -5,8 +5,8 @@ import { isShortOfMoney } from '../paid/reservation.js';
 import { tokensBeforeResults } from '../request/called-prompt.js';
 import { planAfterCall } from '../request/chat-plan.js';
 import { queryIn } from '../web/search-tool.js';
-import type { Exchange } from './exchange.js';
-import { type Given, Inference } from './inference.js';
+import type { ChatExchange } from './exchange.js';
+import { type FinishedCall, Inference } from './inference.js';
 import { PromptMaking } from './prompt-making.js';
 
 /** No search is made if fewer output tokens are left. */
@@ -24,7 +24,7 @@ export class FollowUpCall {
    * Makes the search, and calls the model again with the findings. Responses without a call are returned
    * unchanged, and so is what was delivered if the rest fails.
    */
-  async after(exchange: Exchange, first: Given): Promise<Given> {
+  async after(exchange: ChatExchange, first: FinishedCall): Promise<FinishedCall> {
     const { plan, hold, prompt } = first.prepared;
     const call = first.answer.calledBefore(first.ending);
     if (!call || plan.web?.kind !== 'offer') return first;
@@ -53,7 +53,7 @@ export class FollowUpCall {
 }
 
 /** How a response ends that has begun and cannot continue. */
-function endingBy(error: unknown, { client }: Exchange): Ending {
+function endingBy(error: unknown, { client }: ChatExchange): Ending {
   if (client.isGone) return { kind: 'client_gone', ...(!isAbort(error) && { problem: Problem.from(error) }) };
   return isShortOfMoney(error) ? { kind: 'out_of_money' } : { kind: 'cut', problem: Problem.from(error) };
 }

@@ -7,18 +7,18 @@ import type { AnswerHead } from '../answer/answer-head.js';
 import { HiddenTool } from '../answer/hidden-tool.js';
 import { AnswerNormaliser } from '../answer/normaliser.js';
 import { StreamedForm } from '../answer/streamed-form.js';
-import { type Ended, estimatedUsage, usageOf } from '../answer/usage.js';
+import { type EndedAnswer, estimatedUsage, usageOf } from '../answer/usage.js';
 import { WholeForm } from '../answer/whole-form.js';
 import { type ChatPlan, inferenceCall, offeredTool } from '../request/chat-plan.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
 import type { Findings } from '../web/web-research.js';
 import type { ChatHold } from './chat-hold.js';
-import type { Exchange } from './exchange.js';
+import type { ChatExchange } from './exchange.js';
 import { ProgressiveHold } from './progressive-hold.js';
 
 /** A request that is ready for a backend. */
-export interface Prepared {
+export interface PreparedCall {
   readonly plan: ChatPlan;
   readonly hold: ChatHold;
   readonly prompt: PreparedPrompt;
@@ -27,8 +27,8 @@ export interface Prepared {
 }
 
 /** A response, how it ended, and its request. */
-export interface Given {
-  readonly prepared: Prepared;
+export interface FinishedCall {
+  readonly prepared: PreparedCall;
   readonly answer: Answer;
   readonly ending: Ending;
   /** The earlier backend call of the same request, if any. */
@@ -44,7 +44,7 @@ export class Inference {
   ) {}
 
   /** Calls a backend and delivers its response, after that of an earlier call. Refuses as the router. */
-  async answer(exchange: Exchange, prepared: Prepared, before?: Answer): Promise<Given> {
+  async answer(exchange: ChatExchange, prepared: PreparedCall, before?: Answer): Promise<FinishedCall> {
     const answer = await this.ask(exchange, prepared, before);
     return { prepared, answer, ending: await answer.deliver() };
   }
@@ -53,9 +53,9 @@ export class Inference {
    * Resolves when the response has begun, or is complete if the backend does not stream it. Continues
    * `before`, if given.
    */
-  private async ask(exchange: Exchange, prepared: Prepared, before?: Answer): Promise<Answer> {
+  private async ask(exchange: ChatExchange, prepared: PreparedCall, before?: Answer): Promise<Answer> {
     const { plan, prompt, findings } = prepared;
-    const { requestId, caller, record, client, silenceMs, patienceMs } = exchange;
+    const { requestId, caller, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
     record.stream = plan.stream;
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
@@ -96,16 +96,16 @@ export class Inference {
     if (before) form.goOn(normaliser, about);
     if (before?.normaliser.tool?.isTextShown === true) form.add([PARAGRAPH]);
     const hold = stream
-      ? new ProgressiveHold(prepared.hold, plan, { patienceMs, signal: client.signal })
+      ? new ProgressiveHold(prepared.hold, plan, { ledgerTimeoutMs, signal: client.signal })
       : undefined;
-    return new Answer({ source, normaliser, hold, form, silenceMs });
+    return new Answer({ source, normaliser, hold, form, idleTimeoutMs });
   }
 
   /** The usage of a response. Never fails, so that every response can be charged. */
-  async usage({ requestId }: Exchange, { prepared, answer, ending }: Given): Promise<Usage> {
+  async usage({ requestId }: ChatExchange, { prepared, answer, ending }: FinishedCall): Promise<Usage> {
     const { plan, prompt, hold } = prepared;
     const { backend, normaliser } = answer;
-    const ended: Ended = {
+    const ended: EndedAnswer = {
       ...normaliser.counts,
       isWhole: ending.kind === 'done',
       prompt,

@@ -66,15 +66,20 @@ class Purse extends Ledger {
   }
 }
 
-interface Given {
+interface HoldCase {
   readonly beforeTokens: number;
   readonly heldTokens?: number;
   readonly outputTokensAtMost?: number;
-  readonly patienceMs?: number;
+  readonly ledgerTimeoutMs?: number;
 }
 
 /** A response of an account with this balance, part of which is held. */
-function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000, patienceMs = 60_000 }: Given) {
+function answer({
+  beforeTokens,
+  heldTokens = 64,
+  outputTokensAtMost = 100_000,
+  ledgerTimeoutMs = 60_000,
+}: HoldCase) {
   const leaving = new AbortController();
   const plan = { model, promptTokens: 0, choices: 1, outputTokensAtMost } as ChatPlan;
   const nano = (tokens: number): bigint => costAtMostNano(model, 0, tokens);
@@ -93,7 +98,7 @@ function answer({ beforeTokens, heldTokens = 64, outputTokensAtMost = 100_000, p
     purse,
     reservation,
     leaving,
-    ahead: new ProgressiveHold(reservation, plan, { patienceMs, signal: leaving.signal }),
+    ahead: new ProgressiveHold(reservation, plan, { ledgerTimeoutMs, signal: leaving.signal }),
     meter: new Meter(),
   };
 }
@@ -165,7 +170,7 @@ describe('ProgressiveHold', () => {
 
   describe('while the ledger is unavailable', () => {
     it('continues with what is held', async () => {
-      const given = answer({ beforeTokens: 10_000, heldTokens: 64, patienceMs: 1 });
+      const given = answer({ beforeTokens: 10_000, heldTokens: 64, ledgerTimeoutMs: 1 });
       given.purse.away = 1_000;
       expect(await deliver(given, 64)).toEqual({ delivered: 64 });
     });
@@ -177,7 +182,7 @@ describe('ProgressiveHold', () => {
     });
 
     it('waits no longer than its timeout', async () => {
-      const given = answer({ beforeTokens: 10_000, heldTokens: 64, patienceMs: 150 });
+      const given = answer({ beforeTokens: 10_000, heldTokens: 64, ledgerTimeoutMs: 150 });
       given.purse.away = 1_000;
       await expect(deliver(given, 200)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });

@@ -11,8 +11,8 @@ const BYTES_PER_TOKEN_AT_MOST = 128;
 const DELAYS = { firstMs: 100, lastMs: 1_000 };
 
 /** How long a response may wait for an unavailable ledger, and the signal that ends the wait. */
-export interface Patience {
-  readonly patienceMs: number;
+export interface LedgerWait {
+  readonly ledgerTimeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export class ProgressiveHold implements OutputHold {
   constructor(
     private readonly hold: ChatHold,
     private readonly plan: ChatPlan,
-    private readonly patience: Patience,
+    private readonly patience: LedgerWait,
   ) {
     this.askAtTokens = this.nextAsk(0);
   }
@@ -69,7 +69,7 @@ export class ProgressiveHold implements OutputHold {
     };
     await retrying(attempt, {
       ...DELAYS,
-      deadlineMs: patience.patienceMs,
+      deadlineMs: patience.ledgerTimeoutMs,
       signal: patience.signal,
       isFinal: (error) => !isAway(error),
     });

@@ -4,7 +4,7 @@ import { type SaidBefore, promptAfterCall } from '../request/called-prompt.js';
 import type { CalledPlan, ChatPlan } from '../request/chat-plan.js';
 import { Preparation, type PreparedPrompt } from '../request/preparation.js';
 import { type Findings, WebResearch, without } from '../web/web-research.js';
-import type { Exchange } from './exchange.js';
+import type { ChatExchange } from './exchange.js';
 
 /** A prompt and the findings that it contains. */
 export interface FoundPrompt {
@@ -29,7 +29,7 @@ export class PromptMaking {
   ) {}
 
   /** The web findings for a plan, if it needs any. Throws only the signal's reason. */
-  async find(plan: ChatPlan, { requestId, client }: Exchange): Promise<Findings | undefined> {
+  async find(plan: ChatPlan, { requestId, client }: ChatExchange): Promise<Findings | undefined> {
     const { web, accountId } = plan;
     return web && traced('research', () => this.web.find(web, { requestId, accountId }, client.signal));
   }
@@ -40,7 +40,7 @@ export class PromptMaking {
   async lookUp(
     plan: CalledPlan,
     { prompt, said, isPaid }: Call,
-    { requestId, client }: Exchange,
+    { requestId, client }: ChatExchange,
   ): Promise<FoundPrompt> {
     const { web, accountId } = plan;
     const searching = isPaid

@@ -2,7 +2,7 @@ import type {
   CatalogEntry,
   CatalogModel,
   ModelView,
-  EmbeddingModel,
+  CatalogEmbeddingModel,
   EmbeddingModelView,
   OtherModel,
   OtherModelView,
@@ -33,7 +33,7 @@ function textModelView(model: CatalogModel): TextModelView {
   };
 }
 
-function embeddingModelView(model: EmbeddingModel): EmbeddingModelView {
+function embeddingModelView(model: CatalogEmbeddingModel): EmbeddingModelView {
   const { embeddingDimensions, maxInputTokens, supportsCustomDimensions, pricing } = model;
   return {
     ...identity(model),

@@ -29,11 +29,11 @@ interface Entrant {
 }
 
 /** A reservation or a refusal, with the headers about limits and balances. */
-export type Begun =
+export type OperationStart =
   | { readonly headers: HeaderValues; readonly reservation: Reservation }
   | { readonly headers: HeaderValues; readonly refusal: unknown };
 
-export interface Paid<Result> {
+export interface PaidResult<Result> {
   readonly result: Result;
   readonly cost: Balances;
 }
@@ -64,7 +64,7 @@ export class PaidOperations {
    * released. Refuses: RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE, the codes of a key's limit, UNAVAILABLE.
    * Throws TOO_MANY_TOKENS_PER_MINUTE. The caller must settle, cancel or release the reservation.
    */
-  async begin(operation: PaidOperation, entrant: Entrant): Promise<Begun> {
+  async begin(operation: PaidOperation, entrant: Entrant): Promise<OperationStart> {
     const { limiter, ledger, background } = this;
     const { name, resource, limits, amounts } = operation;
     const { requestId, caller } = entrant;
@@ -103,7 +103,7 @@ export class PaidOperations {
    * balances, even on a refusal. An operation that ends after its client has disconnected costs nothing.
    * Refuses: as `begin`, PAYMENT_REQUIRED for wallets, and the refusals of the operation.
    */
-  async run<Result>(operation: WholeOperation<Result>, pair: HttpPair): Promise<Paid<Result>> {
+  async run<Result>(operation: WholeOperation<Result>, pair: HttpPair): Promise<PaidResult<Result>> {
     const { caller } = pair.request;
     assert(caller, 'the route requires a key or a wallet');
     try {
@@ -117,7 +117,7 @@ export class PaidOperations {
     operation: WholeOperation<Result>,
     { request, reply }: HttpPair,
     { caller, signal }: { caller: Caller; signal: AbortSignal },
-  ): Promise<Paid<Result>> {
+  ): Promise<PaidResult<Result>> {
     const startedMs = performance.now();
     const begun = await this.begin(operation, { requestId: request.id, caller });
     reply.headers(begun.headers);

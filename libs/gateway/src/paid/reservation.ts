@@ -29,7 +29,7 @@ interface Neighbours {
   readonly log: Logger;
 }
 
-interface Admitted {
+interface AdmittedOperation {
   /** The operation's name in charges. */
   readonly name: string;
   readonly caller: Caller;
@@ -38,7 +38,7 @@ interface Admitted {
 }
 
 /** What the account paid. */
-interface Settled {
+interface Settlement {
   readonly cost: Balances;
   readonly headers: HeaderValues;
 }
@@ -57,7 +57,7 @@ export class Reservation {
 
   constructor(
     private readonly neighbours: Neighbours,
-    private readonly admitted: Admitted,
+    private readonly admitted: AdmittedOperation,
     private hold: Hold,
   ) {}
 
@@ -100,7 +100,7 @@ export class Reservation {
     lines,
     usage = NO_USAGE,
     durationMs,
-  }: Delivery & { durationMs: number }): Promise<Settled> {
+  }: Delivery & { durationMs: number }): Promise<Settlement> {
     if (lines.length === 0) {
       await this.release();
       return this.settled(NO_MONEY);
@@ -143,7 +143,7 @@ export class Reservation {
     return limitHeaders(withReturned(limits, request));
   }
 
-  private settled(cost: Balances): Settled {
+  private settled(cost: Balances): Settlement {
     return { cost, headers: walletHeaders(this.admitted.caller, leftOf(this.hold, cost)) };
   }
 

@@ -15,7 +15,7 @@ export interface ThinkingPlan {
 
 type Reasoner = Pick<CatalogModel, 'reasoning'>;
 
-interface Asked {
+interface ThinkingRequest {
   readonly request: ChatRequest;
   readonly parameters: SvcParametersEcho;
   readonly model: Reasoner;
@@ -25,7 +25,7 @@ interface Asked {
  * Plans the reasoning. `reasoning_effort` takes precedence over `reasoning.effort`, and the effort `none`
  * switches reasoning off.
  */
-export function planThinking({ request, parameters, model }: Asked): ThinkingPlan {
+export function planThinking({ request, parameters, model }: ThinkingRequest): ThinkingPlan {
   const effort = request.reasoning_effort ?? request.reasoning?.effort ?? undefined;
   const enabled = effort === undefined ? (request.reasoning?.enabled ?? true) : effort !== 'none';
   const off = parameters.disable_thinking || !enabled;

@@ -19,12 +19,12 @@ const ENTRY_READS = 4;
 /** Attempts to read balance and history without a charge in between. */
 const TRIES = 5;
 
-interface Wanted {
+interface TransactionRange {
   readonly limit: number;
   readonly offset: number;
 }
 
-interface Found {
+interface TransactionPage {
   readonly balanceNano: bigint;
   readonly transactions: readonly WalletTransaction[];
   readonly hasMore: boolean;
@@ -52,7 +52,7 @@ export class WalletHistory {
   ) {}
 
   /** Refuses: UNAVAILABLE, REQUEST_TIMEOUT. */
-  async read(accountId: string, wanted: Wanted): Promise<Found> {
+  async read(accountId: string, wanted: TransactionRange): Promise<TransactionPage> {
     const found = await this.steady(accountId, wanted);
     const models = await this.models(accountId, found.transactions);
     const transactions = found.transactions.map((transaction) => ({
@@ -62,7 +62,7 @@ export class WalletHistory {
     return { ...found, transactions };
   }
 
-  private async steady(accountId: string, wanted: Wanted): Promise<Found> {
+  private async steady(accountId: string, wanted: TransactionRange): Promise<TransactionPage> {
     for (let attempt = 1; ; attempt += 1) {
       const { usdNano } = await this.books.balances(accountId);
       const found = await this.from(accountId, usdNano, wanted);
@@ -70,7 +70,11 @@ export class WalletHistory {
     }
   }
 
-  private async from(accountId: string, balanceNano: bigint, { limit, offset }: Wanted): Promise<Found> {
+  private async from(
+    accountId: string,
+    balanceNano: bigint,
+    { limit, offset }: TransactionRange,
+  ): Promise<TransactionPage> {
     const transactions: WalletTransaction[] = [];
     let afterNano = balanceNano;
     let left = offset;

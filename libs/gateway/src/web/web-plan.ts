@@ -62,7 +62,7 @@ export const XAI_MEMBERS = {
   search_parameters: { mode: 'on', return_citations: true, sources: [{ type: 'web' }, { type: 'x' }] },
 };
 
-interface Asked {
+interface WebRequest {
   readonly request: ChatRequest;
   readonly parameters: SvcParametersEcho;
   readonly model: Model;
@@ -90,11 +90,11 @@ const PAGES_AT_MOST = 5;
  * Returns undefined if the request needs nothing from the web. Pages named in the last message take
  * precedence over a search by the provider, which takes precedence over a search by this service.
  */
-export function planWeb(asked: Asked, catalog: Catalog): WebPlan | undefined {
+export function planWeb(asked: WebRequest, catalog: Catalog): WebPlan | undefined {
   return planPages(asked, catalog) ?? planNative(asked, catalog) ?? planSearch(asked, catalog);
 }
 
-function planNative({ parameters, model }: Asked, catalog: Catalog): NativePlan | undefined {
+function planNative({ parameters, model }: WebRequest, catalog: Catalog): NativePlan | undefined {
   if (!parameters.enable_x_search) return undefined;
   const { members } = model.xSearch ?? { members: XAI_MEMBERS };
   const price = extraPrice('xSearch', catalog);
@@ -103,7 +103,7 @@ function planNative({ parameters, model }: Asked, catalog: Catalog): NativePlan 
   return { kind: 'native', members, price, cites: false, tokensAtMost: 0, priceAtMostNano };
 }
 
-function planPages(asked: Asked, catalog: Catalog): PagesPlan | undefined {
+function planPages(asked: WebRequest, catalog: Catalog): PagesPlan | undefined {
   const { parameters, request } = asked;
   if (!parameters.enable_web_scraping) return undefined;
   const last = request.messages.findLast(({ role }) => role === 'user');
@@ -117,7 +117,7 @@ function planPages(asked: Asked, catalog: Catalog): PagesPlan | undefined {
   return { ...plan, skipped, tokensAtMost, priceAtMostNano: chargeLine(price, urls.length).amountNano };
 }
 
-function planSearch(asked: Asked, catalog: Catalog): SearchPlan | OfferPlan | undefined {
+function planSearch(asked: WebRequest, catalog: Catalog): SearchPlan | OfferPlan | undefined {
   const { search } = catalog;
   const { parameters, request } = asked;
   if (!search || parameters.enable_web_search === 'off') return undefined;
@@ -156,7 +156,7 @@ export function calledSearch({ search, tool }: OfferPlan, query: string | undefi
  * tool call, the last message is a user's or a tool's, and the client leaves the choice of tools to the
  * model. Otherwise `needsSearch` decides.
  */
-function canCall({ model, request, outputTokensAtMost }: Asked): boolean {
+function canCall({ model, request, outputTokensAtMost }: WebRequest): boolean {
   const { tool_choice: choice, tools, n, response_format: format, messages } = request;
   const role = messages.at(-1)?.role;
   const word = typeof choice === 'object' && choice ? choice.type : choice;
@@ -172,7 +172,7 @@ function canCall({ model, request, outputTokensAtMost }: Asked): boolean {
 }
 
 /** The most tokens that may be added to a prompt. */
-function roomIn({ model: { contextTokens }, promptTokens }: Asked): number {
+function roomIn({ model: { contextTokens }, promptTokens }: WebRequest): number {
   return Math.floor(Math.min(contextTokens * CONTEXT_SHARE, contextTokens - promptTokens));
 }
 
@@ -180,7 +180,7 @@ function reasonToSkip({
   request,
   query,
   tokensAtMost,
-}: Asked & { query: string | undefined; tokensAtMost: number }): string | undefined {
+}: WebRequest & { query: string | undefined; tokensAtMost: number }): string | undefined {
   const last = request.messages.findLast(({ role }) => role === 'user');
   if (Array.isArray(last?.content) && last.content.some(({ type }) => type === 'image_url'))
     return 'the last message has an image';

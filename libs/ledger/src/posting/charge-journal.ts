@@ -55,7 +55,7 @@ const RESERVED_BYTES = 64 * 1024;
 /** Maximum number of entries waiting to be written. */
 const WAITING_MOST = 20_000;
 
-interface Waiting {
+interface WaitingEntry {
   readonly text: Buffer;
   readonly kind: JournalEntry['kind'];
   readonly written: PromiseWithResolvers<void>;
@@ -69,7 +69,7 @@ interface Waiting {
 export class FileJournal extends ChargeJournal implements OnApplicationShutdown {
   override readonly isThere = true;
   override readonly earlier: readonly JournalEntry[];
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting: WaitingEntry[] = [];
   private writing: Promise<void> | undefined;
   private offset: number;
   private live: number;
@@ -79,7 +79,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
   private constructor(
     private readonly place: { readonly folder: string; readonly bytes: number },
     private file: FileHandle,
-    found: Found,
+    found: JournalContent,
   ) {
     super();
     this.earlier = found.entries;
@@ -111,7 +111,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     if (this.isClosed || this.waiting.length >= WAITING_MOST)
       return Promise.reject(new Error('the journal is closed or behind'));
     const text = Buffer.from(JSON.stringify({ kind, charge: encodeCharge(charge) }));
-    const waiting: Waiting = { text, kind, written: Promise.withResolvers() };
+    const waiting: WaitingEntry = { text, kind, written: Promise.withResolvers() };
     this.waiting.push(waiting);
     this.writing ??= this.write();
     return waiting.written.promise;
@@ -138,8 +138,8 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     if (this.waiting.length > 0) this.writing = this.write();
   }
 
-  private async writeBatch(batch: readonly Waiting[]): Promise<void> {
-    const fitting: Waiting[] = [];
+  private async writeBatch(batch: readonly WaitingEntry[]): Promise<void> {
+    const fitting: WaitingEntry[] = [];
     let length = 0;
     for (const waiting of batch) {
       const most = this.place.bytes - HEADER_BYTES - (waiting.kind === 'charge' ? RESERVED_BYTES : 0);
@@ -223,7 +223,7 @@ function headerOf(text: Buffer, generation: number): Buffer {
   return header;
 }
 
-interface Found {
+interface JournalContent {
   readonly entries: readonly JournalEntry[];
   /** Where the next entry goes. */
   readonly offset: number;
@@ -231,7 +231,7 @@ interface Found {
 }
 
 /** The entries of one generation, up to the first incomplete one. */
-function readEntries(content: Buffer): Found {
+function readEntries(content: Buffer): JournalContent {
   const entries: JournalEntry[] = [];
   let offset = 0;
   let generation: number | undefined;

@@ -5,13 +5,13 @@ import { money } from '@svc/telemetry';
 import { SettlementSettings } from '../ledger.config.js';
 
 /** A charge on its way into the books. */
-export interface Attempt {
+export interface PostingAttempt {
   readonly charge: Charge;
   /** Resolves once the charge is posted. Rejects if the process ends first. */
   readonly posted: Promise<void>;
 }
 
-interface Waiting extends Attempt {
+interface WaitingAttempt extends PostingAttempt {
   readonly end: PromiseWithResolvers<void>;
 }
 
@@ -23,7 +23,7 @@ const DELAYS = { firstMs: 100, lastMs: 2_000 };
  */
 @Injectable()
 export class DirectPosting implements BeforeApplicationShutdown {
-  private queue: Waiting[] = [];
+  private queue: WaitingAttempt[] = [];
   private running: Promise<void> | undefined;
   private failed = false;
   private readonly stopping = new AbortController();
@@ -56,11 +56,11 @@ export class DirectPosting implements BeforeApplicationShutdown {
   }
 
   /** Starts posting a charge. */
-  begin(charge: Charge): Attempt {
+  begin(charge: Charge): PostingAttempt {
     const end = Promise.withResolvers<void>();
     // The caller may have stopped waiting.
     end.promise.catch(() => undefined);
-    const waiting: Waiting = { charge, posted: end.promise, end };
+    const waiting: WaitingAttempt = { charge, posted: end.promise, end };
     if (this.stopping.signal.aborted) {
       end.reject(new Error('the process ends'));
       return waiting;
@@ -71,7 +71,7 @@ export class DirectPosting implements BeforeApplicationShutdown {
   }
 
   /** Stops trying a charge. One that is being posted right now is still posted. */
-  withdraw(attempt: Attempt): void {
+  withdraw(attempt: PostingAttempt): void {
     this.queue = this.queue.filter((waiting) => waiting !== attempt);
   }
 

@@ -3,7 +3,7 @@ import { type Charge, Problem } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import { ChargeJournal } from './charge-journal.js';
-import { type Attempt, DirectPosting } from './direct-posting.js';
+import { type PostingAttempt, DirectPosting } from './direct-posting.js';
 import { NeverCharged, RefusalNote } from './never-charged.js';
 import { SettlementTime } from './settlement-time.js';
 
@@ -61,7 +61,7 @@ export class SettlementFallback implements OnModuleInit {
     await Promise.all(this.unposted);
   }
 
-  private async isPosted({ posted }: Attempt, time: SettlementTime): Promise<boolean> {
+  private async isPosted({ posted }: PostingAttempt, time: SettlementTime): Promise<boolean> {
     // If the books are failing, there is no point in waiting for them while the journal is available.
     if (this.direct.isFailing && this.journal.isThere) return false;
     return within(time.forPosting, posted).then(
@@ -84,7 +84,7 @@ export class SettlementFallback implements OnModuleInit {
     }
   }
 
-  private postLater({ posted }: Attempt): void {
+  private postLater({ posted }: PostingAttempt): void {
     const known = posted.then(() => this.journal.done(1));
     this.unposted.add(known);
     // When the process ends, the journal keeps the charge for the next run.

@@ -2,7 +2,7 @@ import type { SignedPayment } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
 
 /** Where a payment was paid, with enough confirmations. */
-interface Paid {
+interface PaidPayment {
   readonly kind: 'paid';
   readonly transaction: string;
   readonly units: bigint;
@@ -13,7 +13,7 @@ interface Paid {
 
 /** The status of a payment according to the chain, the only source that is trusted. */
 export type ChainWord =
-  | Paid
+  | PaidPayment
   /** Spent, with too few confirmations. */
   | { readonly kind: 'young' }
   | { readonly kind: 'unspent' }
@@ -25,7 +25,7 @@ export type ChainWord =
 export type Standing =
   | { readonly kind: 'there' }
   /** In a different block than before. */
-  | { readonly kind: 'moved'; readonly to: Paid }
+  | { readonly kind: 'moved'; readonly to: PaidPayment }
   /** Certain: its block was replaced, and the replacement has enough confirmations. */
   | { readonly kind: 'gone' }
   /** Not known yet. */

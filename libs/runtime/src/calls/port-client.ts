@@ -31,7 +31,7 @@ export interface PortClientOptions {
   readonly patient?: readonly string[];
 }
 
-interface Waiting {
+interface WaitingCall {
   readonly text: string;
   readonly wire: AnyMethod;
   readonly isOnce: boolean;
@@ -70,7 +70,7 @@ export class PortClient<Port extends object> {
   /** The port to call. */
   readonly port: Port;
   private readonly methods: ReadonlyMap<string, AnyMethod>;
-  private queue: Waiting[] = [];
+  private queue: WaitingCall[] = [];
   private lanes = 0;
   private isFlushing = false;
   /** Whether the queue holds a call that is not patient. */
@@ -114,7 +114,7 @@ export class PortClient<Port extends object> {
     });
   }
 
-  private gather(waiting: Waiting): void {
+  private gather(waiting: WaitingCall): void {
     this.queue.push(waiting);
     if (waiting.isPatient) this.patience ??= setTimeout(() => this.hurry(), PATIENCE_MS);
     else this.hurry();
@@ -154,7 +154,7 @@ export class PortClient<Port extends object> {
     return sentMs + Math.max(answerMs, TURN_MS.least) - performance.now();
   }
 
-  private takeNext(): Waiting[] {
+  private takeNext(): WaitingCall[] {
     let count = 0;
     let bytes = 0;
     while (count < this.queue.length && count < CALLS_AT_ONCE) {
@@ -165,7 +165,7 @@ export class PortClient<Port extends object> {
     return this.queue.splice(0, count);
   }
 
-  private async sendNext(batch: readonly Waiting[]): Promise<void> {
+  private async sendNext(batch: readonly WaitingCall[]): Promise<void> {
     this.lanes += 1;
     const sentMs = performance.now();
     const gathering = { sentMs, isAnswered: false };
@@ -182,7 +182,7 @@ export class PortClient<Port extends object> {
   }
 
   private async send(
-    batch: readonly Waiting[],
+    batch: readonly WaitingCall[],
     { deadlineMs, onAnswer }: { deadlineMs: number; onAnswer?: () => void },
   ): Promise<void> {
     const open = new Map(batch.entries());
@@ -210,7 +210,7 @@ export class PortClient<Port extends object> {
 const unavailable = (reason: string): Problem =>
   new Problem('UNAVAILABLE', { cause: new Error(`the other process answered: ${reason}`) });
 
-function settle(open: Map<number, Waiting>, line: string): void {
+function settle(open: Map<number, WaitingCall>, line: string): void {
   const result = JSON.parse(line) as { at: number };
   const waiting = open.get(result.at);
   if (!waiting) return;

@@ -1,5 +1,5 @@
 import { lastUserText } from '../request/chat-request.js';
-import type { ChatRequest, FunctionTool } from '../request/chat-request.js';
+import type { SimulatorRequest, FunctionTool } from '../request/chat-request.js';
 import { exactReply } from './exact-reply.js';
 import type { FaultName } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
@@ -12,18 +12,18 @@ import { chooseTools, toolResultReply } from './tool-call.js';
 /**
  * One token of output. The start of a tool call counts as a token, and so does each piece of its arguments.
  */
-export type Step =
+export type AnswerStep =
   | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'content'; readonly text: string }
   | { readonly kind: 'tool-start'; readonly call: number; readonly id: string; readonly name: string }
   | { readonly kind: 'tool-arguments'; readonly call: number; readonly text: string };
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+export type SimulatedFinish = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /** One choice of a completion, token by token. */
-export interface Answer {
-  readonly steps: readonly Step[];
-  readonly finishReason: FinishReason;
+export interface SimulatedAnswer {
+  readonly steps: readonly AnswerStep[];
+  readonly finishReason: SimulatedFinish;
 }
 
 export interface AnswerSettings {
@@ -41,13 +41,17 @@ export interface AnswerSettings {
 const NO_THINK = '/no_think';
 
 /** Composes one choice of the completion, deterministically. */
-export function composeAnswer(request: ChatRequest, settings: AnswerSettings, choice: number): Answer {
+export function composeAnswer(
+  request: SimulatorRequest,
+  settings: AnswerSettings,
+  choice: number,
+): SimulatedAnswer {
   if (settings.faults.has('empty')) return { steps: [], finishReason: 'stop' };
   const random = new Random(new Hash().addNumber(settings.seed).addNumber(choice).value());
   const userText = settings.userText.replaceAll(NO_THINK, '').trim();
   const thought = composeThought(request, settings, random);
   const tools = chooseTools(request, settings.overrides, userText);
-  const body: Answer =
+  const body: SimulatedAnswer =
     tools.length > 0
       ? {
           steps: tools.flatMap((tool, call) =>
@@ -67,11 +71,11 @@ export function composeAnswer(request: ChatRequest, settings: AnswerSettings, ch
 }
 
 /** The number of reasoning tokens. */
-export function countReasoning(answer: Answer): number {
+export function countReasoning(answer: SimulatedAnswer): number {
   return answer.steps.reduce((count, step) => count + (step.kind === 'reasoning' ? 1 : 0), 0);
 }
 
-function composeThought(request: ChatRequest, settings: AnswerSettings, random: Random): Step[] {
+function composeThought(request: SimulatorRequest, settings: AnswerSettings, random: Random): AnswerStep[] {
   const { modelId, overrides, reasoningTokens } = settings;
   const hasTags = modelId.includes('think') && !modelId.includes('reason');
   const reasons =
@@ -87,7 +91,7 @@ function composeThought(request: ChatRequest, settings: AnswerSettings, random: 
   return ['<think>', '\n', ...words, '\n', '</think>', '\n\n'].map((text) => ({ kind: 'content', text }));
 }
 
-function composeContent(request: ChatRequest, settings: AnswerSettings, random: Random): string[] {
+function composeContent(request: SimulatorRequest, settings: AnswerSettings, random: Random): string[] {
   const { userText, overrides } = settings;
   const format = request.responseFormat;
   if (format.type === 'json_schema')
@@ -100,7 +104,10 @@ function composeContent(request: ChatRequest, settings: AnswerSettings, random: 
   return dictated === undefined ? free() : tokenize(dictated);
 }
 
-function dictatedText(request: ChatRequest, { overrides, userText }: AnswerSettings): string | undefined {
+function dictatedText(
+  request: SimulatorRequest,
+  { overrides, userText }: AnswerSettings,
+): string | undefined {
   if (overrides.echo === true) return userText;
   // A requested number of tokens takes precedence over the text.
   return (
@@ -112,23 +119,27 @@ function toolSteps(
   tool: FunctionTool,
   call: number,
   source: { random: Random; userText: string; dictated: string | undefined },
-): Step[] {
+): AnswerStep[] {
   const { random, userText, dictated } = source;
   const id = `call_${Array.from({ length: 24 }, () => random.whole(0, 35).toString(36)).join('')}`;
   const sampled = sampleSchema(tool.parameters, random, userText);
   const json = JSON.stringify(typeof sampled === 'object' && sampled !== null ? sampled : {});
-  const pieces = tokenize(dictated ?? json).map((text): Step => ({ kind: 'tool-arguments', call, text }));
+  const pieces = tokenize(dictated ?? json).map((text): AnswerStep => ({
+    kind: 'tool-arguments',
+    call,
+    text,
+  }));
   return [{ kind: 'tool-start', call, id, name: tool.name }, ...pieces];
 }
 
 /** Cuts the tokens before the first occurrence of a stop sequence. */
-function stopAt(tokens: string[], stops: readonly string[]): Step[] {
-  const toStep = (text: string): Step => ({ kind: 'content', text });
+function stopAt(tokens: string[], stops: readonly string[]): AnswerStep[] {
+  const toStep = (text: string): AnswerStep => ({ kind: 'content', text });
   const text = stops.length === 0 ? '' : tokens.join('');
   const places = stops.filter((stop) => stop !== '').map((stop) => text.indexOf(stop));
   const first = Math.min(...places.filter((place) => place >= 0));
   if (!Number.isFinite(first)) return tokens.map(toStep);
-  const kept: Step[] = [];
+  const kept: AnswerStep[] = [];
   let length = 0;
   for (const token of tokens) {
     if (length >= first) break;

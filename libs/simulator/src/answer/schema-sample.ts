@@ -1,5 +1,5 @@
 import { isObject } from '../request/chat-request.js';
-import type { JsonObject } from '../request/chat-request.js';
+import type { JsonRecord } from '../request/chat-request.js';
 import { samplePattern } from './pattern-sample.js';
 import { phrase } from './prose.js';
 import type { Random } from '../random.js';
@@ -64,7 +64,7 @@ function sample(given: unknown, source: Source, place: Place): unknown {
 }
 
 /** Follows local references and merges `allOf` into the schema. */
-function resolve(schema: JsonObject, source: Source, depth: number): JsonObject {
+function resolve(schema: JsonRecord, source: Source, depth: number): JsonRecord {
   let current = schema;
   for (let i = 0; i < MAX_DEPTH && typeof current['$ref'] === 'string'; i++) {
     const { $ref: pointer, ...rest } = current;
@@ -90,7 +90,7 @@ function lookUp(root: unknown, pointer: string): unknown {
   return target;
 }
 
-function merge(left: JsonObject, right: JsonObject): JsonObject {
+function merge(left: JsonRecord, right: JsonRecord): JsonRecord {
   const merged: { [key: string]: unknown } = { ...left, ...right };
   const [a, b] = [left['properties'], right['properties']];
   if (isObject(a) && isObject(b)) merged['properties'] = { ...a, ...b };
@@ -117,7 +117,7 @@ function pickBranch(branches: readonly unknown[], depth: number, source: Source)
   return branches[Math.max(first, 0)];
 }
 
-function typeOf(schema: JsonObject, depth: number): string {
+function typeOf(schema: JsonRecord, depth: number): string {
   const type = schema['type'];
   if (typeof type === 'string') return type;
   if (Array.isArray(type)) {
@@ -130,7 +130,7 @@ function typeOf(schema: JsonObject, depth: number): string {
   return Array.isArray(schema['anyOf'] ?? schema['oneOf']) ? 'object' : 'string';
 }
 
-function sampleObject(schema: JsonObject, source: Source, place: Place): JsonObject {
+function sampleObject(schema: JsonRecord, source: Source, place: Place): JsonRecord {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = namesAt(schema, 'required');
   const isLean = place.depth >= LEAN_DEPTH;
@@ -152,7 +152,7 @@ function sampleObject(schema: JsonObject, source: Source, place: Place): JsonObj
   return value;
 }
 
-function sampleArray(schema: JsonObject, source: Source, place: Place): unknown[] {
+function sampleArray(schema: JsonRecord, source: Source, place: Place): unknown[] {
   const prefix: unknown[] = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
   const least = numberAt(schema, 'minItems') ?? 0;
   const most = numberAt(schema, 'maxItems') ?? Number.POSITIVE_INFINITY;
@@ -177,7 +177,7 @@ function sampleArray(schema: JsonObject, source: Source, place: Place): unknown[
   return values;
 }
 
-function sampleNumber(schema: JsonObject, random: Random, isWhole: boolean): number {
+function sampleNumber(schema: JsonRecord, random: Random, isWhole: boolean): number {
   const step = numberAt(schema, 'multipleOf') ?? (isWhole ? 1 : 0.01);
   const above = numberAt(schema, 'exclusiveMinimum');
   const below = numberAt(schema, 'exclusiveMaximum');
@@ -194,7 +194,7 @@ function sampleNumber(schema: JsonObject, random: Random, isWhole: boolean): num
   return isWhole ? Math.round(value) : Number(value.toPrecision(12));
 }
 
-function sampleString(schema: JsonObject, source: Source, name: string): string {
+function sampleString(schema: JsonRecord, source: Source, name: string): string {
   const pattern = schema['pattern'];
   if (typeof pattern === 'string') return samplePattern(pattern, source.random);
   const format = schema['format'];
@@ -207,12 +207,12 @@ function sampleString(schema: JsonObject, source: Source, name: string): string 
   return text.slice(0, Math.max(least, Math.min(most, text.length)));
 }
 
-function namesAt(schema: JsonObject, key: string): string[] {
+function namesAt(schema: JsonRecord, key: string): string[] {
   const value = schema[key];
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-function numberAt(schema: JsonObject, key: string): number | undefined {
+function numberAt(schema: JsonRecord, key: string): number | undefined {
   const value = schema[key];
   return typeof value === 'number' ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import type { FinishReason, Step } from './answer.js';
+import type { SimulatedFinish, AnswerStep } from './answer.js';
 import type { FaultName } from '../request/faults.js';
 import { contentLogprob } from './logprobs.js';
 
@@ -48,7 +48,7 @@ export class ChunkText {
   }
 
   /** One token. */
-  step(choice: number, step: Step, position: number): string {
+  step(choice: number, step: AnswerStep, position: number): string {
     const { topLogprobs } = this.format;
     if (step.kind !== 'content' || topLogprobs === undefined) return this.#delta(choice, this.#deltaOf(step));
     const content = [contentLogprob(step.text, position, topLogprobs)];
@@ -56,7 +56,7 @@ export class ChunkText {
   }
 
   /** The event that ends a choice. */
-  finish(choice: number, reason: FinishReason): string {
+  finish(choice: number, reason: SimulatedFinish): string {
     return this.event(
       `${this.#choices}${choice},"delta":{},"logprobs":null,"finish_reason":"${reason}"${this.#tail}`,
     );
@@ -92,7 +92,7 @@ export class ChunkText {
     );
   }
 
-  #deltaOf(step: Step): string {
+  #deltaOf(step: AnswerStep): string {
     switch (step.kind) {
       case 'content':
         return `{"content":${JSON.stringify(step.text)}}`;

@@ -1,5 +1,5 @@
 import { messageText } from '../request/chat-request.js';
-import type { ChatRequest, FunctionTool } from '../request/chat-request.js';
+import type { SimulatorRequest, FunctionTool } from '../request/chat-request.js';
 import type { Overrides } from '../request/overrides.js';
 
 /** Words in function names that do not show what a user wants. */
@@ -10,7 +10,11 @@ const COMMON_WORDS = new Set(
 );
 
 /** The functions to call now, in order; empty for a text completion. */
-export function chooseTools(request: ChatRequest, overrides: Overrides, userText: string): FunctionTool[] {
+export function chooseTools(
+  request: SimulatorRequest,
+  overrides: Overrides,
+  userText: string,
+): FunctionTool[] {
   const { tools, toolChoice } = request;
   if (toolChoice === 'none' || tools.length === 0) return [];
   const first = chooseFirst(request, overrides, userText);
@@ -22,7 +26,7 @@ export function chooseTools(request: ChatRequest, overrides: Overrides, userText
   return second === undefined ? first : [...first, second];
 }
 
-function chooseFirst(request: ChatRequest, overrides: Overrides, userText: string): FunctionTool[] {
+function chooseFirst(request: SimulatorRequest, overrides: Overrides, userText: string): FunctionTool[] {
   const { tools, toolChoice } = request;
   if (typeof toolChoice === 'object')
     return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1);
@@ -60,7 +64,7 @@ function nameWords(name: string): string[] {
 }
 
 /** A reply with the results of the latest tool calls; undefined if the last message is not a result. */
-export function toolResultReply(request: ChatRequest): string | undefined {
+export function toolResultReply(request: SimulatorRequest): string | undefined {
   const { messages } = request;
   const firstResult = messages.findLastIndex((message) => message.role !== 'tool') + 1;
   const results = messages.slice(firstResult);

@@ -1,5 +1,5 @@
 import { countReasoning } from './answer.js';
-import type { Answer } from './answer.js';
+import type { SimulatedAnswer } from './answer.js';
 import type { Prompt } from '../request/prompt.js';
 
 /** The effect of the prefix cache on one request, in tokens. */
@@ -9,7 +9,7 @@ export interface CacheUse {
 }
 
 /** The `usage` object: `completion_tokens` is the sum of all choices and includes reasoning. */
-export function usageOf(prompt: Prompt, answers: readonly Answer[], cache: CacheUse): object {
+export function usageOf(prompt: Prompt, answers: readonly SimulatedAnswer[], cache: CacheUse): object {
   const completion = answers.reduce((sum, answer) => sum + answer.steps.length, 0);
   const reasoning = answers.reduce((sum, answer) => sum + countReasoning(answer), 0);
   return {

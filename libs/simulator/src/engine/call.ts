@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { composeAnswer } from '../answer/answer.js';
-import type { Answer } from '../answer/answer.js';
+import type { SimulatedAnswer } from '../answer/answer.js';
 import { invalidRequest } from '../http/api-error.js';
-import type { ChatRequest } from '../request/chat-request.js';
+import type { SimulatorRequest } from '../request/chat-request.js';
 import type { FaultName } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
 import { overridesOfHeaders } from '../request/overrides.js';
@@ -18,7 +18,7 @@ export interface Call {
   /** Unix seconds. */
   readonly created: number;
   readonly modelId: string;
-  readonly request: ChatRequest;
+  readonly request: SimulatorRequest;
   readonly prompt: Prompt;
   readonly overrides: Overrides;
   readonly faults: ReadonlySet<FaultName>;
@@ -65,7 +65,7 @@ export function readCall(
 }
 
 /** The completion of every choice. */
-export function composeAnswers(call: Call, { options }: Simulation): readonly Answer[] {
+export function composeAnswers(call: Call, { options }: Simulation): readonly SimulatedAnswer[] {
   const { reading, request } = call;
   if (reading?.answers !== undefined) return reading.answers;
   const settings = { ...call, outputTokens: options.outputTokens, reasoningTokens: options.reasoningTokens };

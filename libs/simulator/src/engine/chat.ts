@@ -3,13 +3,13 @@ import { ApiError } from '../http/api-error.js';
 import { composeAnswers, paceOf, readCall } from './call.js';
 import type { Call } from './call.js';
 import { sendCompletion } from './completion.js';
-import { ClientGone, Connection, MAX_WAIT_MS } from '../http/connection.js';
+import { ClientGone, ClientConnection, MAX_WAIT_MS } from '../http/connection.js';
 import { faultError } from '../request/faults.js';
 import type { LogEntry, Outcome } from './log.js';
 import type { Simulation } from './simulation.js';
 import { QueueFull } from './slots.js';
 import { streamCompletion } from './stream.js';
-import type { Exchange, Progress } from './work.js';
+import type { ClientExchange, Progress } from './work.js';
 
 const DEFAULT_RETRY_S = 1;
 const DEFAULT_DELAY_MS = 1000;
@@ -23,7 +23,7 @@ export async function serveChat(
   const id = simulation.newId();
   const progress: Progress = { phase: 'queued', delivered: () => 0 };
   const entry = openEntry(simulation, id, received);
-  const connection = new Connection(response, () => logCancellation(simulation, entry, progress));
+  const connection = new ClientConnection(response, () => logCancellation(simulation, entry, progress));
   try {
     const call = readCall(simulation, id, { text: received.text, headers: received.request.headers });
     Object.assign(entry, {
@@ -59,7 +59,7 @@ class InjectedError extends ApiError {
 }
 
 /** Serves a valid request; false if a fault broke the response. */
-async function answer(simulation: Simulation, call: Call, exchange: Exchange): Promise<boolean> {
+async function answer(simulation: Simulation, call: Call, exchange: ClientExchange): Promise<boolean> {
   const { connection, entry, progress } = exchange;
   const { faults, overrides } = call;
   const injected = faultError(faults, overrides.retryAfterS ?? DEFAULT_RETRY_S);
@@ -92,7 +92,7 @@ async function answer(simulation: Simulation, call: Call, exchange: Exchange): P
   }
 }
 
-async function waitForSlot(simulation: Simulation, connection: Connection): Promise<void> {
+async function waitForSlot(simulation: Simulation, connection: ClientConnection): Promise<void> {
   const { slots, options } = simulation;
   const full = new ApiError(
     options.queueFullStatus,
@@ -110,7 +110,7 @@ async function waitForSlot(simulation: Simulation, connection: Connection): Prom
   }
 }
 
-function refuse(connection: Connection, id: string, refusal: ApiError): void {
+function refuse(connection: ClientConnection, id: string, refusal: ApiError): void {
   const { retryAfterS } = refusal;
   connection.sendJson(refusal.status, refusal.body(), {
     'x-request-id': id,

@@ -1,15 +1,19 @@
-import type { Answer, Step } from '../answer/answer.js';
+import type { SimulatedAnswer, AnswerStep } from '../answer/answer.js';
 import { ApiError } from '../http/api-error.js';
 import type { Call } from './call.js';
-import type { Connection } from '../http/connection.js';
+import type { ClientConnection } from '../http/connection.js';
 import { contentLogprob } from '../answer/logprobs.js';
 import { reasoningDetail } from '../answer/sse.js';
 import { usageOf } from '../answer/usage.js';
 import { splitInsideCharacters } from '../http/utf8-split.js';
-import type { Exchange, Work } from './work.js';
+import type { ClientExchange, PlannedAnswers } from './work.js';
 
 /** Sends the choices as one JSON body once all their tokens are due; false if a fault broke the response. */
-export async function sendCompletion(call: Call, work: Work, exchange: Exchange): Promise<boolean> {
+export async function sendCompletion(
+  call: Call,
+  work: PlannedAnswers,
+  exchange: ClientExchange,
+): Promise<boolean> {
   const { connection, progress } = exchange;
   const startMs = performance.now();
   const pace = work.pace();
@@ -34,7 +38,7 @@ export async function sendCompletion(call: Call, work: Work, exchange: Exchange)
   return send(call, json, connection);
 }
 
-async function send(call: Call, json: string, connection: Connection): Promise<boolean> {
+async function send(call: Call, json: string, connection: ClientConnection): Promise<boolean> {
   const { faults } = call;
   const headers = { 'x-request-id': call.id };
   if (faults.has('garbage')) {
@@ -64,7 +68,7 @@ async function send(call: Call, json: string, connection: Connection): Promise<b
   return true;
 }
 
-function lastDue(work: Work): number {
+function lastDue(work: PlannedAnswers): number {
   const pace = work.pace();
   const length = Math.max(...work.answers.map(({ steps }) => steps.length));
   let due = pace.prefillMs;
@@ -73,7 +77,7 @@ function lastDue(work: Work): number {
 }
 
 /** The number of tokens, over all choices, that were due by then. */
-function decodedTokens(work: Work, elapsedMs: number): number {
+function decodedTokens(work: PlannedAnswers, elapsedMs: number): number {
   const pace = work.pace();
   const length = Math.max(...work.answers.map(({ steps }) => steps.length));
   let rounds = 0;
@@ -81,7 +85,7 @@ function decodedTokens(work: Work, elapsedMs: number): number {
   return work.answers.reduce((sum, { steps }) => sum + Math.min(rounds, steps.length), 0);
 }
 
-function choiceOf(call: Call, answer: Answer, index: number): object {
+function choiceOf(call: Call, answer: SimulatedAnswer, index: number): object {
   const { request, faults } = call;
   const content = request.logprobs
     ? answer.steps.flatMap((step, i) =>
@@ -96,7 +100,7 @@ function choiceOf(call: Call, answer: Answer, index: number): object {
   };
 }
 
-function messageOf(call: Call, { steps }: Answer): object {
+function messageOf(call: Call, { steps }: SimulatedAnswer): object {
   const content = textOf(steps, 'content');
   const reasoning = textOf(steps, 'reasoning');
   const calls = steps.filter((step) => step.kind === 'tool-start');
@@ -117,13 +121,13 @@ function messageOf(call: Call, { steps }: Answer): object {
   };
 }
 
-function textOf(steps: readonly Step[], kind: 'content' | 'reasoning'): string {
+function textOf(steps: readonly AnswerStep[], kind: 'content' | 'reasoning'): string {
   let text = '';
   for (const step of steps) if (step.kind === kind) text += step.text;
   return text;
 }
 
-function argumentsOf(steps: readonly Step[], call: number): string {
+function argumentsOf(steps: readonly AnswerStep[], call: number): string {
   let text = '';
   for (const step of steps) if (step.kind === 'tool-arguments' && step.call === call) text += step.text;
   return text;

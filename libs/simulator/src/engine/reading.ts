@@ -1,20 +1,20 @@
-import type { Answer } from '../answer/answer.js';
+import type { SimulatedAnswer } from '../answer/answer.js';
 import { ApiError, contextExceeded } from '../http/api-error.js';
-import { type ChatRequest, lastUserText, parseChatRequest } from '../request/chat-request.js';
+import { type SimulatorRequest, lastUserText, parseChatRequest } from '../request/chat-request.js';
 import { type Overrides, overridesOfJson, overridesOfModel, overridesOfText } from '../request/overrides.js';
 import { type Prompt, measurePrompt } from '../request/prompt.js';
 import type { SimulatorOptions } from './options.js';
 
 /** The result of parsing a request's text alone, so that the same text need not be parsed twice. */
 export interface Reading {
-  readonly request: ChatRequest;
+  readonly request: SimulatorRequest;
   readonly modelId: string;
   readonly prompt: Prompt;
   readonly userText: string;
   /** The settings in the model name, the body and the directives. */
   readonly overrides: Overrides;
   /** The choices, if they depend only on the text; set by the first request. */
-  answers: Answer[] | undefined;
+  answers: SimulatedAnswer[] | undefined;
 }
 
 /** Longer texts are not cached. */

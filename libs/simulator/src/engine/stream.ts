@@ -1,12 +1,12 @@
 import type { Call } from './call.js';
-import type { Connection } from '../http/connection.js';
+import type { ClientConnection } from '../http/connection.js';
 import { MID_FAULTS } from '../request/faults.js';
 import type { FaultName, MidFault } from '../request/faults.js';
 import type { Pace } from './pace.js';
 import { ChunkText } from '../answer/sse.js';
 import { usageOf } from '../answer/usage.js';
 import { splitInsideCharacters } from '../http/utf8-split.js';
-import type { Exchange, Work } from './work.js';
+import type { ClientExchange, PlannedAnswers } from './work.js';
 
 /** Tokens before a mid-stream fault, unless configured otherwise. */
 const DEFAULT_AFTER = 3;
@@ -20,7 +20,7 @@ class Output {
   #written = 0;
 
   constructor(
-    readonly connection: Connection,
+    readonly connection: ClientConnection,
     readonly faults: ReadonlySet<FaultName>,
   ) {}
 
@@ -59,7 +59,11 @@ class Output {
 }
 
 /** Streams the choices as server-sent events; false if a fault broke the stream. */
-export async function streamCompletion(call: Call, work: Work, exchange: Exchange): Promise<boolean> {
+export async function streamCompletion(
+  call: Call,
+  work: PlannedAnswers,
+  exchange: ClientExchange,
+): Promise<boolean> {
   const { connection, progress } = exchange;
   const { faults, request } = call;
   const startMs = performance.now();
@@ -105,7 +109,7 @@ export async function streamCompletion(call: Call, work: Work, exchange: Exchang
 
 interface Streaming {
   readonly call: Call;
-  readonly work: Work;
+  readonly work: PlannedAnswers;
   readonly chunks: ChunkText;
   readonly output: Output;
   readonly pace: Pace;
@@ -113,7 +117,7 @@ interface Streaming {
 }
 
 /** Streams the tokens of all choices side by side; false if a fault ended the stream. */
-async function streamSteps(streaming: Streaming, connection: Connection): Promise<boolean> {
+async function streamSteps(streaming: Streaming, connection: ClientConnection): Promise<boolean> {
   const { call, work, chunks, output, pace, startMs } = streaming;
   const length = Math.max(...work.answers.map(({ steps }) => steps.length));
   const midFault = MID_FAULTS.find((name) => call.faults.has(name));
@@ -141,7 +145,7 @@ async function streamSteps(streaming: Streaming, connection: Connection): Promis
 async function breakStream(
   fault: MidFault,
   { chunks, output }: Streaming,
-  connection: Connection,
+  connection: ClientConnection,
 ): Promise<boolean> {
   switch (fault) {
     case 'cut-mid-stream':

@@ -1,5 +1,5 @@
-import type { Answer } from '../answer/answer.js';
-import type { Connection } from '../http/connection.js';
+import type { SimulatedAnswer } from '../answer/answer.js';
+import type { ClientConnection } from '../http/connection.js';
 import type { LogEntry, Phase } from './log.js';
 import type { Pace } from './pace.js';
 
@@ -11,15 +11,15 @@ export interface Progress {
 }
 
 /** The client's side of one request. */
-export interface Exchange {
-  readonly connection: Connection;
+export interface ClientExchange {
+  readonly connection: ClientConnection;
   readonly entry: LogEntry;
   readonly progress: Progress;
 }
 
 /** The choices of a call and their timing. */
-export interface Work {
-  readonly answers: readonly Answer[];
+export interface PlannedAnswers {
+  readonly answers: readonly SimulatedAnswer[];
   readonly cachedTokens: number;
   /** The times of the tokens; each call starts from the first. */
   readonly pace: () => Pace;

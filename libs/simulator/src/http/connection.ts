@@ -7,7 +7,7 @@ export class ClientGone extends Error {}
 export const MAX_WAIT_MS = 600_000;
 
 /** The response side of one request. Every wait on it ends when the client disconnects. */
-export class Connection {
+export class ClientConnection {
   #isGone = false;
   #isDropped = false;
   #wake: (() => void) | undefined;

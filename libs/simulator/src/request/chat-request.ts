@@ -1,8 +1,8 @@
 import { ApiError, invalidRequest } from '../http/api-error.js';
 
-export type JsonObject = { readonly [key: string]: unknown };
+export type JsonRecord = { readonly [key: string]: unknown };
 
-export interface Message extends JsonObject {
+export interface PromptMessage extends JsonRecord {
   readonly role: string;
 }
 
@@ -17,9 +17,9 @@ type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
 /**
  * The parts of a chat completion request that the simulator acts on; other fields are accepted and ignored.
  */
-export interface ChatRequest {
+export interface SimulatorRequest {
   readonly model: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly PromptMessage[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly n: number;
@@ -34,16 +34,16 @@ export interface ChatRequest {
   readonly responseFormat:
     { readonly type: 'text' | 'json_object' } | { readonly type: 'json_schema'; readonly schema: unknown };
   readonly thinkingOff: boolean;
-  readonly body: JsonObject;
+  readonly body: JsonRecord;
 }
 
 /** Whether a JSON value is a plain object. */
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Parses the received text; throws an `ApiError` of status 400 that names the first fault. */
-export function parseChatRequest(text: string): ChatRequest {
+export function parseChatRequest(text: string): SimulatorRequest {
   const body = parseJson(text);
   const model = body['model'];
   if (typeof model !== 'string' || model === '')
@@ -72,7 +72,7 @@ export function parseChatRequest(text: string): ChatRequest {
 }
 
 /** The object in a JSON body; throws an `ApiError` of status 400 for any other body. */
-export function parseJson(text: string): JsonObject {
+export function parseJson(text: string): JsonRecord {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -83,7 +83,7 @@ export function parseJson(text: string): JsonObject {
   return body;
 }
 
-function readMessages(value: unknown): Message[] {
+function readMessages(value: unknown): PromptMessage[] {
   if (!Array.isArray(value))
     throw invalidRequest("Missing required parameter: 'messages'.", 'messages', 'missing_required_parameter');
   if (value.length === 0) throw invalidRequest("Invalid 'messages': empty array.", 'messages', 'empty_array');
@@ -97,18 +97,18 @@ function readMessages(value: unknown): Message[] {
   );
 }
 
-function isMessage(value: unknown): value is Message {
+function isMessage(value: unknown): value is PromptMessage {
   return isObject(value) && typeof value['role'] === 'string';
 }
 
-function readBoolean(body: JsonObject, field: string, fallback: boolean): boolean {
+function readBoolean(body: JsonRecord, field: string, fallback: boolean): boolean {
   const value = body[field] ?? fallback;
   if (typeof value === 'boolean') return value;
   throw invalidRequest(`Invalid type for '${field}': expected a boolean.`, field, 'invalid_type');
 }
 
 function readWhole(
-  body: JsonObject,
+  body: JsonRecord,
   field: string,
   [low, high]: readonly [number, number],
 ): number | undefined {
@@ -169,7 +169,7 @@ function readToolChoice(value: unknown, tools: readonly FunctionTool[]): ToolCho
   );
 }
 
-function readResponseFormat(value: unknown): ChatRequest['responseFormat'] {
+function readResponseFormat(value: unknown): SimulatorRequest['responseFormat'] {
   if (value == null) return { type: 'text' };
   const type = isObject(value) ? value['type'] : undefined;
   const schema = isObject(value) ? value['schema'] : undefined;
@@ -180,7 +180,7 @@ function readResponseFormat(value: unknown): ChatRequest['responseFormat'] {
   throw invalidRequest("Invalid 'response_format'.", 'response_format', 'invalid_value');
 }
 
-function isThinkingOff(body: JsonObject): boolean {
+function isThinkingOff(body: JsonRecord): boolean {
   const template = body['chat_template_kwargs'];
   const reasoning = body['reasoning'];
   return (
@@ -191,7 +191,7 @@ function isThinkingOff(body: JsonObject): boolean {
 }
 
 /** The text of a message: its string, or its text parts joined. */
-export function messageText(message: Message | undefined): string {
+export function messageText(message: PromptMessage | undefined): string {
   const content = message?.['content'];
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -202,6 +202,6 @@ export function messageText(message: Message | undefined): string {
 }
 
 /** The text of the user's last message; empty without one. */
-export function lastUserText(messages: readonly Message[]): string {
+export function lastUserText(messages: readonly PromptMessage[]): string {
   return messageText(messages.findLast((message) => message.role === 'user'));
 }

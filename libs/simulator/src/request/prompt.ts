@@ -1,5 +1,5 @@
 import { isObject } from './chat-request.js';
-import type { ChatRequest, Message } from './chat-request.js';
+import type { SimulatorRequest, PromptMessage } from './chat-request.js';
 import { Hash } from '../random.js';
 import { tokenEnd } from '../tokenizer.js';
 
@@ -55,7 +55,7 @@ class Meter {
 }
 
 /** Counts the prompt's tokens and hashes its blocks: tools first, then the messages in order. */
-export function measurePrompt(request: ChatRequest, modelId: string): Prompt {
+export function measurePrompt(request: SimulatorRequest, modelId: string): Prompt {
   const meter = new Meter();
   meter.hash.add(modelId).add('\u0000');
   const tools = request.body['tools'];
@@ -73,7 +73,7 @@ export function measurePrompt(request: ChatRequest, modelId: string): Prompt {
   };
 }
 
-function addMessage(meter: Meter, message: Message): void {
+function addMessage(meter: Meter, message: PromptMessage): void {
   meter.fixed(MESSAGE_TOKENS, `\u0001${message.role}\u0002`);
   meter.hasCacheControl ||= message['cache_control'] != null;
   const content = message['content'];
