@@ -12,7 +12,7 @@ export const rooms = {
     money: [],
     catalog: [],
     messages: ['money'],
-    ports: ['problems', 'money', 'messages'],
+    ports: ['problems', 'money', 'catalog', 'messages'],
     'http/route': ['problems'],
     'http/chat': [],
     'http/wallets': ['money', 'http/route'],

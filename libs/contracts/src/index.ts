@@ -31,6 +31,7 @@ export {
   type Tier,
   type TokenizerName,
 } from './catalog/catalog.js';
+export { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from './catalog/audio-models.js';
 export { Scraping, Search, SearchProvider } from './catalog/search.js';
 export {
   ANALYTICS_DAYS,
@@ -117,6 +118,7 @@ export {
   type InferenceCall,
   InferenceRouter,
 } from './ports/inference-router.js';
+export { SpokenText } from './ports/speech-call.js';
 export {
   INFERENCE_PATH,
   PROBLEM_TRAILER,

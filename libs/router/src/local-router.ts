@@ -3,10 +3,13 @@ import {
   type Answering,
   type ChunkStream,
   type Completion,
+  EmbeddingTexts,
   type EmbeddingVectors,
   type InferenceCall,
   InferenceRouter,
   Problem,
+  SPEECH_MEDIA_TYPES,
+  SpokenText,
 } from '@svc/contracts';
 import {
   type AnswerHeaders,
@@ -22,7 +25,9 @@ import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
 import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backends/backend-refusal.js';
 import { places } from './backends/places.js';
 import type { RouterConfig } from './router.config.js';
-import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined, readTexts } from './backends/embedding-batches.js';
+import { readCallBody } from './backends/call-body.js';
+import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embedding-batches.js';
+import { firstAudio } from './backends/first-audio.js';
 import { BackendError } from './dialects/backend-error.js';
 
 /** Limits for reading an error body; enough for any message. */
@@ -88,18 +93,49 @@ export class LocalRouter extends InferenceRouter {
         });
       case 'embeddings':
         return this.embeddings(call, signal);
+      case 'speech':
+        return Promise.reject(unavailable(`a call of kind ${kind} is streamed`));
     }
   }
 
   override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+    const { kind = 'chat' } = call;
+    switch (kind) {
+      case 'chat':
+        return this.streamed(call, signal, {
+          body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
+          first: (exchange, { dialect }) => dialect.firstEvent(exchange),
+        });
+      case 'speech':
+        return this.speech(call, signal);
+      case 'embeddings':
+        return Promise.reject(unavailable(`a call of kind ${kind} is not streamed`));
+    }
+  }
+
+  private async speech(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+    const text = readCallBody(SpokenText, call.body);
+    const stream = await this.streamed(call, signal, {
+      body: ({ backend, dialect }) => dialect.speechBody(backend, text),
+      first: (exchange) => firstAudio(exchange, text.format),
+    });
+    return { ...stream, contentType: SPEECH_MEDIA_TYPES[text.format] };
+  }
+
+  /** `first` reads the beginning of a response that is not an error, and returns all bytes that arrived. */
+  private streamed(
+    call: InferenceCall,
+    signal: AbortSignal,
+    { body, first }: { body: Mode<never>['body']; first: Mode<readonly Buffer[]>['take'] },
+  ): Promise<ChunkStream> {
     return this.firstThatAnswers(call, signal, {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: this.settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
       isStream: true,
-      body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
-      take: async (exchange, { dialect }) => {
+      body,
+      take: async (exchange, live) => {
         const { ROUTER_STREAM_LIMIT_BYTES: limitBytes } = this.settings;
-        const bytes = new AnswerBytes(exchange, { first: await dialect.firstEvent(exchange), limitBytes });
+        const bytes = new AnswerBytes(exchange, { first: await first(exchange, live), limitBytes });
         exchange.endWithin(this.settings.ROUTER_STREAM_TIMEOUT_MS);
         return { bytes };
       },
@@ -110,7 +146,7 @@ export class LocalRouter extends InferenceRouter {
    * Splits the texts into batches that every backend of the model accepts. One failing batch ends the others.
    */
   private async embeddings(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    const texts = readTexts(call.body);
+    const texts = readCallBody(EmbeddingTexts, call.body);
     const size = Math.min(...this.catalog.backendsOf(call.model).map(({ maxBatch }) => maxBatch));
     const batches = batchesOf(texts, size);
     const failing = new AbortController();
@@ -153,13 +189,16 @@ export class LocalRouter extends InferenceRouter {
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
     let retries = 0;
-    const candidates = this.pool.candidates(backends, call);
+    const { kind = 'chat' } = call;
+    const candidates = this.pool
+      .candidates(backends, call)
+      .filter(({ dialect }) => dialect.paths[kind] !== undefined);
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
       const { live } = place;
       let exchange: Exchange | undefined;
       const attempt = new Attempt(place, {
-        kind: call.kind,
+        kind,
         model: call.model,
         isStream: mode.isStream,
         number: retries + 1,
@@ -242,8 +281,13 @@ export class LocalRouter extends InferenceRouter {
     const { origin, basePath, dialect } = live;
     const headers = dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
     if (step && tracing.sentToBackends) headers['traceparent'] = step.traceparent;
-    return { origin, path: `${basePath}${dialect.paths[call.kind ?? 'chat']}`, headers };
+    return { origin, path: `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}`, headers };
   }
+}
+
+/** The error for a call that a method does not serve. */
+function unavailable(why: string): Problem {
+  return new Problem('INVALID_REQUEST', { cause: new TypeError(why) });
 }
 
 /** The outcome of a failed attempt, for metrics. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SPEECH_FORMATS } from './audio-models.js';
 import { Scraping, Search } from './search.js';
 
 const Usd = z.number().nonnegative().max(1_000_000);
@@ -21,12 +22,20 @@ export const Backend = z
     url: z.url({ protocol: /^https?$/ }).optional(),
     /** The model's name at the backend. */
     model: z.string().min(1),
-    /** `simulator` is the model simulator; without a URL, the one of this process. */
-    kind: z.enum(['openai', 'simulator']).default('openai'),
+    /**
+     * The API that it has. `kokoro` is Kokoro-FastAPI; `simulator` is the model simulator, without a URL the
+     * one of this process.
+     */
+    kind: z.enum(['openai', 'kokoro', 'simulator']).default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
     /** The most texts in one embeddings call. Default: that of Text Embeddings Inference. */
     maxBatch: PositiveCount.default(32),
+    /**
+     * The formats of speech for which the backend needs `stream: true` to stream, such as `[pcm, wav]` for
+     * vLLM-Omni. Default: none, since most servers always stream.
+     */
+    streamFormats: z.array(z.enum(SPEECH_FORMATS)).default([]),
     weight: z.number().positive().default(1),
     /**
      * Concurrent requests of each router process; further ones go elsewhere, or wait and share slots by

@@ -20,16 +20,18 @@ const problemOf = (act: () => unknown): unknown => {
 };
 
 describe('a call on the wire', () => {
-  it.each([{}, { cacheKey: 'é🙂\r\nx: y %' }, { cacheKey: '', model: 'a/b:c@d' }])(
-    'survives a round trip, in valid HTTP headers: %j',
-    (more) => {
-      for (const stream of [true, false]) {
-        const { headers, body } = encodeInferenceCall({ ...CALL, ...more }, stream);
-        expect(Object.values(headers).join('')).toMatch(/^[\x20-\x7e]*$/);
-        expect(decodeInferenceCall(headers, body)).toEqual({ call: { ...CALL, ...more }, stream });
-      }
-    },
-  );
+  it.each([
+    {},
+    { cacheKey: 'é🙂\r\nx: y %' },
+    { cacheKey: '', model: 'a/b:c@d' },
+    { kind: 'speech' as const },
+  ])('survives a round trip, in valid HTTP headers: %j', (more) => {
+    for (const stream of [true, false]) {
+      const { headers, body } = encodeInferenceCall({ ...CALL, ...more }, stream);
+      expect(Object.values(headers).join('')).toMatch(/^[\x20-\x7e]*$/);
+      expect(decodeInferenceCall(headers, body)).toEqual({ call: { ...CALL, ...more }, stream });
+    }
+  });
 
   it.each([
     {},
@@ -51,6 +53,11 @@ describe('a call on the wire', () => {
 describe('a response on the wire', () => {
   it('names the backend that responded', () => {
     const answering = { backend: 'vllm-1:8000', retries: 3 };
+    expect(decodeAnswering(encodeAnswering(answering))).toEqual(answering);
+  });
+
+  it('has its media type if it is binary', () => {
+    const answering = { backend: 'tts', retries: 0, contentType: 'audio/mpeg' };
     expect(decodeAnswering(encodeAnswering(answering))).toEqual(answering);
   });
 

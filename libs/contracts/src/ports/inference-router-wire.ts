@@ -22,7 +22,11 @@ const CALL_HEADERS = {
   kind: 'x-svc-kind',
 } as const;
 
-const ANSWER_HEADERS = { backend: 'x-svc-backend', retries: 'x-svc-retries' } as const;
+const ANSWER_HEADERS = {
+  backend: 'x-svc-backend',
+  retries: 'x-svc-retries',
+  contentType: 'x-svc-content-type',
+} as const;
 
 /** The trailer of a failed stream. */
 export const PROBLEM_TRAILER = 'x-svc-problem';
@@ -96,8 +100,16 @@ export function decodeInferenceCall(
   };
 }
 
-export function encodeAnswering({ backend, retries }: Answering): Readonly<Record<string, string>> {
-  return { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: String(retries) };
+export function encodeAnswering({
+  backend,
+  retries,
+  contentType,
+}: Answering): Readonly<Record<string, string>> {
+  return {
+    [ANSWER_HEADERS.backend]: backend,
+    [ANSWER_HEADERS.retries]: String(retries),
+    ...(contentType !== undefined && { [ANSWER_HEADERS.contentType]: contentType }),
+  };
 }
 
 /**
@@ -106,8 +118,9 @@ export function encodeAnswering({ backend, retries }: Answering): Readonly<Recor
  */
 export function decodeAnswering(headers: Headers): Answering {
   const { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: retries } = headers;
+  const { [ANSWER_HEADERS.contentType]: contentType } = headers;
   if (typeof backend === 'string' && typeof retries === 'string' && RETRIES.test(retries))
-    return { backend, retries: Number(retries) };
+    return { backend, retries: Number(retries), ...(typeof contentType === 'string' && { contentType }) };
   throw new Problem('INFERENCE_FAILED', { cause: new TypeError('the answer does not say whose it is') });
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The kinds of model calls. */
-export const CALL_KINDS = ['chat', 'embeddings'] as const;
+export const CALL_KINDS = ['chat', 'embeddings', 'speech'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** The body of an embeddings call. */
@@ -37,7 +37,7 @@ export interface InferenceCall {
   /**
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
-   * `EmbeddingTexts`, which the router translates.
+   * `EmbeddingTexts`, for speech that of `SpokenText`, which the router translates.
    */
   readonly body: readonly Uint8Array[];
   /** Requests with the same key prefer the same backend. */
@@ -48,6 +48,8 @@ export interface InferenceCall {
 export interface Answering {
   readonly backend: string;
   readonly retries: number;
+  /** The media type of a binary response, which its first bytes confirm. */
+  readonly contentType?: string;
 }
 
 /** A complete response: for chat as the backend wrote it, for embeddings the JSON of `EmbeddingVectors`. */
@@ -55,11 +57,11 @@ export interface Completion extends Answering {
   readonly body: string;
 }
 
-/** A streamed response, as the backend writes it. */
+/** A streamed response, as the backend writes it: the server-sent events of a chat, or a file. */
 export interface ChunkStream extends Answering {
   /**
-   * The bytes of its server-sent events, cut anywhere; bytes that arrived together are in one array, which is
-   * never empty. They end where the backend ends them, with or without `[DONE]`. Throws INFERENCE_FAILED when
+   * Its bytes, cut anywhere; bytes that arrived together are in one array, which is never empty. They end
+   * where the backend ends them; events may end without `[DONE]`. Throws INFERENCE_FAILED when
    * the connection breaks, REQUEST_TIMEOUT when the backend stalls. Ending the iteration closes the call to
    * the backend. Reading slowly slows the backend.
    */
@@ -72,12 +74,12 @@ export interface ChunkStream extends Answering {
  * of the signal closes the call to the backend at once.
  */
 export abstract class InferenceRouter {
-  /** Resolves with the complete response. */
+  /** Resolves with the complete response to a call of kind `chat` or `embeddings`. */
   abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
 
   /**
-   * Resolves when the first event has arrived and is not an error, so that an error still has its HTTP
-   * status.
+   * Resolves when the first event of a chat, or the first bytes of speech, have arrived and are not an error,
+   * so that an error still has its HTTP status. For calls of kind `chat` or `speech`.
    */
   abstract stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream>;
 }

@@ -6,7 +6,8 @@ import { TestServer } from '@svc/testing';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, saying, silent } from '../../test/backend.js';
-import { routerConformance } from '../../test/inference-router.conformance.js';
+import { type StartRouter, routerConformance } from '../../test/inference-router.conformance.js';
+import { speechConformance } from '../../test/speech.conformance.js';
 import { catalogOf, deadUrl, eventually, quickSettings } from '../../test/routing.js';
 import { RouterApiModule } from '../router-api.module.js';
 import { HttpRouter } from './http-router.js';
@@ -33,7 +34,7 @@ async function served(catalog: Catalog): Promise<Running> {
 const clientOf = (url: string): HttpRouter =>
   new HttpRouter({ ...quickSettings(), ROUTER_URL: url, token: TOKEN });
 
-routerConformance('HttpRouter', async (catalog) => {
+const start: StartRouter = async (catalog) => {
   const running = await served(catalog);
   const router = clientOf(running.apiUrl);
   return {
@@ -43,7 +44,10 @@ routerConformance('HttpRouter', async (catalog) => {
       await running.stop();
     },
   };
-});
+};
+
+routerConformance('HttpRouter', start);
+speechConformance('HttpRouter', start);
 
 describe('a router in another process', () => {
   const call = { requestId: 'r-1', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };

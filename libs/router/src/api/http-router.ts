@@ -92,8 +92,8 @@ export class HttpRouter extends InferenceRouter {
     try {
       return await this.client.open(request, async (exchange, broken) => {
         if (exchange.status !== 200) throw await refusal(exchange);
-        const { backend, retries } = decodeAnswering(exchange.headers);
-        return { backend, retries: retries + broken, ...(await take(exchange)) };
+        const answering = decodeAnswering(exchange.headers);
+        return { ...answering, retries: answering.retries + broken, ...(await take(exchange)) };
       });
     } catch (error) {
       if (error instanceof Problem) throw error;

@@ -5,7 +5,7 @@ import type { Place } from './places.js';
 
 /** The purpose of a call to a backend. */
 interface AttemptedCall {
-  readonly kind: CallKind | undefined;
+  readonly kind: CallKind;
   readonly model: string;
   readonly isStream: boolean;
   /** The attempt's number among those of the request, from 1. */
@@ -13,7 +13,8 @@ interface AttemptedCall {
 }
 
 /**
- * One call to a backend, measured from the request to the last byte of the response: a span and a duration.
+ * One call to a backend, measured from the request to the last byte of the response: a span, and for chats
+ * metrics of its duration.
  */
 export class Attempt {
   private readonly startMs = performance.now();
@@ -24,7 +25,7 @@ export class Attempt {
     private readonly place: Place,
     private readonly call: AttemptedCall,
   ) {
-    const { kind = 'chat', model, isStream, number } = call;
+    const { kind, model, isStream, number } = call;
     this.step = beginStep(`${kind} ${model}`);
     if (!this.step) return;
     this.step.kind = SPAN_KIND.client;
@@ -41,11 +42,12 @@ export class Attempt {
 
   /** The backend has begun to respond. */
   began(): void {
-    const { model, isStream } = this.call;
+    const { kind, model, isStream } = this.call;
     this.step?.note('first chunk');
     if (!isStream) return;
     const seconds = this.seconds;
     this.step?.set({ 'gen_ai.response.time_to_first_chunk': seconds });
+    if (kind !== 'chat') return;
     router.firstChunk.with(model, this.place.live.name).record(seconds, this.step?.trace.measured);
   }
 
@@ -62,8 +64,7 @@ export class Attempt {
     // An aborted call has delivered what its reader wanted, so it is not a failure.
     if (failure && !(failure instanceof ExchangeAborted) && this.error === '') this.failed(failure);
     else this.step?.end();
-    // The metric covers chat only.
-    if (this.call.kind === 'embeddings') return;
+    if (this.call.kind !== 'chat') return;
     router.duration
       .with(this.call.model, live.name, this.error)
       .record(this.seconds, this.step?.trace.measured);

@@ -1,16 +1,7 @@
-import { type Answering, EmbeddingTexts, type EmbeddingVectors, Problem } from '@svc/contracts';
+import type { Answering, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
 
 /** The most concurrent batches of one request. */
 export const BATCHES_AT_ONCE = 4;
-
-/** The texts of a call. Throws INVALID_REQUEST on anything else. */
-export function readTexts(body: readonly Uint8Array[]): EmbeddingTexts {
-  try {
-    return EmbeddingTexts.parse(JSON.parse(Buffer.concat(body).toString()));
-  } catch (error) {
-    throw new Problem('INVALID_REQUEST', { cause: error });
-  }
-}
 
 /** The texts in batches of at most `size`, each with its offset. */
 export function* batchesOf(

@@ -1,4 +1,4 @@
-import type { CallKind, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
+import type { Backend, CallKind, EmbeddingTexts, EmbeddingVectors, SpokenText } from '@svc/contracts';
 import type { Exchange } from '@svc/runtime';
 
 /** The data of a call that goes into a backend's headers. */
@@ -10,8 +10,8 @@ interface CallHead {
 
 /** How to call one kind of backend and read its responses. Readers throw `BackendError` or an `Error`. */
 export interface Dialect {
-  /** Relative to the URL of a backend. */
-  readonly paths: Readonly<Record<CallKind, string>>;
+  /** Relative to the URL of a backend. Kinds of calls without a path are not made. */
+  readonly paths: Readonly<Partial<Record<CallKind, string>>>;
   headers(head: CallHead): Record<string, string>;
   /** The body of a chat call, which begins with `{`, for the model with this name. */
   chatBody(model: string, body: readonly Uint8Array[]): Uint8Array[];
@@ -22,4 +22,6 @@ export interface Dialect {
   embeddingsBody(model: string, texts: EmbeddingTexts): Uint8Array[];
   /** The vectors of these texts, in order. Throws if one is missing, has another length or is not finite. */
   readEmbeddings(body: string, texts: EmbeddingTexts): EmbeddingVectors;
+  /** The audio of its response is checked in the same way for all dialects. */
+  speechBody(backend: Backend, text: SpokenText): Uint8Array[];
 }

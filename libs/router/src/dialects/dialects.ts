@@ -1,5 +1,6 @@
 import type { Backend } from '@svc/contracts';
 import type { Dialect } from './dialect.js';
+import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
 
 export function dialectOf({ kind }: Backend): Dialect {
@@ -7,5 +8,7 @@ export function dialectOf({ kind }: Backend): Dialect {
     case 'openai':
     case 'simulator':
       return openai;
+    case 'kokoro':
+      return kokoro;
   }
 }

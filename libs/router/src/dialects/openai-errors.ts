@@ -21,8 +21,8 @@ const OVER_CONTEXT = /context_length_exceeded|exceed_context_size/i;
 const OVER_CONTEXT_WORDS =
   /maximum context length|context (length|size|window) (of|is|exceeded)|(exceeds?|longer than) the .{0,40}context (length|size|window)|must be <= .{0,20}max_total_tokens/i;
 
-/** Codes and types of a rejected key or model name: OpenAI's, and LiteLLM's for an unknown key, with 400. */
-const MISCONFIGURED = /invalid_api_key|model_not_found|no_db_connection/i;
+/** Codes and types of a rejected key or model name: OpenAI's, and with 400 LiteLLM's and Kokoro-FastAPI's. */
+const MISCONFIGURED = /invalid_api_key|model_not_found|invalid_model|no_db_connection/i;
 
 /** The same in LiteLLM's words, with 400. */
 const MISCONFIGURED_WORDS = /Invalid model name passed in/;
@@ -42,16 +42,19 @@ const STATUS_OF_NAMES: readonly (readonly [RegExp, number])[] = [
 /** Longer messages are cut here. */
 const MESSAGE_LIMIT = 2_000;
 
-/** Parses an error in OpenAI's shape, the flat shape of some servers, FastAPI's shape, or plain text. */
+/**
+ * Parses an error in OpenAI's shape, the flat shape of some servers, FastAPI's shape, Kokoro-FastAPI's, or
+ * plain text.
+ */
 export function readError(body: string): ErrorTold {
   const value = objectIn(body);
   if (!value) return plainError(body);
-  const error = isObject(value['error']) ? value['error'] : value;
   const { detail } = value;
+  const error = [value['error'], detail].find(isRecord) ?? value;
   const fault: unknown = Array.isArray(detail) ? detail[0] : undefined;
-  const faultMessage = isObject(fault) ? textIn(fault['msg']) : undefined;
-  const message = textIn(error['message']) ?? textIn(value['error']) ?? textIn(detail) ?? faultMessage;
-  const names = namesOf(error);
+  const message = textIn(error['message']) ?? textIn(value['error']) ?? textIn(detail) ?? reasonOf(fault);
+  // Kokoro-FastAPI has its code in `error`, beside the message.
+  const names = error === detail ? `${namesOf(error)} ${String(error['error'])}` : namesOf(error);
   const invalid = VALIDATION.exec(message ?? '');
   return {
     message: invalid ? (invalid[2] ?? invalid[3]) : message,
@@ -61,6 +64,9 @@ export function readError(body: string): ErrorTold {
     isMisconfigured: MISCONFIGURED.test(names) || MISCONFIGURED_WORDS.test(message ?? ''),
   };
 }
+
+/** The reason in FastAPI's `detail`. */
+const reasonOf = (fault: unknown): string | undefined => (isObject(fault) ? textIn(fault['msg']) : undefined);
 
 /** HTML pages of proxies and other JSON are not messages. */
 function plainError(body: string): ErrorTold {
@@ -105,6 +111,8 @@ function objectIn(body: string): Fields | undefined {
 }
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+const isRecord = (value: unknown): value is Fields => isObject(value) && !Array.isArray(value);
 
 const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, MESSAGE_LIMIT) : undefined;

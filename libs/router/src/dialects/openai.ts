@@ -4,6 +4,7 @@ import type { Dialect } from './dialect.js';
 import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
 import { errorStatus } from './openai-errors.js';
 import { firstEvent } from './openai-events.js';
+import { speechBody } from './openai-speech.js';
 
 /** The first part of a body up to this size is joined with the prefix. */
 const JOINED_BYTES = 262_144;
@@ -16,7 +17,7 @@ const CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
 /** OpenAI's API as implemented by vLLM, SGLang, llama.cpp, Ollama, LM Studio and the simulator. */
 export const openai: Dialect = {
-  paths: { chat: '/chat/completions', embeddings: '/embeddings' },
+  paths: { chat: '/chat/completions', embeddings: '/embeddings', speech: '/audio/speech' },
 
   headers({ requestId, key }) {
     return {
@@ -42,4 +43,5 @@ export const openai: Dialect = {
   firstEvent,
   embeddingsBody,
   readEmbeddings,
+  speechBody,
 };

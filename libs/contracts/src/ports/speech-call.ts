@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { SPEECH_FORMATS } from '../catalog/audio-models.js';
+
+/** The body of a speech call. */
+export const SpokenText = z.object({
+  input: z.string().min(1),
+  voice: z.string().min(1),
+  format: z.enum(SPEECH_FORMATS),
+  /** Whether the caller reads the audio while it is made. */
+  isStreamed: z.boolean(),
+  speed: z.number().optional(),
+  language: z.string().optional(),
+  /** How to speak, in words. */
+  instructions: z.string().optional(),
+  temperature: z.number().optional(),
+  topP: z.number().optional(),
+  /** Further members for the backend. Those above take precedence. */
+  others: z.record(z.string(), z.unknown()),
+});
+export type SpokenText = z.infer<typeof SpokenText>;
