@@ -10,8 +10,8 @@ export const rooms = {
   contracts: {
     problems: [],
     money: [],
-    catalog: [],
     messages: ['money'],
+    catalog: ['money', 'messages'],
     ports: ['problems', 'money', 'catalog', 'messages'],
     'http/route': ['problems'],
     'http/chat': [],

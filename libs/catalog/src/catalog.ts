@@ -4,10 +4,11 @@ import {
   CatalogFile,
   CatalogModel,
   type CatalogEmbeddingModel,
+  type CatalogMusicModel,
+  type CatalogVideoModel,
   type Extra,
   type Limit,
   type OtherLimit,
-  type OtherModel,
   Scraping,
   type Search,
   perMinute,
@@ -44,6 +45,8 @@ type TierTable = CatalogFile['tiers'];
 export class Catalog {
   private textModels = new NamedModels<Model>([]);
   private embeddingModels = new NamedModels<EmbeddingModel>([]);
+  private videoModels = new NamedModels<CatalogVideoModel>([]);
+  private musicModels = new NamedModels<CatalogMusicModel>([]);
   private all: readonly CatalogEntry[] = [];
   private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
   private tiers: TierTable = {};
@@ -73,6 +76,8 @@ export class Catalog {
         model.type === 'embedding' ? [{ ...model, inputNano: usdToNano(model.pricing.input) }] : [],
       ),
     );
+    this.videoModels = new NamedModels(file.models.filter((model) => model.type === 'video'));
+    this.musicModels = new NamedModels(file.models.filter((model) => model.type === 'music'));
     this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.all = file.models;
     this.tiers = file.tiers;
@@ -90,6 +95,14 @@ export class Catalog {
 
   get embeddings(): NamedModels<EmbeddingModel> {
     return this.embeddingModels;
+  }
+
+  get video(): NamedModels<CatalogVideoModel> {
+    return this.videoModels;
+  }
+
+  get music(): NamedModels<CatalogMusicModel> {
+    return this.musicModels;
   }
 
   /** The models of every type. */
@@ -128,32 +141,41 @@ export class Catalog {
 
   /** The limits that accounts of a tier have for a model. */
   accountLimits(model: CatalogEntry, accountTier: 'standard' | 'partner'): Limit[] {
-    const tables = model.type === 'text' ? [this.tiers[model.tier]] : this.limitsOfType(model.type);
-    return tables.flatMap((table) => {
-      const limits = (accountTier === 'partner' ? table?.partner : undefined) ?? table?.standard;
-      return limits ? perMinute('user', limits) : [];
-    });
+    if (model.type !== 'text') return this.requestLimits(LIMIT_OF_TYPE[model.type], accountTier);
+    return limitsOfTier(this.tiers[model.tier], accountTier);
+  }
+
+  /** The limits that accounts of a tier have for a kind of requests. */
+  requestLimits(kind: OtherLimit, accountTier: 'standard' | 'partner'): Limit[] {
+    return limitsOfTier(this.otherLimits[kind], accountTier);
   }
 
   /** The limits of the whole service for a model. */
   globalLimits(model: CatalogEntry): Limit[] {
     return model.type === 'text' && model.globalLimits ? perMinute('global', model.globalLimits) : [];
   }
-
-  private limitsOfType(type: keyof typeof LIMITS_OF_TYPE) {
-    return LIMITS_OF_TYPE[type].map((kind) => this.otherLimits[kind]);
-  }
 }
 
-const LIMITS_OF_TYPE: Readonly<Record<OtherModel['type'] | 'embedding', readonly OtherLimit[]>> = {
-  image: ['image'],
-  inpaint: ['image'],
-  upscale: ['image'],
-  asr: ['audio'],
-  tts: ['audio'],
-  music: ['audio'],
-  embedding: ['embedding'],
-  video: ['videoQueue', 'videoRetrieve'],
+type TierOf<Limits> = { readonly standard: Limits; readonly partner?: Limits | undefined };
+
+function limitsOfTier<Limits extends Parameters<typeof perMinute>[1]>(
+  table: TierOf<Limits> | undefined,
+  accountTier: 'standard' | 'partner',
+): Limit[] {
+  const limits = (accountTier === 'partner' ? table?.partner : undefined) ?? table?.standard;
+  return limits ? perMinute('user', limits) : [];
+}
+
+/** The limit of the requests that use a model. Retrieving the results of jobs has a limit of its own. */
+const LIMIT_OF_TYPE: Readonly<Record<Exclude<CatalogEntry['type'], 'text'>, OtherLimit>> = {
+  image: 'image',
+  inpaint: 'image',
+  upscale: 'image',
+  asr: 'audio',
+  tts: 'audio',
+  music: 'videoQueue',
+  embedding: 'embedding',
+  video: 'videoQueue',
 };
 
 function priced(model: CatalogModel): Model {

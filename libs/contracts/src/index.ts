@@ -23,6 +23,8 @@ export {
   MODEL_TYPES,
   type OtherLimit,
   type CatalogEmbeddingModel,
+  type CatalogMusicModel,
+  type CatalogVideoModel,
   type OtherModel,
   type PriceTree,
   Pricing,
@@ -33,6 +35,14 @@ export {
 } from './catalog/catalog.js';
 export { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from './catalog/audio-models.js';
 export { Scraping, Search, SearchProvider } from './catalog/search.js';
+export {
+  type MusicMeasure,
+  type PricedUnits,
+  type VideoMeasure,
+  musicPrice,
+  secondsOf,
+  videoPrice,
+} from './catalog/video-models.js';
 export {
   ANALYTICS_DAYS,
   ANALYTICS_TOP,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SPEECH_FORMATS } from './audio-models.js';
 import { Scraping, Search } from './search.js';
+import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
 const Usd = z.number().nonnegative().max(1_000_000);
 /** The price of one unit of an extra. */
@@ -247,10 +248,20 @@ export const CatalogEmbeddingModel = z.strictObject({
   pricing: z.strictObject({ input: Usd, output: Usd.optional() }),
 });
 
+/** A model that makes videos. */
+export const CatalogVideoModel = z
+  .strictObject({ ...offer, ...videoFields })
+  .superRefine((model, context) => checkVideoPrices(model, context));
+
+/** A model that makes music. */
+export const CatalogMusicModel = z
+  .strictObject({ ...offer, ...musicFields })
+  .superRefine((model, context) => checkMusicPrices(model, context));
+
 /** A model of any other type. It is listed, with the fields of its type published unchanged. */
 export const OtherModel = z.strictObject({
   ...offer,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'video', 'music']),
   contextTokens: PositiveCount.optional(),
   maxCompletionTokens: PositiveCount.optional(),
   pricing: PriceTree.optional(),
@@ -261,7 +272,13 @@ export const OtherModel = z.strictObject({
 /** The default type is text. */
 export const CatalogEntry = z.preprocess(
   (value) => (isRecord(value) && value['type'] === undefined ? { ...value, type: 'text' } : value),
-  z.discriminatedUnion('type', [CatalogModel, CatalogEmbeddingModel, OtherModel]),
+  z.discriminatedUnion('type', [
+    CatalogModel,
+    CatalogEmbeddingModel,
+    CatalogVideoModel,
+    CatalogMusicModel,
+    OtherModel,
+  ]),
 );
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -332,6 +349,8 @@ export type Backend = z.infer<typeof Backend>;
 export type CatalogModel = z.infer<typeof CatalogModel>;
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
 export type CatalogEmbeddingModel = z.infer<typeof CatalogEmbeddingModel>;
+export type CatalogVideoModel = z.infer<typeof CatalogVideoModel>;
+export type CatalogMusicModel = z.infer<typeof CatalogMusicModel>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;

@@ -3,6 +3,8 @@ import type {
   CatalogModel,
   ModelView,
   CatalogEmbeddingModel,
+  CatalogMusicModel,
+  CatalogVideoModel,
   EmbeddingModelView,
   OtherModel,
   OtherModelView,
@@ -14,7 +16,9 @@ import type {
 /** A model of the catalogue as clients see it. */
 export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'text') return textModelView(entry);
-  return entry.type === 'embedding' ? embeddingModelView(entry) : otherModelView(entry);
+  if (entry.type === 'embedding') return embeddingModelView(entry);
+  if (entry.type === 'video') return videoModelView(entry);
+  return entry.type === 'music' ? musicModelView(entry) : otherModelView(entry);
 }
 
 function textModelView(model: CatalogModel): TextModelView {
@@ -49,6 +53,74 @@ function embeddingModelView(model: CatalogEmbeddingModel): EmbeddingModelView {
       },
     },
   };
+}
+
+/** Its prices depend on the request: the quote states them. */
+function videoModelView(model: CatalogVideoModel): OtherModelView {
+  const { modelType, durations, resolutions, aspectRatios, audio, audioConfigurable, promptCharacterLimit } =
+    model.constraints;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      constraints: {
+        model_type: modelType,
+        aspect_ratios: aspectRatios,
+        resolutions,
+        durations,
+        audio,
+        audio_configurable: audioConfigurable,
+        prompt_character_limit: promptCharacterLimit,
+      },
+    },
+  };
+}
+
+function musicModelView(model: CatalogMusicModel): OtherModelView {
+  const { constraints } = model;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      constraints: {
+        supports_lyrics: constraints.supportsLyrics,
+        lyrics_required: constraints.lyricsRequired,
+        supports_lyrics_optimizer: constraints.supportsLyricsOptimizer,
+        supports_force_instrumental: constraints.supportsForceInstrumental,
+        supports_loop: constraints.supportsLoop,
+        supports_language_code: constraints.supportsLanguageCode,
+        supports_speed: constraints.supportsSpeed,
+        min_speed: constraints.minSpeed,
+        max_speed: constraints.maxSpeed,
+        voices: constraints.voices,
+        duration_options: constraints.durationOptions,
+        min_duration: constraints.minDuration,
+        max_duration: constraints.maxDuration,
+        default_duration: constraints.defaultDuration,
+        min_prompt_length: constraints.minPromptLength,
+        prompt_character_limit: constraints.promptCharacterLimit,
+        lyrics_character_limit: constraints.lyricsCharacterLimit,
+      },
+      pricing: musicPricing(model),
+    },
+  };
+}
+
+/** The published names of the prices are those of the public interface. */
+function musicPricing({ pricing, constraints }: CatalogMusicModel): Record<string, unknown> {
+  if ('generation' in pricing) return { generation: price(pricing.generation) };
+  if ('perSecond' in pricing) return { per_second: price(pricing.perSecond) };
+  if ('perThousandCharacters' in pricing)
+    return { per_thousand_characters: price(pricing.perThousandCharacters) };
+  const tiers = Object.entries(pricing.durations).toSorted(([a], [b]) => Number(a) - Number(b));
+  const rows = tiers.map(([longest, usd], index) => {
+    const shorter = tiers[index - 1]?.[0];
+    const least = shorter === undefined ? constraints.minDuration : Number(shorter) + 1;
+    return [longest, { ...price(usd), min_seconds: least, max_seconds: Number(longest) }];
+  });
+  return { durations: Object.fromEntries(rows) as Record<string, unknown> };
 }
 
 function otherModelView(model: OtherModel): OtherModelView {
