@@ -129,8 +129,9 @@ export const rooms = {
     '.': ['start-fault', 'version', 'within'],
     logging: [],
     json: [],
+    forms: [],
     calls: ['logging'],
-    http: ['logging', 'json', 'calls'],
+    http: ['logging', 'json', 'forms', 'calls'],
     process: ['logging', 'http'],
   },
   simulator: {

@@ -340,7 +340,7 @@ export { type PageRequest, PageUnread, type WebPage, WebPages } from './ports/we
 export { PageRequestOnWire, WebPageReply, decodePage, encodePage } from './ports/web-pages-wire.js';
 export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
 export { type Access, type RouteDefinition } from './http/route/route-definition.js';
-export type { FormFile } from './http/route/form-file.js';
+export { FILE_LIMIT_BYTES, FormFile, isFormFileSchema } from './http/route/form-file.js';
 export { routes } from './http/routes.js';
 export {
   type Charge,

@@ -24,6 +24,8 @@ export const internalRoutes = {
     bodyType: 'application/octet-stream',
     // The largest client body, with its files converted to text.
     bodyLimitBytes: 134_217_728,
+    // For calls of further backends.
+    keepsBody: true,
     reply: z.string(),
     replyType: '*/*',
     refusals: [

@@ -51,7 +51,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   409: 'The request conflicts with the current state.',
   410: 'No longer available.',
   413: 'The body is too large.',
-  415: 'The body is not JSON, or its encoding is not supported.',
+  415: 'The content type or the encoding of the body is not supported.',
   431: 'The headers of the request are too large.',
   429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` show when to retry.',
   500: 'The request failed because of an error in the service. Retry with exponential backoff.',

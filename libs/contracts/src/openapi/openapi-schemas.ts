@@ -24,7 +24,7 @@ import { AccountWithBalances, TransferView } from '../http/operator/operator.js'
 import { withNamedMembers } from './union-members.js';
 import { PaymentRequired, WalletPaymentRequired } from '../http/wallets/payment-required.js';
 import { TopUpRefused } from '../http/wallets/wallet-routes.js';
-import { FormFile } from '../http/route/form-file.js';
+import { isFormFileSchema } from '../http/route/form-file.js';
 import type { RouteDefinition } from '../http/route/route-definition.js';
 
 /** Schemas with their own names; all others are named after their route. */
@@ -133,8 +133,7 @@ function generate(names: ReadonlyMap<z.ZodType, string>, side: Side): Record<str
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema._zod.def.type !== 'custom') return;
       // A custom check has no JSON Schema.
-      if (zodSchema !== FormFile && zodSchema._zod.parent !== FormFile)
-        throw new Error('a schema cannot be described');
+      if (!isFormFileSchema(zodSchema)) throw new Error('a schema cannot be described');
       Object.assign(jsonSchema, { type: 'string', format: 'binary' });
     },
   });

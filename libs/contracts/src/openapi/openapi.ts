@@ -13,6 +13,8 @@ export type OpenApiAudience = 'public' | 'operator';
 
 const PUBLIC_BASE = '/api/v1';
 
+const JSON_TYPE = 'application/json';
+
 const INTRODUCTION = {
   public: {
     title: 'Svc API',
@@ -127,7 +129,7 @@ function operation(
   route: RouteDefinition,
   schemas: OpenApiSchemas,
 ): JsonObject & { operationId: string; responses: Record<string, JsonObject> } {
-  const { operationId, tag, summary, access, body, bodyType = 'application/json' } = route;
+  const { operationId, tag, summary, access, body } = route;
   const description = descriptionOf(route);
   const parameters = parametersOf(route, schemas);
   return {
@@ -140,11 +142,19 @@ function operation(
     ...(body && {
       requestBody: {
         required: !body.safeParse(undefined).success,
-        content: contentOf(bodyType, schemas.ref(body, 'input'), EXAMPLES[operationId]?.request),
+        content: bodyContent(route, schemas.ref(body, 'input')),
       },
     }),
     responses: responsesOf(route, schemas),
   };
+}
+
+/** The examples are JSON. */
+function bodyContent({ operationId, bodyType = JSON_TYPE }: RouteDefinition, schema: JsonObject): JsonObject {
+  const contents = [bodyType]
+    .flat()
+    .map((type) => contentOf(type, schema, type === JSON_TYPE ? EXAMPLES[operationId]?.request : undefined));
+  return Object.assign({}, ...contents) as JsonObject;
 }
 
 /** Token scopes are part of the text: OpenAPI has scopes for OAuth only. */
@@ -258,7 +268,7 @@ function errorContent(codes: readonly ProblemCode[], others: readonly string[]):
 }
 
 const json = (schema: JsonObject, examples: NamedExamples | undefined): JsonObject =>
-  contentOf('application/json', schema, examples);
+  contentOf(JSON_TYPE, schema, examples);
 
 function contentOf(type: string, schema: JsonObject, examples: NamedExamples | undefined): JsonObject {
   return { [type]: { schema, ...(examples && { examples }) } };

@@ -168,7 +168,7 @@ export const PROBLEMS = {
   TOO_MUCH_AT_ONCE: row(
     429,
     'rate_limit_error',
-    'This caller is sending too much data at once. Please wait until its current requests have been received.',
+    'This caller is sending too much data at once. Please wait until some of its current requests have ended.',
   ),
   HEADERS_TOO_LARGE: row(431, 'invalid_request_error', 'The headers of the request are too large.'),
   RATE_LIMIT_EXCEEDED: row(429, 'rate_limit_error', 'Rate limit exceeded'),

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type Socket, connect } from 'node:net';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Body, Controller, Module, Post } from '@nestjs/common';
 import { Problem, type RouteDefinition } from '@svc/contracts';
@@ -11,6 +9,7 @@ import { type Running, type ServeOptions, serve } from '../process/serve.js';
 import { AccessGates, type GatedAccess } from './access.js';
 import { bearer } from './secrets.js';
 import { Answers } from './route.js';
+import { RawRequest } from '../../test/raw-request.js';
 
 const common = {
   method: 'POST',
@@ -61,10 +60,9 @@ class Gates implements AccessGates {
 class EchoModule {}
 
 let running: Running | undefined;
-const sockets: Socket[] = [];
 
 afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
+  RawRequest.closeAll();
   await running?.stop();
   running = undefined;
 });
@@ -78,41 +76,6 @@ async function start(bodies: ServeOptions['bodies'] = {}): Promise<string> {
     bodies,
   });
   return running.apiUrl;
-}
-
-/** A request whose body is sent byte by byte, with the server's response. */
-class RawRequest {
-  private said = '';
-  readonly closed: Promise<unknown>;
-
-  private constructor(readonly socket: Socket) {
-    socket.on('data', (data) => (this.said += data.toString()));
-    socket.on('error', () => undefined);
-    // `once` would reject on a reset.
-    this.closed = new Promise((resolve) => socket.once('close', resolve));
-  }
-
-  static async post(url: string, path: string, headers: Record<string, string>): Promise<RawRequest> {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
-    sockets.push(socket);
-    await once(socket, 'connect');
-    const request = new RawRequest(socket);
-    const lines = Object.entries({ host: 'x', 'content-type': 'application/json', ...headers });
-    socket.write(
-      `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
-    );
-    return request;
-  }
-
-  /** The status and headers of the response, once there is one. */
-  async answer(): Promise<{ status: number; head: string }> {
-    while (!this.said.includes('\r\n\r\n')) {
-      const ended = await Promise.race([once(this.socket, 'data'), this.closed.then(() => undefined)]);
-      if (ended === undefined && !this.said.includes('\r\n\r\n')) throw new Error('closed without an answer');
-    }
-    return { status: Number(this.said.split(' ')[1]), head: this.said.split('\r\n\r\n')[0] ?? '' };
-  }
 }
 
 const key = (account: string): Record<string, string> => ({ authorization: `Bearer key-${account}` });

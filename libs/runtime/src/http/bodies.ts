@@ -3,8 +3,10 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { Problem } from '@svc/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';
-import { type Form, readForm } from './form-data.js';
+import { type Form, readForm } from '../forms/form-data.js';
+import { formShapeOf } from '../forms/form-shape.js';
 import { IncomingBody } from './incoming-body.js';
 import { type ReadJson, readJson } from '../json/read-json.js';
 import { routeOf } from './route.js';
@@ -30,23 +32,27 @@ interface Discarded {
   readonly sinceBytes: number;
 }
 
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'multipart/form-data';
+
 /**
  * Receives request bodies: JSON, or a form or bytes if the route says so, and only for routes that have a
  * body. There is a limit for all bodies being received, one for each caller's share, and for each body a
- * deadline that grows with the bytes received.
+ * deadline that grows with the bytes received. Forms count against these limits until their responses end.
  */
 export class Bodies {
   private readonly bounds: BodyBounds;
   private readonly budget: BodyBudget;
   private readonly coming = new Set<IncomingBody>();
   private readonly discarded = new Map<IncomingMessage, Discarded>();
+  private readonly kept = new WeakMap<FastifyRequest, () => void>();
 
   constructor(bounds: Partial<BodyBounds> = {}) {
     this.bounds = { ...BODY_BOUNDS, ...bounds };
     this.budget = new BodyBudget(this.bounds);
   }
 
-  /** Bytes of all bodies being received. */
+  /** Bytes of all bodies being received or kept. */
   get heldBytes(): number {
     return this.budget.heldBytes;
   }
@@ -54,9 +60,10 @@ export class Bodies {
   addTo(fastify: FastifyInstance): void {
     fastify.decorateRequest('bodyJson', null);
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('application/json', this.receive);
+    fastify.addContentTypeParser(JSON_TYPE, this.receive);
     fastify.addContentTypeParser('*', this.receive);
     fastify.addHook('onResponse', (request, _reply, next) => {
+      this.kept.get(request)?.();
       if (!request.raw.complete) this.discardRest(request.raw);
       next();
     });
@@ -68,27 +75,33 @@ export class Bodies {
   }
 
   private readonly receive = (request: FastifyRequest, payload: Readable, done: Done): void => {
-    const route = routeOf(request);
-    if (!route?.body) {
+    const { body, bodyType = JSON_TYPE, bodyLimitBytes, keepsBody } = routeOf(request) ?? {};
+    if (!body) {
       done(null);
       return;
     }
-    const { bodyType = 'application/json' } = route;
-    if (typeOf(request) !== bodyType) {
+    const type = typeOf(request);
+    if (type === undefined || ![bodyType].flat().includes(type)) {
       done(new Problem('INVALID_CONTENT_TYPE'));
       return;
     }
+    const isKept = type === FORM_TYPE || keepsBody === true;
     const incoming = new IncomingBody({
       request,
       budget: this.budget,
-      limitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES,
-      isJson: route.bodyType === undefined,
+      limitBytes: bodyLimitBytes ?? BODY_LIMIT_BYTES,
+      isJson: type === JSON_TYPE,
+      isKept,
       done: (problem, bytes) => {
         this.coming.delete(incoming);
-        if (problem) refuse(payload, problem, done);
-        else if (bodyType === 'multipart/form-data') giveForm(request, bytes, done);
-        else if (route.bodyType !== undefined) done(null, bytes);
-        else parse(request, bytes, done);
+        if (problem) {
+          refuse(payload, problem, done);
+          return;
+        }
+        if (isKept) this.keep(request, incoming);
+        if (type === FORM_TYPE) giveForm(request, { bytes, schema: body }, done);
+        else if (type === JSON_TYPE) parse(request, bytes, done);
+        else done(null, bytes);
       },
     });
     if (!incoming.admits(Number(request.headers['content-length'] ?? 0))) return;
@@ -98,6 +111,19 @@ export class Bodies {
       incoming.readFrom(stream);
     } else incoming.end(new Problem('INVALID_CONTENT_ENCODING'));
   };
+
+  /** Counts the bytes of a body until the response has been sent or the client has disconnected. */
+  private keep(request: FastifyRequest, incoming: IncomingBody): void {
+    const { socket } = request.raw;
+    const free = (): void => {
+      socket.off('close', free);
+      this.kept.delete(request);
+      incoming.free();
+    };
+    this.kept.set(request, free);
+    if (socket.destroyed) free();
+    else socket.once('close', free);
+  }
 
   /** Discards what a client still sends after the response, up to a limit and a deadline. */
   private discardRest(message: IncomingMessage): void {
@@ -143,10 +169,14 @@ function refuse(payload: Readable, problem: Error, done: Done): void {
   done(problem);
 }
 
-function giveForm({ headers }: FastifyRequest, bytes: Buffer, done: Done): void {
+function giveForm(
+  { headers }: FastifyRequest,
+  { bytes, schema }: { readonly bytes: Buffer; readonly schema: z.ZodType },
+  done: Done,
+): void {
   const take = (form: Form): void => done(null, form);
   const refuse = (error: unknown): void => done(Problem.from(error));
-  void readForm(bytes, headers['content-type'] ?? '').then(take, refuse);
+  void readForm(bytes, headers['content-type'] ?? '', formShapeOf(schema)).then(take, refuse);
 }
 
 function parse(request: FastifyRequest, bytes: Buffer, done: Done): void {

@@ -1,6 +1,6 @@
 /** Limits on the size and speed of request bodies being received. */
 export interface BodyBounds {
-  /** Bytes of bodies being received, for all callers together. */
+  /** Bytes of bodies being received, and of those kept until their responses, for all callers together. */
   readonly totalBytes: number;
   /** The same for one caller. */
   readonly callerBytes: number;
@@ -20,7 +20,7 @@ export const BODY_BOUNDS: BodyBounds = {
   discardBytes: 67_108_864,
 };
 
-/** Counts the bytes being received, in total and for each caller. */
+/** Counts the bytes of bodies, in total and for each caller. */
 export class BodyBudget {
   private total = 0;
   private readonly ofCaller = new Map<string, number>();

@@ -30,6 +30,8 @@ export interface BodyOptions {
   readonly limitBytes: number;
   /** Bodies other than JSON are limited in bytes only. */
   readonly isJson: boolean;
+  /** Whether its bytes count until `free` is called, and not only until they have been received. */
+  readonly isKept: boolean;
   /** Called once, with the bytes or with the problem. */
   readonly done: (problem: Error | null, bytes: Buffer) => void;
 }
@@ -83,10 +85,16 @@ export class IncomingBody {
       this.stream.off('error', this.onError);
       if (problem) this.discard(this.stream);
     }
-    this.options.budget.add(this.caller, -this.received);
     const bytes = problem ? NOTHING : this.joined();
     this.pieces.length = 0;
+    if (problem || !this.options.isKept) this.free();
     this.options.done(problem, bytes);
+  }
+
+  /** Ends counting the bytes of the body. */
+  free(): void {
+    this.options.budget.add(this.caller, -this.received);
+    this.received = 0;
   }
 
   /** A decoder's remaining output and its errors are ignored. */

@@ -13,3 +13,12 @@ const isFormFile = (value: unknown): boolean =>
 
 /** A form member that is a file. */
 export const FormFile = z.custom<FormFile>(isFormFile, 'expected a file');
+
+/** The most bytes of a file. */
+export const FILE_LIMIT_BYTES = 26_214_400;
+
+/** Whether a schema is `FormFile`, with or without a description and further checks. */
+export function isFormFileSchema(schema: z.core.$ZodType): boolean {
+  const { parent } = schema._zod;
+  return schema === FormFile || (parent !== undefined && isFormFileSchema(parent));
+}

@@ -66,10 +66,15 @@ export interface RouteDefinition {
   /** A route without one reads no body. */
   readonly body?: z.ZodType;
   /**
-   * The content type of a body that is not JSON: the handler gets the members of a form, or else the raw
-   * bytes.
+   * The content types of a body, if not only JSON: the handler gets JSON and the members of a form as values
+   * of one schema, and the raw bytes of any other type.
    */
-  readonly bodyType?: string;
+  readonly bodyType?: string | readonly string[];
+  /**
+   * Whether the bytes of a body count as received until the response ends, because they are needed until
+   * then. Those of a form always do.
+   */
+  readonly keepsBody?: true;
   /** The most bytes of a body, as sent and as decoded; default: 64 KiB. */
   readonly bodyLimitBytes?: number;
   readonly reply: z.ZodType;

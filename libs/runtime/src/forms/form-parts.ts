@@ -1,37 +1,42 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type FormFile, Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts';
 
-/** The most members of a form, and the most header bytes of each. */
+/** The most parts of a form, and the most header bytes of each. */
 const PARTS_AT_MOST = 64;
 const HEAD_BYTES = 4_096;
+
+/** The most characters of a part's name. */
+const NAME_LENGTH = 100;
 
 /** The bytes searched in one turn of the event loop. */
 const SLICE_BYTES = 1_048_576;
 
 const LINE = '\r\n';
 
-export type Form = Readonly<Record<string, string | FormFile>>;
+/** A part of a form: a file if it has a `file`. */
+export interface FormPart {
+  readonly name: string;
+  readonly content: Buffer;
+  readonly file?: { readonly name?: string; readonly mediaType?: string };
+}
 
-/**
- * The members of a form (RFC 7578), text as strings. The first of several with one name counts. Rejects with
- * INVALID_REQUEST.
- */
-export async function readForm(bytes: Buffer, contentType: string): Promise<Form> {
+/** The parts of a form (RFC 7578) in their order. Rejects with INVALID_REQUEST. */
+export async function readParts(bytes: Buffer, contentType: string): Promise<FormPart[]> {
   const boundary = boundaryOf(contentType);
-  const form = new Map<string, string | FormFile>();
+  const parts: FormPart[] = [];
   let at = await find(bytes, `--${boundary}`, 0);
   for (let count = 0; count <= PARTS_AT_MOST; count += 1) {
     if (at === -1) throw broken('it ends within a part');
     at += boundary.length + 2;
     const mark = bytes.toString('latin1', at, at + 2);
-    if (mark === '--') return Object.fromEntries(form);
+    if (mark === '--') return parts;
     if (mark !== LINE) throw broken('a boundary is not followed by a line end');
     const head = bytes.subarray(at, at + HEAD_BYTES).indexOf(LINE + LINE);
     if (head === -1) throw broken('a part has no head, or one that is too long');
     const begins = at + head + 4;
     const ends = await find(bytes, `${LINE}--${boundary}`, begins);
     if (ends === -1) throw broken('it ends within a part');
-    add(form, bytes.toString('utf8', at + 2, at + head), bytes.subarray(begins, ends));
+    parts.push(partOf(bytes.toString('utf8', at + 2, at + head), bytes.subarray(begins, ends)));
     at = ends + LINE.length;
   }
   throw broken(`it has more than ${PARTS_AT_MOST} parts`);
@@ -56,7 +61,7 @@ async function find(bytes: Buffer, text: string, from: number): Promise<number> 
   return -1;
 }
 
-function add(form: Map<string, string | FormFile>, head: string, content: Buffer): void {
+function partOf(head: string, content: Buffer): FormPart {
   const headers = new Map(
     head.split(LINE).map((line): [string, string] => {
       const colon = line.indexOf(':');
@@ -66,17 +71,17 @@ function add(form: Map<string, string | FormFile>, head: string, content: Buffer
   const disposition = headers.get('content-disposition') ?? '';
   const name = parameter(disposition, 'name');
   if (!/^form-data\b/i.test(disposition) || name === undefined) throw broken('a part has no name');
-  if (form.has(name)) return;
-  const file = parameter(disposition, 'filename');
-  if (file === undefined) form.set(name, content.toString('utf8'));
-  else {
-    const mediaType = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
-    form.set(name, {
-      ...(file !== '' && { name: file.slice(-255) }),
-      ...(mediaType !== '' && { mediaType }),
-      bytes: content,
-    });
-  }
+  // Code that copies members would set the prototype of its copy.
+  if (name.length > NAME_LENGTH || name === '__proto__')
+    throw broken(`a part has a name that is not accepted; names have at most ${NAME_LENGTH} characters`);
+  const file = parameter(disposition, 'filename') ?? encodedParameter(disposition, 'filename');
+  if (file === undefined) return { name, content };
+  const mediaType = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  return {
+    name,
+    content,
+    file: { ...(file !== '' && { name: file.slice(-255) }), ...(mediaType !== '' && { mediaType }) },
+  };
 }
 
 /** Browsers encode quotes and line ends in names as `%22`, `%0D` and `%0A`. */
@@ -90,5 +95,17 @@ function parameter(disposition: string, name: string): string | undefined {
   );
 }
 
+/** A parameter such as `filename*=utf-8''na%C3%AFve.mp3` (RFC 8187), which older Python clients send. */
+function encodedParameter(disposition: string, name: string): string | undefined {
+  const encoded = new RegExp(`;\\s*${name}\\*\\s*=\\s*utf-8'[^']*'([^\\s;"]+)`, 'i').exec(disposition)?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return '';
+  }
+}
+
+/** The problem of a form that is malformed as a whole. */
 const broken = (why: string): Problem =>
   new Problem('INVALID_REQUEST', { message: `The form cannot be read: ${why}.` });
