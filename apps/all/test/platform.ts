@@ -53,6 +53,9 @@ const TIERS = {
   S: { standard: { requestsPerMinute: 3, tokensPerMinute: 10_000 } },
 };
 
+/** Types whose models have no member of a text model. */
+const TYPES_APART: ReadonlySet<unknown> = new Set(['embedding', 'tts']);
+
 /** A catalogue whose backend is the simulator. */
 export function catalogText(
   simulator: Simulator,
@@ -61,7 +64,7 @@ export function catalogText(
   const backends = [{ url: `${simulator.url}/v1`, model: 'test-model', maxInFlight: 10_000 }];
   const offered = [TEST_MODEL, ...models].map((model) => ({
     backends,
-    ...('type' in model && model.type === 'embedding' ? {} : TEST_MODEL),
+    ...('type' in model && TYPES_APART.has(model.type) ? {} : TEST_MODEL),
     ...model,
   }));
   return stringify({ models: offered, tiers: TIERS, housePrompts, ...web });

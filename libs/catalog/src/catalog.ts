@@ -6,6 +6,7 @@ import {
   type CatalogEmbeddingModel,
   type CatalogMusicModel,
   type CatalogVideoModel,
+  type CatalogSpeechModel,
   type Extra,
   type Limit,
   type OtherLimit,
@@ -39,6 +40,12 @@ export interface EmbeddingModel extends CatalogEmbeddingModel {
   readonly inputNano: bigint;
 }
 
+/** A model that speaks texts. */
+export interface SpeechModel extends CatalogSpeechModel {
+  /** Nano-dollars per million characters. */
+  readonly inputNano: bigint;
+}
+
 type TierTable = CatalogFile['tiers'];
 
 /** The models and their prices. Read from files at start and again when they change. */
@@ -47,6 +54,7 @@ export class Catalog {
   private embeddingModels = new NamedModels<EmbeddingModel>([]);
   private videoModels = new NamedModels<CatalogVideoModel>([]);
   private musicModels = new NamedModels<CatalogMusicModel>([]);
+  private speechModels = new NamedModels<SpeechModel>([]);
   private all: readonly CatalogEntry[] = [];
   private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
   private tiers: TierTable = {};
@@ -78,6 +86,11 @@ export class Catalog {
     );
     this.videoModels = new NamedModels(file.models.filter((model) => model.type === 'video'));
     this.musicModels = new NamedModels(file.models.filter((model) => model.type === 'music'));
+    this.speechModels = new NamedModels(
+      file.models.flatMap((model) =>
+        model.type === 'tts' ? [{ ...model, inputNano: usdToNano(model.pricing.input) }] : [],
+      ),
+    );
     this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.all = file.models;
     this.tiers = file.tiers;
@@ -89,12 +102,27 @@ export class Catalog {
     for (const listener of this.listeners) listener();
   }
 
+  /** The models of each type that serves requests, those for text first. */
+  get byType(): ReadonlyMap<CatalogEntry['type'], NamedModels<CatalogEntry>> {
+    return new Map<CatalogEntry['type'], NamedModels<CatalogEntry>>([
+      ['text', this.textModels],
+      ['embedding', this.embeddingModels],
+      ['tts', this.speechModels],
+      ['video', this.videoModels],
+      ['music', this.musicModels],
+    ]);
+  }
+
   get text(): NamedModels<Model> {
     return this.textModels;
   }
 
   get embeddings(): NamedModels<EmbeddingModel> {
     return this.embeddingModels;
+  }
+
+  get speech(): NamedModels<SpeechModel> {
+    return this.speechModels;
   }
 
   get video(): NamedModels<CatalogVideoModel> {

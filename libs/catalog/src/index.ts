@@ -1,4 +1,11 @@
-export { Catalog, type EmbeddingModel, type Model, type Rates, readCatalog } from './catalog.js';
+export {
+  Catalog,
+  type EmbeddingModel,
+  type Model,
+  type Rates,
+  type SpeechModel,
+  readCatalog,
+} from './catalog.js';
 export { CatalogModule } from './catalog.module.js';
 export { Characters, readCharacters } from './characters.js';
 export { CharactersModule } from './characters.module.js';

@@ -25,6 +25,7 @@ export {
   type CatalogEmbeddingModel,
   type CatalogMusicModel,
   type CatalogVideoModel,
+  type CatalogSpeechModel,
   type OtherModel,
   type PriceTree,
   Pricing,
@@ -71,6 +72,7 @@ export {
   type AugmentSearch,
   type AugmentSearchReply,
 } from './http/augment/augment.js';
+export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
 export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
@@ -223,6 +225,7 @@ export {
   ModelView,
   type EmbeddingModelView,
   type OtherModelView,
+  type SpeechModelView,
   type PricingView,
   type TextModelView,
 } from './http/models/models.js';

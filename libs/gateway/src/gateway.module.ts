@@ -58,6 +58,8 @@ import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
 import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
+import { SpeechController } from './speech/speech.controller.js';
+import { SpeechPipeline } from './speech/speech.pipeline.js';
 import { PaidOperations } from './paid/paid-operations.js';
 import { WebResearch } from './web/web-research.js';
 import { PaymentOffers } from './wallets/payment-offers.js';
@@ -96,6 +98,7 @@ const CONTROLLERS = [
   WalletsController,
   AugmentController,
   EmbeddingsController,
+  SpeechController,
 ];
 
 /**
@@ -128,6 +131,7 @@ export class GatewayModule {
         ChatPipeline,
         DevelopmentAccount,
         Embedder,
+        SpeechPipeline,
         FailureBlocks,
         FailureGate,
         FailureWatch,

@@ -5,6 +5,7 @@ import { serveChat } from './engine/chat.js';
 import { isObject } from './request/chat-request.js';
 import { overridesOfJson } from './request/overrides.js';
 import { addEmbeddingRoutes } from './embeddings/serve-embeddings.js';
+import { addSpeechRoutes } from './speech/serve-speech.js';
 import { addSearchRoutes } from './search/serve-search.js';
 import type { Simulation } from './engine/simulation.js';
 
@@ -46,6 +47,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   addModelRoutes(app, simulation);
   addOwnRoutes(app, simulation);
   addEmbeddingRoutes(app, () => simulation.takeDefaults());
+  addSpeechRoutes(app, simulation);
   addSearchRoutes(app);
   return app;
 }

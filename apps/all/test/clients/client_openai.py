@@ -1,6 +1,8 @@
 """The openai package."""
 
 import base64
+import os
+import tempfile
 
 import openai
 from pydantic import BaseModel
@@ -12,6 +14,7 @@ from scenarios import (
     MODEL,
     SAID,
     SAY,
+    SPEECH_MODEL,
     TOO_LONG,
     WEATHER_TOOL,
     red_png,
@@ -26,6 +29,8 @@ SCENARIOS = [
     "image",
     "models",
     "embeddings",
+    "speech",
+    "streamed_speech",
     "wrong_key",
     "context_overflow",
 ]
@@ -112,6 +117,35 @@ def embeddings():
         assert "check_embedding_ctx_length=False" in error.message, error.message
         return
     raise AssertionError("tokens were taken")
+
+
+def speech():
+    answer = client.audio.speech.create(model=SPEECH_MODEL, voice="alloy", input=SAID, response_format="wav")
+    assert answer.content.startswith(b"RIFF")
+    assert answer.response.headers["content-type"] == "audio/wav"
+    try:
+        client.audio.speech.create(model=SPEECH_MODEL, voice="clara", input=SAID)
+    except openai.BadRequestError as error:
+        assert error.param == "voice", error.param
+        return
+    raise AssertionError("an unknown voice spoke")
+
+
+def streamed_speech():
+    speech = client.audio.speech.with_streaming_response
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "speech.flac")
+        with speech.create(
+            model=SPEECH_MODEL,
+            voice="alloy",
+            input=SAID,
+            response_format="flac",
+            extra_body={"streaming": True},
+        ) as answer:
+            assert "content-length" not in answer.headers
+            answer.stream_to_file(path)
+        with open(path, "rb") as file:
+            assert file.read(4) == b"fLaC"
 
 
 def wrong_key():

@@ -9,7 +9,7 @@ const CLIENT_MS = 300_000;
 const COMMON = ['chat', 'stream', 'tools', 'structured_output', 'image', 'wrong_key', 'context_overflow'];
 
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
-  openai: [...COMMON, 'stream_with_usage', 'models', 'embeddings'],
+  openai: [...COMMON, 'stream_with_usage', 'models', 'embeddings', 'speech', 'streamed_speech'],
   litellm: COMMON,
   llm: COMMON,
   pydantic_ai: [...COMMON, 'structured_output_by_tool'],
@@ -31,7 +31,18 @@ describe.skipIf(!clients)('unmodified Python clients', () => {
       embeddingDimensions: 1_024,
       pricing: { input: 0.15 },
     };
-    platform = await Platform.start({ models: [embeddings] });
+    const speech = {
+      id: 'test-speech',
+      name: 'Test Speech',
+      type: 'tts',
+      tier: 'XS',
+      voices: ['alloy'],
+      defaultVoice: 'alloy',
+      formats: ['mp3', 'wav', 'flac'],
+      defaultFormat: 'mp3',
+      pricing: { input: 15 },
+    };
+    platform = await Platform.start({ models: [embeddings, speech] });
     const { apiKey } = await platform.account('100.00');
     env = {
       SVC_URL: platform.apiUrl,

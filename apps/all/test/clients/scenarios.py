@@ -13,6 +13,7 @@ BASE_URL = os.environ["SVC_URL"]
 API_KEY = os.environ.get("SVC_API_KEY", "")
 MODEL = "test-model"
 EMBEDDING_MODEL = "test-embeddings"
+SPEECH_MODEL = "test-speech"
 SAID = "héllo wörld 🙂"
 SAY = f"Reply exactly: {SAID}"
 ASK_WEATHER = "What is the weather in Oslo?"

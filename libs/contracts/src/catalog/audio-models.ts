@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** The formats of speech. PCM has 16 bits a sample, signed and little-endian, and one channel. */
 export const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
@@ -11,3 +13,38 @@ export const SPEECH_MEDIA_TYPES: Readonly<Record<SpeechFormat, string>> = {
   wav: 'audio/wav',
   pcm: 'audio/pcm',
 };
+
+/** The longest name of a voice. Source: the public interface. */
+export const VOICE_CHARACTERS = 512;
+
+const VoiceName = z.string().min(1).max(VOICE_CHARACTERS);
+
+/** What a model that speaks texts has beside the members of every model. */
+export const speechMembers = {
+  type: z.literal('tts'),
+  voices: z.array(VoiceName).min(1),
+  defaultVoice: VoiceName,
+  /** Voices by the names that other clients use, such as `{ alloy: af_alloy }`. */
+  voiceAliases: z.record(VoiceName, VoiceName).default({}),
+  /** Whether requests may name further voices, which only the backend knows. */
+  supportsCustomVoiceId: z.boolean().default(false),
+  formats: z.array(z.enum(SPEECH_FORMATS)).min(1),
+  defaultFormat: z.enum(SPEECH_FORMATS),
+  /** USD per million characters of a text. */
+  pricing: z.strictObject({ input: z.number().nonnegative().max(1_000_000) }),
+};
+
+type SpeechMembers = z.infer<z.ZodObject<typeof speechMembers>>;
+
+/** Checks that the default voice, the default format and the voices of the aliases are offered. */
+export function checkSpeechMembers(
+  { voices, defaultVoice, voiceAliases, formats, defaultFormat }: SpeechMembers,
+  context: z.RefinementCtx,
+): void {
+  const refuse = (path: string[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message });
+  if (!voices.includes(defaultVoice)) refuse(['defaultVoice'], 'must be one of voices');
+  if (!formats.includes(defaultFormat)) refuse(['defaultFormat'], 'must be one of formats');
+  for (const [alias, voice] of Object.entries(voiceAliases))
+    if (!voices.includes(voice)) refuse(['voiceAliases', alias], 'must be one of voices');
+}

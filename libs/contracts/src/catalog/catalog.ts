@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SPEECH_FORMATS } from './audio-models.js';
+import { SPEECH_FORMATS, checkSpeechMembers, speechMembers } from './audio-models.js';
 import { Scraping, Search } from './search.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
@@ -258,10 +258,15 @@ export const CatalogMusicModel = z
   .strictObject({ ...offer, ...musicFields })
   .superRefine((model, context) => checkMusicPrices(model, context));
 
+/** A model that speaks texts. */
+export const CatalogSpeechModel = z
+  .strictObject({ ...offer, ...speechMembers })
+  .superRefine(checkSpeechMembers);
+
 /** A model of any other type. It is listed, with the fields of its type published unchanged. */
 export const OtherModel = z.strictObject({
   ...offer,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'video', 'music']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'tts', 'video', 'music']),
   contextTokens: PositiveCount.optional(),
   maxCompletionTokens: PositiveCount.optional(),
   pricing: PriceTree.optional(),
@@ -275,6 +280,7 @@ export const CatalogEntry = z.preprocess(
   z.discriminatedUnion('type', [
     CatalogModel,
     CatalogEmbeddingModel,
+    CatalogSpeechModel,
     CatalogVideoModel,
     CatalogMusicModel,
     OtherModel,
@@ -351,6 +357,7 @@ export type CatalogEntry = z.infer<typeof CatalogEntry>;
 export type CatalogEmbeddingModel = z.infer<typeof CatalogEmbeddingModel>;
 export type CatalogVideoModel = z.infer<typeof CatalogVideoModel>;
 export type CatalogMusicModel = z.infer<typeof CatalogMusicModel>;
+export type CatalogSpeechModel = z.infer<typeof CatalogSpeechModel>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { augmentRoutes } from './augment/augment-routes.js';
+import { audioRoutes } from './audio/audio-routes.js';
 import { embeddingRoutes } from './embeddings/embedding-routes.js';
 import { billingRoutes } from './billing/billing-routes.js';
 import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters/characters.js';
@@ -204,6 +205,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
 export const routes = {
   ...publicRoutes,
   ...embeddingRoutes,
+  ...audioRoutes,
   ...augmentRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,

@@ -8,10 +8,10 @@ interface UnitView {
 /** The units that prices are for. A quantity is a whole number of them. */
 export const UNITS = {
   token: { shownAs: 'mtoken', size: 1_000_000 },
+  character: { shownAs: 'mchar', size: 1_000_000 },
   request: { shownAs: 'request', size: 1 },
   page: { shownAs: 'page', size: 1 },
   millisecond: { shownAs: 'second', size: 1_000 },
-  character: { shownAs: 'mchar', size: 1_000_000 },
   track: { shownAs: 'track', size: 1 },
 } as const satisfies Record<string, UnitView>;
 

@@ -203,7 +203,10 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<st
 function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
   const { reply, replyType, csv, plainText, event, operationId } = route;
   const examples = EXAMPLES[operationId];
-  if (replyType !== undefined) return { [replyType]: { schema: { type: 'string' } } };
+  if (replyType !== undefined) {
+    const types = typeof replyType === 'string' ? [replyType] : replyType;
+    return Object.fromEntries(types.map((type) => [type, { schema: fileSchema(type) }]));
+  }
   const whole = json(schemas.ref(reply, 'output'), examples?.reply);
   if (plainText) {
     const schema = { type: 'string', description: 'Only the text.' };
@@ -218,6 +221,11 @@ function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObje
   const schema = eventSchema(schemas.ref(event, 'output'));
   return { ...whole, 'text/event-stream': { schema, examples: eventExamples(examples?.stream ?? '') } };
 }
+
+const fileSchema = (type: string): JsonObject => ({
+  type: 'string',
+  ...(!/^(text|application)\//.test(type) && { format: 'binary' }),
+});
 
 function eventExamples(stream: string): NamedExamples {
   const events = stream.split('\n\n').filter((event) => event !== '');

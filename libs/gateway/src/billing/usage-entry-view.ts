@@ -9,6 +9,12 @@ const unitPriceNano = (entry: UsageEntry): bigint =>
 
 const NOTES = 'API Inference';
 
+/** The tokens of a request; a model that has none, such as one for speech, reports zeros. */
+function tokensOf({ promptTokens, completionTokens }: UsageEntry) {
+  const hasTokens = promptTokens !== 0 || completionTokens !== 0;
+  return hasTokens ? { promptTokens, completionTokens } : { promptTokens: null, completionTokens: null };
+}
+
 export function usageEntryView(entry: UsageEntry): BillingEntry {
   return {
     timestamp: entry.at.toISOString(),
@@ -20,8 +26,7 @@ export function usageEntryView(entry: UsageEntry): BillingEntry {
     notes: NOTES,
     inferenceDetails: {
       requestId: entry.requestId,
-      promptTokens: entry.promptTokens,
-      completionTokens: entry.completionTokens,
+      ...tokensOf(entry),
       inferenceExecutionTime: entry.durationMs,
     },
   };
@@ -45,20 +50,23 @@ const CSV_COLUMNS = [
  * The entries as CSV. Numbers are plain decimals without trailing digits, which every spreadsheet can read.
  */
 export function usageCsv(entries: readonly UsageEntry[]): string {
-  const rows = entries.map((entry) => [
-    entry.at.toISOString(),
-    entry.sku,
-    formatUsd(unitPriceNano(entry)),
-    // As a number with nine decimals.
-    formatUsd(entry.units * BigInt(1e9 / sizeOf(entry))),
-    formatUsd(-entry.amountNano),
-    entry.currency,
-    NOTES,
-    entry.requestId,
-    entry.durationMs,
-    entry.promptTokens,
-    entry.completionTokens,
-  ]);
+  const rows = entries.map((entry) => {
+    const { promptTokens, completionTokens } = tokensOf(entry);
+    return [
+      entry.at.toISOString(),
+      entry.sku,
+      formatUsd(unitPriceNano(entry)),
+      // As a number with nine decimals.
+      formatUsd(entry.units * BigInt(1e9 / sizeOf(entry))),
+      formatUsd(-entry.amountNano),
+      entry.currency,
+      NOTES,
+      entry.requestId,
+      entry.durationMs,
+      promptTokens,
+      completionTokens,
+    ];
+  });
   return stringify(rows, { header: true, columns: CSV_COLUMNS });
 }
 

@@ -114,6 +114,31 @@ export class AnswerWriter {
     this.reply.raw.end(Buffer.from(frames));
   }
 
+  /** Begins a file, which has no keep-alives. */
+  beginFile(headers: HeaderValues): void {
+    clearTimeout(this.deadline);
+    if (!this.isGone) this.writeHead(headers);
+  }
+
+  /** Writes bytes of a file. Returns a promise as `write` does. */
+  writeBytes(parts: readonly Uint8Array[]): Promise<void> | undefined {
+    const { raw } = this.reply;
+    const { record } = this.request;
+    record.firstChunkMs ??= Math.round((performance.now() - record.startedMs) * 10) / 10;
+    let goesOn = true;
+    for (const part of parts) if (!raw.destroyed) goesOn = raw.write(part);
+    return goesOn || raw.destroyed ? undefined : this.drained();
+  }
+
+  endFile(): void {
+    this.reply.raw.end();
+  }
+
+  /** Disconnects the client, so that what it has received cannot be taken for the whole. */
+  breakOff(): void {
+    this.reply.raw.destroy();
+  }
+
   /** Writes a JSON document. Returns a promise if it is compressed first. */
   send(body: string): Promise<void> | undefined {
     const encoding = chooseEncoding(this.request.headers['accept-encoding']);

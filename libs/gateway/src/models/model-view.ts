@@ -6,6 +6,8 @@ import type {
   CatalogMusicModel,
   CatalogVideoModel,
   EmbeddingModelView,
+  CatalogSpeechModel,
+  SpeechModelView,
   OtherModel,
   OtherModelView,
   PriceTree,
@@ -17,6 +19,7 @@ import type {
 export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'text') return textModelView(entry);
   if (entry.type === 'embedding') return embeddingModelView(entry);
+  if (entry.type === 'tts') return speechModelView(entry);
   if (entry.type === 'video') return videoModelView(entry);
   return entry.type === 'music' ? musicModelView(entry) : otherModelView(entry);
 }
@@ -121,6 +124,23 @@ function musicPricing({ pricing, constraints }: CatalogMusicModel): Record<strin
     return [longest, { ...price(usd), min_seconds: least, max_seconds: Number(longest) }];
   });
   return { durations: Object.fromEntries(rows) as Record<string, unknown> };
+}
+
+function speechModelView(model: CatalogSpeechModel): SpeechModelView {
+  const { voices, defaultVoice, formats, defaultFormat, supportsCustomVoiceId, pricing } = model;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      voices,
+      default_voice: defaultVoice,
+      supported_formats: formats,
+      default_format: defaultFormat,
+      supports_custom_voice_id: supportsCustomVoiceId,
+      pricing: { input: price(pricing.input) },
+    },
+  };
 }
 
 function otherModelView(model: OtherModel): OtherModelView {

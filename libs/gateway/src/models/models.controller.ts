@@ -1,5 +1,5 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
-import { Catalog, type NamedModels } from '@svc/catalog';
+import { Catalog } from '@svc/catalog';
 import {
   type CatalogEntry,
   type ModelList,
@@ -50,9 +50,13 @@ export class ModelsController {
 
   /** The model with this id, of any type, or with this other name. */
   private named(name: string): CatalogEntry | undefined {
-    const { text, embeddings } = this.catalog;
     const byId = this.catalog.entries().find(({ id }) => id === name);
-    return byId ?? text.find(name) ?? embeddings.find(name);
+    if (byId) return byId;
+    for (const models of this.catalog.byType.values()) {
+      const model = models.find(name);
+      if (model) return model;
+    }
+    return undefined;
   }
 
   private offered(type: ModelQuery['type']): CatalogEntry[] {
@@ -78,13 +82,9 @@ export class ModelsController {
     if (!entry) return undefined;
     const now = Date.now();
     if (!isRemoved(entry.deprecation, now)) return entry;
-    const { text, embeddings } = this.catalog;
-    const heir = <Offered extends CatalogEntry>(models: NamedModels<Offered>): Offered | undefined => {
-      const model = models.find(entry.id);
-      return model && servingModel(model, models, now);
-    };
-    if (entry.type === 'text') return heir(text);
-    return entry.type === 'embedding' ? heir(embeddings) : undefined;
+    const models = this.catalog.byType.get(entry.type);
+    const model = models?.find(entry.id);
+    return models && model && servingModel(model, models, now);
   }
 }
 

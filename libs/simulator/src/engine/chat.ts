@@ -5,7 +5,8 @@ import type { Call } from './call.js';
 import { sendCompletion } from './completion.js';
 import { ClientGone, ClientConnection, MAX_WAIT_MS } from '../http/connection.js';
 import { faultError } from '../request/faults.js';
-import type { LogEntry, Outcome } from './log.js';
+import { closeEntry, openEntry } from './entries.js';
+import type { LogEntry } from './log.js';
 import type { Simulation } from './simulation.js';
 import { QueueFull } from './slots.js';
 import { streamCompletion } from './stream.js';
@@ -32,16 +33,16 @@ export async function serveChat(
       promptTokens: call.prompt.tokens,
     });
     const isIntact = await answer(simulation, call, { connection, entry, progress });
-    close(simulation, entry, isIntact ? 'served' : 'fault');
+    closeEntry(simulation, entry, isIntact ? 'served' : 'fault');
   } catch (error) {
     // Already logged as cancelled, unless this side stopped waiting.
-    if (error instanceof ClientGone) return close(simulation, entry, 'fault');
+    if (error instanceof ClientGone) return closeEntry(simulation, entry, 'fault');
     const refusal =
       error instanceof ApiError ? error : new ApiError(500, 'The simulator failed. This is a bug in it.');
     if (refusal !== error)
       process.stderr.write(`model-simulator: ${error instanceof Error ? error.stack : String(error)}\n`);
     entry.status = refusal.status;
-    close(simulation, entry, error instanceof InjectedError ? 'fault' : 'refused');
+    closeEntry(simulation, entry, error instanceof InjectedError ? 'fault' : 'refused');
     refuse(connection, id, refusal);
   }
 }
@@ -118,36 +119,6 @@ function refuse(connection: ClientConnection, id: string, refusal: ApiError): vo
   });
 }
 
-function openEntry(
-  simulation: Simulation,
-  id: string,
-  received: { request: IncomingMessage; text: string },
-): LogEntry {
-  const { request, text } = received;
-  const entry: LogEntry = {
-    id,
-    at: new Date().toISOString(),
-    model: '',
-    stream: false,
-    headers: request.headers,
-    body: text,
-    bodyBytes: Number(request.headers['content-length'] ?? Buffer.byteLength(text)),
-    outcome: 'pending',
-    status: 0,
-    promptTokens: 0,
-    cachedTokens: 0,
-    completionTokens: 0,
-  };
-  simulation.log.add(entry);
-  return entry;
-}
-
-function close(simulation: Simulation, entry: LogEntry, outcome: Exclude<Outcome, 'pending'>): void {
-  if (entry.outcome !== 'pending') return;
-  entry.outcome = outcome;
-  simulation.counts[outcome]++;
-}
-
 function logCancellation(simulation: Simulation, entry: LogEntry, progress: Progress): void {
   if (simulation.isStopping) return;
   // The client may leave after the last write but before all bytes are sent.
@@ -155,7 +126,7 @@ function logCancellation(simulation: Simulation, entry: LogEntry, progress: Prog
     simulation.counts.served--;
     entry.outcome = 'pending';
   }
-  close(simulation, entry, 'cancelled');
+  closeEntry(simulation, entry, 'cancelled');
   simulation.log.addCancellation({
     id: entry.id,
     model: entry.model,

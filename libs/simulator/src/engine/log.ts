@@ -9,7 +9,7 @@ export interface Cancellation {
   readonly model: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Tokens written to the client or, without a stream, decoded for it. */
+  /** Tokens, or pieces of speech, written to the client or, without a stream, decoded for it. */
   readonly tokensDelivered: number;
   readonly stream: boolean;
   readonly phase: Phase;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SPEECH_FORMATS } from '../../catalog/audio-models.js';
 import { Capabilities, MODEL_TYPES } from '../../catalog/catalog.js';
 
 const Price = z.object({ usd: z.number(), diem: z.number() });
@@ -85,7 +86,7 @@ export const TextModelView = z.object({
 
 export const OtherModelView = z.object({
   ...model,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'tts']),
   model_spec: OtherModelSpec,
 });
 
@@ -101,7 +102,28 @@ export const EmbeddingModelView = z.object({
   }),
 });
 
-export const ModelView = z.discriminatedUnion('type', [TextModelView, EmbeddingModelView, OtherModelView]);
+export const SpeechModelView = z.object({
+  ...model,
+  type: z.literal('tts'),
+  model_spec: z.object({
+    ...spec,
+    voices: z.array(z.string()),
+    default_voice: z.string(),
+    supported_formats: z.array(z.enum(SPEECH_FORMATS)),
+    default_format: z.enum(SPEECH_FORMATS),
+    supports_custom_voice_id: z
+      .boolean()
+      .describe('Whether requests may name other voices, which only the model knows.'),
+    pricing: z.object({ input: Price }).describe('Per million characters.'),
+  }),
+});
+
+export const ModelView = z.discriminatedUnion('type', [
+  TextModelView,
+  EmbeddingModelView,
+  SpeechModelView,
+  OtherModelView,
+]);
 
 const ListType = z.enum([...MODEL_TYPES, 'all', 'code']);
 
@@ -128,5 +150,6 @@ export type ModelQuery = z.infer<typeof ModelQuery>;
 export type ModelView = z.infer<typeof ModelView>;
 export type TextModelView = z.infer<typeof TextModelView>;
 export type EmbeddingModelView = z.infer<typeof EmbeddingModelView>;
+export type SpeechModelView = z.infer<typeof SpeechModelView>;
 export type OtherModelView = z.infer<typeof OtherModelView>;
 export type PricingView = z.infer<typeof PricingView>;

@@ -22,6 +22,7 @@ export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 export const TAGS = {
   Chat: 'Chat completions, whole or streamed.',
   Embeddings: 'Texts as vectors.',
+  Audio: 'Speech from texts.',
   Models: 'The available models, their prices and capabilities.',
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
@@ -78,8 +79,8 @@ export interface RouteDefinition {
   /** The most bytes of a body, as sent and as decoded; default: 64 KiB. */
   readonly bodyLimitBytes?: number;
   readonly reply: z.ZodType;
-  /** The content type of a reply that is not JSON. */
-  readonly replyType?: string;
+  /** The content type of a reply that is not JSON, or all that it may have. */
+  readonly replyType?: string | readonly string[];
   /** Whether the reply is plain text if the body requests that. */
   readonly plainText?: true;
   /** Whether the reply is CSV if `Accept` prefers that. */

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { SPEECH_MEDIA_TYPES } from '../../catalog/audio-models.js';
+import type { RouteDefinition } from '../route/route-definition.js';
+import { SpeechRequest } from './speech.js';
+
+export const audioRoutes = {
+  speech: {
+    method: 'POST',
+    path: '/api/v1/audio/speech',
+    operationId: 'createSpeech',
+    tag: 'Audio',
+    summary: 'Speaks a text',
+    description: `Accepts the parameters of OpenAI's speech, except \`stream_format: "sse"\`; further fields are passed to the model. The
+response is the whole file, or with \`streaming: true\` the bytes as they are made. A request is charged by the characters of \`input\`:
+when the file is complete, or when the client disconnects after the first bytes of a streamed one. If the model fails, the
+request costs nothing, and a streamed response that has begun is cut off.`,
+    access: 'key-or-wallet',
+    status: 200,
+    admitted: true,
+    body: SpeechRequest,
+    bodyLimitBytes: 35_000_000,
+    reply: z.unknown(),
+    replyType: Object.values(SPEECH_MEDIA_TYPES),
+    headers: ['model', 'limits', 'balances'],
+    refusals: [
+      'INVALID_JSON',
+      'INVALID_REQUEST',
+      'TOO_MANY_TOKENS',
+      'PRO_ONLY_MODEL',
+      'INSUFFICIENT_BALANCE',
+      'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+      'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+      'UNAUTHORIZED',
+      'MODEL_NOT_FOUND',
+      'MODEL_RETIRED',
+      'PAYLOAD_TOO_LARGE',
+      'INVALID_CONTENT_TYPE',
+      'RATE_LIMIT_EXCEEDED',
+      'INFERENCE_FAILED',
+      'MODEL_OFFLINE',
+      'MODEL_AT_CAPACITY',
+      'REQUEST_TIMEOUT',
+    ],
+  },
+} as const satisfies Record<string, RouteDefinition>;
