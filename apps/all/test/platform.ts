@@ -53,21 +53,23 @@ const TIERS = {
   S: { standard: { requestsPerMinute: 3, tokensPerMinute: 10_000 } },
 };
 
-/** Types whose models have no member of a text model. */
-const TYPES_APART: ReadonlySet<unknown> = new Set(['embedding', 'tts']);
-
 /** A catalogue whose backend is the simulator. */
 export function catalogText(
   simulator: Simulator,
-  { models = [], housePrompts, web }: Pick<PlatformOptions, 'models' | 'housePrompts' | 'web'> = {},
+  {
+    models = [],
+    housePrompts,
+    web,
+    otherLimits,
+  }: Pick<PlatformOptions, 'models' | 'housePrompts' | 'web' | 'otherLimits'> = {},
 ): string {
   const backends = [{ url: `${simulator.url}/v1`, model: 'test-model', maxInFlight: 10_000 }];
   const offered = [TEST_MODEL, ...models].map((model) => ({
     backends,
-    ...('type' in model && TYPES_APART.has(model.type) ? {} : TEST_MODEL),
+    ...('type' in model && model.type !== 'text' ? {} : TEST_MODEL),
     ...model,
   }));
-  return stringify({ models: offered, tiers: TIERS, housePrompts, ...web });
+  return stringify({ models: offered, tiers: TIERS, otherLimits, housePrompts, ...web });
 }
 
 export interface PlatformOptions {
@@ -78,6 +80,8 @@ export interface PlatformOptions {
   readonly housePrompts?: readonly string[];
   /** The catalogue's members for web search. Default: no search. */
   readonly web?: { readonly search?: object; readonly extras?: object };
+  /** The limits of models of other types. Default: none. */
+  readonly otherLimits?: object;
   /** The available characters. Default: none. */
   readonly characters?: readonly object[];
   /** Set for tests of the very first start; others get a database with existing tables. */

@@ -7,6 +7,7 @@ import {
   type CatalogMusicModel,
   type CatalogVideoModel,
   type CatalogSpeechModel,
+  type CatalogImageModel,
   type Extra,
   type Limit,
   type OtherLimit,
@@ -55,6 +56,7 @@ export class Catalog {
   private videoModels = new NamedModels<CatalogVideoModel>([]);
   private musicModels = new NamedModels<CatalogMusicModel>([]);
   private speechModels = new NamedModels<SpeechModel>([]);
+  private imageModels = new NamedModels<CatalogImageModel>([]);
   private all: readonly CatalogEntry[] = [];
   private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
   private tiers: TierTable = {};
@@ -91,6 +93,7 @@ export class Catalog {
         model.type === 'tts' ? [{ ...model, inputNano: usdToNano(model.pricing.input) }] : [],
       ),
     );
+    this.imageModels = new NamedModels(file.models.filter((model) => model.type === 'image'));
     this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.all = file.models;
     this.tiers = file.tiers;
@@ -107,6 +110,7 @@ export class Catalog {
     return new Map<CatalogEntry['type'], NamedModels<CatalogEntry>>([
       ['text', this.textModels],
       ['embedding', this.embeddingModels],
+      ['image', this.imageModels],
       ['tts', this.speechModels],
       ['video', this.videoModels],
       ['music', this.musicModels],
@@ -131,6 +135,10 @@ export class Catalog {
 
   get music(): NamedModels<CatalogMusicModel> {
     return this.musicModels;
+  }
+
+  get images(): NamedModels<CatalogImageModel> {
+    return this.imageModels;
   }
 
   /** The models of every type. */

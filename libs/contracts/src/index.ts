@@ -26,6 +26,7 @@ export {
   type CatalogMusicModel,
   type CatalogVideoModel,
   type CatalogSpeechModel,
+  CatalogImageModel,
   type OtherModel,
   type PriceTree,
   Pricing,
@@ -35,6 +36,13 @@ export {
   type TokenizerName,
 } from './catalog/catalog.js';
 export { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from './catalog/audio-models.js';
+export {
+  IMAGE_QUALITIES,
+  type ImageQuality,
+  type ImageResolution,
+  type ImageTier,
+  imageUsd,
+} from './catalog/image-models.js';
 export { Scraping, Search, SearchProvider } from './catalog/search.js';
 export {
   type MusicMeasure,
@@ -74,6 +82,14 @@ export {
 } from './http/augment/augment.js';
 export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
+export {
+  type ImageGenerationReply,
+  ImageGenerationRequest,
+  type ImageOutputFormat,
+  type ImageReply,
+  ImageRequest,
+  type ImageStyleList,
+} from './http/images/images.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
 export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
 export { ChatRequest, NOT_INT64, SvcParameters } from './http/chat/chat-request.js';
@@ -127,8 +143,10 @@ export {
   type Completion,
   EmbeddingTexts,
   EmbeddingVectors,
+  ImageOrder,
   type InferenceCall,
   InferenceRouter,
+  MadeImages,
 } from './ports/inference-router.js';
 export { SpokenText } from './ports/speech-call.js';
 export {
@@ -224,6 +242,7 @@ export {
   ModelQuery,
   ModelView,
   type EmbeddingModelView,
+  type ImageModelView,
   type OtherModelView,
   type SpeechModelView,
   type PricingView,

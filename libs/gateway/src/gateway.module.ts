@@ -56,6 +56,8 @@ import { Tokenizers } from './tokens/tokenizers.js';
 import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
+import { ImageMaker } from './images/image-maker.js';
+import { ImagesController } from './images/images.controller.js';
 import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { SpeechController } from './speech/speech.controller.js';
@@ -99,6 +101,7 @@ const CONTROLLERS = [
   AugmentController,
   EmbeddingsController,
   SpeechController,
+  ImagesController,
 ];
 
 /**
@@ -142,6 +145,7 @@ export class GatewayModule {
         KeyListStore,
         KeyStore,
         KeyUses,
+        ImageMaker,
         Inference,
         LimitGate,
         LimitReports,

@@ -7,8 +7,19 @@ export interface ImageJob {
   readonly bytesLimit: number;
   readonly pixelLimit: number;
   readonly timeoutMs: number;
+  /** Makes a new file of the image. */
+  readonly output?: ImageOutput;
   /** For WebAssembly, whose memory V8's limits do not cover. */
   readonly memoryLimitBytes: number;
+}
+
+/** The file to make of an image. It has no metadata but the given. */
+export interface ImageOutput {
+  readonly format: 'png' | 'jpeg' | 'webp';
+  /** Of `jpeg` and `webp`, in percent. */
+  readonly quality: number;
+  /** The tags of its first EXIF directory, by name. */
+  readonly exif?: Readonly<Record<string, string>>;
 }
 
 /** An image with its bytes decoded. */
@@ -26,6 +37,8 @@ export interface ImageFacts {
 export interface ReadImage extends ImageFacts {
   /** The image as a plain base64 data URL of its true type; absent if the original already is that. */
   readonly url?: string;
+  /** The new file, if one was requested. */
+  readonly file?: Uint8Array;
 }
 
 /** Called before decoding, with the claimed size. */

@@ -1,11 +1,15 @@
+import assert from 'node:assert/strict';
 import { JobFailed, type JobCaller, ThreadPool } from '@svc/threads';
-import type { ImageJob, ReadImage } from './image-job.js';
+import type { ImageJob, ImageOutput, ReadImage } from './image-job.js';
 import type { ImagesConfig } from './images.config.js';
 
 /**
  * The compiled thread, even if this file runs from its TypeScript source: threads load plain JavaScript only.
  */
 const entry = new URL('../dist/thread.js', import.meta.url);
+
+/** A PNG of 16 megapixels may have 50 MB. */
+const MADE_LIMIT_BYTES = 100_000_000;
 
 /** Why an image can't be passed to a model. */
 export class ImageRejected extends Error {
@@ -22,7 +26,15 @@ export class ImageRejected extends Error {
   }
 }
 
-/** Checks images, in threads of this process, so that they need not be sent elsewhere. */
+/** An image file that this process made. */
+export interface ConvertedImage {
+  readonly bytes: Uint8Array;
+  /** In pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Checks and converts images, in threads of this process, so that they need not be sent elsewhere. */
 export class Images {
   readonly #pool: ThreadPool<ImageJob, ReadImage>;
   #native: Promise<unknown> | undefined;
@@ -42,10 +54,30 @@ export class Images {
    * decoded in the thread, never here. Throws ImageRejected. Has its own deadline; an abort of the signal
    * ends it at once.
    */
-  async read(image: string | Uint8Array, caller: JobCaller): Promise<ReadImage> {
+  read(image: string | Uint8Array, caller: JobCaller): Promise<ReadImage> {
+    return this.run(typeof image === 'string' ? { url: image } : { bytes: image }, caller);
+  }
+
+  /**
+   * The same, and makes a new file of an image in base64. Also throws ImageRejected for a picture that shows
+   * nothing: all of it is black or transparent.
+   */
+  async convert(base64: string, output: ImageOutput, caller: JobCaller): Promise<ConvertedImage> {
+    const { file, width, height } = await this.run(
+      { url: `data:;base64,${base64}`, output, bytesLimit: MADE_LIMIT_BYTES },
+      caller,
+    );
+    assert(file, 'the thread makes a file');
+    return { bytes: file, width, height };
+  }
+
+  private async run(
+    image: Pick<ImageJob, 'url' | 'bytes' | 'output'> & { readonly bytesLimit?: number },
+    caller: JobCaller,
+  ): Promise<ReadImage> {
     const job: ImageJob = {
-      ...(typeof image === 'string' ? { url: image } : { bytes: image }),
       bytesLimit: this.config.IMAGES_LIMIT_BYTES,
+      ...image,
       pixelLimit: this.config.IMAGES_LIMIT_PIXELS,
       timeoutMs: this.config.IMAGES_TIMEOUT_MS,
       memoryLimitBytes: this.config.IMAGES_THREAD_BUFFERS_MB * 1_048_576,

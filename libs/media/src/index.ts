@@ -1,6 +1,6 @@
 export { base64Bytes, dataUrl, dataUrlBytes, dataUrlHead, type DataUrlHead } from './data-url.js';
 export { imageFormat } from './image-format.js';
-export type { ReadImage } from './image-job.js';
+export type { ImageOutput, ReadImage } from './image-job.js';
 export { type ImagesConfig, imagesConfig } from './images.config.js';
 export { ImagesModule } from './images.module.js';
-export { ImageRejected, Images } from './images.js';
+export { type ConvertedImage, ImageRejected, Images } from './images.js';

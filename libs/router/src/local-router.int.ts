@@ -4,6 +4,7 @@ import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BackendRequest, type Reply, TestBackend, saying } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
+import { imageConformance } from '../test/images.conformance.js';
 import { speechConformance } from '../test/speech.conformance.js';
 import { catalogFile, catalogOf, eventually, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
@@ -15,6 +16,7 @@ routerConformance('LocalRouter behind a wire', (catalog) => {
   return Promise.resolve({ router: new SerialisedRouter(router), stop });
 });
 
+imageConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 speechConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 
 describe('the slots of a backend', () => {

@@ -5,8 +5,10 @@ import {
   type Completion,
   EmbeddingTexts,
   type EmbeddingVectors,
+  ImageOrder,
   type InferenceCall,
   InferenceRouter,
+  type MadeImages,
   Problem,
   SPEECH_MEDIA_TYPES,
   SpokenText,
@@ -28,6 +30,7 @@ import type { RouterConfig } from './router.config.js';
 import { readCallBody } from './backends/call-body.js';
 import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embedding-batches.js';
 import { firstAudio } from './backends/first-audio.js';
+import { fetchedImages } from './backends/backend-images.js';
 import { BackendError } from './dialects/backend-error.js';
 
 /** Limits for reading an error body; enough for any message. */
@@ -95,6 +98,8 @@ export class LocalRouter extends InferenceRouter {
         return this.embeddings(call, signal);
       case 'speech':
         return Promise.reject(unavailable(`a call of kind ${kind} is streamed`));
+      case 'image':
+        return this.images(call, signal);
     }
   }
 
@@ -109,6 +114,7 @@ export class LocalRouter extends InferenceRouter {
       case 'speech':
         return this.speech(call, signal);
       case 'embeddings':
+      case 'image':
         return Promise.reject(unavailable(`a call of kind ${kind} is not streamed`));
     }
   }
@@ -174,6 +180,22 @@ export class LocalRouter extends InferenceRouter {
     return { ...answeringOf(parts), body: JSON.stringify(joined(parts)) };
   }
 
+  private async images(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+    const order = readCallBody(ImageOrder, call.body);
+    const { ROUTER_IMAGE_TIMEOUT_MS: limitMs, ROUTER_IMAGE_LIMIT_BYTES: limitBytes } = this.settings;
+    return this.firstThatAnswers(call, signal, {
+      deadlineMs: limitMs,
+      pauseMs: limitMs,
+      isStream: false,
+      body: ({ backend, dialect }) => dialect.imageBody(backend.model, order),
+      take: async (exchange, live) => {
+        const found = live.dialect.readImages(await exchange.text(limitBytes)).slice(0, order.count);
+        const fetched = fetchedImages(found, { agent: this.pool.agent, live, signal, limitBytes });
+        return { body: JSON.stringify({ images: await fetched } satisfies MadeImages) };
+      },
+    });
+  }
+
   /** The mode for responses that are not streamed. */
   private get whole(): Pick<Mode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
     const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs } = this.settings;
@@ -221,7 +243,7 @@ export class LocalRouter extends InferenceRouter {
         router.attempts.add(1, call.model, live.name, 'answered');
         return { backend: live.name, retries, ...part };
       } catch (error) {
-        const sent = { body: call.body, secrets: this.secretsOf(live, call) };
+        const sent = { kind: call.kind, body: call.body, secrets: this.secretsOf(live, call) };
         refusal = refusalOf(error, sent);
         if (error instanceof BackendError) this.report(error, sent, { live, call });
         router.attempts.add(1, call.model, live.name, outcomeOf(refusal, signal));

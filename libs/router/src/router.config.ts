@@ -13,6 +13,10 @@ const bounds = {
   ROUTER_COMPLETE_TIMEOUT_MS: durationMs
     .default(300_000)
     .describe('How long a response that is not streamed may take'),
+  ROUTER_IMAGE_TIMEOUT_MS: durationMs.default(600_000).describe('How long a backend may take to make images'),
+  ROUTER_IMAGE_LIMIT_BYTES: whole(1_024, 1_073_741_824)
+    .default(134_217_728)
+    .describe('The maximum size of a response with images, in base64'),
   ROUTER_RESPONSE_LIMIT_BYTES: whole(1_024, 1_073_741_824)
     .default(16_777_216)
     .describe('The maximum size of a response that is not streamed'),

@@ -6,6 +6,7 @@ import { isObject } from './request/chat-request.js';
 import { overridesOfJson } from './request/overrides.js';
 import { addEmbeddingRoutes } from './embeddings/serve-embeddings.js';
 import { addSpeechRoutes } from './speech/serve-speech.js';
+import { addImageRoutes } from './images/serve-images.js';
 import { addSearchRoutes } from './search/serve-search.js';
 import type { Simulation } from './engine/simulation.js';
 
@@ -48,6 +49,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   addOwnRoutes(app, simulation);
   addEmbeddingRoutes(app, () => simulation.takeDefaults());
   addSpeechRoutes(app, simulation);
+  addImageRoutes(app, () => simulation.takeDefaults());
   addSearchRoutes(app);
   return app;
 }

@@ -16,7 +16,10 @@ beforeAll(async () => {
         id: 'painter',
         type: 'image',
         traits: ['fastest'],
-        pricing: { generation: 0.01, upscale: { '2x': 0.02 } },
+        name: 'Painter',
+        tier: 'XS',
+        constraints: { resolutions: ['1K', '2K'], qualities: ['low', 'high'], aspectRatios: ['1:1', '16:9'] },
+        pricing: { generation: 0.01, quality: { '2K': { high: 0.05 } } },
       },
       { id: 'coder', capabilities: { optimizedForCode: true }, traits: ['default_code'] },
       {
@@ -119,11 +122,23 @@ describe('200', () => {
     });
   });
 
-  it('returns the catalogue entry of a model of another type', async () => {
+  it('returns the choices and prices of an image model', async () => {
     expect(await get('/models/painter')).toMatchObject({
       type: 'image',
       model_spec: {
-        pricing: { generation: { usd: 0.01, diem: 0.01 }, upscale: { '2x': { usd: 0.02, diem: 0.02 } } },
+        supportsStyleReferences: false,
+        constraints: {
+          promptCharacterLimit: 7_500,
+          steps: { default: 0, max: 0 },
+          widthHeightDivisor: 8,
+          aspectRatios: ['1:1', '16:9'],
+          resolutions: ['1K', '2K'],
+          qualities: ['low', 'high'],
+        },
+        pricing: {
+          generation: { usd: 0.01, diem: 0.01 },
+          quality: { '2K': { high: { usd: 0.05, diem: 0.05 } } },
+        },
       },
     });
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SPEECH_FORMATS, checkSpeechMembers, speechMembers } from './audio-models.js';
+import { checkImageModel, imageFields } from './image-models.js';
 import { Scraping, Search } from './search.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
@@ -24,10 +25,11 @@ export const Backend = z
     /** The model's name at the backend. */
     model: z.string().min(1),
     /**
-     * The API that it has. `kokoro` is Kokoro-FastAPI; `simulator` is the model simulator, without a URL the
-     * one of this process.
+     * The API that it has. `kokoro` is Kokoro-FastAPI; `sdapi` is the API of the Stable Diffusion web UI,
+     * which stable-diffusion.cpp, Forge and SD.Next have as well, at a URL without a path; `simulator` is the
+     * model simulator, without a URL the one of this process.
      */
-    kind: z.enum(['openai', 'kokoro', 'simulator']).default('openai'),
+    kind: z.enum(['openai', 'kokoro', 'sdapi', 'simulator']).default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
     /** The most texts in one embeddings call. Default: that of Text Embeddings Inference. */
@@ -263,10 +265,15 @@ export const CatalogSpeechModel = z
   .strictObject({ ...offer, ...speechMembers })
   .superRefine(checkSpeechMembers);
 
+/** A model that makes images from texts. */
+export const CatalogImageModel = z
+  .strictObject({ ...offer, ...imageFields })
+  .superRefine((model, context) => checkImageModel(model, context));
+
 /** A model of any other type. It is listed, with the fields of its type published unchanged. */
 export const OtherModel = z.strictObject({
   ...offer,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'tts', 'video', 'music']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'video', 'music']),
   contextTokens: PositiveCount.optional(),
   maxCompletionTokens: PositiveCount.optional(),
   pricing: PriceTree.optional(),
@@ -281,6 +288,7 @@ export const CatalogEntry = z.preprocess(
     CatalogModel,
     CatalogEmbeddingModel,
     CatalogSpeechModel,
+    CatalogImageModel,
     CatalogVideoModel,
     CatalogMusicModel,
     OtherModel,
@@ -358,6 +366,7 @@ export type CatalogEmbeddingModel = z.infer<typeof CatalogEmbeddingModel>;
 export type CatalogVideoModel = z.infer<typeof CatalogVideoModel>;
 export type CatalogMusicModel = z.infer<typeof CatalogMusicModel>;
 export type CatalogSpeechModel = z.infer<typeof CatalogSpeechModel>;
+export type CatalogImageModel = z.infer<typeof CatalogImageModel>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;

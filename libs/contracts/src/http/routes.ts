@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { augmentRoutes } from './augment/augment-routes.js';
 import { audioRoutes } from './audio/audio-routes.js';
 import { embeddingRoutes } from './embeddings/embedding-routes.js';
+import { imageRoutes } from './images/image-routes.js';
 import { billingRoutes } from './billing/billing-routes.js';
 import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters/characters.js';
 import { ChatCompletionChunk } from './chat/chat-chunk.js';
@@ -206,6 +207,7 @@ export const routes = {
   ...publicRoutes,
   ...embeddingRoutes,
   ...audioRoutes,
+  ...imageRoutes,
   ...augmentRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,

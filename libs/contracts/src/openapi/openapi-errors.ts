@@ -9,7 +9,9 @@ const ErrorView = z.object({
   message: z.string(),
   type: z.enum(KINDS),
   param: z.string().nullable().describe('The invalid field of the request.'),
-  code: z.string().describe('`code`, or `context_length_exceeded` for `TOO_MANY_TOKENS`.'),
+  code: z
+    .string()
+    .describe('`code`, or the one of OpenAI: `context_length_exceeded`, `content_policy_violation`.'),
   retry_after: z
     .number()
     .optional()
@@ -52,6 +54,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   410: 'No longer available.',
   413: 'The body is too large.',
   415: 'The content type or the encoding of the body is not supported.',
+  422: 'The request was refused because of its content. It was not charged.',
   431: 'The headers of the request are too large.',
   429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` show when to retry.',
   500: 'The request failed because of an error in the service. Retry with exponential backoff.',

@@ -58,7 +58,7 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'Streams and files must be requested again each time.',
   ),
   'X-Accel-Buffering': row('stream', 'no', 'Keeps proxies from buffering a stream.'),
-  'X-Content-Type-Options': row('file', 'nosniff', 'Browsers must not guess another type.'),
+  'X-Content-Type-Options': row(['file', 'content'], 'nosniff', 'Browsers must not guess another type.'),
   'Access-Control-Allow-Origin': row(
     'origin',
     '*',
@@ -99,6 +99,13 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'llama-3.2-3b',
     'The model to use in place of a deprecated one.',
   ),
+  'x-svc-is-blurred': row('content', 'false', 'Whether a picture was blurred. Always `false`.'),
+  'x-svc-is-content-violation': row(
+    'content',
+    'false',
+    'Whether a picture violates a policy. Always `false`.',
+  ),
+  'x-svc-is-adult-model-content-violation': row('content', 'false', 'The same for adult models.'),
   'x-ratelimit-limit-requests': row('limits', 500, 'Requests per window.'),
   'x-ratelimit-remaining-requests': row('limits', 499, 'Requests left in this window.'),
   'x-ratelimit-reset-requests': row(
@@ -132,7 +139,7 @@ const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
 };
 
 /** Groups that only successful responses have. */
-const OF_SUCCESS: ReadonlySet<When> = new Set(['encoding', 'pagination', 'cursor', 'csv']);
+const OF_SUCCESS: ReadonlySet<When> = new Set(['encoding', 'pagination', 'cursor', 'csv', 'content']);
 
 /** The names of the headers that a response with this status may have. */
 export function headersOf(route: RouteDefinition, status: number): string[] {

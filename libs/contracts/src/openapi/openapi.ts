@@ -201,7 +201,7 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<st
 }
 
 function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
-  const { reply, replyType, csv, plainText, event, operationId } = route;
+  const { reply, replyType, csv, plainText, fileTypes, event, operationId } = route;
   const examples = EXAMPLES[operationId];
   if (replyType !== undefined) {
     const types = typeof replyType === 'string' ? [replyType] : replyType;
@@ -211,6 +211,10 @@ function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObje
   if (plainText) {
     const schema = { type: 'string', description: 'Only the text.' };
     return { ...whole, 'text/plain': { schema } };
+  }
+  if (fileTypes) {
+    const schema = { type: 'string', format: 'binary' };
+    return { ...whole, ...Object.fromEntries(fileTypes.map((type) => [type, { schema }])) };
   }
   if (csv) {
     const example = examples?.csv;

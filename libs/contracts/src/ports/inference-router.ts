@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The kinds of model calls. */
-export const CALL_KINDS = ['chat', 'embeddings', 'speech'] as const;
+export const CALL_KINDS = ['chat', 'embeddings', 'speech', 'image'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** The body of an embeddings call. */
@@ -26,6 +26,37 @@ export const EmbeddingVectors = z.object({
 });
 export type EmbeddingVectors = z.infer<typeof EmbeddingVectors>;
 
+const Pixels = z.int().positive();
+
+/** The body of an image call. */
+export const ImageOrder = z.object({
+  prompt: z.string().min(1),
+  negativePrompt: z.string().optional(),
+  /** How many images. */
+  count: z.int().positive(),
+  width: Pixels,
+  height: Pixels,
+  quality: z.string().optional(),
+  steps: z.int().positive().optional(),
+  /** How closely the image follows the prompt. */
+  guidance: z.number().optional(),
+  /** Of the first image. */
+  seed: z.int().optional(),
+  /** Further members for backends whose API has room for them. Those above take precedence. */
+  others: z.record(z.string(), z.unknown()),
+});
+export type ImageOrder = z.infer<typeof ImageOrder>;
+
+/** The body of an image completion. */
+export const MadeImages = z.object({
+  /**
+   * Image files in base64, at least one and at most as many as ordered. Their first bytes are those of an
+   * image; nothing else is known of them.
+   */
+  images: z.array(z.string()).min(1),
+});
+export type MadeImages = z.infer<typeof MadeImages>;
+
 export interface InferenceCall {
   /** Default: chat. */
   readonly kind?: CallKind;
@@ -37,7 +68,8 @@ export interface InferenceCall {
   /**
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
-   * `EmbeddingTexts`, for speech that of `SpokenText`, which the router translates.
+   * `EmbeddingTexts`, for speech that of `SpokenText`, for images that of `ImageOrder`, which the router
+   * translates.
    */
   readonly body: readonly Uint8Array[];
   /** Requests with the same key prefer the same backend. */
@@ -52,7 +84,10 @@ export interface Answering {
   readonly contentType?: string;
 }
 
-/** A complete response: for chat as the backend wrote it, for embeddings the JSON of `EmbeddingVectors`. */
+/**
+ * A complete response: for chat as the backend wrote it, for embeddings the JSON of `EmbeddingVectors`, for
+ * images that of `MadeImages`.
+ */
 export interface Completion extends Answering {
   readonly body: string;
 }

@@ -165,6 +165,10 @@ export const PROBLEMS = {
     'invalid_request_error',
     'The content-encoding of the request must be gzip, br, zstd or identity.',
   ),
+  CONTENT_POLICY_VIOLATION: {
+    ...row(422, 'invalid_request_error', 'Your input was blocked by content moderation.'),
+    openaiCode: 'content_policy_violation',
+  },
   TOO_MUCH_AT_ONCE: row(
     429,
     'rate_limit_error',

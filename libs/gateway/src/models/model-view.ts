@@ -3,11 +3,13 @@ import type {
   CatalogModel,
   ModelView,
   CatalogEmbeddingModel,
+  CatalogImageModel,
   CatalogMusicModel,
   CatalogVideoModel,
   EmbeddingModelView,
   CatalogSpeechModel,
   SpeechModelView,
+  ImageModelView,
   OtherModel,
   OtherModelView,
   PriceTree,
@@ -20,6 +22,7 @@ export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'text') return textModelView(entry);
   if (entry.type === 'embedding') return embeddingModelView(entry);
   if (entry.type === 'tts') return speechModelView(entry);
+  if (entry.type === 'image') return imageModelView(entry);
   if (entry.type === 'video') return videoModelView(entry);
   return entry.type === 'music' ? musicModelView(entry) : otherModelView(entry);
 }
@@ -54,6 +57,27 @@ function embeddingModelView(model: CatalogEmbeddingModel): EmbeddingModelView {
         input: price(pricing.input),
         ...(pricing.output !== undefined && { output: price(pricing.output) }),
       },
+    },
+  };
+}
+
+function imageModelView(model: CatalogImageModel): ImageModelView {
+  const { steps, maxSide: _maxSide, maxImages: _maxImages, ...constraints } = model.constraints;
+  const { generation, resolutions, quality } = model.pricing;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      supportsStyleReferences: false,
+      supportsWebSearch: false,
+      supportsOptimizePromptThinking: false,
+      constraints: { ...constraints, steps: steps ?? { default: 0, max: 0 } },
+      pricing: priceTreeView({
+        ...(generation !== undefined && { generation }),
+        ...(resolutions && { resolutions }),
+        ...(quality && { quality }),
+      }),
     },
   };
 }

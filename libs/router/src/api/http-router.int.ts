@@ -7,6 +7,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, saying, silent } from '../../test/backend.js';
 import { type StartRouter, routerConformance } from '../../test/inference-router.conformance.js';
+import { imageConformance } from '../../test/images.conformance.js';
 import { speechConformance } from '../../test/speech.conformance.js';
 import { catalogOf, deadUrl, eventually, quickSettings } from '../../test/routing.js';
 import { RouterApiModule } from '../router-api.module.js';
@@ -47,6 +48,7 @@ const start: StartRouter = async (catalog) => {
 };
 
 routerConformance('HttpRouter', start);
+imageConformance('HttpRouter', start);
 speechConformance('HttpRouter', start);
 
 describe('a router in another process', () => {

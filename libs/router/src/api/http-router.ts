@@ -1,5 +1,6 @@
 import {
   type Answering,
+  type CallKind,
   type ChunkStream,
   type Completion,
   type InferenceCall,
@@ -49,12 +50,10 @@ export class HttpRouter extends InferenceRouter {
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = this.settings;
+    const { limitMs, limitBytes } = this.completionLimits(call.kind);
     const times = { deadlineMs: limitMs + MARGIN_MS, pauseMs: limitMs + MARGIN_MS };
-    // The router limits each batch of embeddings, and a call may have many.
-    const bytes = call.kind === 'embeddings' ? EMBEDDINGS_LIMIT_BYTES : limitBytes;
     return this.ask({ call, stream: false, signal }, times, async (exchange) => ({
-      body: await exchange.text(bytes),
+      body: await exchange.text(limitBytes),
     }));
   }
 
@@ -73,6 +72,21 @@ export class HttpRouter extends InferenceRouter {
 
   close(): Promise<void> {
     return this.client.close();
+  }
+
+  private completionLimits(kind: CallKind = 'chat'): { limitMs: number; limitBytes: number } {
+    const { settings } = this;
+    const limitMs = settings.ROUTER_COMPLETE_TIMEOUT_MS;
+    switch (kind) {
+      case 'chat':
+      case 'speech':
+        return { limitMs, limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES };
+      case 'embeddings':
+        // The router limits each batch, and a call may have many.
+        return { limitMs, limitBytes: EMBEDDINGS_LIMIT_BYTES };
+      case 'image':
+        return { limitMs: settings.ROUTER_IMAGE_TIMEOUT_MS, limitBytes: settings.ROUTER_IMAGE_LIMIT_BYTES };
+    }
   }
 
   private async ask<Part>(
@@ -97,7 +111,7 @@ export class HttpRouter extends InferenceRouter {
       });
     } catch (error) {
       if (error instanceof Problem) throw error;
-      const sent = { body: asked.call.body, secrets: [] };
+      const sent = { kind: asked.call.kind, body: asked.call.body, secrets: [] };
       throw refusalOf(error instanceof NeighbourAway ? error.cause : error, sent).problem;
     }
   }

@@ -1,4 +1,4 @@
-import { ChatRequest, Problem } from '@svc/contracts';
+import { type CallKind, ChatRequest, Problem } from '@svc/contracts';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
 import type { RestScope } from './backend-rest.js';
 import { BackendError } from '../dialects/backend-error.js';
@@ -15,6 +15,8 @@ export interface Refusal {
 
 /** A request as sent to a backend. */
 export interface SentRequest {
+  /** Default: chat. */
+  readonly kind?: CallKind | undefined;
   readonly body: readonly Uint8Array[];
   /** What clients must not see even if the backend repeats it: its host, its key. */
   readonly secrets: readonly string[];
@@ -50,6 +52,8 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
   }
   if (refusal.isOverContext && status < 500)
     return callers(new Problem('TOO_MANY_TOKENS', { ...MESSAGES, cause }));
+  if (sent.kind === 'image' && refusal.isPolicy && status < 500)
+    return callers(new Problem('CONTENT_POLICY_VIOLATION', { cause }));
   if (status === 413) return callers(new Problem('PAYLOAD_TOO_LARGE', { cause }));
   if ((REJECTIONS.has(status) && !refusal.isMisconfigured) || refusal.isInvalid)
     return callers(new Problem('INVALID_REQUEST', { ...rejection(refusal, sent), cause }));

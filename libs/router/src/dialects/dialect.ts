@@ -1,4 +1,11 @@
-import type { Backend, CallKind, EmbeddingTexts, EmbeddingVectors, SpokenText } from '@svc/contracts';
+import type {
+  Backend,
+  CallKind,
+  EmbeddingTexts,
+  EmbeddingVectors,
+  ImageOrder,
+  SpokenText,
+} from '@svc/contracts';
 import type { Exchange } from '@svc/runtime';
 
 /** The data of a call that goes into a backend's headers. */
@@ -7,6 +14,9 @@ interface CallHead {
   /** The operator's key for the backend. */
   readonly key: string | undefined;
 }
+
+/** An image in a response: a file in base64, or its URL. */
+export type BackendImage = { readonly base64: string } | { readonly url: string };
 
 /** How to call one kind of backend and read its responses. Readers throw `BackendError` or an `Error`. */
 export interface Dialect {
@@ -24,4 +34,7 @@ export interface Dialect {
   readEmbeddings(body: string, texts: EmbeddingTexts): EmbeddingVectors;
   /** The audio of its response is checked in the same way for all dialects. */
   speechBody(backend: Backend, text: SpokenText): Uint8Array[];
+  imageBody(model: string, order: ImageOrder): Uint8Array[];
+  /** The images of a response, at least one. */
+  readImages(body: string): BackendImage[];
 }

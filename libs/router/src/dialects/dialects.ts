@@ -2,6 +2,7 @@ import type { Backend } from '@svc/contracts';
 import type { Dialect } from './dialect.js';
 import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
+import { sdapi } from './sdapi.js';
 
 export function dialectOf({ kind }: Backend): Dialect {
   switch (kind) {
@@ -10,5 +11,7 @@ export function dialectOf({ kind }: Backend): Dialect {
       return openai;
     case 'kokoro':
       return kokoro;
+    case 'sdapi':
+      return sdapi;
   }
 }

@@ -8,6 +8,8 @@ export interface ErrorTold {
   readonly isOverContext: boolean;
   /** Whether a server that responds with 500 to everything reports that it can't read the request. */
   readonly isInvalid: boolean;
+  /** Whether the content of the request violates a policy of the backend. */
+  readonly isPolicy: boolean;
   /** Whether the backend doesn't have the model, or rejects its key, whatever the status. */
   readonly isMisconfigured: boolean;
 }
@@ -26,6 +28,9 @@ const MISCONFIGURED = /invalid_api_key|model_not_found|invalid_model|no_db_conne
 
 /** The same in LiteLLM's words, with 400. */
 const MISCONFIGURED_WORDS = /Invalid model name passed in/;
+
+/** Codes and types of content that violates a policy: OpenAI's, Azure's. */
+const POLICY = /content_policy|content_filter|moderation|responsible_?ai|safety_violation/i;
 
 /** FastAPI's text for an invalid request; llama-cpp-python's server sends it as the message of a 500. */
 const VALIDATION =
@@ -61,6 +66,7 @@ export function readError(body: string): ErrorTold {
     field: fieldOf(error['param']) ?? fieldAt(fault) ?? invalid?.[1],
     isOverContext: OVER_CONTEXT.test(names) || OVER_CONTEXT_WORDS.test(message ?? ''),
     isInvalid: invalid !== null,
+    isPolicy: POLICY.test(names),
     isMisconfigured: MISCONFIGURED.test(names) || MISCONFIGURED_WORDS.test(message ?? ''),
   };
 }
@@ -72,7 +78,14 @@ const reasonOf = (fault: unknown): string | undefined => (isObject(fault) ? text
 function plainError(body: string): ErrorTold {
   const message = /^\s*[^\s<{["]/.test(body) ? textIn(body) : undefined;
   const isOverContext = OVER_CONTEXT_WORDS.test(message ?? '');
-  return { message, field: undefined, isOverContext, isInvalid: false, isMisconfigured: false };
+  return {
+    message,
+    field: undefined,
+    isOverContext,
+    isInvalid: false,
+    isPolicy: false,
+    isMisconfigured: false,
+  };
 }
 
 /** The error status inside a response of status 200; `undefined` if it holds no error. */

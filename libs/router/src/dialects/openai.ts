@@ -3,6 +3,7 @@ import { BackendError } from './backend-error.js';
 import type { Dialect } from './dialect.js';
 import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
 import { errorStatus } from './openai-errors.js';
+import { imageBody, readImages } from './openai-images.js';
 import { firstEvent } from './openai-events.js';
 import { speechBody } from './openai-speech.js';
 
@@ -17,7 +18,12 @@ const CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
 /** OpenAI's API as implemented by vLLM, SGLang, llama.cpp, Ollama, LM Studio and the simulator. */
 export const openai: Dialect = {
-  paths: { chat: '/chat/completions', embeddings: '/embeddings', speech: '/audio/speech' },
+  paths: {
+    chat: '/chat/completions',
+    embeddings: '/embeddings',
+    speech: '/audio/speech',
+    image: '/images/generations',
+  },
 
   headers({ requestId, key }) {
     return {
@@ -44,4 +50,6 @@ export const openai: Dialect = {
   embeddingsBody,
   readEmbeddings,
   speechBody,
+  imageBody,
+  readImages,
 };

@@ -131,10 +131,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** The whole body. Throws RangeError if it exceeds the limit. */
-  async text(limitBytes: number): Promise<string> {
+  async bytes(limitBytes: number): Promise<Buffer> {
     const { parts, isWhole } = await this.readUpTo(limitBytes);
     if (!isWhole) throw new RangeError(`the answer has more than ${limitBytes} bytes`);
-    return joined(parts).toString('utf8');
+    return joined(parts);
+  }
+
+  /** The same, as text. */
+  async text(limitBytes: number): Promise<string> {
+    return (await this.bytes(limitBytes)).toString('utf8');
   }
 
   /** At most `limitBytes` from the start of the body; the rest is not read. */

@@ -59,6 +59,12 @@ export const inference = {
     help: 'Implausible token counts of backends, too high or too low for the prompt or the delivered text, which were replaced by own counts.',
     labels: ['gen_ai.request.model', 'svc.backend', 'svc.doubt'],
   }),
+  faultyImages: new Counter({
+    name: 'svc.gateway.faulty_images',
+    unit: '{image}',
+    help: 'Images of backends that were broken or all black. They are neither delivered nor charged.',
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
   streams: new Gauge({
     name: 'svc.gateway.streams',
     unit: '{stream}',

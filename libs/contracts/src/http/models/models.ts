@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SPEECH_FORMATS } from '../../catalog/audio-models.js';
 import { Capabilities, MODEL_TYPES } from '../../catalog/catalog.js';
+import { IMAGE_QUALITIES, IMAGE_RESOLUTIONS } from '../../catalog/image-models.js';
 
 const Price = z.object({ usd: z.number(), diem: z.number() });
 const Rates = { input: Price, output: Price, cache_input: Price.optional(), cache_write: Price.optional() };
@@ -86,7 +87,7 @@ export const TextModelView = z.object({
 
 export const OtherModelView = z.object({
   ...model,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'tts']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts']),
   model_spec: OtherModelSpec,
 });
 
@@ -118,10 +119,52 @@ export const SpeechModelView = z.object({
   }),
 });
 
+const Resolution = z.enum(IMAGE_RESOLUTIONS);
+const Quality = z.enum(IMAGE_QUALITIES);
+
+/** The prices of pictures that depend on their size or quality. */
+const imageTiers = {
+  resolutions: z.partialRecord(Resolution, Price).optional(),
+  quality: z.partialRecord(Resolution, z.partialRecord(Quality, Price)).optional(),
+};
+
+/** What requests for pictures may choose. */
+const imageChoices = {
+  promptCharacterLimit: z.int(),
+  resolutions: z.array(Resolution).optional(),
+  defaultResolution: Resolution.optional(),
+  qualities: z.array(Quality).optional(),
+  defaultQuality: Quality.optional(),
+};
+
+export const ImageModelView = z.object({
+  ...model,
+  type: z.literal('image'),
+  model_spec: z.object({
+    ...spec,
+    supportsStyleReferences: z.boolean(),
+    supportsWebSearch: z.boolean(),
+    supportsOptimizePromptThinking: z.boolean(),
+    constraints: z.object({
+      ...imageChoices,
+      steps: z
+        .object({ default: z.int(), max: z.int() })
+        .describe('Both are 0 if requests cannot choose them.'),
+      widthHeightDivisor: z.int(),
+      aspectRatios: z.array(z.string()).optional(),
+      defaultAspectRatio: z.string().optional(),
+    }),
+    pricing: z
+      .object({ generation: Price.optional(), ...imageTiers })
+      .describe('Per picture. A price by quality wins over one by resolution, and that over `generation`.'),
+  }),
+});
+
 export const ModelView = z.discriminatedUnion('type', [
   TextModelView,
   EmbeddingModelView,
   SpeechModelView,
+  ImageModelView,
   OtherModelView,
 ]);
 
@@ -151,5 +194,6 @@ export type ModelView = z.infer<typeof ModelView>;
 export type TextModelView = z.infer<typeof TextModelView>;
 export type EmbeddingModelView = z.infer<typeof EmbeddingModelView>;
 export type SpeechModelView = z.infer<typeof SpeechModelView>;
+export type ImageModelView = z.infer<typeof ImageModelView>;
 export type OtherModelView = z.infer<typeof OtherModelView>;
 export type PricingView = z.infer<typeof PricingView>;

@@ -23,6 +23,7 @@ export const TAGS = {
   Chat: 'Chat completions, whole or streamed.',
   Embeddings: 'Texts as vectors.',
   Audio: 'Speech from texts.',
+  Image: 'Pictures made from texts.',
   Models: 'The available models, their prices and capabilities.',
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
@@ -41,7 +42,7 @@ export const TAGS = {
 } as const;
 
 /** Headers that a response may have beside those of every response. */
-export type HeaderGroup = 'model' | 'limits' | 'balances' | 'encoding' | 'pagination' | 'cursor';
+export type HeaderGroup = 'model' | 'limits' | 'balances' | 'encoding' | 'content' | 'pagination' | 'cursor';
 
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -83,6 +84,8 @@ export interface RouteDefinition {
   readonly replyType?: string | readonly string[];
   /** Whether the reply is plain text if the body requests that. */
   readonly plainText?: true;
+  /** The types of a file that replaces the reply if the body requests that. */
+  readonly fileTypes?: readonly string[];
   /** Whether the reply is CSV if `Accept` prefers that. */
   readonly csv?: true;
   /** The data of each event, if the reply may be a stream. */

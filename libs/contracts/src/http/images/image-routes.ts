@@ -1,0 +1,76 @@
+import type { RouteDefinition } from '../route/route-definition.js';
+import {
+  ImageGenerationReply,
+  ImageGenerationRequest,
+  ImageReply,
+  ImageRequest,
+  ImageStyleList,
+} from './images.js';
+
+const terms = {
+  method: 'POST',
+  tag: 'Image',
+  access: 'key-or-wallet',
+  status: 200,
+  admitted: true,
+  headers: ['model', 'limits', 'balances', 'content'],
+  refusals: [
+    'INVALID_JSON',
+    'INVALID_REQUEST',
+    'PRO_ONLY_MODEL',
+    'INSUFFICIENT_BALANCE',
+    'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+    'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+    'UNAUTHORIZED',
+    'MODEL_NOT_FOUND',
+    'MODEL_RETIRED',
+    'PAYLOAD_TOO_LARGE',
+    'INVALID_CONTENT_TYPE',
+    'CONTENT_POLICY_VIOLATION',
+    'RATE_LIMIT_EXCEEDED',
+    'INFERENCE_FAILED',
+    'MODEL_OFFLINE',
+    'MODEL_AT_CAPACITY',
+    'UNAVAILABLE',
+    'REQUEST_TIMEOUT',
+  ],
+} as const;
+
+export const imageRoutes = {
+  generateImage: {
+    ...terms,
+    path: '/api/v1/image/generate',
+    operationId: 'generateImage',
+    summary: 'Makes pictures',
+    description: `Each picture that is delivered is charged; if some of the variants can't be made, the others are delivered and charged.
+Fields that are not listed here are passed to backends that have room for them.`,
+    body: ImageRequest,
+    // A prompt has 32,768 characters, each of up to 12 bytes.
+    bodyLimitBytes: 1_048_576,
+    reply: ImageReply,
+    fileTypes: ['image/webp', 'image/png', 'image/jpeg'],
+  },
+  generateImages: {
+    ...terms,
+    path: '/api/v1/images/generations',
+    operationId: 'generateImages',
+    summary: "Makes pictures, with OpenAI's parameters",
+    description: `Each picture that is delivered is charged; if some of \`n\` can't be made, the others are delivered and charged. Fields
+that are not listed here are passed to backends that have room for them.`,
+    body: ImageGenerationRequest,
+    bodyLimitBytes: 1_048_576,
+    reply: ImageGenerationReply,
+  },
+  imageStyles: {
+    method: 'GET',
+    path: '/api/v1/image/styles',
+    operationId: 'listImageStyles',
+    tag: 'Image',
+    summary: 'Lists the values of `style_preset`',
+    access: 'public',
+    status: 200,
+    reply: ImageStyleList,
+    headers: ['balances'],
+    refusals: [],
+  },
+} as const satisfies Record<string, RouteDefinition>;

@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { type ImageOrder, InferenceRouter, MadeImages, Problem } from '@svc/contracts';
+import { type ConvertedImage, ImageRejected, Images } from '@svc/media';
+import { RootLogger } from '@svc/runtime';
+import { inference, traced } from '@svc/telemetry';
+import type { Performed } from '../paid/paid-operation.js';
+import type { ImagePlan } from './image-plan.js';
+import { imageLines } from './image-price.js';
+
+/** Images that were checked, at least one. */
+export interface Pictures {
+  readonly files: readonly ConvertedImage[];
+  readonly backend: string;
+  /** Calls that failed before the response. */
+  readonly retries: number;
+  readonly inferenceMs: number;
+}
+
+interface ImageCaller {
+  readonly requestId: string;
+  readonly accountId: string;
+}
+
+/** Has images made, and checks each of them before it is sold. */
+@Injectable()
+export class ImageMaker {
+  constructor(
+    private readonly router: InferenceRouter,
+    private readonly images: Images,
+    private readonly logger: RootLogger,
+  ) {}
+
+  /**
+   * Images that are missing or faulty are ordered once more. If some are still missing then, the others are
+   * delivered. Refuses the same as the router, and UNAVAILABLE while too many images are being checked.
+   */
+  async make(plan: ImagePlan, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
+    const { order, model, tier } = plan;
+    const first = await this.delivered(plan, order, { caller, signal });
+    const missing = order.count - first.files.length;
+    const second =
+      missing > 0 ? await this.remainder(plan, { ...first, missing }, { caller, signal }) : undefined;
+    const files = [...first.files, ...(second?.files ?? [])];
+    if (files.length === 0)
+      throw new Problem('INFERENCE_FAILED', { cause: new Error('the backend makes no usable images') });
+    const { backend } = first.files.length > 0 || !second ? first : second;
+    return {
+      result: {
+        files,
+        backend,
+        retries: first.retries + (second?.retries ?? 0),
+        inferenceMs: first.inferenceMs + (second?.inferenceMs ?? 0),
+      },
+      backend,
+      lines: imageLines(model, tier, files.length),
+    };
+  }
+
+  /** A failure is only passed on if there is nothing to deliver. */
+  private async remainder(
+    plan: ImagePlan,
+    { files, missing }: { files: readonly ConvertedImage[]; missing: number },
+    context: { caller: ImageCaller; signal: AbortSignal },
+  ): Promise<Pictures | undefined> {
+    const { seed } = plan.order;
+    const order = {
+      ...plan.order,
+      count: missing,
+      // The same seed would make the same image again.
+      ...(seed !== undefined && { seed: seed + plan.order.count }),
+    };
+    try {
+      return await this.delivered(plan, order, context);
+    } catch (error) {
+      if (files.length === 0 || context.signal.aborted) throw error;
+      this.logger.log.warn({ err: error, requestId: context.caller.requestId }, 'some images are missing');
+      return undefined;
+    }
+  }
+
+  private async delivered(
+    plan: ImagePlan,
+    order: ImageOrder,
+    { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
+  ): Promise<Pictures> {
+    const { id } = plan.model;
+    const body = [Buffer.from(JSON.stringify(order))];
+    const startedMs = performance.now();
+    const call = { kind: 'image' as const, ...caller, model: id, body };
+    const response = await traced('infer', () => this.router.complete(call, signal));
+    const inferenceMs = performance.now() - startedMs;
+    const { backend, retries } = response;
+    const { images } = MadeImages.parse(JSON.parse(response.body));
+    const checked = await traced('check images', () =>
+      Promise.all(images.map((image) => this.checked(image, plan, { caller, signal }))),
+    );
+    const files = checked.filter((file) => file !== undefined);
+    const faulty = images.length - files.length;
+    if (faulty > 0) {
+      inference.faultyImages.add(faulty, id, backend);
+      const fields = { requestId: caller.requestId, model: id, backend, faulty };
+      this.logger.log.warn(fields, 'a backend made images that are broken or all black');
+    }
+    return { files, backend, retries, inferenceMs };
+  }
+
+  /** The file of an image; `undefined` if it cannot be sold. */
+  private async checked(
+    image: string,
+    { output }: ImagePlan,
+    { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
+  ): Promise<ConvertedImage | undefined> {
+    try {
+      return await this.images.convert(image, output, { account: caller.accountId, signal });
+    } catch (error) {
+      if (!(error instanceof ImageRejected)) throw error;
+      if (error.retryable) throw new Problem('UNAVAILABLE', { cause: error });
+      return undefined;
+    }
+  }
+}

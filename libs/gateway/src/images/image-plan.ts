@@ -1,0 +1,177 @@
+import type { Catalog } from '@svc/catalog';
+import {
+  type Caller,
+  type CatalogImageModel,
+  ImageGenerationRequest,
+  type ImageOrder,
+  ImageRequest,
+  type ImageTier,
+  type Limit,
+  Problem,
+  invalidRequest,
+} from '@svc/contracts';
+import type { ImageOutput } from '@svc/media';
+import { limitsOf } from '../limits/limits-of.js';
+import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
+import { refuseAnonymous } from '../models/model-privacy.js';
+import { defaultSize, nearestSize, requestedSize } from './image-size.js';
+import { styled } from './styles.js';
+
+/** The plan for a request for images. */
+export interface ImagePlan {
+  readonly model: CatalogImageModel;
+  readonly deprecation: DeprecationNotice | undefined;
+  readonly limits: readonly Limit[];
+  readonly order: ImageOrder;
+  /** What the price of each image depends on. */
+  readonly tier: ImageTier;
+  readonly output: ImageOutput;
+}
+
+/** The quality of JPEG and WebP files, unless a request chooses another. */
+const FILE_QUALITY = 90;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Plans a request of `POST /image/generate`. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE,
+ * PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
+ */
+export function planImage(request: ImageRequest, caller: Caller, catalog: Catalog): ImagePlan {
+  const { model, ...found } = modelFor(request.model, caller, catalog);
+  const { constraints } = model;
+  const count = request.variants ?? 1;
+  refuseCount(count, 'variants', { model, limits: found.limits });
+  if (request.return_binary === true && count > 1)
+    throw refusal('variants', 'variants must be 1 with return_binary, since a file has one picture');
+  const prompt = promptOf(request, model);
+  const tier = {
+    resolution: resolutionOf(request, model),
+    quality: request.quality ?? constraints.defaultQuality,
+  };
+  if (request.quality && !constraints.qualities?.includes(request.quality))
+    throw refusal('quality', `${model.id} has ${optionsOf('qualities', constraints.qualities)}.`);
+  const order = {
+    ...shared(model, { prompt, count, tier }),
+    negativePrompt: request.negative_prompt ?? undefined,
+    ...requestedSize(model, request, tier.resolution),
+    steps: stepsOf(request, model),
+    guidance: request.cfg_scale ?? undefined,
+    seed: request.seed ?? undefined,
+    others: unknownIn(request, ImageRequest.shape),
+  };
+  const exif = { ImageDescription: request.prompt, Software: model.id };
+  return {
+    ...found,
+    model,
+    order,
+    tier,
+    output: {
+      format: request.format ?? 'webp',
+      quality: FILE_QUALITY,
+      ...(request.embed_exif_metadata === true && { exif }),
+    },
+  };
+}
+
+/** Plans a request of `POST /images/generations`. Refuses the same. */
+export function planGeneration(request: ImageGenerationRequest, caller: Caller, catalog: Catalog): ImagePlan {
+  const { model, ...found } = modelFor(request.model ?? 'default', caller, catalog);
+  const { constraints } = model;
+  const count = request.n ?? 1;
+  refuseCount(count, 'n', { model, limits: found.limits });
+  refuseLongPrompt(request.prompt, model);
+  const resolution = constraints.defaultResolution ?? constraints.resolutions?.[0];
+  const quality =
+    constraints.qualities?.find((each) => each === request.quality) ?? constraints.defaultQuality;
+  const tier = { resolution, quality };
+  const [width = 0, height = 0] = request.size?.split('x').map(Number) ?? [];
+  return {
+    ...found,
+    model,
+    order: {
+      ...shared(model, { prompt: request.prompt, count, tier }),
+      ...(height > 0
+        ? nearestSize({ width, height }, constraints, resolution)
+        : defaultSize(constraints, resolution)),
+      steps: constraints.steps?.default,
+      others: unknownIn(request, ImageGenerationRequest.shape),
+    },
+    tier,
+    output: {
+      format: request.output_format ?? 'png',
+      // A file of quality 0 shows nothing.
+      quality: Math.max(1, request.output_compression ?? FILE_QUALITY),
+    },
+  };
+}
+
+function modelFor(name: string, caller: Caller, catalog: Catalog) {
+  const { model, deprecation } = findModel(name, catalog.images);
+  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
+  refuseAnonymous(caller, model);
+  return { model, deprecation, limits: limitsOf(caller, model, catalog) };
+}
+
+/** The backend gets a quality only if the model has several. */
+function shared(
+  { constraints }: CatalogImageModel,
+  { prompt, count, tier }: { prompt: string; count: number; tier: ImageTier },
+): Pick<ImageOrder, 'prompt' | 'count' | 'quality'> {
+  return { prompt, count, ...(constraints.qualities && tier.quality && { quality: tier.quality }) };
+}
+
+function promptOf(request: ImageRequest, model: CatalogImageModel): string {
+  refuseLongPrompt(request.prompt, model);
+  const { style_preset: style } = request;
+  if (style === null || style === undefined) return request.prompt;
+  const prompt = styled(request.prompt, style);
+  if (prompt === undefined)
+    throw refusal('style_preset', 'style_preset must be a name from GET /api/v1/image/styles');
+  return prompt;
+}
+
+function refuseLongPrompt(prompt: string, { id, constraints }: CatalogImageModel): void {
+  const most = constraints.promptCharacterLimit;
+  if (prompt.length > most) throw refusal('prompt', `A prompt of ${id} has at most ${most} characters.`);
+}
+
+/** A model without resolutions ignores them. */
+function resolutionOf({ resolution }: ImageRequest, { id, constraints }: CatalogImageModel) {
+  const { resolutions, defaultResolution } = constraints;
+  if (!resolutions) return undefined;
+  if (resolution && !resolutions.includes(resolution))
+    throw refusal('resolution', `${id} has ${optionsOf('resolutions', resolutions)}.`);
+  return resolution ?? defaultResolution ?? resolutions[0];
+}
+
+/** A model without steps ignores them. */
+function stepsOf({ steps }: ImageRequest, { id, constraints }: CatalogImageModel): number | undefined {
+  const { steps: bounds } = constraints;
+  if (!bounds || typeof steps !== 'number') return bounds?.default;
+  if (steps > bounds.max) throw refusal('steps', `${id} has at most ${bounds.max} steps.`);
+  return steps;
+}
+
+/** A number of images that a whole window of a limit does not allow would never be admitted. */
+function refuseCount(
+  count: number,
+  field: 'n' | 'variants',
+  { model, limits }: Pick<ImagePlan, 'model' | 'limits'>,
+): void {
+  const most = limits.reduce(
+    (least, { unit, max }) => (unit === 'requests' ? Math.min(least, max) : least),
+    model.constraints.maxImages,
+  );
+  if (count > 1 && count > most) throw refusal(field, `${field} must be at most ${most} for ${model.id}`);
+}
+
+const optionsOf = (what: string, options: readonly string[] | undefined): string =>
+  options ? `the ${what} ${options.join(', ')}` : `no ${what}`;
+
+function unknownIn(request: Fields, known: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(request).filter(([name]) => !Object.hasOwn(known, name)));
+}
+
+const refusal = (field: string, message: string): Problem =>
+  invalidRequest([{ code: 'custom', path: [field], message }]);

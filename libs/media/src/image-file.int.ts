@@ -1,0 +1,91 @@
+import sharp from 'sharp';
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { imagesConfig } from './images.config.js';
+import { ImageRejected, Images } from './images.js';
+
+const images = new Images(z.object({ ...imagesConfig }).parse({ IMAGES_LIMIT_PIXELS: 4_000_000 }));
+afterAll(() => images.close());
+
+const flat = (background: string | { r: number; g: number; b: number; alpha: number }) =>
+  sharp({ create: { width: 80, height: 70, channels: 4, background } });
+const convert = (bytes: Uint8Array, output: object = {}) =>
+  images.convert(
+    Buffer.from(bytes).toString('base64'),
+    { format: 'png', quality: 90, ...output },
+    { account: 'me' },
+  );
+const TEXT = Buffer.from('0000000d74455874706172616d650073656372657400000000', 'hex');
+
+/** A PNG with a text chunk after its header. */
+function commented(png: Buffer): Buffer {
+  const text = Buffer.from(TEXT);
+  text.writeUInt32BE(text.length - 12);
+  return Buffer.concat([png.subarray(0, 33), text, png.subarray(33)]);
+}
+
+describe('a converted image', () => {
+  it.each(['png', 'jpeg', 'webp'] as const)('has the requested format: %s', async (format) => {
+    for (const source of ['png', 'jpeg', 'webp', 'gif', 'avif'] as const) {
+      const file = await convert(await flat('red').toFormat(source).toBuffer(), { format });
+      expect([file.width, file.height]).toEqual([80, 70]);
+      expect((await sharp(file.bytes).metadata()).format).toBe(format);
+    }
+  });
+
+  it('is the same PNG if that has nothing but its image', async () => {
+    const png = await flat('red').png().toBuffer();
+    expect(Buffer.from((await convert(png)).bytes).equals(png)).toBe(true);
+  });
+
+  it('has no metadata of its source, and nothing after its end', async () => {
+    const png = await flat('red').png().toBuffer();
+    const sources = [
+      commented(png),
+      Buffer.concat([png, Buffer.from('<script>secret')]),
+      await flat('red')
+        .withExif({ IFD0: { ImageDescription: 'secret' } })
+        .png()
+        .toBuffer(),
+      await flat('red')
+        .withExif({ IFD0: { ImageDescription: 'secret' } })
+        .jpeg()
+        .toBuffer(),
+    ];
+    for (const source of sources) {
+      expect(source.includes('secret')).toBe(true);
+      for (const format of ['png', 'jpeg'])
+        expect(Buffer.from((await convert(source, { format })).bytes).includes('secret')).toBe(false);
+    }
+  });
+
+  it.each(['png', 'jpeg', 'webp'] as const)('has the given tags: %s', async (format) => {
+    const { bytes } = await convert(await flat('red').png().toBuffer(), {
+      format,
+      exif: { ImageDescription: 'a lighthouse' },
+    });
+    expect((await sharp(bytes).metadata()).exif?.includes('a lighthouse')).toBe(true);
+  });
+
+  it.each([
+    ['black', flat('black').png()],
+    ['black JPEG', flat('black').jpeg()],
+    ['transparent', flat({ r: 255, g: 255, b: 255, alpha: 0 }).png()],
+  ])('cannot be made of an image that is all %s', async (_, image) => {
+    await expect(convert(await image.toBuffer())).rejects.toBeInstanceOf(ImageRejected);
+  });
+
+  it('may be dark', async () => {
+    await expect(convert(await flat('#101010').png().toBuffer())).resolves.toMatchObject({ width: 80 });
+  });
+
+  it('cannot be made of broken, oversized or other bytes', async () => {
+    const png = await flat('red').png().toBuffer();
+    const large = await sharp({ create: { width: 2_001, height: 2_000, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"/>');
+    for (const bytes of [png.subarray(0, 60), large, svg, Buffer.from('<html>'), Buffer.alloc(0)])
+      await expect(convert(bytes)).rejects.toBeInstanceOf(ImageRejected);
+  });
+});

@@ -1,0 +1,72 @@
+import sharp, { type Sharp } from 'sharp';
+import { Unreadable } from '@svc/threads';
+import type { ImageFacts, ImageOutput, ImageToRead } from './image-job.js';
+
+/** The image is reduced to this size to see whether it shows anything. */
+const SAMPLE_SIDE = 64;
+
+/** JPEG does not keep black exactly. */
+const BLACK_AT_MOST = 2;
+
+/**
+ * A new file of a decoded image, without its metadata. Bytes are kept if they are such a file already. Throws
+ * Unreadable if it shows nothing.
+ */
+export async function imageFile(
+  { bytes, pixelLimit, timeoutMs }: ImageToRead,
+  { format }: Pick<ImageFacts, 'format'>,
+  output: ImageOutput,
+): Promise<Uint8Array> {
+  if (format === 'heic') throw new Unreadable('it is HEIC');
+  const decode = (): Sharp =>
+    sharp(bytes, { limitInputPixels: pixelLimit, failOn: 'error' }).timeout({
+      seconds: Math.ceil(timeoutMs / 1_000),
+    });
+  await refuseBlack(decode());
+  const isPng = format === 'png' && output.format === 'png' && !output.exif;
+  if (isPng && hasOnlyImageChunks(bytes)) return bytes;
+  return encoded(decode(), output);
+}
+
+async function refuseBlack(image: Sharp): Promise<void> {
+  const sample = await image
+    .flatten()
+    .resize(SAMPLE_SIDE, SAMPLE_SIDE, { fit: 'fill' })
+    .greyscale()
+    .raw()
+    .toBuffer();
+  if (sample.every((level) => level <= BLACK_AT_MOST)) throw new Unreadable('the image is all black');
+}
+
+const SIGNATURE_BYTES = 8;
+const CHUNK_BYTES = 12;
+
+/** The chunks of a PNG that show: its image, colours and transparency. */
+const IMAGE_CHUNKS: ReadonlySet<string> = new Set(
+  'IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT pHYs'.split(' '),
+);
+
+/** Whether a PNG has no metadata, no further frames and nothing after its image. */
+function hasOnlyImageChunks(bytes: Uint8Array): boolean {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = SIGNATURE_BYTES;
+  while (at + CHUNK_BYTES <= file.length) {
+    const type = file.toString('latin1', at + 4, at + 8);
+    if (!IMAGE_CHUNKS.has(type)) return false;
+    at += CHUNK_BYTES + file.readUInt32BE(at);
+    if (type === 'IEND') return at === file.length;
+  }
+  return false;
+}
+
+function encoded(image: Sharp, { format, quality, exif }: ImageOutput): Promise<Uint8Array> {
+  const described = exif ? image.withExif({ IFD0: { ...exif } }) : image;
+  switch (format) {
+    case 'png':
+      return described.png().toBuffer();
+    case 'jpeg':
+      return described.flatten({ background: '#ffffff' }).jpeg({ quality }).toBuffer();
+    case 'webp':
+      return described.webp({ quality }).toBuffer();
+  }
+}

@@ -1,0 +1,68 @@
+import type { ImageOrder } from '@svc/contracts';
+import { z } from 'zod';
+import { BackendError } from './backend-error.js';
+import type { BackendImage } from './dialect.js';
+import { errorStatus } from './openai-errors.js';
+
+/**
+ * Members that this dialect sets itself, or that change how much a request makes: those of vLLM-Omni, SGLang
+ * and LocalAI.
+ */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(
+  `model prompt negative_prompt n size width height quality seed steps step num_inference_steps guidance_scale cfg_scale
+  response_format output_format output_compression stream stream_options partial_images num_frames fps seconds
+  num_outputs_per_prompt num_images_per_prompt batch_size enable_upscaling upscaling_scale layers url image images image_url
+  file ref_images lora`.split(/\s+/),
+);
+
+const Response = z.object({
+  data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).min(1),
+});
+
+/**
+ * OpenAI's API as implemented by vLLM-Omni, SGLang and LocalAI. Base64 is always requested, since SGLang
+ * responds with URLs otherwise; PNG loses nothing, and every server makes it.
+ */
+export function imageBody(model: string, order: ImageOrder): Uint8Array[] {
+  const { prompt, negativePrompt, count, width, height, quality, steps, guidance, seed, others } = order;
+  const kept = Object.entries(others).filter(([name]) => !OWN_MEMBERS.has(name));
+  const body = {
+    ...Object.fromEntries(kept),
+    model,
+    prompt,
+    n: count,
+    size: `${width}x${height}`,
+    response_format: 'b64_json',
+    output_format: 'png',
+    negative_prompt: negativePrompt,
+    quality,
+    num_inference_steps: steps,
+    guidance_scale: guidance,
+    seed,
+  };
+  return [Buffer.from(JSON.stringify(body))];
+}
+
+export function readImages(body: string): BackendImage[] {
+  const parsed = Response.safeParse(jsonOf(body));
+  if (!parsed.success) throw faultOf(body, 'the response has no images');
+  return parsed.data.data.map(({ b64_json: base64, url }) => {
+    if (typeof base64 === 'string') return { base64 };
+    if (typeof url === 'string') return { url };
+    throw new Error('an image of the response has no data');
+  });
+}
+
+/** The error that a response of status 200 contains, or one with this message. */
+export function faultOf(body: string, message: string): Error {
+  const status = errorStatus(body);
+  return status === undefined ? new Error(message) : new BackendError(status, body);
+}
+
+export function jsonOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

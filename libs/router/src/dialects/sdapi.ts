@@ -1,0 +1,49 @@
+import type { ImageOrder } from '@svc/contracts';
+import { z } from 'zod';
+import type { Dialect } from './dialect.js';
+import { openai } from './openai.js';
+import { faultOf, jsonOf } from './openai-images.js';
+
+/** stable-diffusion.cpp reads settings from this tag in a prompt, steps and sizes among them. */
+const SETTINGS_TAG = /sd_cpp_extra_args/gi;
+
+/** Tags by which the web UI loads other networks. */
+const NETWORK_TAG = /<(?=\s*(?:lora|lyco|hypernet)\s*:)/gi;
+
+const Response = z.object({ images: z.array(z.string()).min(1) });
+
+/**
+ * The API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well. It
+ * serves one model, and has no field for its name. Unknown members are not passed on, since some of them
+ * change the settings of the server.
+ */
+export const sdapi: Dialect = {
+  ...openai,
+  paths: { image: '/sdapi/v1/txt2img' },
+  imageBody: (_model, order) => [Buffer.from(JSON.stringify(settingsOf(order)))],
+  readImages(body) {
+    const parsed = Response.safeParse(jsonOf(body));
+    if (!parsed.success) throw faultOf(body, 'the response has no images');
+    return parsed.data.images.map((base64) => ({ base64 }));
+  },
+};
+
+function settingsOf(order: ImageOrder): object {
+  const { prompt, negativePrompt, count, width, height, steps, guidance, seed } = order;
+  return {
+    prompt: withoutTags(prompt),
+    negative_prompt: negativePrompt === undefined ? undefined : withoutTags(negativePrompt),
+    width,
+    height,
+    batch_size: count,
+    steps,
+    cfg_scale: guidance,
+    // A negative seed means a random one.
+    seed: seed !== undefined && seed < 0 ? seed + 2 ** 32 : seed,
+  };
+}
+
+/** A prompt whose tags are plain words. */
+export function withoutTags(prompt: string): string {
+  return prompt.replaceAll(SETTINGS_TAG, 'sd cpp extra args').replaceAll(NETWORK_TAG, '(');
+}

@@ -1,0 +1,100 @@
+import { type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Reply, TestBackend, saying, silent } from './backend.js';
+import type { StartRouter } from './inference-router.conformance.js';
+import { catalogOf, eventually } from './routing.js';
+
+const ORDER: ImageOrder = { prompt: 'a lighthouse', count: 2, width: 64, height: 64, others: {} };
+
+const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]).toString('base64');
+const JPEG = Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(100)]).toString('base64');
+const data = (...images: readonly object[]): object => ({ data: images });
+
+/** Responds to a GET with an image, and otherwise with the URL of one. */
+const byUrl =
+  (urlOf: (host: string) => string): Reply =>
+  (response, asked) => {
+    const { socket } = response.req;
+    if (response.req.method === 'GET') response.end(Buffer.from(PNG, 'base64'));
+    else void saying(data({ url: urlOf(`127.0.0.1:${socket.localPort}`) }))(response, asked);
+  };
+
+/** The guarantees of every implementation of the port `InferenceRouter` for calls of kind `image`. */
+export function imageConformance(name: string, start: StartRouter): void {
+  let backends: TestBackend[];
+  let stop: () => Promise<void>;
+  let router: InferenceRouter;
+
+  /** Sets up a router whose model has these backends, the first of them preferred. */
+  const given = async (...replies: readonly Reply[]): Promise<void> => {
+    for (const reply of replies) backends.push(await TestBackend.start(reply));
+    const subject = await start(catalogOf(backends.map(({ url }) => url)));
+    ({ router } = subject);
+    stop = () => subject.stop();
+  };
+
+  const make = async (signal = new AbortController().signal): Promise<readonly string[]> => {
+    const body = [Buffer.from(JSON.stringify(ORDER))];
+    const call = { kind: 'image', requestId: 'r', accountId: 'a', model: 'm', body } as const;
+    return MadeImages.parse(JSON.parse((await router.complete(call, signal)).body)).images;
+  };
+
+  describe(`images of ${name}`, () => {
+    beforeEach(() => {
+      backends = [];
+    });
+    afterEach(async () => {
+      await stop();
+      await Promise.all(backends.map((backend) => backend.close()));
+    });
+
+    it('are in base64, and never more than ordered', async () => {
+      await given(saying(data({ b64_json: PNG }, { b64_json: JPEG }, { b64_json: PNG })));
+      expect(await make()).toEqual([PNG, JPEG]);
+    });
+
+    it.each([
+      ['a data URL', () => `data:image/png;base64,${PNG}`],
+      ['a path', () => '/files/x.png'],
+      ['a URL of the backend', (host: string) => `http://${host}/files/x.png`],
+    ])('may be given as %s', async (_, urlOf) => {
+      await given(byUrl(urlOf));
+      expect(await make()).toEqual([PNG]);
+    });
+
+    it.each([
+      ['another host', byUrl(() => 'http://169.254.169.254/latest/meta-data')],
+      ['another port', byUrl(() => 'http://127.0.0.1:1/x.png')],
+      ['a file', byUrl(() => 'file:///etc/passwd')],
+      ['a page', saying(data({ b64_json: Buffer.from('<!doctype html>').toString('base64') }))],
+      ['nothing', saying({ data: [] })],
+      ['an error', saying({ error: { message: 'broken' } })],
+    ])('of the next backend replace %s', async (_, reply) => {
+      await given(reply, saying(data({ b64_json: JPEG })));
+      expect(await make()).toEqual([JPEG]);
+      expect(backends.map(({ asked }) => asked.length)).toEqual([1, 1]);
+    });
+
+    it.each([400, 403, 422])('that violate a policy are not ordered elsewhere: %i', async (status) => {
+      const refusal = { error: { message: 'no', code: 'content_policy_violation' } };
+      await given(saying(refusal, status), saying(data({ b64_json: PNG })));
+      await expect(make()).rejects.toMatchObject({ code: 'CONTENT_POLICY_VIOLATION', status: 422 });
+      expect(backends[1]?.asked).toHaveLength(0);
+    });
+
+    it('are limited in size', async () => {
+      await given(saying(data({ b64_json: PNG + 'A'.repeat(2_000_000) })));
+      await expect(make()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+    });
+
+    it('are no longer made once their caller leaves', async () => {
+      await given(silent);
+      const leaving = new AbortController();
+      const made = make(leaving.signal);
+      await eventually('the backend works', () => backends[0]?.asked.length === 1);
+      leaving.abort();
+      await expect(made).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+      await eventually('the call is closed', () => backends[0]?.cut === 1);
+    });
+  });
+}

@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, invalidRequest } from '../http/api-error.js';
+import { Hash } from '../random.js';
+import { parseJson } from '../request/chat-request.js';
+import { faultError, isFault } from '../request/faults.js';
+import type { Overrides } from '../request/overrides.js';
+import { type Picture, hollowPng, tinyJpeg, tinyPng, tinyWebp } from './tiny-images.js';
+
+/**
+ * What a backend may do wrong, beside the faults that respond with an error status. Those with `url` name
+ * images by URL; `missing` makes one image too few and `single` only one; `huge` claims 60,000 × 60,000
+ * pixels.
+ */
+const FAULTS = [
+  'url',
+  'url-relative',
+  'url-foreign',
+  'jpeg',
+  'missing',
+  'single',
+  'black',
+  'first-black',
+  'broken',
+  'huge',
+  'comment',
+  'html',
+  'html-image',
+  'empty',
+  'policy',
+] as const;
+type Fault = (typeof FAULTS)[number];
+
+const IMAGES_AT_MOST = 10;
+const SIDE_AT_MOST = 4_096;
+const DELAY_MS_AT_MOST = 600_000;
+const DEFAULT_RETRY_S = 1;
+const RECORDS_AT_MOST = 100;
+const CUT_BYTES = 60;
+
+const HTML = '<!doctype html><title>Bad gateway</title>';
+
+/** A request for images as it arrived, and whether its client left before the response. */
+interface ImageRecord {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  isAborted: boolean;
+}
+
+interface ImagesCall {
+  readonly prompt: string;
+  readonly count: number;
+  readonly width: number;
+  readonly height: number;
+  readonly seed: number;
+  readonly format: string;
+  readonly faults: ReadonlySet<string>;
+}
+
+/**
+ * Serves OpenAI's images and those of the Stable Diffusion web UI: pictures of one colour, which depends on
+ * the prompt, the seed and the position. Settings follow the model's name, as in
+ * `paint;fault=black;delay-ms=50`; the web UI has no model, and only the faults that are set for the next
+ * requests. `GET /sim/images` returns the last requests.
+ */
+export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrides): void {
+  const records: ImageRecord[] = [];
+  const files = new Map<string, Buffer>();
+  const begin = async (request: FastifyRequest): Promise<readonly [ImageRecord, Settings]> => {
+    const body = parseJson(typeof request.body === 'string' ? request.body : '');
+    const record = { path: request.url, body, isAborted: false };
+    records.push(record);
+    if (records.length > RECORDS_AT_MOST) records.shift();
+    const settings = settingsOf(textOr(body['model'], ''), takeDefaults());
+    const leaving = new AbortController();
+    const leave = (): void => leaving.abort();
+    request.raw.socket.once('close', leave);
+    await sleep(settings.delayMs, undefined, { signal: leaving.signal }).catch(() => undefined);
+    request.raw.socket.off('close', leave);
+    record.isAborted = leaving.signal.aborted;
+    return [record, settings];
+  };
+  app.get('/sim/images', () => ({ data: records }));
+  app.get<{ Params: { name: string } }>('/v1/images/files/:name', ({ params }, reply) => {
+    const file = files.get(params.name);
+    if (!file) throw new ApiError(404, 'No such image.', { code: 'not_found' });
+    return reply.type('image/png').send(file);
+  });
+  app.post('/v1/images/generations', async (request, reply) => {
+    const [{ body }, { faults }] = await begin(request);
+    const call = openAiCall(body, faults);
+    return send(call, reply, (images) => ({ data: images.map((image) => itemOf(image, call)) }));
+  });
+  app.post('/sdapi/v1/txt2img', async (request, reply) => {
+    const [{ body }, { faults }] = await begin(request);
+    const call = webUiCall(body, faults);
+    return send(call, reply, (images) => ({ images: images.map(base64), parameters: body, info: '' }));
+  });
+
+  function itemOf(image: Buffer, { faults }: ImagesCall): object {
+    const named = ['url', 'url-relative', 'url-foreign'].find((fault) => faults.has(fault));
+    if (named === undefined) return { b64_json: base64(image) };
+    const name = `${new Hash().add(base64(image)).value()}.png`;
+    files.set(name, image);
+    if (files.size > RECORDS_AT_MOST) files.delete([...files.keys()][0] ?? '');
+    const path = `/v1/images/files/${name}`;
+    const address = app.server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    if (named === 'url-relative') return { url: path };
+    // Another name of the same host.
+    return { url: `http://${named === 'url' ? '127.0.0.1' : 'localhost'}:${port}${path}` };
+  }
+}
+
+const base64 = (bytes: Buffer): string => bytes.toString('base64');
+
+interface Settings {
+  readonly faults: ReadonlySet<string>;
+  readonly delayMs: number;
+}
+
+function settingsOf(model: string, defaults: Overrides): Settings {
+  const settings = new URLSearchParams(model.split(';').slice(1).join('&'));
+  const named = settings.get('fault')?.split(',') ?? [];
+  const faults = new Set<string>([...named, ...(defaults.faults ?? [])]);
+  const refusal = faultError(new Set([...faults].filter(isFault)), defaults.retryAfterS ?? DEFAULT_RETRY_S);
+  if (refusal) throw refusal;
+  const delayMs = Number(settings.get('delay-ms') ?? defaults.delayMs ?? 0);
+  return { faults, delayMs: whole(delayMs, 'delay-ms', DELAY_MS_AT_MOST) };
+}
+
+function openAiCall(body: Readonly<Record<string, unknown>>, faults: ReadonlySet<string>): ImagesCall {
+  const [width, height] = textOr(body['size'], '1024x1024').split('x');
+  return {
+    prompt: textOf(body['prompt']),
+    count: whole(body['n'] ?? 1, 'n', IMAGES_AT_MOST),
+    width: whole(width, 'size', SIDE_AT_MOST),
+    height: whole(height, 'size', SIDE_AT_MOST),
+    seed: Number(body['seed'] ?? 0),
+    format: textOr(body['output_format'], 'png'),
+    faults,
+  };
+}
+
+function webUiCall(body: Readonly<Record<string, unknown>>, faults: ReadonlySet<string>): ImagesCall {
+  return {
+    prompt: textOf(body['prompt']),
+    count: whole(body['batch_size'] ?? 1, 'batch_size', IMAGES_AT_MOST),
+    width: whole(body['width'] ?? 512, 'width', SIDE_AT_MOST),
+    height: whole(body['height'] ?? 512, 'height', SIDE_AT_MOST),
+    seed: Number(body['seed'] ?? 0),
+    format: 'png',
+    faults,
+  };
+}
+
+const textOr = (value: unknown, other: string): string => (typeof value === 'string' ? value : other);
+
+function textOf(prompt: unknown): string {
+  if (typeof prompt === 'string') return prompt;
+  throw invalidRequest("'prompt' is required.", 'prompt');
+}
+
+function whole(value: unknown, field: string, most: number): number {
+  const number = Number(value);
+  if (Number.isInteger(number) && number >= 0 && number <= most) return number;
+  throw invalidRequest(`Expected a whole number up to ${most}.`, field);
+}
+
+function send(call: ImagesCall, reply: FastifyReply, body: (images: readonly Buffer[]) => object): unknown {
+  const has = (fault: Fault): boolean => call.faults.has(fault);
+  if (has('policy'))
+    throw new ApiError(400, 'The prompt is not allowed (injected).', { code: 'content_policy_violation' });
+  if (has('html')) return reply.type('text/html').send(HTML);
+  const possible = has('single') ? 1 : Math.max(1, call.count - (has('missing') ? 1 : 0));
+  const count = has('empty') ? 0 : possible;
+  const images = Array.from({ length: count }, (_, index) => imageOf(call, index));
+  return reply.type('application/json').send(JSON.stringify({ created: 0, ...body(images) }));
+}
+
+function imageOf(call: ImagesCall, index: number): Buffer {
+  const { prompt, seed, faults, format } = call;
+  const has = (fault: Fault): boolean => faults.has(fault);
+  if (has('huge')) return hollowPng(60_000, 60_000);
+  if (has('html-image')) return Buffer.from(HTML);
+  const isBlack = has('black') || (has('first-black') && index === 0 && call.count > 1);
+  const picture: Picture = { ...call, colour: isBlack ? [0, 0, 0] : colourOf(prompt, seed + index) };
+  if (has('broken')) return tinyPng(picture).subarray(0, CUT_BYTES);
+  if (has('comment')) return tinyPng(picture, prompt);
+  if (has('jpeg') || format === 'jpeg') return tinyJpeg(picture);
+  return format === 'webp' ? tinyWebp(picture) : tinyPng(picture);
+}
+
+/** Never dark. */
+function colourOf(prompt: string, seed: number): [number, number, number] {
+  const hash = new Hash().add(prompt).addNumber(seed).value();
+  return [64 + (hash % 192), 64 + (Math.floor(hash / 192) % 192), 64 + (Math.floor(hash / 36_864) % 192)];
+}
