@@ -16,6 +16,7 @@ const streamOf = (bytes: AsyncIterable<readonly Uint8Array[]>): ChunkStream => (
 /** A client that receives pieces as they arrive, until it disconnects. */
 class Client implements AnswerForm {
   readonly isLive = true;
+  readonly repeating = undefined;
   readonly pieces: ChoicePiece[] = [];
   flushed = 0;
 

@@ -15,6 +15,7 @@ import { eventsOf } from './backend-events.js';
 import type { HiddenCall } from './hidden-tool.js';
 import type { ChoicePiece } from './assembled-choice.js';
 import type { AnswerNormaliser } from './normaliser.js';
+import { ChunkRepetition, type RepeatedChunk } from './repeated-chunk.js';
 
 /** What a response ran out of. Clients see both as `length`. */
 export type Shortage = 'out_of_money' | 'out_of_tokens';
@@ -38,6 +39,11 @@ export interface ChargedAnswer {
   readonly hasOutput: boolean;
 }
 
+/** Writes a chunk that repeats an earlier one apart from its text. */
+export interface RepeatingForm {
+  addRepeated(chunk: RepeatedChunk, textJson: string): void;
+}
+
 /** Writes a response to its client: each piece as it arrives, or one document at the end. */
 export interface AnswerForm {
   /** Whether the client gets pieces as they arrive. They are charged whatever happens next. */
@@ -45,6 +51,8 @@ export interface AnswerForm {
   /** Whether the client has disconnected. */
   readonly isGone: boolean;
   add(pieces: readonly ChoicePiece[]): void;
+  /** Undefined if chunks that repeat an earlier one must be added as pieces too. */
+  readonly repeating: RepeatingForm | undefined;
   /** Continues with the response of a follow-up backend call. */
   goOn(normaliser: AnswerNormaliser, about: AnswerHead): void;
   /** Sends what was added. Returns a promise if the client must read before more can be sent. */
@@ -84,6 +92,8 @@ interface AnswerParts {
 
 /** Passes a response from a backend to its client, after money for it is held. */
 export class Answer {
+  private readonly repetition = new ChunkRepetition();
+
   constructor(private readonly parts: AnswerParts) {}
 
   get backend(): string {
@@ -151,9 +161,11 @@ export class Answer {
   private async take(texts: readonly string[]): Promise<EarlyEnd | undefined> {
     const { normaliser, hold, form } = this.parts;
     const { meter } = normaliser;
+    const repeating = normaliser.keepsTexts ? form.repeating : undefined;
     let shortage: Shortage | undefined;
     for (const text of texts) {
-      const pieces = normaliser.read(text);
+      const repetition = repeating && this.repetition.read(text);
+      const pieces = repetition ? normaliser.repeat(text, repetition) : normaliser.read(text);
       if (!form.isLive && normaliser.received > GATHERED_CHARACTERS) throw tooLarge();
       // Not awaited if the hold already covers it: awaiting each piece would cost more than the piece itself.
       if (hold && !hold.isAhead(meter)) {
@@ -162,7 +174,12 @@ export class Answer {
         if (shortage) break;
       }
       meter.deliver();
+      if (repetition) {
+        repeating.addRepeated(repetition.repeated, repetition.json);
+        continue;
+      }
       form.add(pieces);
+      if (repeating) this.repetition.learn(text, pieces);
     }
     const reading = form.flush();
     if (reading) await reading;

@@ -23,6 +23,8 @@ export function eventsOf(stream: ChunkStream, idleTimeoutMs: number): AsyncItera
 class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
   private arrived: string[] = [];
   private done = false;
+  /** Whether the parser has read whole events only, the first of which tells it about a byte order mark. */
+  private isBetweenEvents = false;
   private readonly decoder = new StringDecoder('utf8');
   private readonly parser = createParser({
     onEvent: ({ data }) => {
@@ -67,7 +69,11 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   }
 
   private read(parts: readonly Uint8Array[]): readonly string[] {
-    this.feed(this.decoder.write(joined(parts)));
+    const text = this.decoder.write(joined(parts));
+    const whole = this.isBetweenEvents ? eventsOfOneLine(text) : undefined;
+    if (whole) this.arrived = whole;
+    else this.feed(text);
+    if (text !== '') this.isBetweenEvents = text.endsWith('\n\n');
     const events = this.taken();
     // The response is complete; reading on lets the connection be reused.
     if (this.done) void drain(this.bytes);
@@ -103,6 +109,27 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     this.done = true;
     return events.slice(0, end);
   }
+}
+
+const DATA = 'data: ';
+const LINE_END = 0x0a;
+
+/**
+ * The data of events that consist of one line each, as most backends send them; undefined for a text with
+ * anything else, which the parser must read.
+ */
+function eventsOfOneLine(text: string): string[] | undefined {
+  if (text.includes('\r')) return undefined;
+  const events: string[] = [];
+  for (let at = 0; at < text.length;) {
+    if (!text.startsWith(DATA, at)) return undefined;
+    const end = text.indexOf('\n', at);
+    if (end === -1 || text.charCodeAt(end + 1) !== LINE_END) return undefined;
+    const from = at + DATA.length;
+    if (end > from) events.push(text.slice(from, end));
+    at = end + 2;
+  }
+  return events;
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

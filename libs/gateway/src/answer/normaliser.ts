@@ -15,6 +15,7 @@ import type { ChoicePiece, FinishReason } from './assembled-choice.js';
 import { HiddenTool } from './hidden-tool.js';
 import { filterTokens, wrapLogprobs } from './logprobs.js';
 import { isTextParts, placeTexts } from './message-texts.js';
+import type { Repetition } from './repeated-chunk.js';
 import { ThinkBlocks } from './think-blocks.js';
 import { ToolCallStream, adoptFunctionCall, wholeToolCalls } from './tool-calls.js';
 import { readUsage } from './usage.js';
@@ -99,6 +100,19 @@ export class AnswerNormaliser {
       if (piece) pieces.push(piece);
     }
     return pieces;
+  }
+
+  /** Whether deltas keep their texts as they are. */
+  get keepsTexts(): boolean {
+    const { saying, thinking, sources, tool } = this.how;
+    return saying === 'delta' && !thinking.strip && sources === undefined && !tool;
+  }
+
+  /** Reads the data of an event that repeats an earlier one, for which no pieces are needed. */
+  repeat(text: string, { value, repeated }: Repetition): readonly ChoicePiece[] {
+    this.received += text.length;
+    this.meter.add(value, repeated.kind, repeated.choice);
+    return [];
   }
 
   /** Whether the backend has sent any choices. */

@@ -1,12 +1,13 @@
 import type { AnswerWriter } from '../http/answer-writer.js';
 import { type Fields, fieldsOf } from '../json/backend-json.js';
 import type { DocumentsCall } from '../web/documents-call.js';
-import { type AnswerForm, type ChargedAnswer, costView } from './answer.js';
+import { type AnswerForm, type ChargedAnswer, type RepeatingForm, costView } from './answer.js';
 import { type AnswerHead, echoOf } from './answer-head.js';
 import { DONE_FRAME, frame, problemFrames } from './event-stream.js';
 import { saysNothing } from './message-texts.js';
 import type { ChoicePiece } from './assembled-choice.js';
 import type { AnswerNormaliser } from './normaliser.js';
+import type { RepeatedChunk } from './repeated-chunk.js';
 import { usageView } from './usage.js';
 
 /**
@@ -14,7 +15,7 @@ import { usageView } from './usage.js';
  * each choice's first delta only, usage and cost in the last chunk. Clients that loop over `choices[0]` fail
  * on a chunk without choices, so one is sent only on request.
  */
-export class StreamedForm implements AnswerForm {
+export class StreamedForm implements AnswerForm, RepeatingForm {
   readonly isLive = true;
   private readonly head: Fields;
   /** The text of a frame up to its choices. */
@@ -61,6 +62,15 @@ export class StreamedForm implements AnswerForm {
     const finishes = choices.some(({ finish_reason: reason }) => reason !== null);
     if (finishes && !this.about.usageApart) this.finishing = choices;
     else this.frames += this.choicesFrame(choices);
+  }
+
+  get repeating(): RepeatingForm | undefined {
+    return this.about.documents ? undefined : this;
+  }
+
+  addRepeated({ written: [before, after] }: RepeatedChunk, textJson: string): void {
+    this.addFinishing();
+    this.frames += `${this.frameStart}${before}${textJson}${after}}\n\n`;
   }
 
   flush(): Promise<void> | undefined {

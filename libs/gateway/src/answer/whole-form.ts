@@ -10,6 +10,7 @@ import { usageView } from './usage.js';
 /** Writes a response as one document assembled from its pieces. */
 export class WholeForm implements AnswerForm {
   readonly isLive = false;
+  readonly repeating = undefined;
   private readonly choices = new Map<number, AssembledChoice>();
 
   constructor(

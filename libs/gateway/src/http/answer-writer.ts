@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { Problem } from '@svc/contracts';
 import { inference } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -35,6 +36,8 @@ export class AnswerWriter {
   /** When the stream last sent something, on the clock of `performance.now()`. */
   private saidAtMs = 0;
   private goneAtMs: number | undefined;
+  /** Whether the head of a stream was handed to Node, with the first frames. */
+  private isHeadWritten = false;
   private readonly onClose = (): void => {
     this.goneAtMs = performance.now();
     this.gone.abort();
@@ -103,9 +106,7 @@ export class AnswerWriter {
     const { record } = this.request;
     this.saidAtMs = performance.now();
     record.firstChunkMs ??= Math.round((this.saidAtMs - record.startedMs) * 10) / 10;
-    if (raw.destroyed) return undefined;
-    // Given a string, Node would first count its bytes and then encode the text and its framing separately.
-    return raw.write(Buffer.from(frames)) ? undefined : this.drained();
+    return raw.destroyed ? undefined : this.writeFrames(frames);
   }
 
   /** Writes the last frames of a stream. */
@@ -182,8 +183,26 @@ export class AnswerWriter {
 
   private showLife(): void {
     const { raw } = this.reply;
-    if (!raw.destroyed && !raw.writableNeedDrain) raw.write(KEEP_ALIVE_FRAME);
+    const isBlocked = raw.writableNeedDrain || raw.socket?.writableNeedDrain === true;
+    if (!raw.destroyed && !isBlocked) void this.writeFrames(KEEP_ALIVE_FRAME);
     this.saidAtMs = performance.now();
+  }
+
+  /**
+   * Returns a promise if the client must read first. After the head, a chunk goes to the socket with its
+   * framing in one buffer. Node's response would write three, in a later tick, which costs a quarter more
+   * CPU. It takes over where it must buffer: behind the previous response of a pipelined connection, and for
+   * HTTP/1.0, which has no chunks.
+   */
+  private writeFrames(frames: string): Promise<void> | undefined {
+    const { raw } = this.reply;
+    const { socket } = raw;
+    if (this.isHeadWritten && raw.chunkedEncoding && socket) {
+      const chunk = Buffer.from(`${Buffer.byteLength(frames).toString(16)}\r\n${frames}\r\n`);
+      return socket.write(chunk) ? undefined : this.drained(socket);
+    }
+    this.isHeadWritten = true;
+    return raw.write(Buffer.from(frames)) ? undefined : this.drained(raw);
   }
 
   private writeHead(own: HeaderValues): void {
@@ -196,13 +215,12 @@ export class AnswerWriter {
   }
 
   /** Waits until the client has read enough to continue. */
-  private async drained(): Promise<void> {
-    const { raw } = this.reply;
+  private async drained(writable: Writable): Promise<void> {
     const stalled = AbortSignal.timeout(this.bounds.GATEWAY_CLIENT_IDLE_TIMEOUT_MS);
     try {
-      await once(raw, 'drain', { signal: AbortSignal.any([stalled, this.signal]) });
+      await once(writable, 'drain', { signal: AbortSignal.any([stalled, this.signal]) });
     } catch {
-      raw.destroy();
+      this.reply.raw.destroy();
     }
   }
 }

@@ -45,6 +45,15 @@ export class Meter {
     }
   }
 
+  /** Counts a text or the next piece of one; other values count nothing. */
+  add(text: unknown, member: string, choice: number): void {
+    if (typeof text !== 'string' || text === '') return;
+    this.pieceCount += 1;
+    this.byteCount += Buffer.byteLength(text);
+    this.least.add(text);
+    this.kept?.add(`${choice} ${member}`, text);
+  }
+
   /** Pieces of text; a lower bound for the tokens. */
   get pieces(): number {
     return this.pieceCount;
@@ -83,14 +92,6 @@ export class Meter {
   async countDelivered(): Promise<number> {
     if (!this.tokenizer || !this.kept) return this.deliveredTokens;
     return this.tokenizer.count(this.kept.texts());
-  }
-
-  private add(text: unknown, member: string, choice: number): void {
-    if (typeof text !== 'string' || text === '') return;
-    this.pieceCount += 1;
-    this.byteCount += Buffer.byteLength(text);
-    this.least.add(text);
-    this.kept?.add(`${choice} ${member}`, text);
   }
 }
 
