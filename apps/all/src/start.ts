@@ -44,8 +44,11 @@ export async function start(starting: Starting): Promise<string> {
   const { catalog, localServers } = await catalogAndServers(starting, dataDir);
   const characters = await openCharacters(config.SVC_CHARACTERS, starting);
   const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
+  // It starts while the database opens. The database's fault is the first to be reported.
+  const simulatorStarts = ownSimulator(catalog, starting);
+  simulatorStarts.catch(() => undefined);
   const databaseUrl = await openDatabase({ dataDir, url, waitMs }, starting);
-  const simulator = await ownSimulator(catalog, starting);
+  const simulator = await simulatorStarts;
   const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? simulator?.url;
   const searchUrl = config.RETRIEVAL_SIMULATOR_URL ?? simulator?.searchUrl;
   const token = config.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir));

@@ -1,3 +1,3 @@
-import { runSimulator } from '@svc/simulator';
+import { runBundled } from '@svc/runtime/prelude';
 
-await runSimulator(process.argv.slice(2));
+await runBundled(import.meta.dirname, process.env);
