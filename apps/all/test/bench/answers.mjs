@@ -29,14 +29,19 @@ export const completion = JSON.stringify({
   usage: usage(22),
 });
 
-/** The streamed response: one server-sent event per entry. */
-export const events = [
-  chunk({ delta: { role: 'assistant', content: '' } }),
-  ...Array.from({ length: TEXT_CHUNKS }, () => chunk({ delta: { content: WORD } })),
-  chunk({ delta: {}, finish_reason: 'stop' }),
-  event({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage: usage(TEXT_CHUNKS) }),
-  'data: [DONE]\n\n',
-];
+/** A streamed response with this many chunks of text: one server-sent event per entry. */
+export function streamEvents(texts) {
+  return [
+    chunk({ delta: { role: 'assistant', content: '' } }),
+    ...Array.from({ length: texts }, () => chunk({ delta: { content: WORD } })),
+    chunk({ delta: {}, finish_reason: 'stop' }),
+    event({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage: usage(texts) }),
+    'data: [DONE]\n\n',
+  ];
+}
+
+/** The streamed response of the usual length. */
+export const events = streamEvents(TEXT_CHUNKS);
 
 const messages = [
   { role: 'system', content: 'You explain things in one sentence.' },

@@ -25,10 +25,14 @@ export async function startInstantBackend(place) {
   return { url, name: nginx.replace(/^.*version: /, '') };
 }
 
-/** Starts the backend that streams at a steady pace. */
-export async function startStreamBackend(place) {
-  const { url } = await place.startProgram('stream-backend', PROGRAM);
-  return { url };
+/** Starts the backend that streams at a steady pace: `{ url }`, and the process. */
+export function startStreamBackend(place) {
+  return place.startProgram('stream-backend', PROGRAM);
+}
+
+/** Starts the backend whose streams stay open until it gets the message `finish`. */
+export function startHoldingBackend(place, texts) {
+  return place.startProgram('holding-backend', PROGRAM, { args: [String(texts)] });
 }
 
 function nginxConfig(port) {

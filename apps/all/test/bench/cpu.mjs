@@ -1,4 +1,5 @@
-// The CPU time of processes, and the cores that they may use. Linux only; elsewhere there is no figure.
+// The CPU time and memory of processes, and the cores that they may use. Linux only; elsewhere there is no
+// figure.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -15,7 +16,16 @@ export function cpuMs(pid) {
   return stat && ((stat.userTicks + stat.systemTicks) * 1000) / TICKS_PER_SECOND;
 }
 
-/** The same for all running descendants of the process. */
+/** The resident memory of a process in MB; undefined if unknown. */
+export function residentMb(pid) {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Milliseconds of CPU time of all running descendants of the process. */
 export function childrenCpuMs(pid) {
   const children = childrenPids(pid);
   return children && allCpuMs(children);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { allCpuMs, childrenCpuMs, coresMs, cpuMs, untilQuiet } from './cpu.mjs';
+import { allCpuMs, childrenCpuMs, coresMs, cpuMs, residentMb, untilQuiet } from './cpu.mjs';
 import { versionOf } from './installed.mjs';
 
 const STEADY_PROGRAM = new URL('./steady-load-program.mjs', import.meta.url);
@@ -26,9 +26,9 @@ export const steadyLoad = () => ({ name: 'requests at random moments', run: runS
 
 /**
  * One run against one gateway: responses, faults, requests/s, latency in ms, microseconds of the gateway's
- * CPU per request, and the shares of its core that it and other processes used during the load. If a gateway
- * consists of several processes, `gateway.parts` lists the others, and `parts` of the result has the
- * microseconds of each per request.
+ * CPU per request, its memory at the end of the load, and the shares of its core that it and other processes
+ * used during the load. If a gateway consists of several processes, `gateway.parts` lists the others, and
+ * `parts` of the result has the microseconds of each per request.
  */
 export async function runLoad(place, load, { gateway, connections, seconds, rate }) {
   const usage = () => usageOf(gateway.child.pid, place.cores?.measured ?? []);
@@ -36,11 +36,13 @@ export async function runLoad(place, load, { gateway, connections, seconds, rate
   const start = usage();
   const result = await load.run(place, { ...gateway, connections, seconds, rate });
   const under = minus(usage(), start);
+  const rssMb = residentMb(gateway.child.pid);
   await untilQuiet(gateway.child.pid, QUIET_MS);
   const whole = minus(usage(), start);
   const used = minus(await partsOf(gateway), parts);
   return {
     ...result,
+    rssMb,
     parts: mapped(used, (ms) => (ms * 1000) / result.answers),
     cpuMicros: (whole.own * 1000) / result.answers,
     childrenCpuMicros: (whole.children * 1000) / result.answers,

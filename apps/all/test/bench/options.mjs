@@ -6,6 +6,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --rounds N       interleaved rounds, whose medians are printed (3)
   --connections N  kept-alive connections of the load (64)
   --streams N      answers streamed at once (64)
+  --open-streams N instead, N streams open at once: memory of each, time to the first byte, none lost at SIGTERM
   --shape NAME     all: beside a bare proxy and another gateway (default); cluster: one process beside the cluster
   --no-pin         leave it to the kernel which core runs what
   --quick          2 rounds of 2 s: at most a minute
@@ -17,7 +18,7 @@ const USAGE = `Usage: npm run bench -- [options]
 const DEFAULTS = { seconds: 8, rounds: 3, connections: 64, streams: 64 };
 const QUICK = { ...DEFAULTS, seconds: 2, rounds: 2, streams: 32 };
 const SHAPES = ['all', 'cluster'];
-const MOST = { seconds: 60, rounds: 9, connections: 1024, streams: 1024 };
+const MOST = { seconds: 60, rounds: 9, connections: 1024, streams: 1024, 'open-streams': 20_000 };
 
 /** The settings of one run. Exits with a usage message if they are invalid. */
 export function readOptions(args) {
@@ -38,6 +39,7 @@ function parse(args) {
       rounds: { type: 'string' },
       connections: { type: 'string' },
       streams: { type: 'string' },
+      'open-streams': { type: 'string' },
       pin: { type: 'boolean', default: true },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
@@ -57,7 +59,9 @@ function parse(args) {
     name,
     values[name] === undefined ? usual : count(name, values[name]),
   ]);
-  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside, shape };
+  const open = values['open-streams'];
+  const openStreams = open === undefined ? undefined : count('open-streams', open);
+  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside, shape, openStreams };
 }
 
 function count(name, text) {

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { BACKEND_MODEL, MODEL, STREAM_MODEL } from './answers.mjs';
+import { BACKEND_MODEL, MODEL, STREAM_MODEL, question } from './answers.mjs';
 import { freePort } from './processes.mjs';
 
 const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -16,18 +16,19 @@ const POSTING_MS = 20_000;
 
 /**
  * Starts the service, of this checkout or of another, in front of both backends: `{ child, url, headers,
- * operator }`. `env` has further settings.
+ * operator }`. `env` has further settings. With the `headers` of an earlier run on the same data, it is ready
+ * when a completion succeeds.
  */
 export async function startOurs(
   place,
   { instantUrl, streamUrl, profile, checkout = CHECKOUT, env = {}, ...rest },
 ) {
-  const { name = checkout === CHECKOUT ? 'service' : 'service-beside' } = rest;
+  const { headers, maxInFlight, name = checkout === CHECKOUT ? 'service' : 'service-beside' } = rest;
   const [port, operatorPort] = [await freePort(), await freePort()];
   const token = randomBytes(32).toString('base64url');
   const catalogPath = join(place.dir, `${name}.yaml`);
   // JSON is valid YAML.
-  writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl })));
+  writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl, maxInFlight })));
   const child = place.start(name, process.execPath, {
     args: [
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []),
@@ -51,21 +52,23 @@ export async function startOurs(
     },
   });
   const url = `http://127.0.0.1:${port}`;
-  await place.untilReady(
-    child,
-    async () => (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok,
-  );
+  const completions = `${url}/api/v1/chat/completions`;
+  const first = headers
+    ? () =>
+        fetch(completions, { method: 'POST', headers, body: question, signal: AbortSignal.timeout(1_000) })
+    : () => fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) });
+  await place.untilReady(child, async () => (await first()).ok);
   const operator = new Operator(`http://127.0.0.1:${operatorPort}/operator/v1`, token);
   return {
     child,
-    url: `${url}/api/v1/chat/completions`,
-    headers: { authorization: `Bearer ${await operator.openAccount()}` },
+    url: completions,
+    headers: headers ?? { authorization: `Bearer ${await operator.openAccount()}` },
     operator,
     metricsUrl: `http://127.0.0.1:${operatorPort}/metrics`,
   };
 }
 
-export function catalog({ instantUrl, streamUrl }) {
+export function catalog({ instantUrl, streamUrl, maxInFlight = 4_096 }) {
   const limits = { requestsPerMinute: 1_000_000_000, tokensPerMinute: 1_000_000_000_000 };
   const model = (id, url) => ({
     id,
@@ -74,7 +77,7 @@ export function catalog({ instantUrl, streamUrl }) {
     contextTokens: 131_072,
     maxCompletionTokens: 8_192,
     pricing: { input: 0.15, output: 0.6 },
-    backends: [{ kind: 'openai', url: `${url}/v1`, model: BACKEND_MODEL, maxInFlight: 4_096 }],
+    backends: [{ kind: 'openai', url: `${url}/v1`, model: BACKEND_MODEL, maxInFlight }],
   });
   return {
     models: [model(MODEL, instantUrl), model(STREAM_MODEL, streamUrl)],

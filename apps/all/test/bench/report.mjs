@@ -2,7 +2,7 @@
 import { median } from './rounds.mjs';
 
 /** The service's targets: requests/s relative to the others, microseconds of CPU per streamed chunk. */
-const TARGETS = { beside: 1, peer: 5, bare: 0.4, bareAim: 0.5, chunkMicros: 26 };
+const TARGETS = { beside: 1, peer: 5, bare: 0.4, bareAim: 0.5, chunkMicros: 26, idleMb: 170, startMs: 1_000 };
 
 /** Below this share of its core, the bottleneck was the load or the backend and not the gateway. */
 const BUSY_SHARE = 0.85;
@@ -34,9 +34,10 @@ export function loadText(gateways) {
     fixed(figures.cpuMicros, 0),
     percent(figures.coreShare),
     percent(figures.othersShare),
+    fixed(figures.rssMb, 0),
     String(faults),
   ]);
-  const head = ['', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us/request', 'of core', 'others', 'faults'];
+  const head = ['', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us/request', 'of core', 'others', 'MB', 'faults'];
   return [...table(head, rows), ...gateways.flatMap(loadNotes)].join('\n');
 }
 
@@ -127,6 +128,16 @@ export function moneyText({ audit, load, exact }) {
 
 function sign(isOk) {
   return isOk ? 'ok' : 'WRONG';
+}
+
+/** How long this service takes to start, and its memory without load. */
+export function startText({ startMs, idleMb }) {
+  const verdict = (figure, most) => (figure <= most ? 'ok' : 'ABOVE TARGET');
+  return [
+    'Start, with the data of an earlier run; medians',
+    `  first completion  ${fixed(startMs, 0)} ms; target <= ${TARGETS.startMs}: ${verdict(startMs, TARGETS.startMs)}`,
+    `  idle memory       ${fixed(idleMb, 0)} MB; target <= ${TARGETS.idleMb}: ${verdict(idleMb, TARGETS.idleMb)}`,
+  ].join('\n');
 }
 
 export function table(head, rows) {

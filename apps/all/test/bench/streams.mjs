@@ -39,20 +39,27 @@ export async function runStreams({ gateway, streams }) {
   }
 }
 
-/** Reads one response to its end. Never fails: `fault` has the error. */
-function readStream(agent, { url, headers }) {
+/**
+ * Reads one response to its end, and checks that it has `texts` chunks of text. Never fails: `fault` has the
+ * error.
+ */
+export function readStream(agent, { url, headers }, options = {}) {
+  const { texts = TEXT_CHUNKS, deadlineMs = DEADLINE_MS, onFirstByte } = options;
   const started = performance.now();
   const seen = { texts: 0, reads: 0, firstByteMs: 0, tail: Buffer.alloc(0), fault: undefined };
-  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const signal = AbortSignal.timeout(deadlineMs);
   return new Promise((resolve) => {
     const fail = (error) => resolve({ ...seen, fault: signal.aborted ? 'took too long' : error.message });
     const call = request(url, { method: 'POST', agent, headers, signal }, (response) => {
       response.on('data', (data) => {
-        seen.firstByteMs ||= performance.now() - started;
+        if (seen.reads === 0) {
+          seen.firstByteMs = performance.now() - started;
+          onFirstByte?.();
+        }
         see(seen, data);
       });
       response.on('error', fail);
-      response.on('end', () => resolve({ ...seen, fault: faultOf(response.statusCode, seen) }));
+      response.on('end', () => resolve({ ...seen, fault: faultOf(response.statusCode, seen, texts) }));
     });
     call.on('error', fail);
     call.end(streamQuestion);
@@ -71,9 +78,9 @@ function see(seen, data) {
   seen.tail = text.subarray(Math.max(end, text.length - KEPT_BYTES));
 }
 
-function faultOf(status, { texts, tail }) {
+function faultOf(status, { texts, tail }, expected) {
   if (status !== 200) return `status ${status}: ${tail.toString()}`;
-  if (texts !== TEXT_CHUNKS) return `${texts} of ${TEXT_CHUNKS} chunks`;
+  if (texts !== expected) return `${texts} of ${expected} chunks`;
   return tail.toString().endsWith(DONE) ? undefined : 'no [DONE] at the end';
 }
 
