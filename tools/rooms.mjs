@@ -82,6 +82,9 @@ export const rooms = {
     operator: ['accounts', 'limits', 'keys'],
     docs: ['http'],
   },
+  media: {
+    audio: [],
+  },
   events: {
     delivery: [],
     publishing: [],

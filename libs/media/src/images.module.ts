@@ -1,17 +1,32 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { closedAtEnd } from '@svc/runtime';
 import type { ImagesConfig } from './images.config.js';
+import { AudioLengths } from './audio-lengths.js';
 import { Images } from './images.js';
+import { MediaThreads } from './media-threads.js';
 
-/** Provides the image reader of the application. */
+/** Provides the readers of images and audio files of the application, which share their threads. */
 @Module({})
 export class ImagesModule {
   static with(config: ImagesConfig): DynamicModule {
     return {
       module: ImagesModule,
       global: true,
-      providers: [closedAtEnd(Images), { provide: Images, useFactory: () => new Images(config) }],
-      exports: [Images],
+      providers: [
+        closedAtEnd(MediaThreads),
+        { provide: MediaThreads, useFactory: () => new MediaThreads(config) },
+        {
+          provide: Images,
+          useFactory: (threads: MediaThreads) => new Images(config, threads),
+          inject: [MediaThreads],
+        },
+        {
+          provide: AudioLengths,
+          useFactory: (threads: MediaThreads) => new AudioLengths(threads),
+          inject: [MediaThreads],
+        },
+      ],
+      exports: [Images, AudioLengths],
     };
   }
 }

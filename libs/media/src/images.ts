@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { JobFailed, type JobCaller, ThreadPool } from '@svc/threads';
+import { JobFailed, type JobCaller } from '@svc/threads';
 import type { ImageJob, ImageOutput, ReadImage } from './image-job.js';
 import type { ImagesConfig } from './images.config.js';
-
-/**
- * The compiled thread, even if this file runs from its TypeScript source: threads load plain JavaScript only.
- */
-const entry = new URL('../dist/thread.js', import.meta.url);
+import { MediaThreads } from './media-threads.js';
 
 /** A PNG of 16 megapixels may have 50 MB. */
 const MADE_LIMIT_BYTES = 100_000_000;
@@ -36,18 +32,10 @@ export interface ConvertedImage {
 
 /** Checks and converts images, in threads of this process, so that they need not be sent elsewhere. */
 export class Images {
-  readonly #pool: ThreadPool<ImageJob, ReadImage>;
-  #native: Promise<unknown> | undefined;
-
-  constructor(private readonly config: ImagesConfig) {
-    this.#pool = new ThreadPool(entry, {
-      threads: config.IMAGES_THREADS,
-      queueLimit: config.IMAGES_QUEUE_LIMIT,
-      timeoutMs: config.IMAGES_TIMEOUT_MS,
-      heapLimitMb: config.IMAGES_THREAD_HEAP_MB,
-      buffersLimitMb: config.IMAGES_THREAD_BUFFERS_MB,
-    });
-  }
+  constructor(
+    private readonly config: ImagesConfig,
+    private readonly threads = new MediaThreads(config),
+  ) {}
 
   /**
    * Decodes every pixel of an image, or of an animation's first frame, and describes it. A data URL is
@@ -82,10 +70,8 @@ export class Images {
       timeoutMs: this.config.IMAGES_TIMEOUT_MS,
       memoryLimitBytes: this.config.IMAGES_THREAD_BUFFERS_MB * 1_048_576,
     };
-    // Loaded here as well as in the threads, and before them: its native library must outlive each of them.
-    await (this.#native ??= import('sharp'));
     try {
-      return await this.#pool.run(job, caller);
+      return await this.threads.read(job, caller);
     } catch (error) {
       if (error instanceof JobFailed) throw new ImageRejected(error.reason, error.retryable);
       throw error;
@@ -93,6 +79,6 @@ export class Images {
   }
 
   async close(): Promise<void> {
-    await this.#pool.close();
+    await this.threads.close();
   }
 }

@@ -1,11 +1,17 @@
-// The thread of the pool: reads one image after the other.
+// The thread of the pool: reads one image or audio file after the other.
 import { Unreadable, answerJobs } from '@svc/threads';
 import { dataUrl, dataUrlBytes, dataUrlHead } from './data-url.js';
 import type { ImageFacts, ImageJob, ReadImage } from './image-job.js';
 import { inspectImage } from './image.js';
 import { imageFile } from './image-file.js';
+import { type AudioLength, audioLength } from './audio/audio-length.js';
+import type { MediaJob } from './media-threads.js';
 
-answerJobs(async (job: ImageJob): Promise<ReadImage> => {
+answerJobs<MediaJob, ReadImage | AudioLength>((job) =>
+  'kind' in job ? audioLength(job.bytes) : readImage(job),
+);
+
+async function readImage(job: ImageJob): Promise<ReadImage> {
   const { url = '' } = job;
   const head = dataUrlHead(url);
   const decoded = job.bytes ? { bytes: job.bytes, isPlain: false } : head && (await dataUrlBytes(url, head));
@@ -18,4 +24,4 @@ answerJobs(async (job: ImageJob): Promise<ReadImage> => {
   const mediaType = `image/${facts.format}`;
   if (isPlain && url.startsWith(`data:${mediaType};base64,`)) return facts;
   return { ...facts, url: await dataUrl(mediaType, bytes) };
-});
+}
