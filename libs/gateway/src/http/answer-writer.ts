@@ -128,7 +128,7 @@ export class AnswerWriter {
     record.firstChunkMs ??= Math.round((performance.now() - record.startedMs) * 10) / 10;
     let goesOn = true;
     for (const part of parts) if (!raw.destroyed) goesOn = raw.write(part);
-    return goesOn || raw.destroyed ? undefined : this.drained();
+    return goesOn || raw.destroyed ? undefined : this.drained(raw);
   }
 
   endFile(): void {
