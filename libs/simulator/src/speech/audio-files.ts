@@ -150,9 +150,9 @@ function oggPage(packets: readonly Buffer[], { type, samples, sequence }: OggPag
 
 const FORMATS = { mp3, opus, aac, flac, wav, pcm } satisfies Record<string, Frames>;
 
-export type AudioFormat = keyof typeof FORMATS;
+export type SpokenFormat = keyof typeof FORMATS;
 
-const MEDIA_TYPES: Readonly<Record<AudioFormat, string>> = {
+const MEDIA_TYPES: Readonly<Record<SpokenFormat, string>> = {
   mp3: 'audio/mpeg',
   opus: 'audio/opus',
   aac: 'audio/aac',
@@ -161,11 +161,11 @@ const MEDIA_TYPES: Readonly<Record<AudioFormat, string>> = {
   pcm: 'audio/pcm',
 };
 
-export function isAudioFormat(name: unknown): name is AudioFormat {
+export function isAudioFormat(name: unknown): name is SpokenFormat {
   return typeof name === 'string' && Object.hasOwn(FORMATS, name);
 }
 
 /** A file of this length in seconds that decoders accept: a tone in WAV and PCM, else silence. */
-export function audioFile(format: AudioFormat, seconds: number): { bytes: Buffer; type: string } {
+export function audioFile(format: SpokenFormat, seconds: number): { bytes: Buffer; type: string } {
   return { bytes: Buffer.concat(FORMATS[format](seconds)), type: MEDIA_TYPES[format] };
 }

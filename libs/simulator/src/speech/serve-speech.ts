@@ -6,7 +6,7 @@ import type { LogEntry } from '../engine/log.js';
 import type { Simulation } from '../engine/simulation.js';
 import { parseJson } from '../request/chat-request.js';
 import { faultError, isFault } from '../request/faults.js';
-import { type AudioFormat, audioFile, isAudioFormat } from './audio-files.js';
+import { type SpokenFormat, audioFile, isAudioFormat } from './audio-files.js';
 
 /** Slow speech. */
 const CHARACTERS_PER_SECOND = 15;
@@ -18,7 +18,7 @@ const DEFAULT_AFTER = 1;
 
 interface SpeechCall {
   readonly model: string;
-  readonly format: AudioFormat;
+  readonly format: SpokenFormat;
   readonly seconds: number;
   readonly isStreamed: boolean;
   /** Those of chats that break the transport, an error status, `html`, `json`, `type` or `nothing`. */
