@@ -19,7 +19,7 @@ const Input = z
     (text) => text.length <= INPUT_CHARACTERS || characterCount(text) <= INPUT_CHARACTERS,
     `Must have at most ${INPUT_CHARACTERS} characters`,
   )
-  .refine((text) => /[\p{L}\p{N}]/u.test(text), 'Must contain speakable text: at least one letter or digit');
+  .regex(/[\p{L}\p{N}]/u, 'Must contain speakable text: at least one letter or digit');
 
 const Voice = z.string().min(1).max(VOICE_CHARACTERS);
 const Prompt = z.string().max(PROMPT_CHARACTERS);
