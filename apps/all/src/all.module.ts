@@ -8,6 +8,7 @@ import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { JobsModule } from '@svc/jobs';
 import { type ImagesConfig, ImagesModule } from '@svc/media';
 import { LimitLogModule, LimiterModule } from '@svc/limiter';
+import { type MediaJobsConfig, MediaJobsModule, type MediaStore } from '@svc/media-jobs';
 import { type PaymentsConfig, PaymentsModule } from '@svc/payments';
 import { RetrievalModule, type RetrievalSettings } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
@@ -25,6 +26,7 @@ export interface AllParts {
   readonly retrieval: RetrievalSettings;
   readonly images: ImagesConfig;
   readonly payments: PaymentsConfig;
+  readonly mediaJobs: { readonly config: MediaJobsConfig; readonly files: MediaStore };
 }
 
 /** Connects the services to each other in this process. */
@@ -32,6 +34,7 @@ export interface AllParts {
 export class AllModule {
   static with(parts: AllParts): DynamicModule {
     const ledger = LedgerModule.with(parts.ledger);
+    const router = RouterModule.with(parts.router);
     return {
       module: AllModule,
       imports: [
@@ -48,7 +51,8 @@ export class AllModule {
           LimiterModule,
           PaymentsModule.with(parts.payments, ledger),
           RetrievalModule.with(parts.retrieval),
-          RouterModule.with(parts.router),
+          router,
+          MediaJobsModule.with(parts.mediaJobs, [ledger, router]),
         ]),
       ],
     };

@@ -12,6 +12,7 @@ import {
 import { DevelopmentAccount, gatewayConfig } from '@svc/gateway';
 import { ledgerConfig } from '@svc/ledger';
 import { imagesConfig } from '@svc/media';
+import { FileMediaStore, mediaJobsConfig } from '@svc/media-jobs';
 import { paymentsConfig } from '@svc/payments';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
@@ -33,6 +34,7 @@ export const settings = {
   ...retrievalConfig,
   ...imagesConfig,
   ...paymentsConfig,
+  ...mediaJobsConfig,
 };
 
 type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
@@ -69,6 +71,7 @@ export async function start(starting: Starting): Promise<string> {
       },
       images: config,
       payments: config,
+      mediaJobs: { config, files: await FileMediaStore.at(join(dataDir, 'media')) },
     }),
     operator: { host: config.HOST, port: config.OPERATOR_PORT },
     events: AllModule.events,

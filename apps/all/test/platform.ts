@@ -53,6 +53,8 @@ const TIERS = {
   S: { standard: { requestsPerMinute: 3, tokensPerMinute: 10_000 } },
 };
 
+/** The types of models whose entries have none of a text model's fields. */
+
 /** A catalogue whose backend is the simulator. */
 export function catalogText(
   simulator: Simulator,

@@ -145,10 +145,11 @@ export {
   EmbeddingVectors,
   ImageOrder,
   type InferenceCall,
+  type JobCallKind,
   InferenceRouter,
   MadeImages,
+  SpokenText,
 } from './ports/inference-router.js';
-export { SpokenText } from './ports/speech-call.js';
 export {
   INFERENCE_PATH,
   PROBLEM_TRAILER,
@@ -386,3 +387,8 @@ export {
   type UsagePlace,
 } from './ports/usage-history.js';
 export { invalidRequest, validate, validateInSlices } from './problems/validate.js';
+export { BackendJob, BackendJobStatus, MediaJobs, MediaOrder } from './ports/media-jobs.js';
+export type { EarlierMediaJob, MediaJob, MediaJobFailure, MediaJobName } from './ports/media-jobs.js';
+export type { MediaKind, NewMediaJob, StoredMedia } from './ports/media-jobs.js';
+export { MediaComplete, MediaProgress, MediaRetrieve } from './http/media-jobs/media-jobs.js';
+export { MusicOrder, MusicQuote, VideoOrder, VideoQuote } from './http/media-jobs/media-jobs.js';

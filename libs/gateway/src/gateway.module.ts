@@ -62,6 +62,9 @@ import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { SpeechController } from './speech/speech.controller.js';
 import { SpeechPipeline } from './speech/speech.pipeline.js';
+import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
+import { MediaOrders } from './media-jobs/media-orders.js';
+import { MediaResults } from './media-jobs/media-results.js';
 import { PaidOperations } from './paid/paid-operations.js';
 import { WebResearch } from './web/web-research.js';
 import { PaymentOffers } from './wallets/payment-offers.js';
@@ -102,11 +105,12 @@ const CONTROLLERS = [
   EmbeddingsController,
   SpeechController,
   ImagesController,
+  MediaJobsController,
 ];
 
 /**
  * The API for clients and operators. The imported modules must provide `Ledger`, `Books`, `Limiter`,
- * `InferenceRouter`, `Retrieval`, `WebSearch`, `WebPages` and `Payments`.
+ * `InferenceRouter`, `MediaJobs`, `Retrieval`, `WebSearch`, `WebPages` and `Payments`.
  */
 @Module({})
 export class GatewayModule {
@@ -149,6 +153,8 @@ export class GatewayModule {
         Inference,
         LimitGate,
         LimitReports,
+        MediaOrders,
+        MediaResults,
         PaymentDemands,
         PaymentOffers,
         Preparation,

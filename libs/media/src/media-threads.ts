@@ -14,11 +14,11 @@ export interface AudioJob {
   readonly bytes: Uint8Array;
 }
 
-export type MediaJob = ImageJob | AudioJob;
+export type ThreadJob = ImageJob | AudioJob;
 
 /** The threads in which images and audio files of clients are read. */
 export class MediaThreads {
-  readonly #pool: ThreadPool<MediaJob, ReadImage | AudioLength>;
+  readonly #pool: ThreadPool<ThreadJob, ReadImage | AudioLength>;
   #native: Promise<unknown> | undefined;
 
   constructor(config: ImagesConfig) {
@@ -43,7 +43,7 @@ export class MediaThreads {
     return this.#pool.close();
   }
 
-  async #run(job: MediaJob, caller: JobCaller): Promise<ReadImage | AudioLength> {
+  async #run(job: ThreadJob, caller: JobCaller): Promise<ReadImage | AudioLength> {
     // Loaded here as well as in the threads, and before them: its native library must outlive each of them.
     await (this.#native ??= import('sharp'));
     return this.#pool.run(job, caller);

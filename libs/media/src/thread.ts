@@ -5,9 +5,9 @@ import type { ImageFacts, ImageJob, ReadImage } from './image-job.js';
 import { inspectImage } from './image.js';
 import { imageFile } from './image-file.js';
 import { type AudioLength, audioLength } from './audio/audio-length.js';
-import type { MediaJob } from './media-threads.js';
+import type { ThreadJob } from './media-threads.js';
 
-answerJobs<MediaJob, ReadImage | AudioLength>((job) =>
+answerJobs<ThreadJob, ReadImage | AudioLength>((job) =>
   'kind' in job ? audioLength(job.bytes) : readImage(job),
 );
 

@@ -8,6 +8,7 @@ import {
   ImageOrder,
   type InferenceCall,
   InferenceRouter,
+  type JobCallKind,
   type MadeImages,
   Problem,
   SPEECH_MEDIA_TYPES,
@@ -31,11 +32,16 @@ import { readCallBody } from './backends/call-body.js';
 import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embedding-batches.js';
 import { firstAudio } from './backends/first-audio.js';
 import { fetchedImages } from './backends/backend-images.js';
+import { isRefusedWhole, readJob, requestOf } from './backends/job-calls.js';
 import { BackendError } from './dialects/backend-error.js';
+import type { JobRequest } from './dialects/dialect.js';
 
 /** Limits for reading an error body; enough for any message. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
 const ERROR_READ_MS = 5_000;
+
+/** Enough for the object of any job. */
+const JOB_RESPONSE_BYTES = 1_048_576;
 
 /** The longest `Retry-After` of a backend that is passed on. */
 const RETRY_AFTER_LIMIT_SECONDS = 3_600;
@@ -47,7 +53,11 @@ interface Mode<Part> {
   readonly pauseMs: number;
   readonly isStream: boolean;
   /** The body for this backend. */
-  readonly body: (live: LiveBackend) => readonly Uint8Array[];
+  readonly body?: (live: LiveBackend) => readonly Uint8Array[];
+  /** For calls about jobs: the whole request. */
+  readonly job?: (live: LiveBackend) => JobRequest;
+  /** The caller reads the status. Default: all but 200 are failures. */
+  readonly anyStatus?: true;
   /** Throws errors that another backend might not produce. */
   readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Part>;
 }
@@ -97,9 +107,14 @@ export class LocalRouter extends InferenceRouter {
       case 'embeddings':
         return this.embeddings(call, signal);
       case 'speech':
+      case 'job-content':
         return Promise.reject(unavailable(`a call of kind ${kind} is streamed`));
       case 'image':
         return this.images(call, signal);
+      case 'job-submit':
+      case 'job-status':
+      case 'job-cancel':
+        return this.jobCall(kind, call, signal);
     }
   }
 
@@ -113,8 +128,13 @@ export class LocalRouter extends InferenceRouter {
         });
       case 'speech':
         return this.speech(call, signal);
+      case 'job-content':
+        return this.jobContent(call, signal);
       case 'embeddings':
       case 'image':
+      case 'job-submit':
+      case 'job-status':
+      case 'job-cancel':
         return Promise.reject(unavailable(`a call of kind ${kind} is not streamed`));
     }
   }
@@ -132,7 +152,7 @@ export class LocalRouter extends InferenceRouter {
   private streamed(
     call: InferenceCall,
     signal: AbortSignal,
-    { body, first }: { body: Mode<never>['body']; first: Mode<readonly Buffer[]>['take'] },
+    { body, first }: { body: Required<Mode<never>>['body']; first: Mode<readonly Buffer[]>['take'] },
   ): Promise<ChunkStream> {
     return this.firstThatAnswers(call, signal, {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
@@ -196,6 +216,35 @@ export class LocalRouter extends InferenceRouter {
     });
   }
 
+  /** A call about a job whose response is short. */
+  private async jobCall(kind: JobCallKind, call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+    return this.firstThatAnswers(call, signal, {
+      ...this.whole,
+      job: requestOf(kind, call.body),
+      anyStatus: true,
+      take: async (exchange, live) => {
+        const body = await exchange.text(JOB_RESPONSE_BYTES);
+        return { body: JSON.stringify(readJob(kind, { status: exchange.status, body }, live)) };
+      },
+    });
+  }
+
+  /** The media of a job, which may be long: its bytes are passed on as they arrive. */
+  private async jobContent(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+    const { settings } = this;
+    return this.firstThatAnswers(call, signal, {
+      deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
+      pauseMs: settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
+      isStream: false,
+      job: requestOf('job-content', call.body),
+      take: (exchange) => {
+        exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
+        const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
+        return Promise.resolve({ bytes: new AnswerBytes(exchange, { limitBytes }) });
+      },
+    });
+  }
+
   /** The mode for responses that are not streamed. */
   private get whole(): Pick<Mode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
     const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs } = this.settings;
@@ -211,10 +260,10 @@ export class LocalRouter extends InferenceRouter {
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
     let retries = 0;
-    const { kind = 'chat' } = call;
+    const { kind = 'chat', backend } = call;
     const candidates = this.pool
       .candidates(backends, call)
-      .filter(({ dialect }) => dialect.paths[kind] !== undefined);
+      .filter(({ name, dialect }) => dialect.paths[kind] !== undefined && name === (backend ?? name));
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
       const { live } = place;
@@ -229,14 +278,13 @@ export class LocalRouter extends InferenceRouter {
       try {
         const deadlineMs = Math.max(1, endMs - performance.now());
         const request = {
-          ...this.request(live, call, attempt.step),
-          body: mode.body(live),
+          ...this.request({ live, call, step: attempt.step }, mode),
           pauseMs: mode.pauseMs,
           deadlineMs,
         };
         const onEnd = (failure: Error | undefined): void => attempt.ended(failure);
         exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd });
-        await refuseFailure(exchange);
+        if (!mode.anyStatus) await refuseFailure(exchange);
         const part = await mode.take(exchange, live);
         attempt.began();
         live.rest.answered();
@@ -245,6 +293,9 @@ export class LocalRouter extends InferenceRouter {
       } catch (error) {
         const sent = { kind: call.kind, body: call.body, secrets: this.secretsOf(live, call) };
         refusal = refusalOf(error, sent);
+        // Another backend would make the same media again.
+        if (call.kind === 'job-submit' && !isRefusedWhole(error, refusal))
+          refusal = { ...refusal, elsewhere: false };
         if (error instanceof BackendError) this.report(error, sent, { live, call });
         router.attempts.add(1, call.model, live.name, outcomeOf(refusal, signal));
         // Recorded before the abort, since the backend's error is more telling than the abort.
@@ -295,15 +346,20 @@ export class LocalRouter extends InferenceRouter {
     return [host, hostname, ...name, this.keyFor(live) ?? ''];
   }
 
-  private request(
-    live: LiveBackend,
-    call: InferenceCall,
-    step: Step | undefined,
-  ): Pick<ExchangeRequest, 'origin' | 'path' | 'headers'> {
+  private request<Part>(
+    { live, call, step }: { live: LiveBackend; call: InferenceCall; step: Step | undefined },
+    mode: Mode<Part>,
+  ): Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'> {
     const { origin, basePath, dialect } = live;
     const headers = dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
     if (step && tracing.sentToBackends) headers['traceparent'] = step.traceparent;
-    return { origin, path: `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}`, headers };
+    if (mode.job) {
+      const { method, path, body, headers: own } = mode.job(live);
+      const whole = { origin, method, path: `${basePath}${path}`, headers: { ...headers, ...own } };
+      return body ? { ...whole, body } : whole;
+    }
+    const path = `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}`;
+    return { origin, path, headers, body: mode.body?.(live) ?? [] };
   }
 }
 

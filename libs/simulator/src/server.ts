@@ -8,6 +8,7 @@ import { addEmbeddingRoutes } from './embeddings/serve-embeddings.js';
 import { addSpeechRoutes } from './speech/serve-speech.js';
 import { addImageRoutes } from './images/serve-images.js';
 import { addSearchRoutes } from './search/serve-search.js';
+import { addVideoRoutes } from './videos/serve-videos.js';
 import type { Simulation } from './engine/simulation.js';
 
 const BODY_LIMIT = 64 * 1024 * 1024;
@@ -50,6 +51,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   addEmbeddingRoutes(app, () => simulation.takeDefaults());
   addSpeechRoutes(app, simulation);
   addImageRoutes(app, () => simulation.takeDefaults());
+  addVideoRoutes(app, () => simulation.takeDefaults());
   addSearchRoutes(app);
   return app;
 }

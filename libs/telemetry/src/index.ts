@@ -9,6 +9,7 @@ export { genAi, inference } from './instruments/inference.js';
 export { limits } from './instruments/limits.js';
 export { money } from './instruments/money.js';
 export { neighbours } from './instruments/neighbours.js';
+export { mediaJobs } from './instruments/media-jobs.js';
 export { payments } from './instruments/payments.js';
 export { requests } from './instruments/requests.js';
 export { router } from './instruments/router.js';

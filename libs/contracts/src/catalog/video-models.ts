@@ -63,7 +63,7 @@ const jobTimes = {
   /** The usual time, before any job has ended. */
   expectedSeconds: PositiveCount.max(86_400).default(120),
   /** A job that has not ended by then fails, and its cost is returned. */
-  deadlineSeconds: PositiveCount.max(86_400).default(1_800),
+  deadlineSeconds: PositiveCount.max(43_200).default(1_800),
 };
 
 interface Faults {

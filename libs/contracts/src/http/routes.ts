@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { augmentRoutes } from './augment/augment-routes.js';
 import { audioRoutes } from './audio/audio-routes.js';
+import { mediaJobRoutes } from './media-jobs/media-job-routes.js';
 import { embeddingRoutes } from './embeddings/embedding-routes.js';
 import { imageRoutes } from './images/image-routes.js';
 import { billingRoutes } from './billing/billing-routes.js';
@@ -208,6 +209,7 @@ export const routes = {
   ...embeddingRoutes,
   ...audioRoutes,
   ...imageRoutes,
+  ...mediaJobRoutes,
   ...augmentRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,

@@ -3,7 +3,11 @@ import { type Issue, Problem, errorBody } from '../problems/problem.js';
 import { PROBLEMS, type ProblemCode, type ProblemKind } from '../problems/problems.js';
 import type { Access, RouteDefinition } from '../http/route/route-definition.js';
 
-const KINDS = [...new Set(Object.values(PROBLEMS).map(({ kind }) => kind))] satisfies ProblemKind[];
+const KINDS = [
+  ...new Set(Object.values(PROBLEMS).map(({ kind }) => kind)),
+  // The type of CONTENT_POLICY_VIOLATION in failed jobs.
+  'provider_content_policy',
+] satisfies ProblemKind[];
 
 const ErrorView = z.object({
   message: z.string(),

@@ -48,9 +48,9 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     '`gzip` or `br`, if the request accepts it. Never on streams.',
   ),
   'Content-Disposition': row(
-    'csv',
+    ['csv', 'media'],
     'attachment; filename=billing_usage.csv',
-    'For CSV: the name of the file.',
+    'For files: their name.',
   ),
   'Cache-Control': row(
     ['stream', 'file'],
@@ -58,7 +58,11 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'Streams and files must be requested again each time.',
   ),
   'X-Accel-Buffering': row('stream', 'no', 'Keeps proxies from buffering a stream.'),
-  'X-Content-Type-Options': row(['file', 'content'], 'nosniff', 'Browsers must not guess another type.'),
+  'X-Content-Type-Options': row(
+    ['file', 'content', 'media'],
+    'nosniff',
+    'Browsers must not guess another type.',
+  ),
   'Access-Control-Allow-Origin': row(
     'origin',
     '*',
@@ -79,6 +83,13 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'WzEsMTc5NTI1NTI2MDAwMF0',
     'For CSV: the cursor of the next page; absent on the last page.',
   ),
+  'Idempotent-Replayed': row(
+    'idempotency',
+    'true',
+    'Only if the request was accepted before; the response is that of then.',
+  ),
+  'x-svc-inference-time': row('media', '94', 'For media: the seconds from the request to the result.'),
+  'x-svc-audio-format': row('media', 'mpeg', 'For music: its format.'),
   'x-svc-model-id': row('model', 'llama-3.2-3b', 'The id of the model that served the request.'),
   'x-svc-model-name': row('model', 'Llama 3.2 3B', 'The name of that model.'),
   'x-svc-model-router': row('model', 'backend-1', 'The name of the backend that responded, if one did.'),
@@ -139,7 +150,15 @@ const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
 };
 
 /** Groups that only successful responses have. */
-const OF_SUCCESS: ReadonlySet<When> = new Set(['encoding', 'pagination', 'cursor', 'csv', 'content']);
+const OF_SUCCESS: ReadonlySet<When> = new Set([
+  'encoding',
+  'pagination',
+  'cursor',
+  'csv',
+  'content',
+  'idempotency',
+  'media',
+]);
 
 /** The names of the headers that a response with this status may have. */
 export function headersOf(route: RouteDefinition, status: number): string[] {

@@ -20,6 +20,7 @@ const CALL_HEADERS = {
   cacheKey: 'x-svc-cache-key',
   stream: 'x-svc-stream',
   kind: 'x-svc-kind',
+  backend: 'x-svc-only-backend',
 } as const;
 
 const ANSWER_HEADERS = {
@@ -55,6 +56,7 @@ const CallHead = z.object({
   [CALL_HEADERS.cacheKey]: Encoded.optional(),
   [CALL_HEADERS.stream]: z.enum(['true', 'false']),
   [CALL_HEADERS.kind]: z.enum(CALL_KINDS).optional(),
+  [CALL_HEADERS.backend]: Name.min(1).optional(),
 });
 
 /** The number of retries, in decimal. */
@@ -72,6 +74,7 @@ export function encodeInferenceCall(call: InferenceCall, stream: boolean): Infer
     [CALL_HEADERS.model]: encoded(call.model),
     [CALL_HEADERS.stream]: stream ? 'true' : 'false',
     ...(call.kind && { [CALL_HEADERS.kind]: call.kind }),
+    ...(call.backend !== undefined && { [CALL_HEADERS.backend]: call.backend }),
     ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
   };
   return { headers, body: call.body };
@@ -87,6 +90,7 @@ export function decodeInferenceCall(
   const head = read.data;
   const cacheKey = head[CALL_HEADERS.cacheKey];
   const kind = head[CALL_HEADERS.kind];
+  const backend = head[CALL_HEADERS.backend];
   return {
     call: {
       requestId: head[CALL_HEADERS.requestId],
@@ -94,6 +98,7 @@ export function decodeInferenceCall(
       model: head[CALL_HEADERS.model],
       body,
       ...(kind && { kind }),
+      ...(backend !== undefined && { backend }),
       ...(cacheKey !== undefined && { cacheKey }),
     },
     stream: head[CALL_HEADERS.stream] === 'true',

@@ -1,8 +1,21 @@
 import { z } from 'zod';
+import { SPEECH_FORMATS } from '../catalog/audio-models.js';
 
 /** The kinds of model calls. */
-export const CALL_KINDS = ['chat', 'embeddings', 'speech', 'image'] as const;
+export const CALL_KINDS = [
+  'chat',
+  'embeddings',
+  'speech',
+  'image',
+  'job-submit',
+  'job-status',
+  'job-content',
+  'job-cancel',
+] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
+
+/** The kinds of calls about a job that makes media. */
+export type JobCallKind = Extract<CallKind, `job-${string}`>;
 
 /** The body of an embeddings call. */
 export const EmbeddingTexts = z.object({
@@ -25,6 +38,24 @@ export const EmbeddingVectors = z.object({
   promptTokens: z.int().nonnegative().optional(),
 });
 export type EmbeddingVectors = z.infer<typeof EmbeddingVectors>;
+
+/** The body of a speech call. */
+export const SpokenText = z.object({
+  input: z.string().min(1),
+  voice: z.string().min(1),
+  format: z.enum(SPEECH_FORMATS),
+  /** Whether the caller reads the audio while it is made. */
+  isStreamed: z.boolean(),
+  speed: z.number().optional(),
+  language: z.string().optional(),
+  /** How to speak, in words. */
+  instructions: z.string().optional(),
+  temperature: z.number().optional(),
+  topP: z.number().optional(),
+  /** Further members for the backend. Those above take precedence. */
+  others: z.record(z.string(), z.unknown()),
+});
+export type SpokenText = z.infer<typeof SpokenText>;
 
 const Pixels = z.int().positive();
 
@@ -68,10 +99,12 @@ export interface InferenceCall {
   /**
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
-   * `EmbeddingTexts`, for speech that of `SpokenText`, for images that of `ImageOrder`, which the router
-   * translates.
+   * `EmbeddingTexts`, for speech that of `SpokenText`, for images that of `ImageOrder`, for jobs that of
+   * `MediaOrder` or `BackendJob`, which the router translates.
    */
   readonly body: readonly Uint8Array[];
+  /** The name of the only backend that may be called: the one that has the job. */
+  readonly backend?: string;
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
 }
@@ -86,7 +119,7 @@ export interface Answering {
 
 /**
  * A complete response: for chat as the backend wrote it, for embeddings the JSON of `EmbeddingVectors`, for
- * images that of `MadeImages`.
+ * images that of `MadeImages`, for jobs that of `BackendJob` or `BackendJobStatus`.
  */
 export interface Completion extends Answering {
   readonly body: string;
@@ -107,14 +140,17 @@ export interface ChunkStream extends Answering {
  * Chooses a backend and calls it. Rejects with MODEL_OFFLINE if none can be reached, MODEL_AT_CAPACITY if all
  * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT. An abort
  * of the signal closes the call to the backend at once.
+ *
+ * A `job-submit` is sent to another backend only if the previous one certainly has not accepted it: after
+ * INFERENCE_FAILED or REQUEST_TIMEOUT, a backend may have the job.
  */
 export abstract class InferenceRouter {
   /** Resolves with the complete response to a call of kind `chat` or `embeddings`. */
   abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
 
   /**
-   * Resolves when the first event of a chat, or the first bytes of speech, have arrived and are not an error,
-   * so that an error still has its HTTP status. For calls of kind `chat` or `speech`.
+   * Resolves when the first event of a chat, or the first bytes of a file, have arrived and are not an error,
+   * so that an error still has its HTTP status. For calls of kind `chat`, `speech` or `job-content`.
    */
   abstract stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream>;
 }

@@ -8,6 +8,7 @@ export type ProblemKind =
   | 'rate_limit_error'
   | 'api_error'
   | 'overloaded_error'
+  | 'provider_content_policy'
   | 'timeout_error';
 
 export interface ProblemRow {
@@ -65,6 +66,7 @@ export const PROBLEMS = {
   AMOUNT_TOO_LOW: payment('The amount must be at least 5 USDC.'),
   AMOUNT_TOO_HIGH: payment('The amount must be at most 10,000 USDC.'),
   PAYMENT_VERIFICATION_FAILED: payment('The payment cannot be settled.'),
+  REQUEST_ID_NOT_FOUND: row(400, 'invalid_request_error', 'Request ID is invalid.'),
   NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer this feature.'),
   AUTHENTICATION_FAILED: row(401, 'authentication_error', 'Authentication failed'),
   X402_SIGN_IN_INVALID_PAYLOAD: signIn(
@@ -131,6 +133,7 @@ export const PROBLEMS = {
   CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),
+  MEDIA_NOT_FOUND: row(404, 'not_found_error', 'The media of this request has been deleted.'),
   METHOD_NOT_ALLOWED: row(405, 'invalid_request_error', 'This route does not support that method.'),
   REQUEST_INCOMPLETE: row(408, 'timeout_error', 'The request was not received in time.'),
   PAYMENT_IN_PROGRESS: {
@@ -142,6 +145,20 @@ export const PROBLEMS = {
     retryAfterSeconds: 5,
     isRepeatWanted: true,
   },
+  REQUEST_IN_PROGRESS: {
+    ...row(
+      409,
+      'invalid_request_error',
+      'A request with this Idempotency-Key is still being processed. Please try again.',
+    ),
+    retryAfterSeconds: 1,
+    isRepeatWanted: true,
+  },
+  IDEMPOTENCY_KEY_REUSED: row(
+    409,
+    'invalid_request_error',
+    'This Idempotency-Key has already been used for a different request.',
+  ),
   PAYMENT_DECISION_REFUSED: row(409, 'invalid_request_error', 'The blockchain contradicts this decision.'),
   REFERENCE_REUSED: row(
     409,
@@ -174,6 +191,22 @@ export const PROBLEMS = {
     'rate_limit_error',
     'This caller is sending too much data at once. Please wait until some of its current requests have ended.',
   ),
+  TOO_MANY_JOBS: {
+    ...row(
+      429,
+      'rate_limit_error',
+      'Too many jobs of this account are running. Please wait until one has ended.',
+    ),
+    retryAfterSeconds: 10,
+  },
+  MEDIA_STORAGE_FULL: {
+    ...row(
+      429,
+      'rate_limit_error',
+      'The media of this account takes all of its storage. Delete some of it with the `complete` route, or wait until it expires.',
+    ),
+    retryAfterSeconds: 60,
+  },
   HEADERS_TOO_LARGE: row(431, 'invalid_request_error', 'The headers of the request are too large.'),
   RATE_LIMIT_EXCEEDED: row(429, 'rate_limit_error', 'Rate limit exceeded'),
   INFERENCE_FAILED: row(500, 'api_error', 'Inference processing failed'),

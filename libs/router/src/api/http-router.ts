@@ -80,6 +80,10 @@ export class HttpRouter extends InferenceRouter {
     switch (kind) {
       case 'chat':
       case 'speech':
+      case 'job-submit':
+      case 'job-status':
+      case 'job-content':
+      case 'job-cancel':
         return { limitMs, limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES };
       case 'embeddings':
         // The router limits each batch, and a call may have many.
@@ -99,7 +103,8 @@ export class HttpRouter extends InferenceRouter {
       path: routes.infer.path,
       headers: { ...headers, ...OCTETS },
       body,
-      idempotent: true,
+      // A router may have passed a job on before it broke off.
+      idempotent: asked.call.kind !== 'job-submit',
       signal: asked.signal,
       ...times,
     };

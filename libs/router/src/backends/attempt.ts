@@ -1,6 +1,7 @@
 import type { CallKind } from '@svc/contracts';
 import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
+import { isJobCall } from './job-calls.js';
 import type { Place } from './places.js';
 
 /** The purpose of a call to a backend. */
@@ -31,7 +32,8 @@ export class Attempt {
     this.step.kind = SPAN_KIND.client;
     this.step.set({
       ...genAi,
-      'gen_ai.operation.name': kind,
+      // The semantic convention has no name for jobs.
+      'gen_ai.operation.name': isJobCall(kind) ? undefined : kind,
       'gen_ai.request.model': model,
       // The semantic convention requires it for streams only.
       'gen_ai.request.stream': isStream || undefined,

@@ -1,9 +1,13 @@
 import type {
   Backend,
+  BackendJob,
+  BackendJobStatus,
   CallKind,
   EmbeddingTexts,
   EmbeddingVectors,
   ImageOrder,
+  JobCallKind,
+  MediaOrder,
   SpokenText,
 } from '@svc/contracts';
 import type { Exchange } from '@svc/runtime';
@@ -18,9 +22,28 @@ interface CallHead {
 /** An image in a response: a file in base64, or its URL. */
 export type BackendImage = { readonly base64: string } | { readonly url: string };
 
+/** A call about a job, as HTTP. */
+export interface JobRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Relative to the URL of a backend. */
+  readonly path: string;
+  /** In place of those of every call. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: readonly Uint8Array[];
+}
+
+/** The response to a call about a job. */
+export interface JobResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
 /** How to call one kind of backend and read its responses. Readers throw `BackendError` or an `Error`. */
 export interface Dialect {
-  /** Relative to the URL of a backend. Kinds of calls without a path are not made. */
+  /**
+   * Relative to the URL of a backend. Kinds of calls without a path are not made. Calls about jobs append to
+   * theirs.
+   */
   readonly paths: Readonly<Partial<Record<CallKind, string>>>;
   headers(head: CallHead): Record<string, string>;
   /** The body of a chat call, which begins with `{`, for the model with this name. */
@@ -37,4 +60,8 @@ export interface Dialect {
   imageBody(model: string, order: ImageOrder): Uint8Array[];
   /** The images of a response, at least one. */
   readImages(body: string): BackendImage[];
+  submitJob(model: string, order: MediaOrder): JobRequest;
+  aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, job: BackendJob): JobRequest;
+  readSubmitted(response: JobResponse): BackendJob;
+  readJobStatus(response: JobResponse): BackendJobStatus;
 }

@@ -1,6 +1,7 @@
 import { uuidOf } from '@svc/runtime';
 import { BackendError } from './backend-error.js';
 import type { Dialect } from './dialect.js';
+import { aboutJob, jobPaths, readJobStatus, readSubmitted, submitJob } from './openai-videos.js';
 import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
 import { errorStatus } from './openai-errors.js';
 import { imageBody, readImages } from './openai-images.js';
@@ -23,6 +24,7 @@ export const openai: Dialect = {
     embeddings: '/embeddings',
     speech: '/audio/speech',
     image: '/images/generations',
+    ...jobPaths,
   },
 
   headers({ requestId, key }) {
@@ -52,4 +54,8 @@ export const openai: Dialect = {
   speechBody,
   imageBody,
   readImages,
+  submitJob,
+  aboutJob,
+  readSubmitted,
+  readJobStatus,
 };

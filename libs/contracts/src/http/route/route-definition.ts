@@ -24,6 +24,8 @@ export const TAGS = {
   Embeddings: 'Texts as vectors.',
   Audio: 'Speech from texts.',
   Image: 'Pictures made from texts.',
+  Video: 'Videos, made by jobs that take minutes.',
+  Music: 'Music, made by jobs that take minutes.',
   Models: 'The available models, their prices and capabilities.',
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
@@ -42,7 +44,16 @@ export const TAGS = {
 } as const;
 
 /** Headers that a response may have beside those of every response. */
-export type HeaderGroup = 'model' | 'limits' | 'balances' | 'encoding' | 'content' | 'pagination' | 'cursor';
+export type HeaderGroup =
+  | 'model'
+  | 'limits'
+  | 'balances'
+  | 'encoding'
+  | 'content'
+  | 'pagination'
+  | 'cursor'
+  | 'idempotency'
+  | 'media';
 
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -84,7 +95,7 @@ export interface RouteDefinition {
   readonly replyType?: string | readonly string[];
   /** Whether the reply is plain text if the body requests that. */
   readonly plainText?: true;
-  /** The types of a file that replaces the reply if the body requests that. */
+  /** The types of a file that may replace the reply. */
   readonly fileTypes?: readonly string[];
   /** Whether the reply is CSV if `Accept` prefers that. */
   readonly csv?: true;

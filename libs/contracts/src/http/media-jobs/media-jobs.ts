@@ -1,0 +1,113 @@
+import { z } from 'zod';
+
+const Model = z.string().min(1).max(200).describe('The id or an alias of a model.');
+
+/** Seconds as a number, or as text, which some clients send. */
+const Seconds = z
+  .union([
+    z.int(),
+    z
+      .string()
+      .regex(/^\d{1,4}$/, 'must be whole seconds')
+      .transform(Number),
+  ])
+  .pipe(z.int().min(1).max(3_600));
+
+const videoOptions = {
+  duration: z.string().max(20).describe("One of the model's `durations`, such as `5s`."),
+  aspect_ratio: z
+    .string()
+    .max(10)
+    .optional()
+    .describe("One of the model's `aspect_ratios`, such as `16:9`; required if it has any."),
+  resolution: z
+    .string()
+    .max(10)
+    .optional()
+    .describe("One of the model's `resolutions`, such as `720p`. Default: the first of them."),
+  audio: z
+    .boolean()
+    .optional()
+    .describe('Whether the video has sound, for models with `audio_configurable`. Default: true.'),
+};
+
+/** What a video would cost depends on this. */
+export const VideoQuote = z.looseObject({ model: Model, ...videoOptions });
+
+/** Fields that are not listed here are passed to the model server as text. */
+export const VideoOrder = z.looseObject({
+  model: Model,
+  prompt: z.string().min(1).max(20_000).describe("At most the model's `prompt_character_limit`."),
+  negative_prompt: z.string().max(20_000).optional(),
+  ...videoOptions,
+  image_url: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The picture to begin with, as a data URL or a public URL; required by image-to-video models.'),
+  anon_user_id: z.string().max(128).optional().describe('Accepted but not used.'),
+});
+
+export const MusicQuote = z.looseObject({
+  model: Model,
+  duration_seconds: Seconds.optional(),
+  character_count: z
+    .int()
+    .min(0)
+    .max(40_000)
+    .optional()
+    .describe('Of the prompt and the lyrics together, for models that are priced by characters.'),
+});
+
+/** Each option is for models with its flag only. */
+export const MusicOrder = z.looseObject({
+  model: Model,
+  prompt: z.string().min(1).max(20_000),
+  lyrics_prompt: z.string().min(1).max(20_000).optional(),
+  duration_seconds: Seconds.optional(),
+  force_instrumental: z.boolean().optional(),
+  lyrics_optimizer: z.boolean().optional(),
+  loop: z.boolean().optional(),
+  voice: z.string().min(1).max(200).optional(),
+  language_code: z
+    .string()
+    .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language such as en')
+    .optional(),
+  speed: z.number().min(0.25).max(4).optional(),
+});
+
+export const MediaQuoteReply = z.object({ quote: z.number().describe('USD; a DIEM buys as much.') });
+
+export const VideoOrderReply = z.object({
+  model: z.string(),
+  queue_id: z.uuid().describe('For `retrieve` and `complete`.'),
+});
+
+export const MusicOrderReply = z.object({ ...VideoOrderReply.shape, status: z.literal('QUEUED') });
+
+export const MediaRetrieve = z.strictObject({
+  model: Model,
+  queue_id: z.string().min(1).max(100),
+  delete_media_on_completion: z
+    .boolean()
+    .default(false)
+    .describe('Deletes the media once it has been sent completely.'),
+});
+
+export const MediaProgress = z.object({
+  status: z.literal('PROCESSING'),
+  average_execution_time: z.int().describe('Milliseconds that four of five such jobs took at most.'),
+  execution_duration: z.int().describe('Milliseconds since the request.'),
+});
+
+export const MediaComplete = z.strictObject({ model: Model, queue_id: z.string().min(1).max(100) });
+
+export const MediaCompleteReply = z.object({ success: z.boolean() });
+
+export type VideoQuote = z.infer<typeof VideoQuote>;
+export type VideoOrder = z.infer<typeof VideoOrder>;
+export type MusicQuote = z.infer<typeof MusicQuote>;
+export type MusicOrder = z.infer<typeof MusicOrder>;
+export type MediaRetrieve = z.infer<typeof MediaRetrieve>;
+export type MediaProgress = z.infer<typeof MediaProgress>;
+export type MediaComplete = z.infer<typeof MediaComplete>;

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { ProblemCode } from '../problems/problems.js';
+
+/** The kinds of media that jobs make. */
+export type MediaKind = 'video' | 'music';
+
+/** The body of a `job-submit` call: what a backend shall make. */
+export const MediaOrder = z.object({
+  prompt: z.string(),
+  seconds: z.int().positive(),
+  width: z.int().positive().optional(),
+  height: z.int().positive().optional(),
+  /** Further fields, as text. */
+  fields: z.record(z.string(), z.string()),
+  /** The picture to begin with, in base64. */
+  picture: z.object({ type: z.string(), base64: z.string() }).optional(),
+});
+export type MediaOrder = z.infer<typeof MediaOrder>;
+
+/** The result of `job-submit`, and the body of every other call: the backend's id of a job. */
+export const BackendJob = z.object({ job: z.string().min(1).max(500) });
+export type BackendJob = z.infer<typeof BackendJob>;
+
+/** The result of `job-status`. */
+export const BackendJobStatus = z.object({
+  /** `unknown`: the backend has no such job, for example since it was restarted. */
+  state: z.enum(['running', 'completed', 'failed', 'unknown']),
+  /** Why it failed, in the backend's words. */
+  message: z.string().optional(),
+  /** Whether it failed because the content of the request is not allowed. */
+  isRefused: z.boolean().optional(),
+});
+export type BackendJobStatus = z.infer<typeof BackendJobStatus>;
+
+/** A job to be stored before it is charged. */
+export interface NewMediaJob {
+  readonly id: string;
+  /** Of its hold and charge. */
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly kind: MediaKind;
+  readonly model: string;
+  readonly order: MediaOrder;
+  /** Of the request, to tell a repeated one from another. */
+  readonly bodySha256: string;
+  readonly idempotencyKey: string | undefined;
+  /** How long it usually takes, and how long it may take. */
+  readonly expectedMs: number;
+  readonly deadlineMs: number;
+}
+
+/** Which job is meant: only its account finds it, and only under its model and kind. */
+export interface MediaJobName {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: MediaKind;
+  readonly model: string;
+}
+
+/** The media of a completed job. */
+export interface StoredMedia {
+  readonly mime: string;
+  readonly bytes: number;
+}
+
+/** A job as its account sees it. */
+export type MediaJob = {
+  readonly id: string;
+  readonly model: string;
+  /** How long such jobs usually take, and how long this one has taken. */
+  readonly expectedMs: number;
+  readonly tookMs: number;
+} & (
+  | { readonly state: 'running' | 'deleted' }
+  | { readonly state: 'completed'; readonly media: StoredMedia }
+  | { readonly state: 'failed'; readonly failure: MediaJobFailure }
+);
+
+export interface MediaJobFailure {
+  readonly code: ProblemCode;
+  readonly message: string;
+  /** Whether its cost has been returned. */
+  readonly isRefunded: boolean;
+}
+
+/** A job that was accepted before. */
+export type EarlierMediaJob = Pick<NewMediaJob, 'id' | 'model'>;
+
+/** Jobs that make videos and music. Every call rejects with UNAVAILABLE if the jobs can't be reached. */
+export abstract class MediaJobs {
+  /**
+   * The earlier job with this idempotency key. Rejects with IDEMPOTENCY_KEY_REUSED if its request was another
+   * one; REQUEST_IN_PROGRESS if it is not charged yet.
+   */
+  abstract earlier(
+    job: Pick<NewMediaJob, 'accountId' | 'kind' | 'bodySha256'> & { readonly idempotencyKey: string },
+  ): Promise<EarlierMediaJob | undefined>;
+
+  /**
+   * The latest job of a key with the same request, of the last minutes: what a client that sends a request
+   * again means, if it has no idempotency key.
+   */
+  abstract repeated(
+    job: Pick<NewMediaJob, 'accountId' | 'keyId' | 'kind' | 'bodySha256'>,
+  ): Promise<EarlierMediaJob | undefined>;
+
+  /**
+   * Stores a job. It begins once it is charged, and fails if that does not happen soon. Rejects as `earlier`;
+   * TOO_MANY_JOBS, MEDIA_STORAGE_FULL.
+   */
+  abstract place(job: NewMediaJob): Promise<void>;
+
+  /** The charge of a job is durable: it begins. Rejects if it has failed meanwhile. */
+  abstract charged(id: string): Promise<void>;
+
+  /** The job could not be charged: it fails, and its idempotency key may be used again. */
+  abstract withdraw(id: string): Promise<void>;
+
+  abstract find(name: MediaJobName): Promise<MediaJob | undefined>;
+
+  /** The media of a completed job. Rejects with MEDIA_NOT_FOUND if it has been deleted meanwhile. */
+  abstract open(id: string): Promise<AsyncIterable<Uint8Array>>;
+
+  /** Deletes the media of a completed job; of any other one, nothing. */
+  abstract remove(id: string): Promise<void>;
+}

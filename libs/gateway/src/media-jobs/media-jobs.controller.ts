@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import type { Readable } from 'node:stream';
+import { Body, Controller, Req, Res } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
+import {
+  type Caller,
+  type ChargeLine,
+  type MediaComplete,
+  type MediaKind,
+  type MediaProgress,
+  type MediaRetrieve,
+  type MusicOrder,
+  type MusicQuote,
+  type VideoOrder,
+  type VideoQuote,
+  routes,
+  usdNumber,
+} from '@svc/contracts';
+import { Answers } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { MediaOrders } from './media-orders.js';
+import { planMusic, planVideo, quoteMusic, quoteVideo } from './media-plan.js';
+import { MediaResults } from './media-results.js';
+
+/** Videos and music, which jobs make. */
+@Controller()
+export class MediaJobsController {
+  constructor(
+    private readonly orders: MediaOrders,
+    private readonly results: MediaResults,
+    private readonly catalog: Catalog,
+  ) {}
+
+  @Answers(routes.quoteVideo)
+  quoteVideo(@Body() body: VideoQuote): { quote: number } {
+    return quoted(quoteVideo(body, this.catalog));
+  }
+
+  @Answers(routes.queueVideo)
+  async queueVideo(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: VideoOrder,
+  ): Promise<{ model: string; queue_id: string }> {
+    const plan = planVideo(body, this.catalog);
+    const id = await this.orders.place('video', plan, { request, reply, caller: callerOf(request) });
+    return { model: plan.model.id, queue_id: id };
+  }
+
+  @Answers(routes.retrieveVideo)
+  retrieveVideo(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: MediaRetrieve,
+  ): Promise<MediaProgress | Readable> {
+    return this.results.retrieve(body, callOf('video', request, reply));
+  }
+
+  @Answers(routes.completeVideo)
+  async completeVideo(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: MediaComplete,
+  ): Promise<{ success: boolean }> {
+    await this.results.complete(body, callOf('video', request, reply));
+    return { success: true };
+  }
+
+  @Answers(routes.quoteMusic)
+  quoteMusic(@Body() body: MusicQuote): { quote: number } {
+    return quoted(quoteMusic(body, this.catalog));
+  }
+
+  @Answers(routes.queueMusic)
+  async queueMusic(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: MusicOrder,
+  ): Promise<{ model: string; queue_id: string; status: 'QUEUED' }> {
+    const plan = planMusic(body, this.catalog);
+    const id = await this.orders.place('music', plan, { request, reply, caller: callerOf(request) });
+    return { model: plan.model.id, queue_id: id, status: 'QUEUED' };
+  }
+
+  @Answers(routes.retrieveMusic)
+  retrieveMusic(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: MediaRetrieve,
+  ): Promise<MediaProgress | Readable> {
+    return this.results.retrieve(body, callOf('music', request, reply));
+  }
+
+  @Answers(routes.completeMusic)
+  async completeMusic(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: MediaComplete,
+  ): Promise<{ success: boolean }> {
+    await this.results.complete(body, callOf('music', request, reply));
+    return { success: true };
+  }
+}
+
+const quoted = ({ amountNano }: ChargeLine): { quote: number } => ({ quote: usdNumber(amountNano) });
+
+function callerOf({ caller }: FastifyRequest): Caller {
+  assert(caller, 'the route requires a key or a wallet');
+  return caller;
+}
+
+function callOf(
+  kind: MediaKind,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): { kind: MediaKind; request: FastifyRequest; reply: FastifyReply; caller: Caller } {
+  return { kind, request, reply, caller: callerOf(request) };
+}

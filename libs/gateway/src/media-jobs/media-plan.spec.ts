@@ -1,0 +1,131 @@
+import { Catalog } from '@svc/catalog';
+import { CatalogFile, type VideoOrder } from '@svc/contracts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planMusic, planVideo, quoteMusic, quoteVideo } from './media-plan.js';
+
+const RATIOS = ['16:9', '9:16', '1:1', '21:9'];
+const RESOLUTIONS = ['480p', '720p', '1080p'];
+const DURATIONS = ['1s', '5s', '30s'];
+
+const music = (id: string, pricing: object): object => ({
+  id,
+  name: id,
+  type: 'music',
+  pricing,
+  constraints: { supportsLyrics: true },
+});
+
+const catalog = new Catalog(
+  CatalogFile.parse({
+    models: [
+      {
+        id: 'clip',
+        name: 'Clip',
+        type: 'video',
+        constraints: {
+          durations: DURATIONS,
+          resolutions: RESOLUTIONS,
+          aspectRatios: RATIOS,
+          audioConfigurable: true,
+        },
+        pricing: {
+          perSecond: { '480p': 0.013, '720p': 0.041, '1080p': 0.1 },
+          perSecondWithAudio: { '480p': 0.02, '720p': 0.05, '1080p': 0.2 },
+        },
+      },
+      music('tracks', { generation: 0.1 }),
+      music('seconds', { perSecond: 0.0023 }),
+      music('characters', { perThousandCharacters: 0.115 }),
+      music('tiers', { durations: { '60': 0.03, '240': 0.08 } }),
+    ],
+    tiers: { L: { standard: { requestsPerMinute: 1, tokensPerMinute: 1 } } },
+  }),
+);
+
+const orders = fc.record(
+  {
+    duration: fc.constantFrom(...DURATIONS),
+    resolution: fc.constantFrom(...RESOLUTIONS),
+    aspect_ratio: fc.constantFrom(...RATIOS),
+    audio: fc.boolean(),
+  },
+  { requiredKeys: ['duration', 'aspect_ratio'] },
+);
+
+const ORDER: VideoOrder = { model: 'clip', prompt: 'a cat', duration: '5s', aspect_ratio: '16:9' };
+
+describe('the plan of a video', () => {
+  it('costs its quote, whatever its options', () => {
+    fc.assert(
+      fc.property(orders, (options) => {
+        const { line } = planVideo({ ...ORDER, ...options }, catalog);
+        expect(line).toEqual(quoteVideo({ model: 'clip', ...options }, catalog));
+      }),
+    );
+  });
+
+  it('has sides of a multiple of 16, with the shorter one near the resolution', () => {
+    fc.assert(
+      fc.property(orders, (options) => {
+        const { order } = planVideo({ ...ORDER, ...options }, catalog);
+        const { width = 0, height = 0 } = order;
+        const [across = 0, down = 0] = options.aspect_ratio.split(':').map(Number);
+        expect([width % 16, height % 16]).toEqual([0, 0]);
+        expect(
+          Math.abs(Math.min(width, height) - Number.parseInt(options.resolution ?? '480p', 10)),
+        ).toBeLessThan(9);
+        expect(Math.sign(width - height)).toBe(Math.sign(across - down));
+      }),
+    );
+  });
+
+  it('passes further fields on as text, but none that changes what the job costs or fetches', () => {
+    const { order } = planVideo(
+      { ...ORDER, seed: 7, guidance: { scale: 3 }, negative_prompt: 'dogs' },
+      catalog,
+    );
+    expect(order.fields).toEqual({
+      seed: '7',
+      guidance: '{"scale":3}',
+      negative_prompt: 'dogs',
+      audio: 'true',
+    });
+    for (const field of [
+      'seconds',
+      'Num_Frames',
+      'size',
+      'fps',
+      'n',
+      'input_reference',
+      'input_reference[image_url]',
+    ])
+      expect(() => planVideo({ ...ORDER, [field]: '9' }, catalog)).toThrow(
+        expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
+      );
+  });
+});
+
+describe('the plan of a track', () => {
+  it('costs its quote, for each kind of price', () => {
+    const kinds = fc.constantFrom('tracks', 'seconds', 'characters', 'tiers');
+    fc.assert(
+      fc.property(
+        kinds,
+        fc.integer({ min: 1, max: 240 }),
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        (model, seconds, lyrics) => {
+          const order = {
+            model,
+            prompt: 'slow piano 🎹 music',
+            duration_seconds: seconds,
+            lyrics_prompt: lyrics,
+          };
+          const count = [...order.prompt, ...lyrics].length;
+          const quote = { model, duration_seconds: seconds, character_count: count };
+          expect(planMusic(order, catalog).line).toEqual(quoteMusic(quote, catalog));
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { Charges, InferenceRouter, MediaJobs } from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
+import { Database } from '@svc/storage';
+import type { MediaStore } from './files/media-store.js';
+import { LocalMediaJobs, NoMediaJobs } from './local-media-jobs.js';
+import type { MediaJobsConfig } from './media-jobs.config.js';
+import { JobStore } from './records/job.store.js';
+import { JobRunner } from './steps/job-runner.js';
+import { JobSteps } from './steps/job-steps.js';
+
+interface MediaJobsOptions {
+  readonly config: MediaJobsConfig;
+  readonly files: MediaStore;
+}
+
+/** Jobs that make media. Needs the global modules of storage and logging. */
+@Module({})
+export class MediaJobsModule {
+  /** Takes jobs and does them; `neighbours` provide `Charges` and `InferenceRouter`. */
+  static with(options: MediaJobsOptions, neighbours: DynamicModule[]): DynamicModule {
+    const { config, files } = options;
+    return {
+      module: MediaJobsModule,
+      imports: neighbours,
+      providers: [
+        {
+          provide: StepPorts,
+          useFactory: (router: InferenceRouter, charges: Charges) => new StepPorts(router, charges),
+          inject: [InferenceRouter, Charges],
+        },
+        {
+          provide: JobRunner,
+          useFactory: (database: Database, ports: StepPorts, { log }: RootLogger) => {
+            const store = new JobStore(database);
+            const limitBytes = config.MEDIA_RESULT_LIMIT_BYTES;
+            const { router, charges } = ports;
+            const now = (): Date => new Date();
+            const steps = new JobSteps({ store, files, router, charges, log, now, limitBytes });
+            return new JobRunner({ store, log, steps });
+          },
+          inject: [Database, StepPorts, RootLogger],
+        },
+        {
+          provide: MediaJobs,
+          useFactory: (database: Database, runner: JobRunner) =>
+            portOf(options, database, (id) => runner.take(id)),
+          inject: [Database, JobRunner],
+        },
+        RunnerTimes,
+      ],
+      exports: [MediaJobs],
+    };
+  }
+
+  /** Refuses all jobs. */
+  static none(): DynamicModule {
+    return {
+      module: MediaJobsModule,
+      providers: [{ provide: MediaJobs, useClass: NoMediaJobs }],
+      exports: [MediaJobs],
+    };
+  }
+}
+
+function portOf(
+  { config, files }: MediaJobsOptions,
+  database: Database,
+  onDue: (id: string) => void,
+): MediaJobs {
+  return new LocalMediaJobs({ store: new JobStore(database), files, config, now: () => new Date(), onDue });
+}
+
+/** What steps call in other services. */
+class StepPorts {
+  constructor(
+    readonly router: InferenceRouter,
+    readonly charges: Charges,
+  ) {}
+}
+
+/** Works on jobs while the application runs. */
+class RunnerTimes implements OnApplicationBootstrap, OnModuleDestroy {
+  constructor(@Inject(JobRunner) private readonly runner: JobRunner) {}
+
+  onApplicationBootstrap(): void {
+    this.runner.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.runner.stop();
+  }
+}

@@ -1,0 +1,323 @@
+import { type MediaJobName, MediaOrder, type MediaKind, type NewMediaJob, Problem } from '@svc/contracts';
+import type { Database } from '@svc/storage';
+import type { JobChange, JobRecord, JobState } from './job-record.js';
+
+interface JobRow {
+  readonly id: string;
+  readonly request_id: string;
+  readonly account_id: string;
+  readonly key_id: string;
+  readonly kind: MediaKind;
+  readonly model: string;
+  readonly state: JobState;
+  readonly order: unknown;
+  readonly version: number;
+  readonly submits: number;
+  readonly tries: number;
+  readonly backend: string | null;
+  readonly backend_job: string | null;
+  readonly failure_code: string | null;
+  readonly failure_message: string | null;
+  readonly refund: 'pending' | 'done' | null;
+  readonly mime: string | null;
+  readonly bytes: bigint | null;
+  readonly expected_ms: number;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly ended_at: Date | null;
+  readonly deadline_at: Date;
+  readonly expires_at: Date;
+}
+
+/** All but the picture and what only the database reads. */
+const COLUMNS = `id, request_id, account_id, key_id, kind, model, state, "order", version, submits, tries, backend,
+  backend_job, failure_code, failure_message, refund, mime, bytes, expected_ms, created_at, started_at, ended_at,
+  deadline_at, expires_at`;
+
+/** The states in which a job counts against its account's limit. */
+const LIVE = `('held', 'queued', 'submitting', 'running', 'storing')`;
+
+/** A job that is not charged after this time has failed. */
+const UNCHARGED_MS = 120_000;
+
+/** How many of the latest jobs of a model show how long they usually take. */
+const RECENT_JOBS = 200;
+
+/** The most of an account. */
+interface AccountBounds {
+  readonly liveJobs: number;
+  readonly storedBytes: number;
+}
+
+export interface Placement {
+  readonly at: Date;
+  readonly expiresAt: Date;
+  readonly bounds: AccountBounds;
+}
+
+/** Times of a step: when it is, and until when it has the job. */
+export interface Claim {
+  readonly at: Date;
+  readonly until: Date;
+  /** The same for a job whose media is being stored, which takes longer. */
+  readonly untilStored: Date;
+}
+
+/** An earlier job with the same idempotency key. */
+export interface EarlierJob {
+  readonly id: string;
+  readonly model: string;
+  readonly state: JobState;
+  readonly bodySha256: string;
+}
+
+/** The jobs. The time is given by the caller, so that all changes of a step have the same one. */
+export class JobStore {
+  constructor(private readonly database: Database) {}
+
+  /** Rejects: TOO_MANY_JOBS, MEDIA_STORAGE_FULL, REQUEST_IN_PROGRESS if another request has the same key. */
+  async insert(job: NewMediaJob, { at, expiresAt, bounds }: Placement): Promise<void> {
+    const { picture, ...order } = job.order;
+    await this.database.transaction(async (client) => {
+      // Requests of the same account are counted one after the other.
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`media ${job.accountId}`]);
+      const { rows } = await client.query<{ live: bigint; stored: string | null }>(
+        `SELECT count(*) FILTER (WHERE state IN ${LIVE}) AS live, sum(bytes) FILTER (WHERE state = 'completed') AS stored
+         FROM media.jobs WHERE account_id = $1`,
+        [job.accountId],
+      );
+      const [counts] = rows;
+      if (Number(counts?.live ?? 0) >= bounds.liveJobs) throw new Problem('TOO_MANY_JOBS');
+      if (Number(counts?.stored ?? 0) >= bounds.storedBytes) throw new Problem('MEDIA_STORAGE_FULL');
+      const inserted = await client.query(
+        `INSERT INTO media.jobs (id, request_id, account_id, key_id, kind, model, state, "order", picture, body_sha256,
+           idempotency_key, expected_ms, created_at, deadline_at, expires_at, next_step_at)
+         VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8, $9, $10, $11, $12, $13, $14, $15)
+         ON CONFLICT (account_id, kind, idempotency_key) DO NOTHING`,
+        [
+          job.id,
+          job.requestId,
+          job.accountId,
+          job.keyId,
+          job.kind,
+          job.model,
+          JSON.stringify({ ...order, ...(picture && { picture: { type: picture.type, base64: '' } }) }),
+          picture ? Buffer.from(picture.base64, 'base64') : null,
+          job.bodySha256,
+          job.idempotencyKey ?? null,
+          job.expectedMs,
+          at,
+          new Date(at.getTime() + job.deadlineMs),
+          expiresAt,
+          new Date(at.getTime() + UNCHARGED_MS),
+        ],
+      );
+      if (inserted.rowCount === 0) throw new Problem('REQUEST_IN_PROGRESS');
+    });
+  }
+
+  async earlier(
+    { accountId, kind }: Pick<NewMediaJob, 'accountId' | 'kind'>,
+    idempotencyKey: string,
+  ): Promise<EarlierJob | undefined> {
+    const [row] = await this.database.query<{
+      id: string;
+      model: string;
+      state: JobState;
+      body_sha256: string;
+    }>(
+      `SELECT id, model, state, body_sha256 FROM media.jobs
+       WHERE account_id = $1 AND kind = $2 AND idempotency_key = $3`,
+      [accountId, kind, idempotencyKey],
+    );
+    return row && { id: row.id, model: row.model, state: row.state, bodySha256: row.body_sha256 };
+  }
+
+  /** The latest charged job with the same request since a time. */
+  async repeated(
+    { accountId, keyId, kind, bodySha256 }: Pick<NewMediaJob, 'accountId' | 'keyId' | 'kind' | 'bodySha256'>,
+    since: Date,
+  ): Promise<Pick<EarlierJob, 'id' | 'model'> | undefined> {
+    const [row] = await this.database.query<{ id: string; model: string }>(
+      `SELECT id, model FROM media.jobs WHERE account_id = $1 AND key_id = $2 AND kind = $3 AND body_sha256 = $4
+         AND created_at >= $5 AND state <> 'held' AND failure_code IS DISTINCT FROM 'UNAVAILABLE'
+       ORDER BY created_at DESC LIMIT 1`,
+      [accountId, keyId, kind, bodySha256, since],
+    );
+    return row;
+  }
+
+  /** Whether the job was held and is now queued. */
+  async queue(id: string, at: Date): Promise<boolean> {
+    const rows = await this.database.query(
+      `UPDATE media.jobs SET state = 'queued', version = version + 1, next_step_at = $2, lease_until = NULL
+       WHERE id = $1 AND state = 'held' RETURNING id`,
+      [id, at],
+    );
+    return rows.length > 0;
+  }
+
+  /** Makes a held job due at once, so that it fails. Its key may be used again. */
+  async withdraw(id: string, at: Date): Promise<void> {
+    await this.database.query(
+      `UPDATE media.jobs SET idempotency_key = NULL, version = version + 1, next_step_at = $2
+       WHERE id = $1 AND state = 'held'`,
+      [id, at],
+    );
+  }
+
+  async find({ id, accountId, kind, model }: MediaJobName): Promise<JobRecord | undefined> {
+    const rows = await this.database.query<JobRow>(
+      `SELECT ${COLUMNS} FROM media.jobs WHERE id = $1 AND account_id = $2 AND kind = $3 AND model = $4`,
+      [id, accountId, kind, model],
+    );
+    return rows[0] && recordOf(rows[0]);
+  }
+
+  /** Marks the media of a completed job as deleted. Its object is still there. */
+  async markDeleted(id: string, at: Date): Promise<void> {
+    await this.database.query(
+      `UPDATE media.jobs SET state = 'deleted', version = version + 1, next_step_at = $2
+       WHERE id = $1 AND state = 'completed'`,
+      [id, at],
+    );
+  }
+
+  /** How long four of five of the latest jobs of a model took at most; `undefined` before the first. */
+  async usualMs(model: string): Promise<number | undefined> {
+    const [row] = await this.database.query<{ ms: number | null }>(
+      `SELECT percentile_cont(0.8) WITHIN GROUP (ORDER BY ms) AS ms FROM (
+         SELECT extract(epoch FROM ended_at - created_at)::float8 * 1000 AS ms FROM media.jobs
+         WHERE model = $1 AND ended_at IS NOT NULL AND state IN ('completed', 'deleted')
+         ORDER BY ended_at DESC LIMIT ${RECENT_JOBS}
+       ) AS recent`,
+      [model],
+    );
+    return row?.ms ?? undefined;
+  }
+
+  /** The jobs whose next step is due and that no process has, the longest waiting first. */
+  async due(at: Date, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM media.jobs WHERE next_step_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+       ORDER BY next_step_at LIMIT $2`,
+      [at, limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Takes a job whose next step is due, unless another process has it. */
+  async claim(id: string, { at, until, untilStored }: Claim): Promise<JobRecord | undefined> {
+    const rows = await this.database.query<JobRow>(
+      `UPDATE media.jobs SET version = version + 1,
+         lease_until = CASE WHEN state = 'storing' THEN $4::timestamptz ELSE $3::timestamptz END
+       WHERE id = $1 AND next_step_at <= $2 AND (lease_until IS NULL OR lease_until <= $2) RETURNING ${COLUMNS}`,
+      [id, at, until, untilStored],
+    );
+    return rows[0] && recordOf(rows[0]);
+  }
+
+  async picture(id: string): Promise<Buffer | undefined> {
+    const [row] = await this.database.query<{ picture: Buffer | null }>(
+      'SELECT picture FROM media.jobs WHERE id = $1',
+      [id],
+    );
+    return row?.picture ?? undefined;
+  }
+
+  /** Changes a job unless it has changed since it was read; then `undefined`. */
+  async change({ id, version }: JobRecord, change: JobChange): Promise<JobRecord | undefined> {
+    const values: unknown[] = [id, version];
+    const sets = ['version = version + 1'];
+    const { isOver, nextStepAt, ...members } = change;
+    for (const [member, value] of Object.entries(members)) {
+      values.push(value ?? null);
+      sets.push(`${CHANGED[member as keyof typeof CHANGED]} = $${values.length}`);
+    }
+    if (nextStepAt) {
+      values.push(nextStepAt);
+      sets.push(`next_step_at = $${values.length}`, 'lease_until = NULL');
+    }
+    if (isOver) sets.push('"order" = NULL', 'picture = NULL');
+    const rows = await this.database.query<JobRow>(
+      `UPDATE media.jobs SET ${sets.join(', ')} WHERE id = $1 AND version = $2 RETURNING ${COLUMNS}`,
+      values,
+    );
+    return rows[0] && recordOf(rows[0]);
+  }
+
+  /** Forgets a job, unless it has changed since it was read. */
+  async delete({ id, version }: JobRecord): Promise<void> {
+    await this.database.query('DELETE FROM media.jobs WHERE id = $1 AND version = $2', [id, version]);
+  }
+
+  /** The number of unfinished jobs by kind and state, and the age of the oldest. */
+  async unfinished(at: Date): Promise<UnfinishedJobs[]> {
+    const rows = await this.database.query<{ kind: string; state: string; jobs: bigint; age: number }>(
+      `SELECT kind, CASE WHEN refund = 'pending' THEN 'refunding' ELSE state END AS state, count(*) AS jobs,
+         extract(epoch FROM $1::timestamptz - min(created_at))::float8 AS age
+       FROM media.jobs WHERE state IN ${LIVE} OR refund = 'pending' GROUP BY 1, 2`,
+      [at],
+    );
+    return rows.map(({ kind, state, jobs, age }) => ({
+      kind,
+      state,
+      count: Number(jobs),
+      ageSeconds: Math.max(0, age),
+    }));
+  }
+}
+
+export interface UnfinishedJobs {
+  readonly kind: string;
+  readonly state: string;
+  readonly count: number;
+  readonly ageSeconds: number;
+}
+
+const CHANGED = {
+  state: 'state',
+  submits: 'submits',
+  tries: 'tries',
+  backend: 'backend',
+  backendJob: 'backend_job',
+  failureCode: 'failure_code',
+  failureMessage: 'failure_message',
+  refund: 'refund',
+  mime: 'mime',
+  bytes: 'bytes',
+  sha256: 'sha256',
+  idempotencyKey: 'idempotency_key',
+  startedAt: 'started_at',
+  endedAt: 'ended_at',
+  deadlineAt: 'deadline_at',
+} as const satisfies Record<keyof Omit<JobChange, 'isOver' | 'nextStepAt'>, string>;
+
+function recordOf(row: JobRow): JobRecord {
+  return {
+    id: row.id,
+    requestId: row.request_id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    kind: row.kind,
+    model: row.model,
+    state: row.state,
+    order: row.order === null ? undefined : MediaOrder.parse(row.order),
+    version: row.version,
+    submits: row.submits,
+    tries: row.tries,
+    backend: row.backend ?? undefined,
+    backendJob: row.backend_job ?? undefined,
+    failureCode: row.failure_code ?? undefined,
+    failureMessage: row.failure_message ?? undefined,
+    refund: row.refund ?? undefined,
+    mime: row.mime ?? undefined,
+    bytes: row.bytes === null ? undefined : Number(row.bytes),
+    expectedMs: row.expected_ms,
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? undefined,
+    endedAt: row.ended_at ?? undefined,
+    deadlineAt: row.deadline_at,
+    expiresAt: row.expires_at,
+  };
+}

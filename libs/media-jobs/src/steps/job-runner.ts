@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Logger, within } from '@svc/runtime';
+import { mediaJobs } from '@svc/telemetry';
+import type { JobStore, UnfinishedJobs } from '../records/job.store.js';
+import type { JobSteps } from './job-steps.js';
+
+/** How often this process looks for due jobs of others: new ones, and those of killed processes. */
+const SWEEP_MS = 2_000;
+/** The most jobs that a process works on at the same time. */
+const AT_ONCE = 32;
+/** A later step is left to the sweep. */
+const TIMER_MS = 60_000;
+const COUNT_EVERY_MS = 15_000;
+/** An interrupted step continues in the next run of a process. */
+const STOP_MS = 3_000;
+
+export interface JobRunnerParts {
+  readonly steps: JobSteps;
+  readonly store: JobStore;
+  readonly log: Logger;
+}
+
+/** Takes the steps of jobs when they are due. Any number of processes may do so. */
+export class JobRunner {
+  private readonly stopping = new AbortController();
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private unfinished: readonly UnfinishedJobs[] = [];
+  private ends: readonly (() => void)[] = [];
+  private sweeping: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly parts: JobRunnerParts) {}
+
+  start(): void {
+    this.ends = [
+      mediaJobs.unfinished.observe(() =>
+        this.unfinished.map(({ count, kind, state }) => [count, kind, state]),
+      ),
+      mediaJobs.oldest.observe(() => this.oldest()),
+    ];
+    this.sweeping = Promise.all([
+      this.every(SWEEP_MS, () => this.sweep()),
+      this.every(COUNT_EVERY_MS, () => this.count()),
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    for (const end of this.ends) end();
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    const ended = Promise.all([this.sweeping, ...this.running.values()]);
+    await within(STOP_MS, ended).catch(() => undefined);
+  }
+
+  /** Works on a job, if there is room; otherwise the sweep finds it. */
+  take(id: string): void {
+    if (this.stopping.signal.aborted || this.running.has(id) || this.running.size >= AT_ONCE) return;
+    clearTimeout(this.timers.get(id));
+    this.timers.delete(id);
+    const work = this.work(id).finally(() => this.running.delete(id));
+    this.running.set(id, work);
+  }
+
+  /** Takes steps until the next one is due later. Never rejects. */
+  private async work(id: string): Promise<void> {
+    const { signal } = this.stopping;
+    try {
+      for (;;) {
+        const next = await this.parts.steps.step(id, signal);
+        if (!next || signal.aborted) return;
+        const waitMs = next.getTime() - Date.now();
+        if (waitMs <= 0) continue;
+        if (waitMs > TIMER_MS) return;
+        const timer = setTimeout(() => {
+          this.timers.delete(id);
+          this.take(id);
+        }, waitMs);
+        this.timers.set(id, timer.unref());
+        return;
+      }
+    } catch (error) {
+      if (!signal.aborted) this.parts.log.warn({ job: id, error: String(error) }, 'a step of a job failed');
+    }
+  }
+
+  private async sweep(): Promise<void> {
+    for (const id of await this.parts.store.due(new Date(), AT_ONCE)) this.take(id);
+  }
+
+  private async count(): Promise<void> {
+    this.unfinished = await this.parts.store.unfinished(new Date());
+  }
+
+  private oldest(): [number, string][] {
+    const byKind = new Map<string, number>();
+    for (const { kind, ageSeconds } of this.unfinished)
+      byKind.set(kind, Math.max(ageSeconds, byKind.get(kind) ?? 0));
+    return [...byKind].map(([kind, age]) => [age, kind]);
+  }
+
+  /** Never rejects: a failure is tried again the next time, and reported by the metrics of the database. */
+  private async every(ms: number, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      await work().catch(() => undefined);
+      await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}

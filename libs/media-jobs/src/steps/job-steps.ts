@@ -1,0 +1,327 @@
+import {
+  BackendJob,
+  BackendJobStatus,
+  type Charge,
+  Charges,
+  type InferenceCall,
+  InferenceRouter,
+  type JobCallKind,
+  NO_MONEY,
+  NO_USAGE,
+  Problem,
+  type ProblemCode,
+} from '@svc/contracts';
+import type { Logger } from '@svc/runtime';
+import { mediaJobs } from '@svc/telemetry';
+import { mediaType } from '../files/media-type.js';
+import { type MediaStore, ObjectTooLarge } from '../files/media-store.js';
+import type { JobChange, JobRecord } from '../records/job-record.js';
+import type { JobStore } from '../records/job.store.js';
+
+export interface JobStepParts {
+  readonly store: JobStore;
+  readonly files: MediaStore;
+  readonly router: InferenceRouter;
+  readonly charges: Charges;
+  readonly log: Logger;
+  readonly now: () => Date;
+  /** The most bytes of a result. */
+  readonly limitBytes: number;
+}
+
+/** How long a step may take, which is longer than all deadlines of its calls together. */
+const LEASE_MS = 120_000;
+const STORING_LEASE_MS = 720_000;
+
+const SUBMIT_MS = 60_000;
+const STATUS_MS = 10_000;
+const CONTENT_MS = 600_000;
+
+/** How often a backend may be asked to do the work: again once, if it lost the job or may not have it. */
+const SUBMITS_AT_MOST = 2;
+/** How often a result is fetched. */
+const FETCHES_AT_MOST = 5;
+/** What is left for fetching a result that was ready just before the deadline. */
+const FETCH_MS = 600_000;
+
+const POLL = { firstMs: 2_000, lastMs: 10_000, factor: 1.3 };
+const WAIT = { firstMs: 2_000, lastMs: 30_000, factor: 2 };
+
+/** The backend has certainly not accepted the job: it may be submitted again. */
+const NOT_ACCEPTED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'MODEL_OFFLINE',
+  'MODEL_AT_CAPACITY',
+  'UNAVAILABLE',
+]);
+
+/**
+ * The steps of jobs. Each is one attempt of one thing, starts with a claim, and may be interrupted anywhere:
+ * the next one continues from what is stored.
+ */
+export class JobSteps {
+  constructor(private readonly parts: JobStepParts) {}
+
+  /**
+   * Takes the next step of a job, unless it is not due or another process has it. Returns when the one after
+   * it is due.
+   */
+  async step(id: string, signal: AbortSignal): Promise<Date | undefined> {
+    const at = this.parts.now();
+    const job = await this.parts.store.claim(id, {
+      at,
+      until: new Date(at.getTime() + LEASE_MS),
+      untilStored: new Date(at.getTime() + STORING_LEASE_MS),
+    });
+    if (!job) return undefined;
+    switch (job.state) {
+      case 'held':
+        return this.fail(job, { code: 'UNAVAILABLE', message: 'The request could not be charged.' });
+      case 'queued':
+        return this.submit(job, signal);
+      case 'submitting':
+        return this.submitAgain(job);
+      case 'running':
+        return this.poll(job, signal);
+      case 'storing':
+        return this.fetch(job, signal);
+      case 'completed':
+      case 'deleted':
+      case 'failed':
+        return this.ended(job);
+    }
+  }
+
+  private async submit(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
+    if (this.isLate(job) || !job.order) return this.timedOut(job);
+    const { store, router } = this.parts;
+    const picture = job.order.picture && (await store.picture(job.id));
+    const order = {
+      ...job.order,
+      ...(job.order.picture && {
+        picture: { type: job.order.picture.type, base64: picture?.toString('base64') ?? '' },
+      }),
+    };
+    // Stored before the call, so that after a crash it is known that a backend may have the job.
+    const submitting = await store.change(job, {
+      state: 'submitting',
+      submits: job.submits + 1,
+      startedAt: job.startedAt ?? this.parts.now(),
+    });
+    if (!submitting) return undefined;
+    try {
+      const { backend, body } = await router.complete(
+        { ...callOf(job, 'job-submit'), body: [Buffer.from(JSON.stringify(order))] },
+        within(SUBMIT_MS, signal),
+      );
+      const { job: backendJob } = BackendJob.parse(JSON.parse(body));
+      return await this.change(submitting, { state: 'running', backend, backendJob, tries: 0 }, POLL.firstMs);
+    } catch (error) {
+      const problem = Problem.from(error);
+      if (NOT_ACCEPTED.has(problem.code)) {
+        const tries = job.tries + 1;
+        return this.change(submitting, { state: 'queued', submits: job.submits, tries }, waitOf(WAIT, tries));
+      }
+      // The caller's fault. Every backend would reject the job.
+      if (problem.status < 500) return this.fail(submitting, problem);
+      this.warn(job, error, 'a job may or may not have been accepted by a backend');
+      return this.submitAgain(submitting);
+    }
+  }
+
+  /** A backend may have the job, or has lost it. */
+  private submitAgain(job: JobRecord): Promise<Date | undefined> {
+    if (job.submits >= SUBMITS_AT_MOST || this.isLate(job))
+      return this.fail(job, { code: 'INFERENCE_FAILED', message: 'The backend lost the job.' });
+    const again = { state: 'queued', backend: undefined, backendJob: undefined, tries: 0 } as const;
+    return this.change(job, again, WAIT.lastMs);
+  }
+
+  private async poll(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
+    const isLate = this.isLate(job);
+    // Cancelled first, since the state could change in between: what is ready is still delivered.
+    if (isLate) await this.cancel(job, signal);
+    let status: BackendJobStatus | undefined;
+    try {
+      const { body } = await this.parts.router.complete(callTo(job, 'job-status'), within(STATUS_MS, signal));
+      status = BackendJobStatus.parse(JSON.parse(body));
+    } catch (error) {
+      // A failed poll says nothing about the job.
+      this.warn(job, error, 'the state of a job could not be read');
+    }
+    if (status?.state === 'completed') return this.begin(job);
+    if (status?.state === 'failed') {
+      const code = status.isRefused ? 'CONTENT_POLICY_VIOLATION' : 'INFERENCE_FAILED';
+      return this.fail(job, { code, message: status.message ?? new Problem(code).message });
+    }
+    if (isLate) return this.timedOut(job);
+    if (status?.state === 'unknown') return this.submitAgain(job);
+    const tries = job.tries + 1;
+    return this.change(job, { tries }, waitOf(POLL, tries));
+  }
+
+  /** Begins to fetch the result, which gets some time even right before the deadline. */
+  private begin(job: JobRecord): Promise<Date | undefined> {
+    const least = this.parts.now().getTime() + FETCH_MS;
+    const deadlineAt = new Date(Math.max(job.deadlineAt.getTime(), least));
+    return this.change(job, { state: 'storing', tries: 0, deadlineAt }, 0);
+  }
+
+  private async fetch(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
+    if (this.isLate(job)) return this.timedOut(job);
+    const { files, router, limitBytes, now } = this.parts;
+    try {
+      const { bytes: parts } = await router.stream(callTo(job, 'job-content'), within(CONTENT_MS, signal));
+      const { bytes, sha256, head } = await files.put(job.id, flattened(parts), limitBytes);
+      const mime = mediaType(head, job.kind);
+      if (mime === undefined) throw new TypeError(`the result is no ${job.kind}`);
+      const endedAt = now();
+      const completed = await this.parts.store.change(job, {
+        state: 'completed',
+        mime,
+        bytes,
+        sha256,
+        endedAt,
+        isOver: true,
+        nextStepAt: job.expiresAt,
+      });
+      if (!completed) return undefined;
+      mediaJobs.ended.add(1, job.kind, 'completed');
+      mediaJobs.duration.record((endedAt.getTime() - job.createdAt.getTime()) / 1_000, job.kind);
+      // Backends keep their files otherwise.
+      await this.cancel(job, signal);
+      return job.expiresAt;
+    } catch (error) {
+      this.warn(job, error, 'the result of a job could not be stored');
+      const tries = job.tries + 1;
+      if (tries >= FETCHES_AT_MOST || error instanceof ObjectTooLarge)
+        return this.fail(job, { code: 'INFERENCE_FAILED', message: 'The result could not be fetched.' });
+      return this.change(job, { tries }, waitOf(WAIT, tries));
+    }
+  }
+
+  private async ended(job: JobRecord): Promise<Date | undefined> {
+    const { store, files, now } = this.parts;
+    if (job.refund === 'pending') return this.giveBack(job);
+    // Of any state: a process that stalled while it stored the object may have stored it late.
+    if (job.state !== 'completed' || now() >= job.expiresAt) await files.remove(job.id);
+    if (now() >= job.expiresAt) {
+      await store.delete(job);
+      return undefined;
+    }
+    return (await store.change(job, { nextStepAt: job.expiresAt })) && job.expiresAt;
+  }
+
+  /** Returns all that a failed job cost. */
+  private async giveBack(job: JobRecord): Promise<Date | undefined> {
+    const { charges } = this.parts;
+    const nothing = emptyCharge(job);
+    try {
+      // If the charge is not posted yet, this takes its place and nothing is ever charged.
+      await charges.post([nothing]);
+      await charges.giveBack(nothing).catch((error: unknown) => {
+        // A 4xx problem means that there is nothing to return.
+        if (!(error instanceof Problem && error.status < 500)) throw error;
+      });
+    } catch (error) {
+      this.warn(job, error, 'the cost of a failed job could not be returned yet');
+      const tries = job.tries + 1;
+      return this.change(job, { tries }, waitOf(WAIT, tries));
+    }
+    if (!(await this.parts.store.change(job, { refund: 'done', nextStepAt: this.parts.now() })))
+      return undefined;
+    mediaJobs.refunds.add(1, job.kind);
+    return this.parts.now();
+  }
+
+  private timedOut(job: JobRecord): Promise<Date | undefined> {
+    return this.fail(job, { code: 'REQUEST_TIMEOUT', message: 'The job was not done in time.' });
+  }
+
+  private async fail(
+    job: JobRecord,
+    { code, message }: { code: ProblemCode; message: string },
+  ): Promise<Date | undefined> {
+    const next = await this.change(
+      job,
+      {
+        state: 'failed',
+        failureCode: code,
+        failureMessage: message,
+        refund: 'pending',
+        tries: 0,
+        ...(job.state === 'held' && { idempotencyKey: undefined }),
+        endedAt: this.parts.now(),
+        isOver: true,
+      },
+      0,
+    );
+    if (next) mediaJobs.ended.add(1, job.kind, 'failed');
+    return next;
+  }
+
+  /** Never rejects: a backend that can't be reached goes on, which costs only its time. */
+  private async cancel(job: JobRecord, signal: AbortSignal): Promise<void> {
+    try {
+      await this.parts.router.complete(callTo(job, 'job-cancel'), within(STATUS_MS, signal));
+    } catch (error) {
+      this.warn(job, error, 'a job could not be deleted at its backend');
+    }
+  }
+
+  /** Changes a job, whose next step is due after a wait. `undefined` if another process has changed it. */
+  private async change(job: JobRecord, change: JobChange, waitMs: number): Promise<Date | undefined> {
+    const nextStepAt = new Date(this.parts.now().getTime() + waitMs);
+    return (await this.parts.store.change(job, { ...change, nextStepAt })) && nextStepAt;
+  }
+
+  private isLate({ deadlineAt }: JobRecord): boolean {
+    return this.parts.now() >= deadlineAt;
+  }
+
+  private warn({ id, requestId, backend }: JobRecord, error: unknown, message: string): void {
+    this.parts.log.warn({ job: id, requestId, backend, error: String(error) }, message);
+  }
+}
+
+function callOf({ requestId, accountId, model }: JobRecord, kind: JobCallKind): Omit<InferenceCall, 'body'> {
+  return { kind, requestId, accountId, model };
+}
+
+/** A call to the backend that has the job. */
+function callTo(job: JobRecord, kind: JobCallKind): InferenceCall {
+  const { backend = '', backendJob = '' } = job;
+  const body: BackendJob = { job: backendJob };
+  return { ...callOf(job, kind), backend, body: [Buffer.from(JSON.stringify(body))] };
+}
+
+/** A charge of nothing under the request's id. */
+function emptyCharge({ requestId, accountId, keyId, model, createdAt }: JobRecord): Charge {
+  return {
+    requestId,
+    accountId,
+    keyId,
+    model,
+    backend: JOBS_BACKEND,
+    at: createdAt.toISOString(),
+    usage: NO_USAGE,
+    lines: [],
+    cost: NO_MONEY,
+    writeOffNano: 0n,
+    durationMs: 0,
+  };
+}
+
+/** The backend in the charge of a job, which is charged before one is chosen. */
+const JOBS_BACKEND = 'media-jobs';
+
+function waitOf({ firstMs, lastMs, factor }: typeof POLL, tries: number): number {
+  return Math.min(lastMs, firstMs * factor ** Math.min(tries, 20));
+}
+
+function within(ms: number, signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+}
+
+async function* flattened(parts: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Uint8Array> {
+  for await (const some of parts) yield* some;
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { Database, createPool } from '@svc/storage';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { JobWorld, PRICE_NANO } from './job-world.js';
+
+const HISTORIES = Number(process.env['HISTORIES'] ?? 30);
+const TURNS = 80;
+const HOUR_MS = 3_600_000;
+/** The deadline of a job, what is added for a result that is ready then, and the longest lease. */
+const LIVE_MS = 600_000 + 600_000 + 720_000;
+
+let test: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  test = await startTestDatabase();
+  database = new Database(createPool(test.url, { name: 'test' }));
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await test.stop();
+});
+
+// Each world works on whatever is due.
+beforeEach(() => database.query('DELETE FROM media.jobs'));
+
+/** A small generator, so that a history can be repeated by its seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+interface EndRow {
+  readonly id: string;
+  readonly state: string;
+  readonly refund: string | null;
+  readonly order: unknown;
+}
+
+const rowsOf = (accountId: string): Promise<EndRow[]> =>
+  database.query<EndRow>('SELECT id, state, refund, "order" FROM media.jobs WHERE account_id = $1', [
+    accountId,
+  ]);
+
+/** Continues without faults for as long as a job may be alive. */
+async function finish(world: JobWorld): Promise<void> {
+  world.isFaulty = false;
+  await world.books.deliver();
+  for (let passed = 0; passed < LIVE_MS + 60_000; passed += 10_000) {
+    await world.work();
+    world.pass(10_000);
+  }
+  await world.work();
+}
+
+describe('random histories of jobs', () => {
+  const seeds = Array.from({ length: HISTORIES }, (_, index) => index + Number(process.env['SEED'] ?? 1));
+
+  it.each(seeds)('end with exact money, no live job and no object (seed %i)', async (seed) => {
+    const world = new JobWorld(database, randomOf(seed), randomUUID());
+    for (let turn = 0; turn < TURNS; turn += 1) await world.turn();
+    await finish(world);
+    const rows = new Map((await rowsOf(world.accountId)).map((row) => [row.id, row]));
+    for (const { id, requestId } of world.jobs) {
+      const row = rows.get(id);
+      if (!row) continue;
+      const { state, refund, order } = row;
+      expect(['completed', 'deleted', 'failed']).toContain(state);
+      expect(order).toBeNull();
+      const paid = (world.books.posted.get(requestId) ?? 0n) - (world.books.refunded.get(requestId) ?? 0n);
+      expect(paid).toBe(state === 'failed' ? 0n : PRICE_NANO);
+      expect(refund).toBe(state === 'failed' ? 'done' : null);
+      expect(world.files.objects.has(id)).toBe(state === 'completed');
+    }
+    world.pass(25 * HOUR_MS);
+    for (let round = 0; round < 5; round += 1) await world.work();
+    expect(await rowsOf(world.accountId)).toEqual([]);
+    expect([...world.files.objects.keys()]).toEqual([]);
+  });
+});
+
+describe('a job', () => {
+  const world = (): JobWorld => {
+    const made = new JobWorld(database, randomOf(1), randomUUID());
+    made.isFaulty = false;
+    return made;
+  };
+  const nameOf = ({ accountId }: JobWorld, id: string) =>
+    ({ id, accountId, kind: 'video', model: 'clip' }) as const;
+
+  /** Orders a job, and lets the backend accept it. */
+  async function running(made: JobWorld): Promise<string> {
+    const id = await made.order();
+    if (id === undefined) throw new Error('the job was not placed');
+    await made.books.deliver();
+    await made.work();
+    return id;
+  }
+
+  async function after(made: JobWorld, ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 10_000) {
+      made.pass(10_000);
+      await made.work();
+    }
+  }
+
+  const end = (made: JobWorld, state: 'completed' | 'failed', isRefused = false): void => {
+    for (const entry of made.backend.jobs.values()) Object.assign(entry, { state, isRefused });
+  };
+
+  it('is delivered, and its request is removed', async () => {
+    const made = world();
+    const id = await running(made);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({ state: 'running' });
+    end(made, 'completed');
+    await after(made, 30_000);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({
+      state: 'completed',
+      media: { mime: 'video/mp4', bytes: 2_012 },
+    });
+    expect(made.backend.jobs.size).toBe(0);
+    expect(made.books.refunded.size).toBe(0);
+  });
+
+  it('is shown to its own account, under its own model and kind only', async () => {
+    const made = world();
+    const id = await running(made);
+    const port = made.port();
+    expect(await port.find({ ...nameOf(made, id), accountId: randomUUID() })).toBeUndefined();
+    expect(await port.find({ ...nameOf(made, id), model: 'other' })).toBeUndefined();
+    expect(await port.find({ ...nameOf(made, id), kind: 'music' })).toBeUndefined();
+  });
+
+  it('that a backend refuses is paid back, and shows why', async () => {
+    const made = world();
+    const id = await running(made);
+    end(made, 'failed', true);
+    await after(made, 30_000);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({
+      state: 'failed',
+      failure: { code: 'CONTENT_POLICY_VIOLATION', isRefunded: true },
+    });
+    expect([...made.books.refunded.values()]).toEqual([PRICE_NANO]);
+  });
+
+  it('that a restarted backend has lost is submitted again once, then paid back', async () => {
+    const made = world();
+    const id = await running(made);
+    made.backend.jobs.clear();
+    await after(made, 60_000);
+    expect(made.backend.submits).toBe(2);
+    made.backend.jobs.clear();
+    await after(made, 60_000);
+    expect(made.backend.submits).toBe(2);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({ state: 'failed' });
+    expect(made.books.refunded.size).toBe(1);
+  });
+
+  it('that never ends is cancelled at its deadline and paid back', async () => {
+    const made = world();
+    const id = await running(made);
+    await after(made, 640_000);
+    expect(made.backend.cancels).toBe(1);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({
+      state: 'failed',
+      failure: { code: 'REQUEST_TIMEOUT', isRefunded: true },
+    });
+  });
+
+  it('whose result is no video is paid back', async () => {
+    const made = world();
+    made.backend.media = Buffer.from(`<html>${'x'.repeat(2_000)}</html>`);
+    const id = await running(made);
+    end(made, 'completed');
+    await after(made, 200_000);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({ state: 'failed' });
+    expect(made.books.refunded.size).toBe(1);
+    expect(made.files.objects.size).toBe(0);
+  });
+
+  it('is found by its idempotency key, and another request with that key is refused', async () => {
+    const made = world();
+    const id = await made.order({ idempotencyKey: 'once' });
+    const key = { accountId: made.accountId, kind: 'video', idempotencyKey: 'once' } as const;
+    expect(await made.port().earlier({ ...key, bodySha256: 'hash' })).toMatchObject({ id });
+    await expect(made.port().earlier({ ...key, bodySha256: 'other' })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+    await expect(made.order({ idempotencyKey: 'once' })).rejects.toMatchObject({
+      code: 'REQUEST_IN_PROGRESS',
+    });
+  });
+
+  it('is refused beyond the most of its account', async () => {
+    const made = world();
+    for (let count = 0; count < 5; count += 1) await made.order();
+    await expect(made.order()).rejects.toMatchObject({ code: 'TOO_MANY_JOBS' });
+  });
+});

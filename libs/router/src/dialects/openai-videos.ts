@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { BackendJob, BackendJobStatus, JobCallKind, MediaOrder } from '@svc/contracts';
+import { z } from 'zod';
+import { BackendError } from './backend-error.js';
+import type { JobRequest, JobResponse } from './dialect.js';
+import { readError } from './openai-errors.js';
+
+/**
+ * OpenAI's `/videos`, as implemented by vLLM-Omni, SGLang and the simulator. Servers that make music use it
+ * in the same way.
+ */
+const PATH = '/videos';
+
+export const jobPaths: Readonly<Record<JobCallKind, string>> = {
+  'job-submit': PATH,
+  'job-status': PATH,
+  'job-content': PATH,
+  'job-cancel': PATH,
+};
+
+const Job = z.object({
+  id: z.string().min(1).max(500),
+  status: z.string(),
+  error: z.object({ code: z.string().optional().catch(undefined) }).nullish(),
+});
+
+/** Codes of a refusal because of the content. */
+const POLICY = /policy|moderation|safety|content_filter/i;
+
+/** A form, because vLLM-Omni reads nothing else here. */
+export function submitJob(model: string, order: MediaOrder): JobRequest {
+  const { prompt, seconds, width, height, fields, picture } = order;
+  const size = width === undefined || height === undefined ? {} : { size: `${width}x${height}` };
+  const members = { ...fields, model, prompt, seconds: String(seconds), ...size };
+  const boundary = `svc-${randomUUID()}`;
+  const parts = Object.entries(members).flatMap(([name, value]) => [
+    partHead(boundary, { name }),
+    Buffer.from(`${value}\r\n`),
+  ]);
+  if (picture) {
+    const { type } = picture;
+    parts.push(partHead(boundary, { name: 'input_reference', type }), Buffer.from(picture.base64, 'base64'));
+    parts.push(Buffer.from('\r\n'));
+  }
+  return {
+    method: 'POST',
+    path: PATH,
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: [Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)])],
+  };
+}
+
+function partHead(boundary: string, { name, type }: { name: string; type?: string }): Buffer {
+  // As browsers escape them.
+  const quoted = name.replace(/["\r\n]/g, (character) => encodeURIComponent(character));
+  const file = type === undefined ? '' : `; filename="input.${type.slice(type.indexOf('/') + 1)}"`;
+  const content = type === undefined ? '' : `\r\nContent-Type: ${type}`;
+  return Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="${quoted}"${file}${content}\r\n\r\n`,
+  );
+}
+
+export function aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, { job }: BackendJob): JobRequest {
+  const path = `${PATH}/${encodeURIComponent(job)}`;
+  switch (kind) {
+    case 'job-status':
+      return { method: 'GET', path };
+    case 'job-content':
+      return { method: 'GET', path: `${path}/content` };
+    case 'job-cancel':
+      return { method: 'DELETE', path };
+  }
+}
+
+export function readSubmitted({ status, body }: JobResponse): BackendJob {
+  const job = status >= 200 && status < 300 ? jobIn(body) : undefined;
+  if (!job) throw new BackendError(status < 400 ? 502 : status, body);
+  return { job: job.id };
+}
+
+/** vLLM-Omni's response to a question about a failed job has an error status, and the job as its body. */
+export function readJobStatus({ status, body }: JobResponse): BackendJobStatus {
+  const job = jobIn(body);
+  if (job?.status === 'failed') return failed(body, job);
+  if (status === 404) return { state: 'unknown' };
+  if (status !== 200 || !job) throw new BackendError(status < 400 ? 502 : status, body);
+  return { state: job.status === 'completed' ? 'completed' : 'running' };
+}
+
+function failed(body: string, { error }: z.infer<typeof Job>): BackendJobStatus {
+  const { message } = readError(body);
+  const isRefused = POLICY.test(error?.code ?? '');
+  return { state: 'failed', isRefused, ...(message !== undefined && { message }) };
+}
+
+function jobIn(body: string): z.infer<typeof Job> | undefined {
+  try {
+    return Job.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
