@@ -4,6 +4,7 @@ import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
+import { isClustered } from '../target.js';
 
 let backend: Simulator;
 let platform: Platform;
@@ -83,7 +84,8 @@ async function result(model: string, id: string, kind = 'video'): Promise<Respon
 
 const balance = async (): Promise<number> => Number((await platform.balances(account.id)).usd);
 
-describe('a video', () => {
+// Only a single process has a place for media.
+describe.skipIf(isClustered())('a video', () => {
   it('costs its quote when it is queued, and is delivered as the backend made it', async () => {
     const before = await balance();
     const quote = await fetch(`${platform.apiUrl}/video/quote`, {
@@ -217,7 +219,7 @@ describe('a video', () => {
   });
 });
 
-describe('music', () => {
+describe.skipIf(isClustered())('music', () => {
   it('costs its quote, and is delivered', async () => {
     const before = await balance();
     const body = { model: 'song', duration_seconds: '30' };
