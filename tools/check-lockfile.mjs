@@ -1,6 +1,6 @@
 // The lock file must list every optional dependency, including those of other platforms; otherwise `npm ci`
-// rejects it. npm omits packages that its registry does not have. It must also repeat the dependencies of the
-// projects on each other. `--write` adds what is missing.
+// rejects it. npm omits packages that its registry does not have. It must also have a link to each project and
+// repeat the dependencies of the projects on each other. `--write` adds what is missing.
 import { globSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -42,7 +42,10 @@ function entryOf({ name, version, dev }) {
 
 const declared = ({ dependencies, devDependencies } = {}) => ({ dependencies, devDependencies });
 
-/** The folders of projects whose entries differ from their `package.json`. */
+const linkNameOf = (folder) => `node_modules/${readJson(`${folder}/package.json`).name}`;
+const linkOf = (folder) => ({ resolved: folder, link: true });
+
+/** The folders of projects whose entries differ from their `package.json`, or that have no link. */
 function outdated() {
   const { workspaces } = readJson('package.json');
   const files = globSync(
@@ -52,7 +55,8 @@ function outdated() {
   const folders = files.map((file) => posix.dirname(file.replaceAll('\\', '/'))).toSorted();
   return folders.filter(
     (folder) =>
-      !isDeepStrictEqual(declared(lock.packages[folder]), declared(readJson(`${folder}/package.json`))),
+      !isDeepStrictEqual(declared(lock.packages[folder]), declared(readJson(`${folder}/package.json`))) ||
+      !isDeepStrictEqual(lock.packages[linkNameOf(folder)], linkOf(folder)),
   );
 }
 
@@ -63,6 +67,7 @@ if (process.argv.includes('--write')) {
   for (const folder of stale) {
     const { name, version } = readJson(`${folder}/package.json`);
     lock.packages[folder] = { name, version, ...declared(readJson(`${folder}/package.json`)) };
+    lock.packages[`node_modules/${name}`] = linkOf(folder);
   }
   const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => a.localeCompare(b, 'en'));
   lock.packages = Object.fromEntries(sorted);
