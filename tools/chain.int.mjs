@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '@svc/cluster';
+import { freePorts } from '@svc/storage';
 import { RunningProcess } from '@svc/testing';
 import { expect, it, onTestFinished } from 'vitest';
 

@@ -1,6 +1,6 @@
 // The lock file must list every optional dependency, including those of other platforms; otherwise `npm ci`
-// rejects it. npm omits packages that its registry does not have. It must also have a link to each project and
-// repeat the dependencies of the projects on each other. `--write` adds what is missing.
+// rejects it. npm omits packages that its registry does not have. It must also have a link to each project
+// and repeat the dependencies of the projects on each other. `--write` adds what is missing.
 import { globSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { type Environment, loadConfig } from '@svc/runtime';
-import { MIGRATIONS_DIR, migrate } from '@svc/storage';
+import { MIGRATIONS_DIR, freePorts, migrate } from '@svc/storage';
 import { Balancer, type BalancerTarget } from './balancer.js';
 import { environments } from './environment.js';
-import { freePorts } from './free-ports.js';
 import { KINDS, type Kind, type ReplicaCounts, type SharedSettings, kinds, mainOf } from './kinds.js';
 import { ReplicaProcess } from './replica-process.js';
 

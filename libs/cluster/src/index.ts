@@ -1,5 +1,4 @@
 export { Balancer, type BalancerTarget } from './balancer.js';
 export { Cluster, type ClusterOptions } from './cluster.js';
-export { freePorts } from './free-ports.js';
 export { KINDS, type Kind, type ReplicaCounts, type SharedSettings, kinds, parseReplicas } from './kinds.js';
 export { ReplicaProcess } from './replica-process.js';

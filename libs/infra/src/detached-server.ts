@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '@svc/storage';
 import { birthOf, familyOf, signal, until } from './processes.js';
-import { freePort } from './ports.js';
 import { privateFolder } from './private-files.js';
 import type { ServerEnvironment, Server } from './server.js';
 

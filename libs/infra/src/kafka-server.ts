@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { DetachedServer, type Program } from './detached-server.js';
 import { findJava } from './java.js';
 import { findKafka } from './kafka-download.js';
-import { answers, freePort } from './ports.js';
+import { freePort } from '@svc/storage';
+import { answers } from './ports.js';
 import { ownPassword } from './private-files.js';
 import type { ServerEnvironment } from './server.js';
 

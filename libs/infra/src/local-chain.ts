@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './ports.js';
+import { freePort } from '@svc/storage';
 
 const CHAIN_ID = 8_453;
 

@@ -1,24 +1,7 @@
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 
 const HOST = '127.0.0.1';
 const CONNECT_MS = 1_000;
-
-/** The wanted port if it is free, or else one that was free a moment ago. */
-export async function freePort(wanted?: number): Promise<number> {
-  const taken = wanted === undefined ? undefined : await bind(wanted).catch(() => undefined);
-  return taken ?? bind(0);
-}
-
-function bind(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(port, HOST, () => {
-      const { port: bound } = server.address() as AddressInfo;
-      server.close(() => resolve(bound));
-    });
-  });
-}
 
 /**
  * Whether the listener at the port gives the expected response; without a question, whether anything listens.

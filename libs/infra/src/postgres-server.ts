@@ -1,7 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPostmaster, startEmbeddedPostgres, stopPostmaster } from '@svc/storage';
-import { freePort } from './ports.js';
+import { freePort, findPostmaster, startEmbeddedPostgres, stopPostmaster } from '@svc/storage';
 import { privateFolder } from './private-files.js';
 import { birthOf, familyOf, signal, until } from './processes.js';
 import type { Server } from './server.js';

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './ports.js';
+import { freePort } from '@svc/storage';
 
 const READY_MS = 60_000;
 const STOP_MS = 10_000;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '@svc/storage';
 import { createLogger } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,15 +18,6 @@ const note = python === undefined ? ' (SEARXNG_PYTHON names no Python that has i
 
 /** It loads all its data at the start. */
 const START_MS = 120_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 describe.skipIf(python === undefined)(`a real SearXNG${note}`, () => {
   const closing: (() => Promise<unknown>)[] = [];

@@ -4,6 +4,7 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './server/embedded-postgres.js';
+export { freePort, freePorts } from './server/free-ports.js';
 export { ownDatabase } from './sql/database-owner.js';
 export { whenReachable } from './sql/reachable.js';
 export type { StorageLogger } from './logger.js';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from '../src/server/free-port.js';
+import { freePort } from '../src/server/free-ports.js';
 
 const PROGRAM = 'redis-server';
 const ATTEMPTS = 5;

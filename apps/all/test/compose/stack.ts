@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '@svc/cluster';
+import { freePort } from '@svc/storage';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { parse } from 'yaml';
 
@@ -211,7 +211,7 @@ export class ComposeStack {
 
   /** Calls at the same time get the same port. */
   private port(address: string): Promise<number> {
-    const port = this.ports.get(address) ?? freePorts(1).then(([free = 0]) => free);
+    const port = this.ports.get(address) ?? freePort();
     this.ports.set(address, port);
     return port;
   }

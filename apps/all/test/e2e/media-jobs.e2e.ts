@@ -123,13 +123,14 @@ describe.skipIf(isClustered())('a video', () => {
   it('is deleted after delivery on request', async () => {
     const id = await queue(ORDER);
     await result('clip', id);
+    const folder = join(platform.dataDir, 'media');
     const body = { model: 'clip', queue_id: id, delete_media_on_completion: true };
     await (await post('video/retrieve', body)).arrayBuffer();
     await eventually('it is deleted', async () => {
       const { status } = await post('video/retrieve', { model: 'clip', queue_id: id });
       return status === 404;
     });
-    expect(await readdir(join(platform.dataDir, 'media'))).not.toContain(id);
+    await eventually('its file is deleted', async () => !(await readdir(folder)).includes(id));
   });
 
   it('shows its progress, and cannot be completed before it has ended', async () => {

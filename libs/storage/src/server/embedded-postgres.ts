@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartFault } from '@svc/runtime';
 import { type StorageLogger, silent } from '../logger.js';
-import { freePort } from './free-port.js';
+import { freePort } from './free-ports.js';
 import { type Launch, type LaunchedServer, adopt, launch, urlOf } from './launch.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
 import { preparePostgresData } from './postgres-data.js';
