@@ -35,7 +35,8 @@ export {
   type Tier,
   type TokenizerName,
 } from './catalog/catalog.js';
-export { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from './catalog/audio-models.js';
+export { AUDIO_MEDIA_TYPES, SPEECH_FORMATS, SPEECH_MEDIA_TYPES } from './catalog/audio-models.js';
+export type { AudioFileFormat, SpeechFormat } from './catalog/audio-models.js';
 export {
   IMAGE_QUALITIES,
   type ImageQuality,
@@ -125,19 +126,12 @@ export {
 } from './http/wallets/wallet-routes.js';
 export { EVENTS } from './messages/all-events.js';
 export { type EventDefinition, EventLog, defineEvent } from './messages/events.js';
-export {
-  type AccountLimit,
-  type Caller,
-  KEY_PREFIX,
-  KEY_TYPES,
-  type KeyType,
-  MODEL_PRIVACIES,
-  type ModelPrivacy,
-  walletAccountId,
-  walletName,
-} from './ports/identity.js';
+export { KEY_PREFIX, KEY_TYPES, MODEL_PRIVACIES, walletAccountId, walletName } from './ports/identity.js';
+export type { AccountLimit, Caller, KeyType, ModelPrivacy } from './ports/identity.js';
 export {
   type Answering,
+  AudioToTranscribe,
+  type CallFile,
   type CallKind,
   type ChunkStream,
   type Completion,
@@ -149,6 +143,7 @@ export {
   InferenceRouter,
   MadeImages,
   SpokenText,
+  Transcript,
 } from './ports/inference-router.js';
 export {
   INFERENCE_PATH,

@@ -6,6 +6,7 @@ import { type BackendRequest, type Reply, TestBackend, saying } from '../test/ba
 import { routerConformance } from '../test/inference-router.conformance.js';
 import { imageConformance } from '../test/images.conformance.js';
 import { speechConformance } from '../test/speech.conformance.js';
+import { transcriptionConformance } from '../test/transcription.conformance.js';
 import { catalogFile, catalogOf, eventually, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
 
@@ -18,6 +19,7 @@ routerConformance('LocalRouter behind a wire', (catalog) => {
 
 imageConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 speechConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
+transcriptionConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 
 describe('the slots of a backend', () => {
   let backend: TestBackend;

@@ -14,19 +14,21 @@ import {
   SPEECH_MEDIA_TYPES,
   SpokenText,
 } from '@svc/contracts';
-import {
-  type AnswerHeaders,
-  Exchange,
-  ExchangeAborted,
-  type ExchangeRequest,
-  type Logger,
-} from '@svc/runtime';
+import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
 import { Attempt } from './backends/attempt.js';
 import { AnswerBytes } from './backends/answer-bytes.js';
 import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
 import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backends/backend-refusal.js';
+import type { CallMode } from './backends/call-mode.js';
 import { places } from './backends/places.js';
+import { refuseFailure } from './backends/refuse-failure.js';
+import {
+  isRefusedFormat,
+  readsAudio,
+  transcriptionModes,
+  unreadable,
+} from './backends/transcription-call.js';
 import type { RouterConfig } from './router.config.js';
 import { readCallBody } from './backends/call-body.js';
 import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embedding-batches.js';
@@ -34,33 +36,10 @@ import { firstAudio } from './backends/first-audio.js';
 import { fetchedImages } from './backends/backend-images.js';
 import { isRefusedWhole, readJob, requestOf } from './backends/job-calls.js';
 import { BackendError } from './dialects/backend-error.js';
-import type { JobRequest } from './dialects/dialect.js';
-
-/** Limits for reading an error body; enough for any message. */
-const ERROR_LIMIT_BYTES = 64 * 1024;
-const ERROR_READ_MS = 5_000;
+import type { TranscribedFile } from './dialects/dialect.js';
 
 /** Enough for the object of any job. */
 const JOB_RESPONSE_BYTES = 1_048_576;
-
-/** The longest `Retry-After` of a backend that is passed on. */
-const RETRY_AFTER_LIMIT_SECONDS = 3_600;
-
-/** How a response is read, and how long its parts may take. */
-interface Mode<Part> {
-  /** For all backends together, to the first event of a stream or the end of a complete response. */
-  readonly deadlineMs: number;
-  readonly pauseMs: number;
-  readonly isStream: boolean;
-  /** The body for this backend. */
-  readonly body?: (live: LiveBackend) => readonly Uint8Array[];
-  /** For calls about jobs: the whole request. */
-  readonly job?: (live: LiveBackend) => JobRequest;
-  /** The caller reads the status. Default: all but 200 are failures. */
-  readonly anyStatus?: true;
-  /** Throws errors that another backend might not produce. */
-  readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Part>;
-}
 
 export interface RouterSettings extends RouterConfig {
   /** Returns the environment variable that a backend's `apiKeyEnv` names. */
@@ -106,6 +85,9 @@ export class LocalRouter extends InferenceRouter {
         });
       case 'embeddings':
         return this.embeddings(call, signal);
+      case 'transcription':
+      case 'translation':
+        return this.transcription(call, kind, signal);
       case 'speech':
       case 'job-content':
         return Promise.reject(unavailable(`a call of kind ${kind} is streamed`));
@@ -131,12 +113,36 @@ export class LocalRouter extends InferenceRouter {
       case 'job-content':
         return this.jobContent(call, signal);
       case 'embeddings':
+      case 'transcription':
+      case 'translation':
       case 'image':
       case 'job-submit':
       case 'job-status':
       case 'job-cancel':
         return Promise.reject(unavailable(`a call of kind ${kind} is not streamed`));
     }
+  }
+
+  /**
+   * Requests the verbose response, which has the length and the times of words. Some servers have only the
+   * plain one, and refuse the other by name.
+   */
+  private async transcription(
+    call: InferenceCall,
+    kind: TranscribedFile['kind'],
+    signal: AbortSignal,
+  ): Promise<Completion> {
+    const [file] = call.files ?? [];
+    if (!file) throw unavailable('the call has no file');
+    const backends = this.pool.candidates(this.catalog.backendsOf(call.model));
+    if (backends.length > 0 && !backends.some((live) => readsAudio(live, file))) throw unreadable(file);
+    const modeIn = transcriptionModes(call, kind, { file, ...this.settings });
+    const inFormat = (format: TranscribedFile['format']): Promise<Completion> =>
+      this.firstThatAnswers(call, signal, { ...this.whole, ...modeIn(format) });
+    return inFormat('verbose_json').catch((error: unknown) => {
+      if (!isRefusedFormat(error)) throw error;
+      return inFormat('json');
+    });
   }
 
   private async speech(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
@@ -152,7 +158,7 @@ export class LocalRouter extends InferenceRouter {
   private streamed(
     call: InferenceCall,
     signal: AbortSignal,
-    { body, first }: { body: Required<Mode<never>>['body']; first: Mode<readonly Buffer[]>['take'] },
+    { body, first }: { body: Required<CallMode<never>>['body']; first: CallMode<readonly Buffer[]>['take'] },
   ): Promise<ChunkStream> {
     return this.firstThatAnswers(call, signal, {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
@@ -246,7 +252,7 @@ export class LocalRouter extends InferenceRouter {
   }
 
   /** The mode for responses that are not streamed. */
-  private get whole(): Pick<Mode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
+  private get whole(): Pick<CallMode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
     const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs } = this.settings;
     return { deadlineMs: limitMs, pauseMs: limitMs, isStream: false };
   }
@@ -254,7 +260,7 @@ export class LocalRouter extends InferenceRouter {
   private async firstThatAnswers<Part>(
     call: InferenceCall,
     signal: AbortSignal,
-    mode: Mode<Part>,
+    mode: CallMode<Part>,
   ): Promise<Part & Answering> {
     const backends = this.catalog.backendsOf(call.model);
     const endMs = performance.now() + mode.deadlineMs;
@@ -263,7 +269,12 @@ export class LocalRouter extends InferenceRouter {
     const { kind = 'chat', backend } = call;
     const candidates = this.pool
       .candidates(backends, call)
-      .filter(({ name, dialect }) => dialect.paths[kind] !== undefined && name === (backend ?? name));
+      .filter(
+        (live) =>
+          live.dialect.paths[kind] !== undefined &&
+          live.name === (backend ?? live.name) &&
+          (mode.serves?.(live) ?? true),
+      );
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
       const { live } = place;
@@ -348,10 +359,11 @@ export class LocalRouter extends InferenceRouter {
 
   private request<Part>(
     { live, call, step }: { live: LiveBackend; call: InferenceCall; step: Step | undefined },
-    mode: Mode<Part>,
+    mode: CallMode<Part>,
   ): Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'> {
     const { origin, basePath, dialect } = live;
     const headers = dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
+    if (mode.contentType !== undefined) headers['content-type'] = mode.contentType;
     if (step && tracing.sentToBackends) headers['traceparent'] = step.traceparent;
     if (mode.job) {
       const { method, path, body, headers: own } = mode.job(live);
@@ -372,22 +384,4 @@ function unavailable(why: string): Problem {
 function outcomeOf({ elsewhere, rest }: Refusal, signal: AbortSignal): string {
   if (signal.aborted) return 'aborted';
   return elsewhere || rest !== 'nobody' ? 'failed' : 'refused';
-}
-
-/** Throws if the response head shows a failure. */
-async function refuseFailure(exchange: Exchange): Promise<void> {
-  const { status, headers } = exchange;
-  if (status !== 200) {
-    exchange.endWithin(ERROR_READ_MS);
-    const body = await exchange.beginning(ERROR_LIMIT_BYTES).catch(() => '');
-    throw new BackendError(status, body, retryAfterOf(headers));
-  }
-  // No encoding was requested, and a few compressed bytes can expand to any size.
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new Error('the answer has an encoding that was not asked for');
-}
-
-function retryAfterOf({ 'retry-after': text }: AnswerHeaders): number | undefined {
-  const seconds = Number(text);
-  return seconds >= 0 ? Math.min(Math.ceil(seconds), RETRY_AFTER_LIMIT_SECONDS) : undefined;
 }

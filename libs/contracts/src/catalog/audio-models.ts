@@ -1,5 +1,19 @@
 import { z } from 'zod';
 
+/** The formats of audio files that are transcribed, by what they contain. */
+export const AUDIO_FORMATS = ['wav', 'mp3', 'aac', 'flac', 'ogg', 'mp4', 'webm'] as const;
+export type AudioFileFormat = (typeof AUDIO_FORMATS)[number];
+
+export const AUDIO_MEDIA_TYPES: Readonly<Record<AudioFileFormat, string>> = {
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  mp4: 'audio/mp4',
+  webm: 'audio/webm',
+};
+
 /** The formats of speech. PCM has 16 bits a sample, signed and little-endian, and one channel. */
 export const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SPEECH_FORMATS, checkSpeechMembers, speechMembers } from './audio-models.js';
+import { AUDIO_FORMATS, SPEECH_FORMATS, checkSpeechMembers, speechMembers } from './audio-models.js';
 import { checkImageModel, imageFields } from './image-models.js';
 import { Scraping, Search } from './search.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
@@ -25,11 +25,11 @@ export const Backend = z
     /** The model's name at the backend. */
     model: z.string().min(1),
     /**
-     * The API that it has. `kokoro` is Kokoro-FastAPI; `sdapi` is the API of the Stable Diffusion web UI,
-     * which stable-diffusion.cpp, Forge and SD.Next have as well, at a URL without a path; `simulator` is the
-     * model simulator, without a URL the one of this process.
+     * The API that it has. `kokoro` is Kokoro-FastAPI; `whisper-cpp` is the server of whisper.cpp; `sdapi` is
+     * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well, at
+     * a URL without a path; `simulator` is the model simulator, without a URL the one of this process.
      */
-    kind: z.enum(['openai', 'kokoro', 'sdapi', 'simulator']).default('openai'),
+    kind: z.enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'simulator']).default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
     /** The most texts in one embeddings call. Default: that of Text Embeddings Inference. */
@@ -39,6 +39,11 @@ export const Backend = z
      * vLLM-Omni. Default: none, since most servers always stream.
      */
     streamFormats: z.array(z.enum(SPEECH_FORMATS)).default([]),
+    /**
+     * The formats of audio files that it reads. Default: all, and for `whisper-cpp` WAV, since it reads
+     * others only with `--convert`.
+     */
+    audioFormats: z.array(z.enum(AUDIO_FORMATS)).min(1).optional(),
     weight: z.number().positive().default(1),
     /**
      * Concurrent requests of each router process; further ones go elsewhere, or wait and share slots by

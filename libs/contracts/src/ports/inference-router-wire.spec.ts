@@ -33,8 +33,20 @@ describe('a call on the wire', () => {
     }
   });
 
+  it('survives a round trip with its files', () => {
+    const file = (name: string, bytes: string) => ({ name, type: 'audio/wav', bytes: Buffer.from(bytes) });
+    const call = { ...CALL, files: [file('ä"\r\n.wav', 'RIFF'), file('b', ''), file('c', '{}')] };
+    const { headers, body } = encodeInferenceCall(call, false);
+    expect(Object.values(headers).join('')).toMatch(/^[\x20-\x7e]*$/);
+    expect(decodeInferenceCall(headers, [Buffer.concat(body)])).toEqual({ call, stream: false });
+  });
+
   it.each([
     {},
+    { 'x-svc-files': 'x' },
+    { 'x-svc-files': '[]' },
+    { 'x-svc-files': '[{"name":"a","type":"b","length":9}]' },
+    { 'x-svc-files': '[{"name":"a","type":"b","length":-1}]' },
     { 'x-svc-model': '%' },
     { 'x-svc-cache-key': '%zz' },
     { 'x-svc-stream': 'maybe' },

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
 import { Problem } from '../problems/problem.js';
-import { type Answering, CALL_KINDS, type InferenceCall } from './inference-router.js';
+import { type Answering, CALL_KINDS, type CallFile, type InferenceCall } from './inference-router.js';
 import { Name } from './port-wire.js';
 
 /** The POST route of processes that serve the port `InferenceRouter`. */
 export const INFERENCE_PATH = '/internal/v1/inference';
 
 /**
- * A call is a head of HTTP headers, with the JSON text for the backend as the body, byte for byte; values
- * from clients are percent-encoded. A response is a head and the backend's bytes. An error response has the
- * problem's status and the problem as JSON; a stream that fails after it has begun carries its problem in a
- * trailer.
+ * A call is a head of HTTP headers, with the JSON text for the backend as the body, byte for byte, and then
+ * its files; values from clients are percent-encoded. A response is a head and the backend's bytes. An error
+ * response has the problem's status and the problem as JSON; a stream that fails after it has begun carries
+ * its problem in a trailer.
  */
 const CALL_HEADERS = {
   requestId: 'x-request-id',
@@ -21,6 +21,7 @@ const CALL_HEADERS = {
   stream: 'x-svc-stream',
   kind: 'x-svc-kind',
   backend: 'x-svc-only-backend',
+  files: 'x-svc-files',
 } as const;
 
 const ANSWER_HEADERS = {
@@ -48,6 +49,12 @@ const Encoded = z
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
 
+/** The files of a call, in the order of their bytes. */
+const FilesOnWire = z
+  .array(z.object({ name: z.string(), type: z.string(), length: z.int().nonnegative() }))
+  .min(1)
+  .max(64);
+
 const CallHead = z.object({
   [CALL_HEADERS.requestId]: Name.min(1),
   // Older gateways do not send it; all their calls count as one account.
@@ -57,6 +64,7 @@ const CallHead = z.object({
   [CALL_HEADERS.stream]: z.enum(['true', 'false']),
   [CALL_HEADERS.kind]: z.enum(CALL_KINDS).optional(),
   [CALL_HEADERS.backend]: Name.min(1).optional(),
+  [CALL_HEADERS.files]: Encoded.optional(),
 });
 
 /** The number of retries, in decimal. */
@@ -77,7 +85,13 @@ export function encodeInferenceCall(call: InferenceCall, stream: boolean): Infer
     ...(call.backend !== undefined && { [CALL_HEADERS.backend]: call.backend }),
     ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
   };
-  return { headers, body: call.body };
+  const { files } = call;
+  if (!files) return { headers, body: call.body };
+  const told = files.map(({ name, type, bytes }) => ({ name, type, length: bytes.length }));
+  return {
+    headers: { ...headers, [CALL_HEADERS.files]: encoded(JSON.stringify(told)) },
+    body: [...call.body, ...files.map(({ bytes }) => bytes)],
+  };
 }
 
 /** Throws INVALID_REQUEST on an invalid call. */
@@ -96,13 +110,36 @@ export function decodeInferenceCall(
       requestId: head[CALL_HEADERS.requestId],
       accountId: head[CALL_HEADERS.accountId],
       model: head[CALL_HEADERS.model],
-      body,
+      ...withFiles(head[CALL_HEADERS.files], body),
       ...(kind && { kind }),
       ...(backend !== undefined && { backend }),
       ...(cacheKey !== undefined && { cacheKey }),
     },
     stream: head[CALL_HEADERS.stream] === 'true',
   };
+}
+
+/** The text of a call and its files, which are the end of its bytes. */
+function withFiles(
+  told: string | undefined,
+  body: readonly Uint8Array[],
+): Pick<InferenceCall, 'body' | 'files'> {
+  if (told === undefined) return { body };
+  try {
+    const bytes = body.length === 1 && body[0] ? body[0] : Buffer.concat(body);
+    const heads = FilesOnWire.parse(JSON.parse(told));
+    let end = bytes.length - heads.reduce((sum, { length }) => sum + length, 0);
+    if (end < 0) throw new RangeError('the files have more bytes than the body');
+    const text = bytes.subarray(0, end);
+    const files = heads.map(({ name, type, length }): CallFile => {
+      const from = end;
+      end += length;
+      return { name, type, bytes: bytes.subarray(from, end) };
+    });
+    return { body: [text], files };
+  } catch (error) {
+    throw new Problem('INVALID_REQUEST', { cause: error });
+  }
 }
 
 export function encodeAnswering({

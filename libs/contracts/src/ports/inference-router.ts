@@ -6,6 +6,8 @@ export const CALL_KINDS = [
   'chat',
   'embeddings',
   'speech',
+  'transcription',
+  'translation',
   'image',
   'job-submit',
   'job-status',
@@ -88,6 +90,51 @@ export const MadeImages = z.object({
 });
 export type MadeImages = z.infer<typeof MadeImages>;
 
+/** A file of a call. */
+export interface CallFile {
+  readonly name: string;
+  /** Its media type. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The body of a call to transcribe or translate the only file of the call. */
+export const AudioToTranscribe = z.object({
+  /** The language that is spoken, as an ISO 639-1 code. */
+  language: z.string().optional(),
+  /** Text that guides the style, or that came before. */
+  prompt: z.string().optional(),
+  temperature: z.number().optional(),
+  timestamps: z.array(z.enum(['word', 'segment'])),
+  /** Further members for the backend. Those above take precedence. */
+  others: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+});
+export type AudioToTranscribe = z.infer<typeof AudioToTranscribe>;
+
+const Seconds = z.number().nonnegative();
+const Span = { start: Seconds, end: Seconds };
+
+/** The body of a transcription completion. */
+export const Transcript = z.object({
+  text: z.string(),
+  language: z.string().optional(),
+  /** The length of the audio as the backend measured it. */
+  seconds: Seconds.optional(),
+  /** Without members that only its decoder uses. */
+  segments: z.array(
+    z.object({
+      ...Span,
+      text: z.string(),
+      temperature: z.number().optional(),
+      avg_logprob: z.number().optional(),
+      compression_ratio: z.number().optional(),
+      no_speech_prob: z.number().optional(),
+    }),
+  ),
+  words: z.array(z.object({ ...Span, word: z.string() })),
+});
+export type Transcript = z.infer<typeof Transcript>;
+
 export interface InferenceCall {
   /** Default: chat. */
   readonly kind?: CallKind;
@@ -99,10 +146,12 @@ export interface InferenceCall {
   /**
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
-   * `EmbeddingTexts`, for speech that of `SpokenText`, for images that of `ImageOrder`, for jobs that of
-   * `MediaOrder` or `BackendJob`, which the router translates.
+   * `EmbeddingTexts`, for speech that of `SpokenText`, for transcriptions and translations that of
+   * `AudioToTranscribe`, for images that of `ImageOrder`, for jobs that of `MediaOrder` or `BackendJob`,
+   * which the router translates.
    */
   readonly body: readonly Uint8Array[];
+  readonly files?: readonly CallFile[];
   /** The name of the only backend that may be called: the one that has the job. */
   readonly backend?: string;
   /** Requests with the same key prefer the same backend. */
@@ -119,7 +168,8 @@ export interface Answering {
 
 /**
  * A complete response: for chat as the backend wrote it, for embeddings the JSON of `EmbeddingVectors`, for
- * images that of `MadeImages`, for jobs that of `BackendJob` or `BackendJobStatus`.
+ * transcriptions and translations that of `Transcript`, for images that of `MadeImages`, for jobs that of
+ * `BackendJob` or `BackendJobStatus`.
  */
 export interface Completion extends Answering {
   readonly body: string;
@@ -145,7 +195,7 @@ export interface ChunkStream extends Answering {
  * INFERENCE_FAILED or REQUEST_TIMEOUT, a backend may have the job.
  */
 export abstract class InferenceRouter {
-  /** Resolves with the complete response to a call of kind `chat` or `embeddings`. */
+  /** Resolves with the complete response to a call of any kind but `speech`. */
   abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
 
   /**

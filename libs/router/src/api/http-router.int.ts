@@ -9,6 +9,7 @@ import { TestBackend, saying, silent } from '../../test/backend.js';
 import { type StartRouter, routerConformance } from '../../test/inference-router.conformance.js';
 import { imageConformance } from '../../test/images.conformance.js';
 import { speechConformance } from '../../test/speech.conformance.js';
+import { transcriptionConformance } from '../../test/transcription.conformance.js';
 import { catalogOf, deadUrl, eventually, quickSettings } from '../../test/routing.js';
 import { RouterApiModule } from '../router-api.module.js';
 import { HttpRouter } from './http-router.js';
@@ -50,6 +51,7 @@ const start: StartRouter = async (catalog) => {
 routerConformance('HttpRouter', start);
 imageConformance('HttpRouter', start);
 speechConformance('HttpRouter', start);
+transcriptionConformance('HttpRouter', start);
 
 describe('a router in another process', () => {
   const call = { requestId: 'r-1', accountId: 'a', model: 'm', body: [Buffer.from('{}')] };

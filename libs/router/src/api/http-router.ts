@@ -88,6 +88,9 @@ export class HttpRouter extends InferenceRouter {
       case 'embeddings':
         // The router limits each batch, and a call may have many.
         return { limitMs, limitBytes: EMBEDDINGS_LIMIT_BYTES };
+      case 'transcription':
+      case 'translation':
+        return { limitMs, limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES };
       case 'image':
         return { limitMs: settings.ROUTER_IMAGE_TIMEOUT_MS, limitBytes: settings.ROUTER_IMAGE_LIMIT_BYTES };
     }

@@ -1,7 +1,10 @@
 import type {
+  AudioFileFormat,
+  AudioToTranscribe,
   Backend,
   BackendJob,
   BackendJobStatus,
+  CallFile,
   CallKind,
   EmbeddingTexts,
   EmbeddingVectors,
@@ -9,6 +12,7 @@ import type {
   JobCallKind,
   MediaOrder,
   SpokenText,
+  Transcript,
 } from '@svc/contracts';
 import type { Exchange } from '@svc/runtime';
 
@@ -38,6 +42,16 @@ export interface JobResponse {
   readonly body: string;
 }
 
+/** The name and value of a member of a form. */
+export type FormMember = readonly [string, string | CallFile];
+
+/** A file to transcribe or translate. */
+export interface TranscribedFile {
+  readonly kind: 'transcription' | 'translation';
+  readonly file: CallFile;
+  readonly format: 'verbose_json' | 'json';
+}
+
 /** How to call one kind of backend and read its responses. Readers throw `BackendError` or an `Error`. */
 export interface Dialect {
   /**
@@ -57,6 +71,10 @@ export interface Dialect {
   readEmbeddings(body: string, texts: EmbeddingTexts): EmbeddingVectors;
   /** The audio of its response is checked in the same way for all dialects. */
   speechBody(backend: Backend, text: SpokenText): Uint8Array[];
+  /** The formats of audio files that it reads; default: all. */
+  readonly audioFormats?: readonly AudioFileFormat[];
+  transcriptionForm(backend: Backend, audio: AudioToTranscribe, file: TranscribedFile): FormMember[];
+  readTranscript(body: string): Transcript;
   imageBody(model: string, order: ImageOrder): Uint8Array[];
   /** The images of a response, at least one. */
   readImages(body: string): BackendImage[];

@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.js';
 import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
 import { sdapi } from './sdapi.js';
+import { whisperCpp } from './whisper-cpp.js';
 
 export function dialectOf({ kind }: Backend): Dialect {
   switch (kind) {
@@ -13,5 +14,7 @@ export function dialectOf({ kind }: Backend): Dialect {
       return kokoro;
     case 'sdapi':
       return sdapi;
+    case 'whisper-cpp':
+      return whisperCpp;
   }
 }

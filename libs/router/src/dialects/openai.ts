@@ -7,6 +7,7 @@ import { errorStatus } from './openai-errors.js';
 import { imageBody, readImages } from './openai-images.js';
 import { firstEvent } from './openai-events.js';
 import { speechBody } from './openai-speech.js';
+import { readTranscript, transcriptionForm } from './openai-transcriptions.js';
 
 /** The first part of a body up to this size is joined with the prefix. */
 const JOINED_BYTES = 262_144;
@@ -23,6 +24,8 @@ export const openai: Dialect = {
     chat: '/chat/completions',
     embeddings: '/embeddings',
     speech: '/audio/speech',
+    transcription: '/audio/transcriptions',
+    translation: '/audio/translations',
     image: '/images/generations',
     ...jobPaths,
   },
@@ -52,6 +55,8 @@ export const openai: Dialect = {
   embeddingsBody,
   readEmbeddings,
   speechBody,
+  transcriptionForm,
+  readTranscript,
   imageBody,
   readImages,
   submitJob,

@@ -1,0 +1,23 @@
+import type { Exchange } from '@svc/runtime';
+import type { JobRequest } from '../dialects/dialect.js';
+import type { LiveBackend } from './backend-pool.js';
+
+/** How a response is read, and how long its parts may take. */
+export interface CallMode<Part> {
+  /** For all backends together, to the first event of a stream or the end of a complete response. */
+  readonly deadlineMs: number;
+  readonly pauseMs: number;
+  readonly isStream: boolean;
+  /** Default: that of JSON. */
+  readonly contentType?: string;
+  /** Whether this backend can be called; default: yes. */
+  readonly serves?: (live: LiveBackend) => boolean;
+  /** The body for this backend. */
+  readonly body?: (live: LiveBackend) => readonly Uint8Array[];
+  /** For calls about jobs: the whole request. */
+  readonly job?: (live: LiveBackend) => JobRequest;
+  /** The caller reads the status. Default: all but 200 are failures. */
+  readonly anyStatus?: true;
+  /** Throws errors that another backend might not produce. */
+  readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Part>;
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import {
+  AUDIO_MEDIA_TYPES,
+  AudioToTranscribe,
+  type CallFile,
+  type InferenceCall,
+  Problem,
+  invalidRequest,
+} from '@svc/contracts';
+import type { TranscribedFile } from '../dialects/dialect.js';
+import type { LiveBackend } from './backend-pool.js';
+import { readCallBody } from './call-body.js';
+import type { CallMode } from './call-mode.js';
+import { formBody } from './form-body.js';
+
+type TranscriptionMode = Pick<CallMode<{ body: string }>, 'contentType' | 'serves' | 'body' | 'take'>;
+
+/** How a file is sent, and the response read, in a format. */
+export function transcriptionModes(
+  call: InferenceCall,
+  kind: TranscribedFile['kind'],
+  { file, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes }: { file: CallFile; ROUTER_RESPONSE_LIMIT_BYTES: number },
+): (format: TranscribedFile['format']) => TranscriptionMode {
+  const audio = readCallBody(AudioToTranscribe, call.body);
+  const boundary = `svc-${randomUUID()}`;
+  return (format) => ({
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    serves: (live) => readsAudio(live, file),
+    body: ({ backend, dialect }) =>
+      formBody(dialect.transcriptionForm(backend, audio, { kind, file, format }), boundary),
+    take: async (exchange, { dialect }) => ({
+      body: JSON.stringify(dialect.readTranscript(await exchange.text(limitBytes))),
+    }),
+  });
+}
+
+/** Whether a backend reads files of this type. */
+export function readsAudio({ backend, dialect }: LiveBackend, { type }: CallFile): boolean {
+  const formats = backend.audioFormats ?? dialect.audioFormats;
+  return formats?.some((format) => AUDIO_MEDIA_TYPES[format] === type) ?? true;
+}
+
+export function unreadable({ type }: CallFile): Problem {
+  const message = `must be a file that this model reads; it does not read ${type}`;
+  return invalidRequest([{ code: 'custom', path: ['file'], message }]);
+}
+
+/** vLLM names the format in its message only. */
+export function isRefusedFormat(error: unknown): boolean {
+  if (!(error instanceof Problem) || error.code !== 'INVALID_REQUEST') return false;
+  return error.param === 'response_format' || /response_format|verbose_json/.test(error.message);
+}

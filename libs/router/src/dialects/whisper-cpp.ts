@@ -1,0 +1,21 @@
+import type { Dialect } from './dialect.js';
+import { openai } from './openai.js';
+
+/**
+ * The server of whisper.cpp. It has one model, takes one request at a time, reads WAV only unless it is
+ * started with `--convert`, and translates if told so.
+ */
+export const whisperCpp: Dialect = {
+  ...openai,
+  paths: { transcription: '/inference', translation: '/inference' },
+  audioFormats: ['wav'],
+
+  transcriptionForm(backend, audio, { file, format, kind }) {
+    const form = openai.transcriptionForm(backend, audio, { file, format, kind });
+    const isOwn = new Set(['model', 'translate', 'timestamp_granularities[]']);
+    return [
+      ...form.filter(([name]) => !isOwn.has(name)),
+      ...(kind === 'translation' ? [['translate', 'true'] as const] : []),
+    ];
+  },
+};
