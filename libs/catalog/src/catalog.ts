@@ -7,6 +7,7 @@ import {
   type CatalogMusicModel,
   type CatalogVideoModel,
   type CatalogSpeechModel,
+  type CatalogTranscriptionModel,
   type CatalogImageModel,
   type Extra,
   type Limit,
@@ -47,6 +48,12 @@ export interface SpeechModel extends CatalogSpeechModel {
   readonly inputNano: bigint;
 }
 
+/** A model that transcribes audio. */
+export interface TranscriptionModel extends CatalogTranscriptionModel {
+  /** Nano-dollars per million milliseconds of audio. */
+  readonly audioNano: bigint;
+}
+
 type TierTable = CatalogFile['tiers'];
 
 /** The models and their prices. Read from files at start and again when they change. */
@@ -56,6 +63,7 @@ export class Catalog {
   private videoModels = new NamedModels<CatalogVideoModel>([]);
   private musicModels = new NamedModels<CatalogMusicModel>([]);
   private speechModels = new NamedModels<SpeechModel>([]);
+  private transcriptionModels = new NamedModels<TranscriptionModel>([]);
   private imageModels = new NamedModels<CatalogImageModel>([]);
   private all: readonly CatalogEntry[] = [];
   private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
@@ -93,6 +101,13 @@ export class Catalog {
         model.type === 'tts' ? [{ ...model, inputNano: usdToNano(model.pricing.input) }] : [],
       ),
     );
+    this.transcriptionModels = new NamedModels(
+      file.models.flatMap((model) =>
+        model.type === 'asr'
+          ? [{ ...model, audioNano: usdToNano(model.pricing.perAudioSecond) * 1_000n }]
+          : [],
+      ),
+    );
     this.imageModels = new NamedModels(file.models.filter((model) => model.type === 'image'));
     this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.all = file.models;
@@ -112,6 +127,7 @@ export class Catalog {
       ['embedding', this.embeddingModels],
       ['image', this.imageModels],
       ['tts', this.speechModels],
+      ['asr', this.transcriptionModels],
       ['video', this.videoModels],
       ['music', this.musicModels],
     ]);
@@ -127,6 +143,10 @@ export class Catalog {
 
   get speech(): NamedModels<SpeechModel> {
     return this.speechModels;
+  }
+
+  get transcription(): NamedModels<TranscriptionModel> {
+    return this.transcriptionModels;
   }
 
   get video(): NamedModels<CatalogVideoModel> {

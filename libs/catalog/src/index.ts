@@ -4,6 +4,7 @@ export {
   type Model,
   type Rates,
   type SpeechModel,
+  type TranscriptionModel,
   readCatalog,
 } from './catalog.js';
 export { CatalogModule } from './catalog.module.js';

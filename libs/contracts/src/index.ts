@@ -26,6 +26,7 @@ export {
   type CatalogMusicModel,
   type CatalogVideoModel,
   type CatalogSpeechModel,
+  type CatalogTranscriptionModel,
   CatalogImageModel,
   type OtherModel,
   type PriceTree,
@@ -82,6 +83,7 @@ export {
   type AugmentSearchReply,
 } from './http/augment/augment.js';
 export { SpeechRequest, characterCount } from './http/audio/speech.js';
+export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './http/audio/transcriptions.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export {
   type ImageGenerationReply,
@@ -239,6 +241,7 @@ export {
   ModelView,
   type EmbeddingModelView,
   type ImageModelView,
+  type TranscriptionModelView,
   type OtherModelView,
   type SpeechModelView,
   type PricingView,

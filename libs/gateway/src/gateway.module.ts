@@ -62,6 +62,7 @@ import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { SpeechController } from './speech/speech.controller.js';
 import { SpeechPipeline } from './speech/speech.pipeline.js';
+import { TranscriptionsController } from './transcriptions/transcriptions.controller.js';
 import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
 import { MediaOrders } from './media-jobs/media-orders.js';
 import { MediaResults } from './media-jobs/media-results.js';
@@ -104,6 +105,7 @@ const CONTROLLERS = [
   AugmentController,
   EmbeddingsController,
   SpeechController,
+  TranscriptionsController,
   ImagesController,
   MediaJobsController,
 ];

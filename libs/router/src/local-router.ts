@@ -136,9 +136,9 @@ export class LocalRouter extends InferenceRouter {
     if (!file) throw unavailable('the call has no file');
     const backends = this.pool.candidates(this.catalog.backendsOf(call.model));
     if (backends.length > 0 && !backends.some((live) => readsAudio(live, file))) throw unreadable(file);
-    const modeIn = transcriptionModes(call, kind, { file, ...this.settings });
+    const modeIn = transcriptionModes(call, kind, { file, settings: this.settings });
     const inFormat = (format: TranscribedFile['format']): Promise<Completion> =>
-      this.firstThatAnswers(call, signal, { ...this.whole, ...modeIn(format) });
+      this.firstThatAnswers(call, signal, modeIn(format));
     return inFormat('verbose_json').catch((error: unknown) => {
       if (!isRefusedFormat(error)) throw error;
       return inFormat('json');

@@ -13,6 +13,9 @@ const bounds = {
   ROUTER_COMPLETE_TIMEOUT_MS: durationMs
     .default(300_000)
     .describe('How long a response that is not streamed may take'),
+  ROUTER_TRANSCRIPTION_TIMEOUT_MS: durationMs
+    .default(600_000)
+    .describe('How long a backend may take to transcribe or translate a file'),
   ROUTER_IMAGE_TIMEOUT_MS: durationMs.default(600_000).describe('How long a backend may take to make images'),
   ROUTER_IMAGE_LIMIT_BYTES: whole(1_024, 1_073_741_824)
     .default(134_217_728)

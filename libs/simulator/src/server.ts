@@ -6,6 +6,7 @@ import { isObject } from './request/chat-request.js';
 import { overridesOfJson } from './request/overrides.js';
 import { addEmbeddingRoutes } from './embeddings/serve-embeddings.js';
 import { addSpeechRoutes } from './speech/serve-speech.js';
+import { addTranscriptionRoutes } from './transcriptions/serve-transcriptions.js';
 import { addImageRoutes } from './images/serve-images.js';
 import { addSearchRoutes } from './search/serve-search.js';
 import { addVideoRoutes } from './videos/serve-videos.js';
@@ -50,6 +51,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   addOwnRoutes(app, simulation);
   addEmbeddingRoutes(app, () => simulation.takeDefaults());
   addSpeechRoutes(app, simulation);
+  addTranscriptionRoutes(app, simulation);
   addImageRoutes(app, () => simulation.takeDefaults());
   addVideoRoutes(app, () => simulation.takeDefaults());
   addSearchRoutes(app);

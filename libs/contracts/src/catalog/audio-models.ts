@@ -62,3 +62,12 @@ export function checkSpeechMembers(
   for (const [alias, voice] of Object.entries(voiceAliases))
     if (!voices.includes(voice)) refuse(['voiceAliases', alias], 'must be one of voices');
 }
+
+/** What a model that transcribes audio has beside the members of every model. */
+export const transcriptionMembers = {
+  type: z.literal('asr'),
+  /** The longest audio of a request. */
+  maxSeconds: z.number().positive().max(1_000_000).default(14_400),
+  /** USD per second of audio. */
+  pricing: z.strictObject({ perAudioSecond: z.number().nonnegative().max(1_000) }),
+};

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { AUDIO_FORMATS, SPEECH_FORMATS, checkSpeechMembers, speechMembers } from './audio-models.js';
+import {
+  AUDIO_FORMATS,
+  SPEECH_FORMATS,
+  checkSpeechMembers,
+  speechMembers,
+  transcriptionMembers,
+} from './audio-models.js';
 import { checkImageModel, imageFields } from './image-models.js';
 import { Scraping, Search } from './search.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
@@ -270,6 +276,9 @@ export const CatalogSpeechModel = z
   .strictObject({ ...offer, ...speechMembers })
   .superRefine(checkSpeechMembers);
 
+/** A model that transcribes audio. */
+export const CatalogTranscriptionModel = z.strictObject({ ...offer, ...transcriptionMembers });
+
 /** A model that makes images from texts. */
 export const CatalogImageModel = z
   .strictObject({ ...offer, ...imageFields })
@@ -278,7 +287,7 @@ export const CatalogImageModel = z
 /** A model of any other type. It is listed, with the fields of its type published unchanged. */
 export const OtherModel = z.strictObject({
   ...offer,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'video', 'music']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'asr', 'video', 'music']),
   contextTokens: PositiveCount.optional(),
   maxCompletionTokens: PositiveCount.optional(),
   pricing: PriceTree.optional(),
@@ -293,6 +302,7 @@ export const CatalogEntry = z.preprocess(
     CatalogModel,
     CatalogEmbeddingModel,
     CatalogSpeechModel,
+    CatalogTranscriptionModel,
     CatalogImageModel,
     CatalogVideoModel,
     CatalogMusicModel,
@@ -371,6 +381,7 @@ export type CatalogEmbeddingModel = z.infer<typeof CatalogEmbeddingModel>;
 export type CatalogVideoModel = z.infer<typeof CatalogVideoModel>;
 export type CatalogMusicModel = z.infer<typeof CatalogMusicModel>;
 export type CatalogSpeechModel = z.infer<typeof CatalogSpeechModel>;
+export type CatalogTranscriptionModel = z.infer<typeof CatalogTranscriptionModel>;
 export type CatalogImageModel = z.infer<typeof CatalogImageModel>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;

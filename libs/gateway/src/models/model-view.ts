@@ -9,6 +9,8 @@ import type {
   EmbeddingModelView,
   CatalogSpeechModel,
   SpeechModelView,
+  CatalogTranscriptionModel,
+  TranscriptionModelView,
   ImageModelView,
   OtherModel,
   OtherModelView,
@@ -22,6 +24,7 @@ export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'text') return textModelView(entry);
   if (entry.type === 'embedding') return embeddingModelView(entry);
   if (entry.type === 'tts') return speechModelView(entry);
+  if (entry.type === 'asr') return transcriptionModelView(entry);
   if (entry.type === 'image') return imageModelView(entry);
   if (entry.type === 'video') return videoModelView(entry);
   return entry.type === 'music' ? musicModelView(entry) : otherModelView(entry);
@@ -163,6 +166,19 @@ function speechModelView(model: CatalogSpeechModel): SpeechModelView {
       default_format: defaultFormat,
       supports_custom_voice_id: supportsCustomVoiceId,
       pricing: { input: price(pricing.input) },
+    },
+  };
+}
+
+function transcriptionModelView(model: CatalogTranscriptionModel): TranscriptionModelView {
+  const { maxSeconds, pricing } = model;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      maxSeconds,
+      pricing: { per_audio_second: price(pricing.perAudioSecond) },
     },
   };
 }

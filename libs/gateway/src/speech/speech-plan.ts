@@ -2,7 +2,6 @@ import type { Catalog, SpeechModel } from '@svc/catalog';
 import {
   type Caller,
   type ChargeLine,
-  type Issue,
   type Limit,
   Problem,
   SpeechRequest,
@@ -11,7 +10,7 @@ import {
   chargeLine,
   invalidRequest,
 } from '@svc/contracts';
-import { foldedName } from '../json/shape.js';
+import { unknownFieldsOf } from '../json/unknown-fields.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
@@ -29,9 +28,8 @@ export interface SpeechPlan {
 /** The voices that a refusal names. */
 const NAMED_VOICES = 20;
 
-const KNOWN_NAMES: ReadonlyMap<string, string> = new Map(
-  Object.keys(SpeechRequest.shape).map((name) => [foldedName(name), name]),
-);
+/** A decoder that ignores case would confuse `Input` with the text that is paid for. */
+const othersOf = unknownFieldsOf(SpeechRequest.shape);
 
 /**
  * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
@@ -94,22 +92,6 @@ function optionsOf(request: SpeechRequest): Omit<SpokenText, 'input' | 'voice' |
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof topP === 'number' && { topP }),
   };
-}
-
-/**
- * The fields that only a backend may know. A case-insensitive decoder would confuse `Input` with the text
- * that is paid for.
- */
-function othersOf(request: SpeechRequest): Record<string, unknown> {
-  const others = Object.entries(request).filter(([name]) => !Object.hasOwn(SpeechRequest.shape, name));
-  const issues = others.flatMap(([name]): Issue[] => {
-    const known = KNOWN_NAMES.get(foldedName(name));
-    if (known === undefined) return [];
-    const message = `Names are spelled exactly: expected ${known}`;
-    return [{ code: 'unrecognized_keys', path: [name], message }];
-  });
-  if (issues.length > 0) throw invalidRequest(issues);
-  return Object.fromEntries(others);
 }
 
 const refused = (path: string[], message: string): Problem =>

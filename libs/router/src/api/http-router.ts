@@ -90,7 +90,10 @@ export class HttpRouter extends InferenceRouter {
         return { limitMs, limitBytes: EMBEDDINGS_LIMIT_BYTES };
       case 'transcription':
       case 'translation':
-        return { limitMs, limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES };
+        return {
+          limitMs: settings.ROUTER_TRANSCRIPTION_TIMEOUT_MS,
+          limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES,
+        };
       case 'image':
         return { limitMs: settings.ROUTER_IMAGE_TIMEOUT_MS, limitBytes: settings.ROUTER_IMAGE_LIMIT_BYTES };
     }

@@ -8,22 +8,25 @@ import {
   invalidRequest,
 } from '@svc/contracts';
 import type { TranscribedFile } from '../dialects/dialect.js';
+import type { RouterConfig } from '../router.config.js';
 import type { LiveBackend } from './backend-pool.js';
 import { readCallBody } from './call-body.js';
 import type { CallMode } from './call-mode.js';
 import { formBody } from './form-body.js';
 
-type TranscriptionMode = Pick<CallMode<{ body: string }>, 'contentType' | 'serves' | 'body' | 'take'>;
-
 /** How a file is sent, and the response read, in a format. */
 export function transcriptionModes(
   call: InferenceCall,
   kind: TranscribedFile['kind'],
-  { file, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes }: { file: CallFile; ROUTER_RESPONSE_LIMIT_BYTES: number },
-): (format: TranscribedFile['format']) => TranscriptionMode {
+  { file, settings }: { file: CallFile; settings: RouterConfig },
+): (format: TranscribedFile['format']) => CallMode<{ body: string }> {
   const audio = readCallBody(AudioToTranscribe, call.body);
+  const { ROUTER_TRANSCRIPTION_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = settings;
   const boundary = `svc-${randomUUID()}`;
   return (format) => ({
+    deadlineMs: limitMs,
+    pauseMs: limitMs,
+    isStream: false,
     contentType: `multipart/form-data; boundary=${boundary}`,
     serves: (live) => readsAudio(live, file),
     body: ({ backend, dialect }) =>

@@ -11,7 +11,7 @@ export interface RequestRecord {
   keyId?: string;
   model?: string;
   /** The model's operation. Default: chat. */
-  operation?: 'embeddings' | 'speech' | 'image' | 'generate_content';
+  operation?: 'embeddings' | 'speech' | 'transcription' | 'translation' | 'image' | 'generate_content';
   backend?: string;
   stream?: boolean;
   promptTokens?: number;

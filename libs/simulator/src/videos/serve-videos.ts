@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ApiError, invalidRequest } from '../http/api-error.js';
+import { partsOf } from '../http/form-parts.js';
 import { faultError, isFault } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
 import { tinyMp3, tinyMp4 } from './tiny-media.js';
@@ -71,33 +72,10 @@ export function addVideoRoutes(app: FastifyInstance, takeDefaults: () => Overrid
   );
 }
 
-interface FormPart {
-  readonly name: string;
-  /** Of a file only. */
-  readonly type: string | undefined;
-  readonly content: string;
-}
-
-/** Enough of a form's syntax for a test server. */
-function partsOf(body: Buffer, contentType: string): FormPart[] {
-  const boundary = /boundary="?([^";]+)/.exec(contentType)?.[1];
-  if (boundary === undefined) throw invalidRequest('The body must be a form.');
-  const pieces = body.toString('latin1').split(`--${boundary}`).slice(1, -1);
-  return pieces.map((piece) => {
-    const end = piece.indexOf('\r\n\r\n');
-    const head = piece.slice(0, end);
-    return {
-      name: /name="([^"]*)"/.exec(head)?.[1] ?? '',
-      type: /content-type: *([^\r\n;]+)/i.exec(head)?.[1],
-      content: Buffer.from(piece.slice(end + 4, -2), 'latin1').toString('utf8'),
-    };
-  });
-}
-
 function readJob(body: Buffer, type: string, defaults: Overrides): VideoJob {
   const parts = partsOf(body, type);
   const text = (name: string): string | undefined =>
-    parts.find((part) => part.name === name && part.type === undefined)?.content;
+    parts.find((part) => part.name === name && part.type === undefined)?.content.toString();
   const prompt = text('prompt');
   if (prompt === undefined || prompt === '') throw invalidRequest("'prompt' is required.", 'prompt');
   const [model = '', ...settings] = (text('model') ?? '').split(';');

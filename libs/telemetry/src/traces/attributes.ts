@@ -15,7 +15,14 @@ export interface SpanAttributes {
   'http.response.status_code'?: number | undefined;
 
   'gen_ai.operation.name'?:
-    'chat' | 'embeddings' | 'speech' | 'transcription' | 'translation' | 'image' | 'generate_content' | undefined;
+    | 'chat'
+    | 'embeddings'
+    | 'speech'
+    | 'transcription'
+    | 'translation'
+    | 'image'
+    | 'generate_content'
+    | undefined;
   'gen_ai.provider.name'?: 'svc' | undefined;
   'gen_ai.request.model'?: string | undefined;
   'gen_ai.request.stream'?: boolean | undefined;

@@ -2,6 +2,38 @@ import { z } from 'zod';
 import { SPEECH_MEDIA_TYPES } from '../../catalog/audio-models.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 import { SpeechRequest } from './speech.js';
+import { TranscriptReply, TranscriptionRequest, TranslationRequest } from './transcriptions.js';
+
+const transcriptionTerms = {
+  method: 'POST',
+  tag: 'Audio',
+  access: 'key-or-wallet',
+  status: 200,
+  admitted: true,
+  bodyType: 'multipart/form-data',
+  // The largest file, plus the rest of the form.
+  bodyLimitBytes: 27_262_976,
+  reply: TranscriptReply,
+  plainText: true,
+  headers: ['model', 'limits', 'balances'],
+  refusals: [
+    'INVALID_REQUEST',
+    'PRO_ONLY_MODEL',
+    'INSUFFICIENT_BALANCE',
+    'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+    'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+    'UNAUTHORIZED',
+    'MODEL_NOT_FOUND',
+    'MODEL_RETIRED',
+    'PAYLOAD_TOO_LARGE',
+    'INVALID_CONTENT_TYPE',
+    'RATE_LIMIT_EXCEEDED',
+    'INFERENCE_FAILED',
+    'MODEL_OFFLINE',
+    'MODEL_AT_CAPACITY',
+    'REQUEST_TIMEOUT',
+  ],
+} as const;
 
 export const audioRoutes = {
   speech: {
@@ -41,5 +73,22 @@ request costs nothing, and a streamed response that has begun is cut off.`,
       'MODEL_AT_CAPACITY',
       'REQUEST_TIMEOUT',
     ],
+  },
+  transcription: {
+    ...transcriptionTerms,
+    path: '/api/v1/audio/transcriptions',
+    operationId: 'createTranscription',
+    summary: 'Transcribes an audio file',
+    description: `Accepts the parameters of OpenAI's transcriptions, except \`stream\`; further texts are passed to the model. A request is
+charged by the length of the audio when the whole transcript has arrived, and costs nothing if that fails.`,
+    body: TranscriptionRequest,
+  },
+  translation: {
+    ...transcriptionTerms,
+    path: '/api/v1/audio/translations',
+    operationId: 'createTranslation',
+    summary: 'Translates the speech of an audio file into English',
+    description: 'Like a transcription, at the same price.',
+    body: TranslationRequest,
   },
 } as const satisfies Record<string, RouteDefinition>;

@@ -87,7 +87,7 @@ export const TextModelView = z.object({
 
 export const OtherModelView = z.object({
   ...model,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'asr']),
   model_spec: OtherModelSpec,
 });
 
@@ -116,6 +116,16 @@ export const SpeechModelView = z.object({
       .boolean()
       .describe('Whether requests may name other voices, which only the model knows.'),
     pricing: z.object({ input: Price }).describe('Per million characters.'),
+  }),
+});
+
+export const TranscriptionModelView = z.object({
+  ...model,
+  type: z.literal('asr'),
+  model_spec: z.object({
+    ...spec,
+    maxSeconds: z.number().describe('The longest audio of a request.'),
+    pricing: z.object({ per_audio_second: Price }),
   }),
 });
 
@@ -164,6 +174,7 @@ export const ModelView = z.discriminatedUnion('type', [
   TextModelView,
   EmbeddingModelView,
   SpeechModelView,
+  TranscriptionModelView,
   ImageModelView,
   OtherModelView,
 ]);
@@ -194,6 +205,7 @@ export type ModelView = z.infer<typeof ModelView>;
 export type TextModelView = z.infer<typeof TextModelView>;
 export type EmbeddingModelView = z.infer<typeof EmbeddingModelView>;
 export type SpeechModelView = z.infer<typeof SpeechModelView>;
+export type TranscriptionModelView = z.infer<typeof TranscriptionModelView>;
 export type ImageModelView = z.infer<typeof ImageModelView>;
 export type OtherModelView = z.infer<typeof OtherModelView>;
 export type PricingView = z.infer<typeof PricingView>;

@@ -1,0 +1,94 @@
+import type { Catalog, TranscriptionModel } from '@svc/catalog';
+import {
+  AudioToTranscribe,
+  type Caller,
+  type ChargeLine,
+  type FormFile,
+  type Limit,
+  Problem,
+  TranscriptionRequest,
+  type TranslationRequest,
+  chargeLine,
+  invalidRequest,
+} from '@svc/contracts';
+import { unknownFieldsOf } from '../json/unknown-fields.js';
+import { limitsOf } from '../limits/limits-of.js';
+import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
+import { refuseAnonymous } from '../models/model-privacy.js';
+
+/** A request to transcribe or translate a file. Only the former has a language. */
+export type AudioRequest = TranslationRequest & Pick<TranscriptionRequest, 'language'>;
+
+/** The plan for a file. */
+export interface TranscriptionPlan {
+  readonly model: TranscriptionModel;
+  readonly deprecation: DeprecationNotice | undefined;
+  readonly limits: readonly Limit[];
+  readonly audio: AudioToTranscribe;
+  readonly file: FormFile;
+}
+
+const othersOf = unknownFieldsOf(TranscriptionRequest.shape);
+
+/**
+ * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
+ * INVALID_REQUEST.
+ */
+export function planTranscription(
+  request: AudioRequest,
+  caller: Caller,
+  catalog: Catalog,
+): TranscriptionPlan {
+  const { model, deprecation } = findModel(request.model, catalog.transcription);
+  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
+  refuseAnonymous(caller, model);
+  const { file, language, prompt, temperature } = request;
+  const audio = AudioToTranscribe.parse({
+    ...(language !== undefined && { language }),
+    ...(prompt !== undefined && { prompt }),
+    ...(temperature !== undefined && { temperature }),
+    timestamps: timesOf(request),
+    others: othersOf(request),
+  });
+  return { model, deprecation, limits: limitsOf(caller, model, catalog), audio, file };
+}
+
+/** The times that the response has. Those of words are requested only if needed, since they cost time. */
+function timesOf({
+  response_format: format,
+  timestamps,
+  timestamp_granularities: times,
+}: AudioRequest): AudioToTranscribe['timestamps'] {
+  const hasWords =
+    format === 'json' ? timestamps === true : format === 'verbose_json' && times.includes('word');
+  return hasWords ? ['word', 'segment'] : ['segment'];
+}
+
+/** Refuses INVALID_REQUEST for audio that is longer than the model takes. */
+export function refuseLong({ id, maxSeconds }: TranscriptionModel, milliseconds: number): void {
+  if (milliseconds <= maxSeconds * 1_000) return;
+  const message = `${id} takes audio of at most ${maxSeconds} seconds.`;
+  throw invalidRequest([{ code: 'too_big', path: ['file'], message }]);
+}
+
+/** The price of transcribing audio. */
+export function audioLine({ id, audioNano }: TranscriptionModel, milliseconds: number): ChargeLine {
+  const price = { sku: `${id}-asr-second`, unit: 'millisecond', priceNanoPerMillion: audioNano } as const;
+  return chargeLine(price, milliseconds);
+}
+
+/** Backends round to seconds, skip silence, and count what decoders pad. */
+const LEAST = 0.5;
+const MOST = 1.05;
+const MARGIN_MS = 1_000;
+
+/** Whether a length that a backend reports can be that of the file. */
+export function isPlausible(reportedMs: number, measuredMs: number): boolean {
+  return reportedMs >= measuredMs * LEAST && reportedMs <= measuredMs * MOST + MARGIN_MS;
+}
+
+/** The charged length: what the backend reports, if it can be true and is not more than what was measured. */
+export function chargedMs(measuredMs: number, reportedMs: number | undefined): number {
+  if (reportedMs === undefined || !isPlausible(reportedMs, measuredMs)) return measuredMs;
+  return Math.min(measuredMs, reportedMs);
+}
