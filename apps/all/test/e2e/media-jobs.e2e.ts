@@ -126,11 +126,8 @@ describe.skipIf(isClustered())('a video', () => {
     const folder = join(platform.dataDir, 'media');
     const body = { model: 'clip', queue_id: id, delete_media_on_completion: true };
     await (await post('video/retrieve', body)).arrayBuffer();
-    await eventually('it is deleted', async () => {
-      const { status } = await post('video/retrieve', { model: 'clip', queue_id: id });
-      return status === 404;
-    });
     await eventually('its file is deleted', async () => !(await readdir(folder)).includes(id));
+    expect((await post('video/retrieve', { model: 'clip', queue_id: id })).status).toBe(404);
   });
 
   it('shows its progress, and cannot be completed before it has ended', async () => {
