@@ -69,6 +69,11 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     /must be set in the query or in the body/,
     'OpenAPI has no way to say that one of two places has to have it.',
   ),
+  ...['audio', 'video'].flatMap((kind) =>
+    ['retrieve', 'complete'].map((action) =>
+      refused(`POST /${kind}/${action}`, /Request ID is invalid/, 'A schema does not know which jobs exist.'),
+    ),
+  ),
   refused(
     'POST /augment/scrape',
     /The page could not be read/,

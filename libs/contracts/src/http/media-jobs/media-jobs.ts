@@ -2,16 +2,14 @@ import { z } from 'zod';
 
 const Model = z.string().min(1).max(200).describe('The id or an alias of a model.');
 
+/** From 1 to 3600. */
+const SECONDS = /^([1-9]\d{0,2}|[12]\d{3}|3[0-5]\d{2}|3600)$/;
+
 /** Seconds as a number, or as text, which some clients send. */
-const Seconds = z
-  .union([
-    z.int(),
-    z
-      .string()
-      .regex(/^\d{1,4}$/, 'must be whole seconds')
-      .transform(Number),
-  ])
-  .pipe(z.int().min(1).max(3_600));
+const Seconds = z.union([
+  z.int().min(1).max(3_600),
+  z.string().regex(SECONDS, 'must be whole seconds from 1 to 3600').transform(Number),
+]);
 
 const videoOptions = {
   duration: z.string().max(20).describe("One of the model's `durations`, such as `5s`."),
