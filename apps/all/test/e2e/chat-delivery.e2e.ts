@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
+import { type Socket, connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -192,20 +192,90 @@ describe('200, streamed', () => {
   });
 });
 
-/** The number of separate arrivals of a stream, measured at the connection and not at the HTTP reader. */
-async function arrivals(url: string, body: object): Promise<number> {
-  const { hostname, port, pathname } = new URL(url);
+describe('200, streamed to clients that are not common', () => {
+  const url = (): string => `${platform.apiUrl}/chat/completions`;
+  const texts = ['one two three', 'vier fünf sechs', '七 八 🙂'];
+  const bodies = texts.map((text) => ask(`Reply exactly: ${text} [[sim itl-ms=2]]`, { stream: true }));
+
+  it('answers pipelined requests one after the other, each as a whole stream', async () => {
+    const requests = bodies.map((body, at) =>
+      posted(url(), body, at === bodies.length - 1 ? { more: ['Connection: close'] } : {}),
+    );
+    const socket = connected(url(), requests.join(''));
+    let rest: Buffer = await buffer(socket);
+    for (const text of texts) {
+      const { head, body, after } = chunkedResponse(rest);
+      expect(head).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await chunksOf(new Response(body))).toMatchObject({ text, done: true });
+      rest = after;
+    }
+    expect(rest.toString()).toBe('');
+  });
+
+  it('answers HTTP/1.0 without chunks, up to the end of the connection', async () => {
+    for (const [at, text] of texts.entries()) {
+      const socket = connected(url(), posted(url(), bodies[at] ?? {}, { version: '1.0' }));
+      const response = await buffer(socket);
+      const end = response.indexOf(HEAD_END);
+      expect(response.toString('latin1', 0, end)).not.toMatch(/transfer-encoding/i);
+      const body = response.toString('utf8', end + HEAD_END.length);
+      expect(body).toMatch(/^data: /);
+      expect(await chunksOf(new Response(body))).toMatchObject({ text, done: true });
+    }
+  });
+});
+
+const HEAD_END = '\r\n\r\n';
+
+/** A request as a client writes it. */
+function posted(
+  url: string,
+  body: object,
+  { more = [], version = '1.1' }: { more?: readonly string[]; version?: string },
+): string {
+  const { hostname, pathname } = new URL(url);
   const text = JSON.stringify(body);
   const head = [
-    `POST ${pathname} HTTP/1.1`,
+    `POST ${pathname} HTTP/${version}`,
     `Host: ${hostname}`,
-    'Connection: close',
     `Authorization: Bearer ${account.apiKey}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(text)}`,
+    ...more,
   ];
+  return `${head.join('\r\n')}${HEAD_END}${text}`;
+}
+
+/** A connection on which this was written. */
+function connected(url: string, text: string): Socket {
+  const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
+  socket.write(text);
+  return socket;
+}
+
+/** The first response of these bytes, which must be in chunks, and the bytes after it. */
+function chunkedResponse(bytes: Buffer): { head: string; body: string; after: Buffer } {
+  let at = bytes.indexOf(HEAD_END) + HEAD_END.length;
+  const head = bytes.toString('latin1', 0, at);
+  expect(head).toMatch(/transfer-encoding: chunked/i);
+  const parts: Buffer[] = [];
+  for (let size = -1; size !== 0;) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    const digits = bytes.toString('latin1', at, lineEnd);
+    expect(digits).toMatch(/^(0|[1-9a-f][\da-f]*)$/i);
+    size = Number.parseInt(digits, 16);
+    const start = lineEnd + 2;
+    parts.push(bytes.subarray(start, start + size));
+    at = start + size + 2;
+    expect(bytes.toString('latin1', at - 2, at)).toBe('\r\n');
+  }
+  return { head, body: Buffer.concat(parts).toString(), after: bytes.subarray(at) };
+}
+
+/** The number of separate arrivals of a stream, measured at the connection and not at the HTTP reader. */
+async function arrivals(url: string, body: object): Promise<number> {
+  const socket = connected(url, posted(url, body, { more: ['Connection: close'] }));
   let count = 0;
   let received = '';
   for await (const bytes of socket) {
