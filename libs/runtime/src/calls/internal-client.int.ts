@@ -199,7 +199,8 @@ describe('InternalClient with a neighbour that hangs', () => {
     // passes.
     await sleep(4_000);
     for (const each of processes) each.signal('SIGCONT');
-    expect(new Set(await all)).toEqual(both());
+    // The first that responds again may take the calls of the other.
+    expect(both()).toEqual(new Set([...both(), ...(await all)]));
     await answeredByBoth();
     const [hung] = processes;
     hung.signal('SIGSTOP');
