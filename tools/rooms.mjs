@@ -80,7 +80,7 @@ export const rooms = {
     embeddings: ['tokens', 'limits', 'models', 'http', 'paid'],
     speech: ['json', 'wallets', 'limits', 'models', 'http', 'paid'],
     transcriptions: ['json', 'limits', 'models', 'http', 'paid'],
-    images: ['limits', 'models', 'http', 'paid'],
+    images: ['limits', 'models', 'http', 'paid', 'request'],
     'media-jobs': ['limits', 'models', 'http', 'paid', 'wallets', 'request'],
     billing: ['accounts', 'wallets', 'auth'],
     operator: ['accounts', 'limits', 'keys'],

@@ -9,6 +9,7 @@ import {
   type CatalogSpeechModel,
   type CatalogTranscriptionModel,
   type CatalogImageModel,
+  type CatalogEditModel,
   type Extra,
   type Limit,
   type OtherLimit,
@@ -65,6 +66,7 @@ export class Catalog {
   private speechModels = new NamedModels<SpeechModel>([]);
   private transcriptionModels = new NamedModels<TranscriptionModel>([]);
   private imageModels = new NamedModels<CatalogImageModel>([]);
+  private editModels = new NamedModels<CatalogEditModel>([]);
   private all: readonly CatalogEntry[] = [];
   private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
   private tiers: TierTable = {};
@@ -109,6 +111,7 @@ export class Catalog {
       ),
     );
     this.imageModels = new NamedModels(file.models.filter((model) => model.type === 'image'));
+    this.editModels = new NamedModels(file.models.filter((model) => model.type === 'inpaint'));
     this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.all = file.models;
     this.tiers = file.tiers;
@@ -126,6 +129,7 @@ export class Catalog {
       ['text', this.textModels],
       ['embedding', this.embeddingModels],
       ['image', this.imageModels],
+      ['inpaint', this.editModels],
       ['tts', this.speechModels],
       ['asr', this.transcriptionModels],
       ['video', this.videoModels],
@@ -159,6 +163,10 @@ export class Catalog {
 
   get images(): NamedModels<CatalogImageModel> {
     return this.imageModels;
+  }
+
+  get edits(): NamedModels<CatalogEditModel> {
+    return this.editModels;
   }
 
   /** The models of every type. */

@@ -28,6 +28,7 @@ export {
   type CatalogSpeechModel,
   type CatalogTranscriptionModel,
   CatalogImageModel,
+  type CatalogEditModel,
   type OtherModel,
   type PriceTree,
   Pricing,
@@ -43,6 +44,7 @@ export {
   type ImageQuality,
   type ImageResolution,
   type ImageTier,
+  INPUT_PICTURES_AT_MOST,
   imageUsd,
 } from './catalog/image-models.js';
 export { Scraping, Search, SearchProvider } from './catalog/search.js';
@@ -86,6 +88,7 @@ export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './http/audio/transcriptions.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export {
+  ImageEditsRequest,
   type ImageGenerationReply,
   ImageGenerationRequest,
   type ImageOutputFormat,
@@ -139,6 +142,7 @@ export {
   type Completion,
   EmbeddingTexts,
   EmbeddingVectors,
+  ImageEdit,
   ImageOrder,
   type InferenceCall,
   type JobCallKind,

@@ -56,7 +56,9 @@ import { Tokenizers } from './tokens/tokenizers.js';
 import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
+import { EditPictures } from './images/edit-pictures.js';
 import { ImageMaker } from './images/image-maker.js';
+import { ImageSales } from './images/image-sales.js';
 import { ImagesController } from './images/images.controller.js';
 import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
@@ -151,7 +153,9 @@ export class GatewayModule {
         KeyListStore,
         KeyStore,
         KeyUses,
+        EditPictures,
         ImageMaker,
+        ImageSales,
         Inference,
         LimitGate,
         LimitReports,

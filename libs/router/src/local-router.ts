@@ -5,7 +5,6 @@ import {
   type Completion,
   EmbeddingTexts,
   type EmbeddingVectors,
-  ImageOrder,
   type InferenceCall,
   InferenceRouter,
   type JobCallKind,
@@ -34,6 +33,7 @@ import { readCallBody } from './backends/call-body.js';
 import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embedding-batches.js';
 import { firstAudio } from './backends/first-audio.js';
 import { fetchedImages } from './backends/backend-images.js';
+import { imageCall } from './backends/image-call.js';
 import { isRefusedWhole, readJob, requestOf } from './backends/job-calls.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
@@ -92,6 +92,7 @@ export class LocalRouter extends InferenceRouter {
       case 'job-content':
         return Promise.reject(unavailable(`a call of kind ${kind} is streamed`));
       case 'image':
+      case 'image-edit':
         return this.images(call, signal);
       case 'job-submit':
       case 'job-status':
@@ -116,6 +117,7 @@ export class LocalRouter extends InferenceRouter {
       case 'transcription':
       case 'translation':
       case 'image':
+      case 'image-edit':
       case 'job-submit':
       case 'job-status':
       case 'job-cancel':
@@ -207,15 +209,15 @@ export class LocalRouter extends InferenceRouter {
   }
 
   private async images(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    const order = readCallBody(ImageOrder, call.body);
+    const { count, ...mode } = imageCall(call);
     const { ROUTER_IMAGE_TIMEOUT_MS: limitMs, ROUTER_IMAGE_LIMIT_BYTES: limitBytes } = this.settings;
     return this.firstThatAnswers(call, signal, {
       deadlineMs: limitMs,
       pauseMs: limitMs,
       isStream: false,
-      body: ({ backend, dialect }) => dialect.imageBody(backend.model, order),
+      ...mode,
       take: async (exchange, live) => {
-        const found = live.dialect.readImages(await exchange.text(limitBytes)).slice(0, order.count);
+        const found = live.dialect.readImages(await exchange.text(limitBytes)).slice(0, count);
         const fetched = fetchedImages(found, { agent: this.pool.agent, live, signal, limitBytes });
         return { body: JSON.stringify({ images: await fetched } satisfies MadeImages) };
       },

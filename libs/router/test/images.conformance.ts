@@ -1,10 +1,19 @@
-import { type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts';
+import { type ImageEdit, type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
 import { catalogOf, eventually } from './routing.js';
 
 const ORDER: ImageOrder = { prompt: 'a lighthouse', count: 2, width: 64, height: 64, others: {} };
+
+const EDIT: ImageEdit = {
+  prompt: 'at night',
+  count: 1,
+  width: 64,
+  height: 64,
+  masked: false,
+  others: { loras: ['x'], n: 9 },
+};
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]).toString('base64');
 const JPEG = Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(100)]).toString('base64');
@@ -19,7 +28,7 @@ const byUrl =
     else void saying(data({ url: urlOf(`127.0.0.1:${socket.localPort}`) }))(response, asked);
   };
 
-/** The guarantees of every implementation of the port `InferenceRouter` for calls of kind `image`. */
+/** The guarantees of every implementation of the port `InferenceRouter` for images and edits of images. */
 export function imageConformance(name: string, start: StartRouter): void {
   let backends: TestBackend[];
   let stop: () => Promise<void>;
@@ -80,6 +89,45 @@ export function imageConformance(name: string, start: StartRouter): void {
       await given(saying(refusal, status), saying(data({ b64_json: PNG })));
       await expect(make()).rejects.toMatchObject({ code: 'CONTENT_POLICY_VIOLATION', status: 422 });
       expect(backends[1]?.asked).toHaveLength(0);
+    });
+
+    it.each([
+      [1, false, ['image']],
+      [2, false, ['image[]', 'image[]']],
+      [2, true, ['image', 'mask']],
+      [3, true, ['image[]', 'image[]', 'mask']],
+    ])('start from %i files as a form, masked %s', async (count, masked, names) => {
+      await given(saying({ error: 'busy' }, 503), saying(data({ b64_json: PNG }, { b64_json: PNG })));
+      const body = [Buffer.from(JSON.stringify({ ...EDIT, masked }))];
+      const files = Array.from({ length: count }, (_, index) => ({
+        name: `${index}.png`,
+        type: 'image/png',
+        bytes: Buffer.from(`file ${index}`),
+      }));
+      const call = { kind: 'image-edit', requestId: 'r', accountId: 'a', model: 'm', body, files } as const;
+      const { signal } = new AbortController();
+      const made = await router.complete(call, signal);
+      expect(MadeImages.parse(JSON.parse(made.body)).images).toEqual([PNG]);
+      for (const { asked } of backends) {
+        const [sent] = asked;
+        expect(sent?.url).toBe('/v1/images/edits');
+        const parts = [...(sent?.body ?? '').matchAll(/; name="([^"]*)"(?:; filename="([^"]*)")?/g)];
+        const ofFiles = parts.filter(([, , file]) => file !== undefined);
+        expect(ofFiles.map(([, name]) => name)).toEqual(names);
+        expect(ofFiles.map(([, , file]) => file)).toEqual(files.map(({ name }) => name));
+        expect(parts.filter(([, name]) => name === 'n')).toHaveLength(1);
+        for (const { bytes } of files) expect(sent?.body).toContain(bytes.toString());
+      }
+    });
+
+    it('are not edited without a picture', async () => {
+      await given(saying(data({ b64_json: PNG })));
+      const body = [Buffer.from(JSON.stringify(EDIT))];
+      const call = { kind: 'image-edit', requestId: 'r', accountId: 'a', model: 'm', body } as const;
+      await expect(router.complete(call, new AbortController().signal)).rejects.toMatchObject({
+        code: 'INVALID_REQUEST',
+      });
+      expect(backends[0]?.asked).toHaveLength(0);
     });
 
     it('are limited in size', async () => {

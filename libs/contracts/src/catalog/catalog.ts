@@ -6,7 +6,7 @@ import {
   speechMembers,
   transcriptionMembers,
 } from './audio-models.js';
-import { checkImageModel, imageFields } from './image-models.js';
+import { checkEditModel, checkImageModel, editFields, imageFields } from './image-models.js';
 import { Scraping, Search } from './search.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
@@ -280,14 +280,17 @@ export const CatalogSpeechModel = z
 export const CatalogTranscriptionModel = z.strictObject({ ...offer, ...transcriptionMembers });
 
 /** A model that makes images from texts. */
-export const CatalogImageModel = z
-  .strictObject({ ...offer, ...imageFields })
-  .superRefine((model, context) => checkImageModel(model, context));
+export const CatalogImageModel = z.strictObject({ ...offer, ...imageFields }).superRefine(checkImageModel);
+
+/** A model that edits pictures. */
+export const CatalogEditModel = z.strictObject({ ...offer, ...editFields }).superRefine(checkEditModel);
 
 /** A model of any other type. It is listed, with the fields of its type published unchanged. */
 export const OtherModel = z.strictObject({
   ...offer,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'asr', 'video', 'music']),
+  type: z
+    .enum(MODEL_TYPES)
+    .exclude(['text', 'embedding', 'image', 'inpaint', 'tts', 'asr', 'video', 'music']),
   contextTokens: PositiveCount.optional(),
   maxCompletionTokens: PositiveCount.optional(),
   pricing: PriceTree.optional(),
@@ -304,6 +307,7 @@ export const CatalogEntry = z.preprocess(
     CatalogSpeechModel,
     CatalogTranscriptionModel,
     CatalogImageModel,
+    CatalogEditModel,
     CatalogVideoModel,
     CatalogMusicModel,
     OtherModel,
@@ -383,6 +387,7 @@ export type CatalogMusicModel = z.infer<typeof CatalogMusicModel>;
 export type CatalogSpeechModel = z.infer<typeof CatalogSpeechModel>;
 export type CatalogTranscriptionModel = z.infer<typeof CatalogTranscriptionModel>;
 export type CatalogImageModel = z.infer<typeof CatalogImageModel>;
+export type CatalogEditModel = z.infer<typeof CatalogEditModel>;
 export type OtherModel = z.infer<typeof OtherModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;

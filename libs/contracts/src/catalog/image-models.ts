@@ -55,6 +55,9 @@ const ImageConstraints = z.strictObject({
   maxImages: PositiveCount.max(IMAGES_AT_MOST).default(IMAGES_AT_MOST),
 });
 
+/** The most pictures that an edit may start from. Source: OpenAI's limit. */
+export const INPUT_PICTURES_AT_MOST = 16;
+
 /** USD per image. A price by quality wins over one by resolution, which wins over the one for all images. */
 const tiers = {
   resolutions: z.partialRecord(Resolution, Usd).optional(),
@@ -69,6 +72,33 @@ export const imageFields = {
 };
 
 export type ImageFields = z.infer<z.ZodObject<typeof imageFields>>;
+
+/** The fields of a model that edits pictures, beside those of every model. */
+export const editFields = {
+  type: z.literal('inpaint'),
+  constraints: z
+    .strictObject({
+      ...ImageConstraints.omit({ steps: true }).shape,
+      /** The most pictures that an edit starts from. */
+      maxInputImages: PositiveCount.max(INPUT_PICTURES_AT_MOST).default(1),
+      /** Whether a mask may say what to change. */
+      supportsMask: z.boolean().default(false),
+    })
+    .prefault({}),
+  pricing: z.strictObject({
+    inpaint: Usd.optional(),
+    ...tiers,
+    /** USD per further picture that an edit starts from. Without it, further pictures are free. */
+    inputImages: z
+      .strictObject({
+        included: z.int().nonnegative().max(INPUT_PICTURES_AT_MOST).default(1),
+        additional: Usd,
+      })
+      .optional(),
+  }),
+};
+
+export type EditFields = z.infer<z.ZodObject<typeof editFields>>;
 
 /** What the price of an image depends on. */
 export interface ImageTier {
@@ -93,8 +123,17 @@ interface Faults {
   readonly addIssue: (issue: { code: 'custom'; path: (string | number)[]; message: string }) => void;
 }
 
+/** The same for a model that edits pictures. */
+export function checkEditModel({ constraints, pricing }: EditFields, faults: Faults): void {
+  const { inpaint: generation, inputImages: _extra, ...rest } = pricing;
+  checkImageModel({ constraints, pricing: { generation, ...rest } }, faults);
+}
+
 /** Reports defaults that are no options, images without a price, and prices without images. */
-export function checkImageModel({ constraints, pricing }: ImageFields, faults: Faults): void {
+export function checkImageModel(
+  { constraints, pricing }: Pick<ImageFields, 'constraints' | 'pricing'>,
+  faults: Faults,
+): void {
   const report = (path: (string | number)[], message: string): void =>
     faults.addIssue({ code: 'custom', path, message });
   const { resolutions, qualities, defaultQuality, aspectRatios, steps } = constraints;

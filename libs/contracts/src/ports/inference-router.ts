@@ -9,6 +9,7 @@ export const CALL_KINDS = [
   'transcription',
   'translation',
   'image',
+  'image-edit',
   'job-submit',
   'job-status',
   'job-content',
@@ -80,7 +81,21 @@ export const ImageOrder = z.object({
 });
 export type ImageOrder = z.infer<typeof ImageOrder>;
 
-/** The body of an image completion. */
+/** The body of a call to edit pictures, which are the files of the call. */
+export const ImageEdit = ImageOrder.pick({
+  prompt: true,
+  count: true,
+  width: true,
+  height: true,
+  quality: true,
+  others: true,
+}).extend({
+  /** Whether the last file is a mask: its transparent pixels are to be changed. */
+  masked: z.boolean(),
+});
+export type ImageEdit = z.infer<typeof ImageEdit>;
+
+/** The body of an image or image-edit completion. */
 export const MadeImages = z.object({
   /**
    * Image files in base64, at least one and at most as many as ordered. Their first bytes are those of an
@@ -147,8 +162,8 @@ export interface InferenceCall {
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
    * `EmbeddingTexts`, for speech that of `SpokenText`, for transcriptions and translations that of
-   * `AudioToTranscribe`, for images that of `ImageOrder`, for jobs that of `MediaOrder` or `BackendJob`,
-   * which the router translates.
+   * `AudioToTranscribe`, for images that of `ImageOrder` or `ImageEdit`, for jobs that of `MediaOrder` or
+   * `BackendJob`, which the router translates.
    */
   readonly body: readonly Uint8Array[];
   readonly files?: readonly CallFile[];
@@ -195,7 +210,7 @@ export interface ChunkStream extends Answering {
  * INFERENCE_FAILED or REQUEST_TIMEOUT, a backend may have the job.
  */
 export abstract class InferenceRouter {
-  /** Resolves with the complete response to a call of any kind but `speech`. */
+  /** Resolves with the complete response to a call of any kind but `speech` and `job-content`. */
   abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
 
   /**

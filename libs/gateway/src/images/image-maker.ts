@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { type ImageOrder, InferenceRouter, MadeImages, Problem } from '@svc/contracts';
+import {
+  type CallFile,
+  type ImageEdit,
+  type ImageOrder,
+  InferenceRouter,
+  MadeImages,
+  Problem,
+} from '@svc/contracts';
 import { type ConvertedImage, ImageRejected, Images } from '@svc/media';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import type { Performed } from '../paid/paid-operation.js';
-import type { ImagePlan } from './image-plan.js';
-import { imageLines } from './image-price.js';
+import type { ImageSale } from './image-plan.js';
 
 /** Images that were checked, at least one. */
 export interface Pictures {
@@ -15,6 +21,15 @@ export interface Pictures {
   readonly retries: number;
   readonly inferenceMs: number;
 }
+
+/** What is ordered from a backend. */
+export interface PictureOrder {
+  readonly order: ImageOrder | ImageEdit;
+  /** Of an edit only. */
+  readonly files?: readonly CallFile[];
+}
+
+type OrderedSale = ImageSale & PictureOrder;
 
 interface ImageCaller {
   readonly requestId: string;
@@ -34,8 +49,8 @@ export class ImageMaker {
    * Images that are missing or faulty are ordered once more. If some are still missing then, the others are
    * delivered. Refuses the same as the router, and UNAVAILABLE while too many images are being checked.
    */
-  async make(plan: ImagePlan, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
-    const { order, model, tier } = plan;
+  async make(plan: OrderedSale, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
+    const { order } = plan;
     const first = await this.delivered(plan, order, { caller, signal });
     const missing = order.count - first.files.length;
     const second =
@@ -52,17 +67,17 @@ export class ImageMaker {
         inferenceMs: first.inferenceMs + (second?.inferenceMs ?? 0),
       },
       backend,
-      lines: imageLines(model, tier, files.length),
+      lines: plan.lines(files.length),
     };
   }
 
   /** A failure is only passed on if there is nothing to deliver. */
   private async remainder(
-    plan: ImagePlan,
+    plan: OrderedSale,
     { files, missing }: { files: readonly ConvertedImage[]; missing: number },
     context: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<Pictures | undefined> {
-    const { seed } = plan.order;
+    const seed = 'seed' in plan.order ? plan.order.seed : undefined;
     const order = {
       ...plan.order,
       count: missing,
@@ -79,14 +94,20 @@ export class ImageMaker {
   }
 
   private async delivered(
-    plan: ImagePlan,
-    order: ImageOrder,
+    plan: OrderedSale,
+    order: PictureOrder['order'],
     { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<Pictures> {
     const { id } = plan.model;
     const body = [Buffer.from(JSON.stringify(order))];
     const startedMs = performance.now();
-    const call = { kind: 'image' as const, ...caller, model: id, body };
+    const call = {
+      kind: plan.files ? ('image-edit' as const) : ('image' as const),
+      ...caller,
+      model: id,
+      body,
+      ...(plan.files && { files: plan.files }),
+    };
     const response = await traced('infer', () => this.router.complete(call, signal));
     const inferenceMs = performance.now() - startedMs;
     const { backend, retries } = response;
@@ -107,7 +128,7 @@ export class ImageMaker {
   /** The file of an image; `undefined` if it cannot be sold. */
   private async checked(
     image: string,
-    { output }: ImagePlan,
+    { output }: ImageSale,
     { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<ConvertedImage | undefined> {
     try {

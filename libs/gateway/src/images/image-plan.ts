@@ -1,7 +1,9 @@
 import type { Catalog } from '@svc/catalog';
 import {
   type Caller,
+  type CatalogEditModel,
   type CatalogImageModel,
+  type ChargeLine,
   ImageGenerationRequest,
   type ImageOrder,
   ImageRequest,
@@ -14,18 +16,25 @@ import type { ImageOutput } from '@svc/media';
 import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
-import { defaultSize, nearestSize, requestedSize } from './image-size.js';
+import { type ImageSize, defaultSize, nearestSize, requestedSize } from './image-size.js';
+import { imageLines } from './image-price.js';
 import { styled } from './styles.js';
 
-/** The plan for a request for images. */
-export interface ImagePlan {
-  readonly model: CatalogImageModel;
+/** How images are sold. */
+export interface ImageSale {
+  readonly model: CatalogImageModel | CatalogEditModel;
   readonly deprecation: DeprecationNotice | undefined;
   readonly limits: readonly Limit[];
-  readonly order: ImageOrder;
-  /** What the price of each image depends on. */
-  readonly tier: ImageTier;
+  /** How many images are requested. */
+  readonly count: number;
+  /** What a number of images costs. */
+  readonly lines: (images: number) => ChargeLine[];
   readonly output: ImageOutput;
+}
+
+/** The plan for a request for images. */
+export interface ImagePlan extends ImageSale {
+  readonly order: ImageOrder;
 }
 
 /** The quality of JPEG and WebP files, unless a request chooses another. */
@@ -38,7 +47,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
  */
 export function planImage(request: ImageRequest, caller: Caller, catalog: Catalog): ImagePlan {
-  const { model, ...found } = modelFor(request.model, caller, catalog);
+  const { model, ...found } = usable(findModel(request.model, catalog.images), caller, catalog);
   const { constraints } = model;
   const count = request.variants ?? 1;
   refuseCount(count, 'variants', { model, limits: found.limits });
@@ -65,7 +74,8 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
     ...found,
     model,
     order,
-    tier,
+    count,
+    lines: (images) => imageLines(model, tier, images),
     output: {
       format: request.format ?? 'webp',
       quality: FILE_QUALITY,
@@ -76,7 +86,7 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
 
 /** Plans a request of `POST /images/generations`. Refuses the same. */
 export function planGeneration(request: ImageGenerationRequest, caller: Caller, catalog: Catalog): ImagePlan {
-  const { model, ...found } = modelFor(request.model ?? 'default', caller, catalog);
+  const { model, ...found } = usable(findModel(request.model ?? 'default', catalog.images), caller, catalog);
   const { constraints } = model;
   const count = request.n ?? 1;
   refuseCount(count, 'n', { model, limits: found.limits });
@@ -85,29 +95,43 @@ export function planGeneration(request: ImageGenerationRequest, caller: Caller, 
   const quality =
     constraints.qualities?.find((each) => each === request.quality) ?? constraints.defaultQuality;
   const tier = { resolution, quality };
-  const [width = 0, height = 0] = request.size?.split('x').map(Number) ?? [];
+  const size = sizeIn(request.size);
   return {
     ...found,
     model,
     order: {
       ...shared(model, { prompt: request.prompt, count, tier }),
-      ...(height > 0
-        ? nearestSize({ width, height }, constraints, resolution)
-        : defaultSize(constraints, resolution)),
+      ...(size ? nearestSize(size, constraints, resolution) : defaultSize(constraints, resolution)),
       steps: constraints.steps?.default,
       others: unknownIn(request, ImageGenerationRequest.shape),
     },
-    tier,
-    output: {
-      format: request.output_format ?? 'png',
-      // A file of quality 0 shows nothing.
-      quality: Math.max(1, request.output_compression ?? FILE_QUALITY),
-    },
+    count,
+    lines: (images) => imageLines(model, tier, images),
+    output: openAiOutput(request),
   };
 }
 
-function modelFor(name: string, caller: Caller, catalog: Catalog) {
-  const { model, deprecation } = findModel(name, catalog.images);
+export const openAiOutput = ({
+  output_format: format,
+  output_compression: quality,
+}: Pick<ImageGenerationRequest, 'output_format' | 'output_compression'>): ImageOutput => ({
+  format: format ?? 'png',
+  // A file of quality 0 shows nothing.
+  quality: Math.max(1, quality ?? FILE_QUALITY),
+});
+
+/** Of a size such as `1024x1536`; `undefined` for `auto`. */
+export function sizeIn(size: string | null | undefined): ImageSize | undefined {
+  const [width = 0, height = 0] = size?.split('x').map(Number) ?? [];
+  return height > 0 ? { width, height } : undefined;
+}
+
+/** The model of a request, if the caller may use it. */
+export function usable<Model extends CatalogImageModel | CatalogEditModel>(
+  { model, deprecation }: { readonly model: Model; readonly deprecation: DeprecationNotice | undefined },
+  caller: Caller,
+  catalog: Catalog,
+) {
   if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(caller, model);
   return { model, deprecation, limits: limitsOf(caller, model, catalog) };
@@ -131,7 +155,7 @@ function promptOf(request: ImageRequest, model: CatalogImageModel): string {
   return prompt;
 }
 
-function refuseLongPrompt(prompt: string, { id, constraints }: CatalogImageModel): void {
+export function refuseLongPrompt(prompt: string, { id, constraints }: ImageSale['model']): void {
   const most = constraints.promptCharacterLimit;
   if (prompt.length > most) throw refusal('prompt', `A prompt of ${id} has at most ${most} characters.`);
 }
@@ -154,10 +178,10 @@ function stepsOf({ steps }: ImageRequest, { id, constraints }: CatalogImageModel
 }
 
 /** A number of images that a whole window of a limit does not allow would never be admitted. */
-function refuseCount(
+export function refuseCount(
   count: number,
   field: 'n' | 'variants',
-  { model, limits }: Pick<ImagePlan, 'model' | 'limits'>,
+  { model, limits }: Pick<ImageSale, 'model' | 'limits'>,
 ): void {
   const most = limits.reduce(
     (least, { unit, max }) => (unit === 'requests' ? Math.min(least, max) : least),
@@ -169,9 +193,9 @@ function refuseCount(
 const optionsOf = (what: string, options: readonly string[] | undefined): string =>
   options ? `the ${what} ${options.join(', ')}` : `no ${what}`;
 
-function unknownIn(request: Fields, known: Fields): Record<string, unknown> {
+export function unknownIn(request: Fields, known: Fields): Record<string, unknown> {
   return Object.fromEntries(Object.entries(request).filter(([name]) => !Object.hasOwn(known, name)));
 }
 
-const refusal = (field: string, message: string): Problem =>
+export const refusal = (field: string, message: string): Problem =>
   invalidRequest([{ code: 'custom', path: [field], message }]);

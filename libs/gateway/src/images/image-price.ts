@@ -1,4 +1,5 @@
 import {
+  type CatalogEditModel,
   type CatalogImageModel,
   type ChargeLine,
   type ImageTier,
@@ -20,4 +21,21 @@ export function imageLines(
   const { resolution, quality } = tier;
   const sku = [id, 'image', resolution, quality, 'unit'].filter((part) => part !== undefined).join('-');
   return [chargeLine({ sku, unit: 'image', priceNanoPerMillion: usdToNano(usd) * MILLION }, images)];
+}
+
+/** The same for edits that start from a number of pictures, some of which may cost extra. */
+export function editLines(
+  { id, pricing }: Pick<CatalogEditModel, 'id' | 'pricing'>,
+  { pictures, ...tier }: ImageTier & { readonly pictures: number },
+  images: number,
+): ChargeLine[] {
+  const { inpaint: generation, inputImages, ...tiers } = pricing;
+  const lines = imageLines({ id, pricing: { generation, ...tiers } }, tier, images);
+  const further = Math.max(0, pictures - (inputImages?.included ?? pictures)) * images;
+  if (!inputImages || further === 0) return lines;
+  const priceNanoPerMillion = usdToNano(inputImages.additional) * MILLION;
+  return [
+    ...lines,
+    chargeLine({ sku: `${id}-image-input-unit`, unit: 'image', priceNanoPerMillion }, further),
+  ];
 }

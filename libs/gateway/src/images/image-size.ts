@@ -1,6 +1,9 @@
 import { type CatalogImageModel, type ImageResolution, type Issue, invalidRequest } from '@svc/contracts';
 
-type Constraints = CatalogImageModel['constraints'];
+type Constraints = Pick<
+  CatalogImageModel['constraints'],
+  'aspectRatios' | 'defaultAspectRatio' | 'maxSide' | 'widthHeightDivisor'
+>;
 
 /** In pixels. */
 export interface ImageSize {
@@ -53,6 +56,18 @@ export function defaultSize(constraints: Constraints, resolution: ImageResolutio
   if (ratio !== undefined) return sizeOfRatio(ratio, constraints, resolution);
   const length = side('width', constraints, undefined);
   return { width: length, height: length };
+}
+
+/** The size of an edit of a picture: its shape, with as many pixels as the resolution has. */
+export function editedSize(
+  picture: ImageSize,
+  constraints: Constraints,
+  resolution: ImageResolution | undefined,
+): ImageSize {
+  if (constraints.aspectRatios) return nearestSize(picture, constraints, resolution);
+  const { width, height } = picture;
+  const scale = SIDES[resolution ?? '1K'] / Math.sqrt(width * height);
+  return nearestSize({ width: width * scale, height: height * scale }, constraints, resolution);
 }
 
 /** The size of the model that is nearest to another. */

@@ -3,6 +3,7 @@ import type {
   CatalogModel,
   ModelView,
   CatalogEmbeddingModel,
+  CatalogEditModel,
   CatalogImageModel,
   CatalogMusicModel,
   CatalogVideoModel,
@@ -26,6 +27,7 @@ export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'tts') return speechModelView(entry);
   if (entry.type === 'asr') return transcriptionModelView(entry);
   if (entry.type === 'image') return imageModelView(entry);
+  if (entry.type === 'inpaint') return editModelView(entry);
   if (entry.type === 'video') return videoModelView(entry);
   return entry.type === 'music' ? musicModelView(entry) : otherModelView(entry);
 }
@@ -81,6 +83,29 @@ function imageModelView(model: CatalogImageModel): ImageModelView {
         ...(resolutions && { resolutions }),
         ...(quality && { quality }),
       }),
+    },
+  };
+}
+
+function editModelView(model: CatalogEditModel): OtherModelView {
+  const { maxSide: _maxSide, maxImages: _maxImages, ...constraints } = model.constraints;
+  const { inputImages, inpaint, resolutions, quality } = model.pricing;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      constraints: { ...constraints, combineImages: constraints.maxInputImages > 1 },
+      pricing: {
+        ...priceTreeView({
+          ...(inpaint !== undefined && { inpaint }),
+          ...(resolutions && { resolutions }),
+          ...(quality && { quality }),
+        }),
+        ...(inputImages && {
+          inputImages: { included: inputImages.included, additional: price(inputImages.additional) },
+        }),
+      },
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   type DataUrlHead,
   ImageRejected,
   Images,
+  type ReadImage,
   base64Bytes,
   dataUrl,
   dataUrlBytes,
@@ -65,18 +66,31 @@ export class Attachments {
     context: AttachmentContext,
     bytes?: Buffer,
   ): Promise<ContentPart> {
-    const { url } = part.image_url;
+    const path = [...context.path, 'image_url', 'url'];
+    const { url } = await this.picture(bytes ?? part.image_url.url, { ...context, path });
+    return url === undefined ? part : { ...part, image_url: { ...part.image_url, url } };
+  }
+
+  /**
+   * Decodes a picture: its bytes, a data URL or a public URL. Refuses: INVALID_REQUEST for the path,
+   * UNAVAILABLE.
+   */
+  async picture(
+    picture: string | Uint8Array,
+    context: Pick<AttachmentContext, 'path' | 'accountId' | 'signal'>,
+  ): Promise<ReadImage> {
     const refuse = (why: string): Problem =>
-      refusal([...context.path, 'image_url', 'url'], `Supplied image did not pass validation checks. ${why}`);
+      refusal(context.path, `Supplied image did not pass validation checks. ${why}`);
     try {
-      const source = bytes ?? (isDataUrl(url) ? url : (await this.fetcher.fetch(url, context.signal)).bytes);
+      const isFetched = typeof picture === 'string' && !isDataUrl(picture);
+      const source = isFetched ? (await this.fetcher.fetch(picture, context.signal)).bytes : picture;
       const read = await this.images.read(source, { account: context.accountId, signal: context.signal });
       const { width, height } = read;
       if (width < LEAST_PIXELS || height < LEAST_PIXELS)
         throw refuse(
           `It has ${width}×${height} pixels; it must have at least ${LEAST_PIXELS}×${LEAST_PIXELS}.`,
         );
-      return read.url === undefined ? part : { ...part, image_url: { ...part.image_url, url: read.url } };
+      return read;
     } catch (error) {
       if (error instanceof ImageRejected && error.retryable) throw tooBusy(error);
       if (error instanceof ImageRejected) throw refuse(sentence(error.reason));

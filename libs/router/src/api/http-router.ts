@@ -95,6 +95,7 @@ export class HttpRouter extends InferenceRouter {
           limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES,
         };
       case 'image':
+      case 'image-edit':
         return { limitMs: settings.ROUTER_IMAGE_TIMEOUT_MS, limitBytes: settings.ROUTER_IMAGE_LIMIT_BYTES };
     }
   }

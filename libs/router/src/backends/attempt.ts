@@ -33,7 +33,7 @@ export class Attempt {
     this.step.set({
       ...genAi,
       // The semantic convention has no name for jobs.
-      'gen_ai.operation.name': isJobCall(kind) ? undefined : kind,
+      'gen_ai.operation.name': operationOf(kind),
       'gen_ai.request.model': model,
       // The semantic convention requires it for streams only.
       'gen_ai.request.stream': isStream || undefined,
@@ -75,4 +75,9 @@ export class Attempt {
   private get seconds(): number {
     return (performance.now() - this.startMs) / 1_000;
   }
+}
+
+function operationOf(kind: CallKind) {
+  if (isJobCall(kind)) return undefined;
+  return kind === 'image-edit' ? 'image' : kind;
 }

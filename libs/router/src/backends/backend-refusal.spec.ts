@@ -98,4 +98,15 @@ describe('a request rejected by a backend', () => {
   ])('is a context overflow if the backend reports one: %j', (body) => {
     expect(refused(400, body).problem).toMatchObject({ code: 'TOO_MANY_TOKENS', param: 'messages' });
   });
+
+  it.each([
+    ['embeddings', 'input'],
+    ['speech', 'input'],
+    ['image', 'prompt'],
+    ['image-edit', 'prompt'],
+  ] as const)('names the field of a call of kind %s that is too long', (kind, param) => {
+    const body = { error: { message: 'too long', code: 'context_length_exceeded' } };
+    const { problem } = refused(400, body, { ...SENT, kind });
+    expect(problem).toMatchObject({ code: 'TOO_MANY_TOKENS', param });
+  });
 });

@@ -51,8 +51,8 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
     };
   }
   if (refusal.isOverContext && status < 500)
-    return callers(new Problem('TOO_MANY_TOKENS', { ...MESSAGES, cause }));
-  if (sent.kind === 'image' && refusal.isPolicy && status < 500)
+    return callers(new Problem('TOO_MANY_TOKENS', { param: contentField(sent.kind), cause }));
+  if ((sent.kind === 'image' || sent.kind === 'image-edit') && refusal.isPolicy && status < 500)
     return callers(new Problem('CONTENT_POLICY_VIOLATION', { cause }));
   if (status === 413) return callers(new Problem('PAYLOAD_TOO_LARGE', { cause }));
   if ((REJECTIONS.has(status) && !refusal.isMisconfigured) || refusal.isInvalid)
@@ -66,7 +66,11 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
   return { problem, elsewhere: true, rest: OF_THE_REQUEST.has(status) ? 'account' : 'everyone' };
 }
 
-const MESSAGES = { param: 'messages' };
+/** The field of a request that the model reads. */
+function contentField(kind: CallKind = 'chat'): string {
+  if (kind === 'chat') return 'messages';
+  return kind === 'embeddings' || kind === 'speech' ? 'input' : 'prompt';
+}
 
 /** Every backend would reject it as well. */
 const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, rest: 'nobody' });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   AUDIO_MEDIA_TYPES,
   AudioToTranscribe,
@@ -8,11 +7,11 @@ import {
   invalidRequest,
 } from '@svc/contracts';
 import type { TranscribedFile } from '../dialects/dialect.js';
+import { formWriter } from '../dialects/form-body.js';
 import type { RouterConfig } from '../router.config.js';
 import type { LiveBackend } from './backend-pool.js';
 import { readCallBody } from './call-body.js';
 import type { CallMode } from './call-mode.js';
-import { formBody } from './form-body.js';
 
 /** How a file is sent, and the response read, in a format. */
 export function transcriptionModes(
@@ -22,15 +21,15 @@ export function transcriptionModes(
 ): (format: TranscribedFile['format']) => CallMode<{ body: string }> {
   const audio = readCallBody(AudioToTranscribe, call.body);
   const { ROUTER_TRANSCRIPTION_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = settings;
-  const boundary = `svc-${randomUUID()}`;
+  const form = formWriter();
   return (format) => ({
     deadlineMs: limitMs,
     pauseMs: limitMs,
     isStream: false,
-    contentType: `multipart/form-data; boundary=${boundary}`,
+    contentType: form.contentType,
     serves: (live) => readsAudio(live, file),
     body: ({ backend, dialect }) =>
-      formBody(dialect.transcriptionForm(backend, audio, { kind, file, format }), boundary),
+      form.body(dialect.transcriptionForm(backend, audio, { kind, file, format })),
     take: async (exchange, { dialect }) => ({
       body: JSON.stringify(dialect.readTranscript(await exchange.text(limitBytes))),
     }),

@@ -8,6 +8,7 @@ import type {
   CallKind,
   EmbeddingTexts,
   EmbeddingVectors,
+  ImageEdit,
   ImageOrder,
   JobCallKind,
   MediaOrder,
@@ -26,7 +27,7 @@ interface CallHead {
 /** An image in a response: a file in base64, or its URL. */
 export type BackendImage = { readonly base64: string } | { readonly url: string };
 
-/** A call about a job, as HTTP. */
+/** A call about a job as HTTP. */
 export interface JobRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Relative to the URL of a backend. */
@@ -50,6 +51,14 @@ export interface TranscribedFile {
   readonly kind: 'transcription' | 'translation';
   readonly file: CallFile;
   readonly format: 'verbose_json' | 'json';
+}
+
+/** The files that an edit starts from. */
+export interface EditedFiles {
+  /** At least one. */
+  readonly pictures: readonly CallFile[];
+  /** Its transparent pixels are to be changed. */
+  readonly mask?: CallFile;
 }
 
 /** How to call one kind of backend and read its responses. Readers throw `BackendError` or an `Error`. */
@@ -76,7 +85,8 @@ export interface Dialect {
   transcriptionForm(backend: Backend, audio: AudioToTranscribe, file: TranscribedFile): FormMember[];
   readTranscript(body: string): Transcript;
   imageBody(model: string, order: ImageOrder): Uint8Array[];
-  /** The images of a response, at least one. */
+  imageEditForm(model: string, edit: ImageEdit, files: EditedFiles): FormMember[];
+  /** The images of a response to either, at least one. */
   readImages(body: string): BackendImage[];
   submitJob(model: string, order: MediaOrder): JobRequest;
   aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, job: BackendJob): JobRequest;

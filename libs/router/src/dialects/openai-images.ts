@@ -1,7 +1,7 @@
-import type { ImageOrder } from '@svc/contracts';
+import type { ImageEdit, ImageOrder } from '@svc/contracts';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
-import type { BackendImage } from './dialect.js';
+import type { BackendImage, EditedFiles, FormMember } from './dialect.js';
 import { errorStatus } from './openai-errors.js';
 
 /**
@@ -12,7 +12,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set(
   `model prompt negative_prompt n size width height quality seed steps step num_inference_steps guidance_scale cfg_scale
   response_format output_format output_compression stream stream_options partial_images num_frames fps seconds
   num_outputs_per_prompt num_images_per_prompt batch_size enable_upscaling upscaling_scale layers url image images image_url
-  file ref_images lora`.split(/\s+/),
+  file ref_images lora mask`.split(/\s+/),
 );
 
 const Response = z.object({
@@ -41,6 +41,34 @@ export function imageBody(model: string, order: ImageOrder): Uint8Array[] {
     seed,
   };
   return [Buffer.from(JSON.stringify(body))];
+}
+
+/**
+ * A form as vLLM-Omni, SGLang and stable-diffusion.cpp read it. Further members are texts, since a form has
+ * no other values.
+ */
+export function imageEditForm(model: string, edit: ImageEdit, { pictures, mask }: EditedFiles): FormMember[] {
+  const { prompt, count, width, height, quality, others } = edit;
+  const texts = {
+    ...Object.fromEntries(
+      Object.entries(others).filter(([name]) => !OWN_MEMBERS.has(name.replace('[]', ''))),
+    ),
+    model,
+    prompt,
+    n: count,
+    size: `${width}x${height}`,
+    response_format: 'b64_json',
+    output_format: 'png',
+    ...(quality !== undefined && { quality }),
+  };
+  const name = pictures.length === 1 ? 'image' : 'image[]';
+  return [
+    ...Object.entries(texts).map(
+      ([member, value]) => [member, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+    ),
+    ...pictures.map((file) => [name, file] as const),
+    ...(mask ? [['mask', mask] as const] : []),
+  ];
 }
 
 export function readImages(body: string): BackendImage[] {

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { BackendJob, BackendJobStatus, JobCallKind, MediaOrder } from '@svc/contracts';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
-import type { JobRequest, JobResponse } from './dialect.js';
+import type { FormMember, JobRequest, JobResponse } from './dialect.js';
+import { formWriter } from './form-body.js';
 import { readError } from './openai-errors.js';
 
 /**
@@ -30,34 +30,18 @@ const POLICY = /policy|moderation|safety|content_filter/i;
 /** A form, because vLLM-Omni reads nothing else here. */
 export function submitJob(model: string, order: MediaOrder): JobRequest {
   const { prompt, seconds, width, height, fields, picture } = order;
-  const size = width === undefined || height === undefined ? {} : { size: `${width}x${height}` };
+  const size: Record<string, string> =
+    width === undefined || height === undefined ? {} : { size: `${width}x${height}` };
   const members = { ...fields, model, prompt, seconds: String(seconds), ...size };
-  const boundary = `svc-${randomUUID()}`;
-  const parts = Object.entries(members).flatMap(([name, value]) => [
-    partHead(boundary, { name }),
-    Buffer.from(`${value}\r\n`),
-  ]);
+  const form = formWriter();
+  const parts: FormMember[] = Object.entries(members);
   if (picture) {
-    const { type } = picture;
-    parts.push(partHead(boundary, { name: 'input_reference', type }), Buffer.from(picture.base64, 'base64'));
-    parts.push(Buffer.from('\r\n'));
+    const { type, base64 } = picture;
+    const name = `input.${type.slice(type.indexOf('/') + 1)}`;
+    parts.push(['input_reference', { name, type, bytes: Buffer.from(base64, 'base64') }]);
   }
-  return {
-    method: 'POST',
-    path: PATH,
-    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: [Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)])],
-  };
-}
-
-function partHead(boundary: string, { name, type }: { name: string; type?: string }): Buffer {
-  // As browsers escape them.
-  const quoted = name.replace(/["\r\n]/g, (character) => encodeURIComponent(character));
-  const file = type === undefined ? '' : `; filename="input.${type.slice(type.indexOf('/') + 1)}"`;
-  const content = type === undefined ? '' : `\r\nContent-Type: ${type}`;
-  return Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="${quoted}"${file}${content}\r\n\r\n`,
-  );
+  const headers = { 'content-type': form.contentType };
+  return { method: 'POST', path: PATH, headers, body: form.body(parts) };
 }
 
 export function aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, { job }: BackendJob): JobRequest {

@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.js';
 import { aboutJob, jobPaths, readJobStatus, readSubmitted, submitJob } from './openai-videos.js';
 import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
 import { errorStatus } from './openai-errors.js';
-import { imageBody, readImages } from './openai-images.js';
+import { imageBody, imageEditForm, readImages } from './openai-images.js';
 import { firstEvent } from './openai-events.js';
 import { speechBody } from './openai-speech.js';
 import { readTranscript, transcriptionForm } from './openai-transcriptions.js';
@@ -27,6 +27,7 @@ export const openai: Dialect = {
     transcription: '/audio/transcriptions',
     translation: '/audio/translations',
     image: '/images/generations',
+    'image-edit': '/images/edits',
     ...jobPaths,
   },
 
@@ -58,6 +59,7 @@ export const openai: Dialect = {
   transcriptionForm,
   readTranscript,
   imageBody,
+  imageEditForm,
   readImages,
   submitJob,
   aboutJob,

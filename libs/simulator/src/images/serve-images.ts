@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../http/api-error.js';
+import { partsOf } from '../http/form-parts.js';
 import { Hash } from '../random.js';
 import { parseJson } from '../request/chat-request.js';
 import { faultError, isFault } from '../request/faults.js';
@@ -58,8 +59,8 @@ interface ImagesCall {
 }
 
 /**
- * Serves OpenAI's images and those of the Stable Diffusion web UI: pictures of one colour, which depends on
- * the prompt, the seed and the position. Settings follow the model's name, as in
+ * Serves OpenAI's images and edits and those of the Stable Diffusion web UI: pictures of one colour, which
+ * depends on the prompt, the seed and the position. Settings follow the model's name, as in
  * `paint;fault=black;delay-ms=50`; the web UI has no model, and only the faults that are set for the next
  * requests. `GET /sim/images` returns the last requests.
  */
@@ -67,7 +68,7 @@ export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrid
   const records: ImageRecord[] = [];
   const files = new Map<string, Buffer>();
   const begin = async (request: FastifyRequest): Promise<readonly [ImageRecord, Settings]> => {
-    const body = parseJson(typeof request.body === 'string' ? request.body : '');
+    const body = bodyOf(request);
     const record = { path: request.url, body, isAborted: false };
     records.push(record);
     if (records.length > RECORDS_AT_MOST) records.shift();
@@ -91,6 +92,18 @@ export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrid
     const call = openAiCall(body, faults);
     return send(call, reply, (images) => ({ data: images.map((image) => itemOf(image, call)) }));
   });
+  void app.register((scope, _options, done) => {
+    scope.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, parsed) =>
+      parsed(null, body),
+    );
+    scope.post('/v1/images/edits', async (request, reply) => {
+      const [{ body }, { faults }] = await begin(request);
+      if (body['image'] === undefined) throw invalidRequest("'image' is required.", 'image');
+      const call = openAiCall(body, faults);
+      return send(call, reply, (images) => ({ data: images.map((image) => itemOf(image, call)) }));
+    });
+    done();
+  });
   app.post('/sdapi/v1/txt2img', async (request, reply) => {
     const [{ body }, { faults }] = await begin(request);
     const call = webUiCall(body, faults);
@@ -110,6 +123,18 @@ export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrid
     // Another name of the same host.
     return { url: `http://${named === 'url' ? '127.0.0.1' : 'localhost'}:${port}${path}` };
   }
+}
+
+/** Of a form: its texts, and the types and lengths of its files as lists. */
+function bodyOf({ body, headers }: FastifyRequest): Record<string, unknown> {
+  if (!Buffer.isBuffer(body)) return parseJson(typeof body === 'string' ? body : '');
+  const form: Record<string, unknown> = {};
+  for (const { name, type, content } of partsOf(body, headers['content-type'] ?? '')) {
+    const member = name.replace('[]', '');
+    const files = Array.isArray(form[member]) ? (form[member] as unknown[]) : [];
+    form[member] = type === undefined ? content.toString() : [...files, { type, bytes: content.length }];
+  }
+  return form;
 }
 
 const base64 = (bytes: Buffer): string => bytes.toString('base64');

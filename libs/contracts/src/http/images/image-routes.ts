@@ -1,5 +1,6 @@
 import type { RouteDefinition } from '../route/route-definition.js';
 import {
+  ImageEditsRequest,
   ImageGenerationReply,
   ImageGenerationRequest,
   ImageReply,
@@ -36,6 +37,9 @@ const terms = {
   ],
 } as const;
 
+/** Two files of the largest size and a mask, or more smaller ones. */
+const EDIT_LIMIT_BYTES = 83_886_080;
+
 export const imageRoutes = {
   generateImage: {
     ...terms,
@@ -59,6 +63,19 @@ Fields that are not listed here are passed to backends that have room for them.`
 that are not listed here are passed to backends that have room for them.`,
     body: ImageGenerationRequest,
     bodyLimitBytes: 1_048_576,
+    reply: ImageGenerationReply,
+  },
+  editImages: {
+    ...terms,
+    path: '/api/v1/images/edits',
+    operationId: 'editImages',
+    summary: "Changes pictures, with OpenAI's parameters",
+    description: `Each picture that is delivered is charged. Fields that are not listed here are passed to backends that have room
+for them. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    body: ImageEditsRequest,
+    bodyType: ['application/json', 'multipart/form-data'],
+    // Its base64 and its order fit into a call of a router in another process.
+    bodyLimitBytes: EDIT_LIMIT_BYTES,
     reply: ImageGenerationReply,
   },
   imageStyles: {

@@ -4,8 +4,10 @@ import {
   IMAGE_PROMPT_CHARS,
   IMAGE_QUALITIES,
   IMAGE_RESOLUTIONS,
+  INPUT_PICTURES_AT_MOST,
 } from '../../catalog/image-models.js';
 import { Cost } from '../chat/chat-response.js';
+import { FormFile } from '../route/form-file.js';
 
 const IMAGE_FORMATS = ['webp', 'png', 'jpeg'] as const;
 export type ImageOutputFormat = (typeof IMAGE_FORMATS)[number];
@@ -128,6 +130,31 @@ export const ImageGenerationRequest = z.looseObject({
   safe_mode: absent('safe_mode is a parameter of POST /image/generate; here it is called moderation'),
 });
 
+/** Characters of 25 MB as base64 in a data URL. */
+const PICTURE_CHARS = 34_954_000;
+
+const InputPicture = z.union([FormFile, z.string().min(1).max(PICTURE_CHARS)]);
+
+/** Pictures to change, with OpenAI's parameters. */
+export const ImageEditsRequest = ImageGenerationRequest.omit({ style: true }).extend({
+  image: z
+    .union([InputPicture, z.array(InputPicture).min(1).max(INPUT_PICTURES_AT_MOST)])
+    .describe(
+      'The picture to change, or several: files (in a form, `image` or `image[]`), base64, data URLs or public URLs.',
+    ),
+  mask: InputPicture.nullish().describe(
+    'A PNG whose transparent pixels are to be changed, for models that support it.',
+  ),
+  model: ImageGenerationRequest.shape.model.describe(
+    'The id, an alias or a trait of an inpaint model. Default: the trait `default`.',
+  ),
+  size: ImageSize.nullish().describe(
+    'The nearest size that the model has is made. Default: `auto`, the shape of the first picture.',
+  ),
+  input_fidelity: z.enum(['high', 'low']).nullish().describe(UNUSED),
+  safe_mode: absent('safe_mode is a parameter of POST /image/edit; here it is called moderation'),
+});
+
 const Ms = z.number().nonnegative();
 
 export const ImageReply = z.object({
@@ -156,6 +183,7 @@ export const ImageStyleList = z.object({ object: z.literal('list'), data: z.arra
 
 export type ImageRequest = z.infer<typeof ImageRequest>;
 export type ImageGenerationRequest = z.infer<typeof ImageGenerationRequest>;
+export type ImageEditsRequest = z.infer<typeof ImageEditsRequest>;
 export type ImageReply = z.infer<typeof ImageReply>;
 export type ImageGenerationReply = z.infer<typeof ImageGenerationReply>;
 export type ImageStyleList = z.infer<typeof ImageStyleList>;

@@ -1,9 +1,25 @@
-import type { FormMember } from '../dialects/dialect.js';
+import { randomUUID } from 'node:crypto';
+import type { FormMember } from './dialect.js';
 
 const LINE = '\r\n';
 
-/** The bytes of a form; those of files are not copied. */
-export function formBody(members: readonly FormMember[], boundary: string): Uint8Array[] {
+/** How the forms of a call are written. */
+export interface FormWriter {
+  readonly contentType: string;
+  /** The bytes of a form; those of files are not copied. */
+  readonly body: (members: readonly FormMember[]) => Uint8Array[];
+}
+
+/** A form (RFC 7578). */
+export function formWriter(): FormWriter {
+  const boundary = `svc-${randomUUID()}`;
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: (members) => formBody(members, boundary),
+  };
+}
+
+function formBody(members: readonly FormMember[], boundary: string): Uint8Array[] {
   const body = members.flatMap(([name, value]): Uint8Array[] => {
     const head = `--${boundary}${LINE}content-disposition: form-data; name="${quoted(name)}"`;
     if (typeof value === 'string') return [Buffer.from(`${head}${LINE}${LINE}${value}${LINE}`)];

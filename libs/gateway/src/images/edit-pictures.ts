@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { type CallFile, type Issue, invalidRequest } from '@svc/contracts';
+import { Attachments } from '../request/attachments.js';
+import type { EditPlan, PictureSource } from './edit-plan.js';
+import type { PictureOrder } from './image-maker.js';
+import type { ImageSize } from './image-size.js';
+
+/** The most pixels of a picture to change. Source: the public interface. */
+const PIXELS_AT_MOST = 33_177_600;
+
+const IS_URL = /^(?:data|https?):/i;
+const DATA_URL = /^data:([\w/.+-]+);base64,/;
+
+interface ReadPicture extends ImageSize {
+  readonly file: CallFile;
+}
+
+/** Reads the pictures that edits start from. Nothing is left for a backend to fetch. */
+@Injectable()
+export class EditPictures {
+  constructor(private readonly attachments: Attachments) {}
+
+  /** The edit with its pictures. Refuses: INVALID_REQUEST with the field of a picture, UNAVAILABLE. */
+  async ready(plan: EditPlan, context: { accountId: string; signal: AbortSignal }): Promise<PictureOrder> {
+    const { mask, sizeFor } = plan;
+    const isOne = plan.pictures.length === 1;
+    // One after the other, so that a request with many does not occupy every thread.
+    const pictures: ReadPicture[] = [];
+    for (const [index, picture] of plan.pictures.entries())
+      pictures.push(await this.read(picture, { ...context, path: isOne ? ['image'] : ['image', index] }));
+    const [first] = pictures;
+    if (!first) throw refusal(['image'], 'image must be at least one picture');
+    const order = { ...plan.edit, ...sizeFor(first), masked: mask !== undefined };
+    const files = pictures.map(({ file }) => file);
+    if (mask === undefined) return { order, files };
+    const read = await this.read(mask, { ...context, path: ['mask'] });
+    if (read.file.type !== 'image/png') throw refusal(['mask'], 'mask must be a PNG');
+    if (read.width !== first.width || read.height !== first.height)
+      throw refusal(['mask'], `mask must be as large as the picture: ${first.width}×${first.height} pixels`);
+    return { order, files: [...files, read.file] };
+  }
+
+  private async read(
+    source: PictureSource,
+    context: { path: Issue['path']; accountId: string; signal: AbortSignal },
+  ): Promise<ReadPicture> {
+    const text = typeof source === 'string' ? urlOf(source) : undefined;
+    const picture = typeof source === 'string' ? urlOf(source) : source.bytes;
+    const { width, height, url = text ?? '' } = await this.attachments.picture(picture, context);
+    if (width * height > PIXELS_AT_MOST)
+      throw refusal(context.path, `must have at most ${PIXELS_AT_MOST.toLocaleString('en')} pixels`);
+    const [head = '', type = ''] = DATA_URL.exec(url) ?? [];
+    const bytes = Buffer.from(url.slice(head.length), 'base64');
+    const name = `picture.${type.slice(type.indexOf('/') + 1)}`;
+    return { file: { name, type, bytes }, width, height };
+  }
+}
+
+/** Text that is no URL is base64. */
+const urlOf = (text: string): string => (IS_URL.test(text) ? text : `data:;base64,${text}`);
+
+const refusal = (path: Issue['path'], message: string) => invalidRequest([{ code: 'custom', path, message }]);
