@@ -6,6 +6,7 @@ import { ContentPart, Message } from '../http/chat/chat-messages.js';
 import { ChatRequest, SvcParameters } from '../http/chat/chat-request.js';
 import { ChatCompletionChunk } from '../http/chat/chat-chunk.js';
 import { ChatCompletion, Cost, SvcParametersEcho, UsageView } from '../http/chat/chat-response.js';
+import { withoutAbsent } from './body-schemas.js';
 import { FIELD_MEANINGS } from './field-meanings.js';
 import {
   ConstraintsView,
@@ -64,6 +65,12 @@ const NAMES = {
   },
 } satisfies Record<'input' | 'output', Record<string, z.ZodType>>;
 
+export const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'multipart/form-data';
+
+/** The name of the schema of a form, for a route that also accepts JSON. */
+const formName = (name: string): string => name.replace(/Request$/, 'Form');
+
 /** Whether a schema describes a request, before defaults are applied, or a response. */
 type Side = 'input' | 'output';
 
@@ -87,7 +94,23 @@ export class OpenApiSchemas {
       add(output, event, `${name}Event`);
     }
     this.names = { input, output };
-    this.byName = withNamedMembers({ ...generate(input, 'input'), ...generate(output, 'output') });
+    const inputs = generate(input, 'input');
+    for (const { body, bodyType } of routes) {
+      const name = body && input.get(body);
+      const schema = name === undefined ? undefined : inputs[name];
+      if (name === undefined || !schema || ![bodyType].flat().includes(FORM_TYPE)) continue;
+      const isForm = bodyType === FORM_TYPE;
+      inputs[isForm ? name : formName(name)] = withoutAbsent(schema, 'null');
+      if (!isForm) inputs[name] = withoutAbsent(schema, 'file');
+    }
+    this.byName = withNamedMembers({ ...inputs, ...generate(output, 'output') });
+  }
+
+  /** The schema of a body of a content type. */
+  bodyRef(body: z.ZodType, type: string): JsonObject {
+    const name = this.nameOf(body, 'input');
+    const ofForm = formName(name);
+    return schemaRef(type === FORM_TYPE && this.byName[ofForm] ? ofForm : name);
   }
 
   ref(schema: z.ZodType, side: Side): JsonObject {
@@ -140,7 +163,7 @@ function generate(names: ReadonlyMap<z.ZodType, string>, side: Side): Record<str
       if (zodSchema._zod.def.type !== 'custom') return;
       // A custom check has no JSON Schema.
       if (!isFormFileSchema(zodSchema)) throw new Error('a schema cannot be described');
-      Object.assign(jsonSchema, { type: 'string', format: 'binary' });
+      Object.assign(jsonSchema, { type: 'string', format: 'binary', minLength: 1 });
     },
   });
   return Object.fromEntries(

@@ -69,6 +69,19 @@ describe.each(documents)('the $audience description', ({ document }) => {
     expect(nullable.filter((schema) => schema.enum && !schema.enum.includes(null))).toEqual([]);
   });
 
+  it('describes a body as JSON without files, and as a form without null', () => {
+    const textOf = ({ schema }: Media): string => {
+      const name = /schemas\/([^"]+)/.exec(JSON.stringify(schema))?.[1] ?? '';
+      return JSON.stringify(document.components['schemas']?.[name] ?? schema);
+    };
+    const contents = operationsOf(document).map(({ requestBody }) => requestBody?.content ?? {});
+    const of = (type: string): string[] =>
+      contents.flatMap((content) => (content[type] ? [textOf(content[type])] : []));
+    expect(of('application/json').filter((text) => text.includes('"binary"'))).toEqual([]);
+    expect(of('multipart/form-data').filter((text) => /\bnull\b/.test(text))).toEqual([]);
+    expect(of('application/json').length).toBeGreaterThan(0);
+  });
+
   it('is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(document) as never);
     expect(result).toMatchObject({ valid: true });

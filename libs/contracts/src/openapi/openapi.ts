@@ -2,7 +2,7 @@ import { headersOf, HEADERS } from './openapi-headers.js';
 import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-errors.js';
 import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
 import { type JsonObject, schemaRef } from './json-schema.js';
-import { OpenApiSchemas } from './openapi-schemas.js';
+import { JSON_TYPE, OpenApiSchemas } from './openapi-schemas.js';
 import type { ProblemCode } from '../problems/problems.js';
 import { type Access, type RouteDefinition, TAGS } from '../http/route/route-definition.js';
 import { routes } from '../http/routes.js';
@@ -12,8 +12,6 @@ import { shareResponses } from './shared-responses.js';
 export type OpenApiAudience = 'public' | 'operator';
 
 const PUBLIC_BASE = '/api/v1';
-
-const JSON_TYPE = 'application/json';
 
 const INTRODUCTION = {
   public: {
@@ -142,7 +140,7 @@ function operation(
     ...(body && {
       requestBody: {
         required: !body.safeParse(undefined).success,
-        content: bodyContent(route, schemas.ref(body, 'input')),
+        content: bodyContent(route, (type) => schemas.bodyRef(body, type)),
       },
     }),
     responses: responsesOf(route, schemas),
@@ -150,10 +148,15 @@ function operation(
 }
 
 /** The examples are JSON. */
-function bodyContent({ operationId, bodyType = JSON_TYPE }: RouteDefinition, schema: JsonObject): JsonObject {
+function bodyContent(
+  { operationId, bodyType = JSON_TYPE }: RouteDefinition,
+  schemaOf: (type: string) => JsonObject,
+): JsonObject {
   const contents = [bodyType]
     .flat()
-    .map((type) => contentOf(type, schema, type === JSON_TYPE ? EXAMPLES[operationId]?.request : undefined));
+    .map((type) =>
+      contentOf(type, schemaOf(type), type === JSON_TYPE ? EXAMPLES[operationId]?.request : undefined),
+    );
   return Object.assign({}, ...contents) as JsonObject;
 }
 
