@@ -295,7 +295,7 @@ export {
   usdNumber,
   usdToNano,
 } from './money/money.js';
-export { UNITS, type Unit, unitOf, unitView } from './money/units.js';
+export { type TokenKind, UNITS, type Unit, tokenSku, unitOf, unitView } from './money/units.js';
 export { LOG_LEVELS, type LogLevel, LogLevelView, NewLogLevel } from './http/operator/log-level.js';
 export {
   Account,

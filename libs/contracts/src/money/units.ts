@@ -23,6 +23,21 @@ export function unitView(unit: string): UnitView {
   return Object.hasOwn(UNITS, unit) ? UNITS[unit as Unit] : { shownAs: unit, size: 1_000_000 };
 }
 
+/** What the tokens of a request are, with the part of the SKU that says so. */
+const TOKEN_KINDS = {
+  input: 'input',
+  output: 'output',
+  cacheRead: 'cache-input',
+  cacheWrite: 'cache-write',
+} as const;
+
+export type TokenKind = keyof typeof TOKEN_KINDS;
+
+/** The SKU of a text model's tokens of one kind. */
+export function tokenSku(modelId: string, kind: TokenKind): string {
+  return `${modelId}-llm-${TOKEN_KINDS[kind]}-${UNITS.token.shownAs}`;
+}
+
 /** A line as it is stored or sent. Lines of earlier releases have no unit. */
 interface StoredLine {
   readonly sku: string;

@@ -46,6 +46,8 @@ describe('a usage report', () => {
       sum({ sku: 'model-llm-cache-input-mtoken', keyId: 'other', day: '2026-11-21', usdNano: 5n }),
       sum({ sku: 'model-llm-cache-write-mtoken', keyId: 'other', day: '2026-11-21', usdNano: 6n }),
       sum({ model: 'gone', sku: 'gone-image-unit', unit: 'unit', keyId: 'other', usdNano: 1_000n }),
+      // Ends as the input of completions does, but is not that of this model.
+      sum({ model: 'vectors', sku: 'vectors-embedding-llm-input-mtoken', keyId: 'other', usdNano: 0n }),
     ];
     const report = usageReport(sums, DAYS, NAMES);
     expect(report).toMatchObject({
@@ -54,12 +56,12 @@ describe('a usage report', () => {
         { date: '2026-11-21', USD: 1.1e-8, DIEM: 0 },
       ],
       byModelDaily: [
-        { date: FIRST, gone: 1e-6, model: 2e-7 },
-        { date: SECOND, gone: 0, model: 1.1e-8 },
+        { date: FIRST, gone: 1e-6, model: 2e-7, vectors: 0 },
+        { date: SECOND, gone: 0, model: 1.1e-8, vectors: 0 },
       ],
-      topModels: ['gone', 'model'],
+      topModels: ['gone', 'model', 'vectors'],
       byKey: [
-        { apiKeyId: 'other', description: 'the other', totalUsd: 1.011e-6, totalDiem: 0, totalUnits: 0.003 },
+        { apiKeyId: 'other', description: 'the other', totalUsd: 1.011e-6, totalDiem: 0, totalUnits: 0.004 },
         { apiKeyId: 'key', description: 'the key', totalUsd: 1.4e-7, totalDiem: 6e-8, totalUnits: 0.002 },
       ],
       byKeyDaily: [
@@ -90,6 +92,14 @@ describe('a usage report', () => {
           { type: 'Cache Read', usd: 5e-9, diem: 0, units: 0.001 },
           { type: 'Cache Write', usd: 6e-9, diem: 0, units: 0.001 },
         ],
+      },
+      {
+        modelName: 'vectors',
+        unitType: 'mtoken',
+        modelType: 'text',
+        totalUsd: 0,
+        totalDiem: 0,
+        totalUnits: 0.001,
       },
     ]);
   });

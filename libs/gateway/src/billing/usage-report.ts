@@ -1,4 +1,12 @@
-import { ANALYTICS_TOP, type BillingAnalytics, type UsageDay, unitView, usdNumber } from '@svc/contracts';
+import {
+  ANALYTICS_TOP,
+  type BillingAnalytics,
+  type TokenKind,
+  type UsageDay,
+  tokenSku,
+  unitView,
+  usdNumber,
+} from '@svc/contracts';
 import { type Days, eachDay } from './usage-period.js';
 
 /** The names of models and keys in a report. */
@@ -18,12 +26,12 @@ interface Sum {
 type Report = BillingAnalytics;
 type Part = NonNullable<Report['byModel'][number]['breakdown']>[number]['type'];
 
-/** The parts of a usage, by the suffix of the SKU. */
-const PARTS: readonly (readonly [Part, string])[] = [
-  ['Input', '-llm-input-mtoken'],
-  ['Output', '-llm-output-mtoken'],
-  ['Cache Read', '-llm-cache-input-mtoken'],
-  ['Cache Write', '-llm-cache-write-mtoken'],
+/** The parts of the usage of a text model, each with the kind of its tokens. */
+const PARTS: readonly (readonly [Part, TokenKind])[] = [
+  ['Input', 'input'],
+  ['Output', 'output'],
+  ['Cache Read', 'cacheRead'],
+  ['Cache Write', 'cacheWrite'],
 ];
 
 /** Creates the report of usage over some days. */
@@ -63,9 +71,9 @@ function byModel(sums: readonly UsageDay[], names: ReportNames): Report['byModel
   return dearest(sums, rowOf).map(([row, sum]) => {
     const [modelName, unit] = JSON.parse(row) as [string, string];
     const { shownAs: unitType, size } = unitView(unit);
-    const parts = summed(rows.get(row) ?? [], ({ sku }) => partOf(sku) ?? '');
-    const breakdown = PARTS.flatMap(([type]) => {
-      const part = parts.get(type);
+    const bySku = summed(rows.get(row) ?? [], ({ sku }) => sku);
+    const breakdown = PARTS.flatMap(([type, kind]) => {
+      const part = bySku.get(tokenSku(modelName, kind));
       if (!part) return [];
       return [{ type, usd: usdNumber(part.usdNano), diem: usdNumber(part.diemNano), units: mtokens(part) }];
     });
@@ -131,5 +139,3 @@ function totals(sum: Sum): { totalUsd: number; totalDiem: number; totalUnits: nu
 }
 
 const mtokens = ({ units }: Sum): number => Number(units) / 1e6;
-
-const partOf = (sku: string): Part | undefined => PARTS.find(([, ending]) => sku.endsWith(ending))?.[0];

@@ -1,5 +1,5 @@
 import type { Model, Rates } from '@svc/catalog';
-import { type ChargeLine, type Usage, chargeLine, pricedNano } from '@svc/contracts';
+import { type ChargeLine, type Usage, chargeLine, pricedNano, tokenSku } from '@svc/contracts';
 
 /** The rates for a whole request with this number of prompt tokens. */
 function ratesFor(model: Model, promptTokens: number): Rates {
@@ -16,10 +16,10 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
   return [
-    line(`${model.id}-llm-input-mtoken`, usage.promptTokens - cached - written, rates.inputNano),
-    line(`${model.id}-llm-cache-input-mtoken`, cached, rates.cacheInputNano),
-    line(`${model.id}-llm-cache-write-mtoken`, written, rates.cacheWriteNano),
-    line(`${model.id}-llm-output-mtoken`, usage.completionTokens, rates.outputNano),
+    line(tokenSku(model.id, 'input'), usage.promptTokens - cached - written, rates.inputNano),
+    line(tokenSku(model.id, 'cacheRead'), cached, rates.cacheInputNano),
+    line(tokenSku(model.id, 'cacheWrite'), written, rates.cacheWriteNano),
+    line(tokenSku(model.id, 'output'), usage.completionTokens, rates.outputNano),
   ].filter(({ units }) => units > 0);
 }
 
