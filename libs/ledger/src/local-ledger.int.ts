@@ -9,7 +9,7 @@ import { createPool } from '@svc/storage';
 import { money } from '@svc/telemetry';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import type { LedgerConfig } from './ledger.config.js';
-import { ledgerConformance } from '../test/ledger.conformance.js';
+import { expectNothingHeld, ledgerConformance } from '../test/ledger.conformance.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RunningLedger, chargeFor, chargeOf, requestOf, startLedger, usd } from '../test/testing.js';
 
@@ -40,13 +40,6 @@ afterEach(async () => {
 
 const refused = (code: string) => expect.objectContaining({ code });
 const usdLeft = async () => (await running.books.balances(accountId)).usdNano;
-
-async function heldNothing(): Promise<void> {
-  // A read of the books waits for postings, which update the hold book.
-  await running.books.balances(accountId);
-  expect(running.ledger.size).toBe(0);
-  await expect.poll(() => running.held()).toBe(0);
-}
 
 async function expectSound(): Promise<void> {
   await expect(running.books.audit('whole')).resolves.toMatchObject({ ok: true, mismatches: [] });
@@ -94,7 +87,7 @@ describe('when the event log is down', () => {
     const hold = await running.ledger.hold(requestOf(accountId, usd(0.5)));
     await running.ledger.settle(hold, chargeFor(hold, usd(0.2)));
     await expect(usdLeft()).resolves.toBe(usd(0.8));
-    await heldNothing();
+    await expectNothingHeld(running, accountId);
   });
 
   it('charges once if the log has stored the charge but its acknowledgement was lost', async () => {
@@ -104,7 +97,7 @@ describe('when the event log is down', () => {
     );
     await Promise.all(holds.map((hold) => running.ledger.settle(hold, chargeFor(hold, usd(0.01)))));
     await expect(usdLeft()).resolves.toBe(usd(0.5));
-    await heldNothing();
+    await expectNothingHeld(running, accountId);
     await expectSound();
   });
 
@@ -137,7 +130,7 @@ describe('when the event log is down', () => {
       await expect(running.ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(0.8) });
       await unblock();
       await expect(usdLeft()).resolves.toBe(usd(0.8));
-      await heldNothing();
+      await expectNothingHeld(running, accountId);
       await expectSound();
     });
 
@@ -192,7 +185,7 @@ describe('when the event log is down', () => {
       await settled;
       await unblock();
       await expect.poll(usdLeft, { timeout: 10_000 }).toBe(usd(0.8));
-      await heldNothing();
+      await expectNothingHeld(running, accountId);
       await expectSound();
     });
 
@@ -204,7 +197,7 @@ describe('when the event log is down', () => {
       await expect.poll(usdLeft, { timeout: 10_000 }).toBe(usd(1));
       const wanted = { limit: 10, page: 1, order: 'asc' } as const;
       expect(await running.history.page({ accountId }, wanted)).toEqual({ entries: [], total: 0 });
-      await heldNothing();
+      await expectNothingHeld(running, accountId);
       await expectSound();
     }
   });

@@ -14,6 +14,14 @@ import {
   usd,
 } from './testing.js';
 
+/** Expects that all holds are gone once the postings up to now are done. */
+export async function expectNothingHeld(running: RunningLedger, accountId: string): Promise<void> {
+  // A read of the books waits for postings, which update the hold book.
+  await running.books.balances(accountId);
+  expect(running.ledger.size).toBe(0);
+  await expect.poll(() => running.held()).toBe(0);
+}
+
 /** Contract of the port `Ledger`. `at` creates the adapter for the ledger that `start` starts. */
 export function ledgerConformance(
   name: string,
@@ -44,13 +52,6 @@ export function ledgerConformance(
 
     const refused = (code: string) => expect.objectContaining({ code });
     const usdLeft = async () => (await running.books.balances(accountId)).usdNano;
-
-    async function heldNothing(): Promise<void> {
-      // A read of the books waits for postings, which update the hold book.
-      await running.books.balances(accountId);
-      expect(running.ledger.size).toBe(0);
-      await expect.poll(() => running.held()).toBe(0);
-    }
 
     describe('hold and settle', () => {
       it('charges what was used and returns the rest at once', async () => {
@@ -93,7 +94,7 @@ export function ledgerConformance(
         ]) {
           const hold = await ledger.hold({ ...requestOf(accountId, 100n), requestId: charged.requestId });
           await expect(ledger.settle(hold, wrong)).rejects.toBeInstanceOf(Error);
-          await heldNothing();
+          await expectNothingHeld(running, accountId);
         }
         await expect(usdLeft()).resolves.toBe(usd(1));
       });
@@ -112,7 +113,7 @@ export function ledgerConformance(
         await ledger.renew([live]);
         await expect(ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(0.7) });
         await ledger.release(live);
-        await heldNothing();
+        await expectNothingHeld(running, accountId);
       });
 
       it('charges once when settled again, in parallel or later', async () => {
@@ -121,7 +122,7 @@ export function ledgerConformance(
         await Promise.all([ledger.settle(hold, charge), ledger.settle(hold, charge)]);
         await ledger.settle(hold, charge);
         await expect(usdLeft()).resolves.toBe(usd(1) - 40n);
-        await heldNothing();
+        await expectNothingHeld(running, accountId);
       });
 
       it('never spends more than the balance, to the nano-dollar, with 1,000 parallel requests', async () => {
@@ -148,7 +149,7 @@ export function ledgerConformance(
         await Promise.all(Array.from({ length: 1_000 }, (_, index) => run(index)));
         expect(refusals).toBe(750);
         await expect(usdLeft()).resolves.toBe(usd(1) - chargedNano);
-        await heldNothing();
+        await expectNothingHeld(running, accountId);
         const report = await running.books.audit('whole');
         expect(report).toMatchObject({ ok: true, charges: before.charges + 1_000 - refusals - 25 });
       });
