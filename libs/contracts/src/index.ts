@@ -203,9 +203,10 @@ export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ports/ledge
 export {
   LIMIT_LOG_LENGTH,
   LIMIT_LOG_TYPES,
-  LIMIT_TYPE_OF,
+  LIMIT_TYPES,
   LimitLog,
   type LimitLogType,
+  type LimitType,
   LimitReached,
   limitReached,
 } from './messages/limit-log.js';
@@ -226,8 +227,10 @@ export {
   type LimitedResource,
   Limiter,
   type Limits,
+  DAY_MS,
   MINUTE_MS,
   type MinuteLimits,
+  limitTypeOf,
   perMinute,
   type UnderWay,
 } from './ports/limiter.js';

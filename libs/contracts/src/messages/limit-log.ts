@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
 
-/** How the log and the public API name a limit, by its unit. */
-export const LIMIT_TYPE_OF = { requests: 'RPM', tokens: 'TPM' } as const;
+/** How the log and the public API name limits: requests or tokens per minute or day. */
+export const LIMIT_TYPES = ['RPM', 'TPM', 'RPD', 'TPD'] as const;
+export type LimitType = (typeof LIMIT_TYPES)[number];
 
 /** The limit that a request exceeded: one of a unit, concurrent requests, or the abuse protection. */
-export const LIMIT_LOG_TYPES = [...Object.values(LIMIT_TYPE_OF), 'CONCURRENT', 'FAILED_REQUESTS'] as const;
+export const LIMIT_LOG_TYPES = [...LIMIT_TYPES, 'CONCURRENT', 'FAILED_REQUESTS'] as const;
 export type LimitLogType = (typeof LIMIT_LOG_TYPES)[number];
 
 /** Entries kept and shown for each account. Source: the public interface. */

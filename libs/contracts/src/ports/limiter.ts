@@ -1,3 +1,5 @@
+import type { LimitType } from '../messages/limit-log.js';
+
 /** What limits count: requests, or an amount that each request takes. */
 export const LIMIT_UNITS = ['requests', 'tokens'] as const;
 export type LimitUnit = (typeof LIMIT_UNITS)[number];
@@ -16,6 +18,26 @@ export interface Limit {
 }
 
 export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+
+const LIMIT_TYPE_OF: Readonly<Record<LimitUnit, ReadonlyMap<number, LimitType>>> = {
+  requests: new Map([
+    [MINUTE_MS, 'RPM'],
+    [DAY_MS, 'RPD'],
+  ]),
+  tokens: new Map([
+    [MINUTE_MS, 'TPM'],
+    [DAY_MS, 'TPD'],
+  ]),
+};
+
+/** How the log and the public API name a limit. Throws if they have no name for its window. */
+export function limitTypeOf({ unit, windowMs }: Pick<Limit, 'unit' | 'windowMs'>): LimitType {
+  const type = LIMIT_TYPE_OF[unit].get(windowMs);
+  if (type === undefined)
+    throw new Error(`limits of ${unit} per ${windowMs} ms have no name in LIMIT_TYPE_OF`);
+  return type;
+}
 
 /** Limits per minute under the names that they have in files, tables and the public API. */
 export interface MinuteLimits {

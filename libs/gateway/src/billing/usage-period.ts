@@ -3,11 +3,11 @@ import {
   type BillingAnalyticsQuery,
   type BillingUsageHistoryQuery,
   type BillingUsageQuery,
+  DAY_MS,
   type UsageFilter,
   invalidRequest,
 } from '@svc/contracts';
 
-const DAY_MS = 86_400_000;
 const LOOKBACK_DAYS = 7;
 
 type Span = Pick<UsageFilter, 'from' | 'until'>;

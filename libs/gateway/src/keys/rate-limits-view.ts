@@ -4,13 +4,12 @@ import {
   type Balances,
   type Caller,
   type CatalogEntry,
-  LIMIT_TYPE_OF,
-  LIMIT_UNITS,
+  LIMIT_TYPES,
   Ledger,
-  MINUTE_MS,
   type RateLimits,
   type SpendingLimit,
   UsageHistory,
+  limitTypeOf,
   totalNano,
   usdNumber,
 } from '@svc/contracts';
@@ -19,7 +18,7 @@ import { limitsOf, tierName } from '../limits/limits-of.js';
 
 type Row = RateLimits['data']['rateLimits'][number];
 
-/** Shows the limits of a key: requests and tokens per minute, and the money it can spend. */
+/** Shows the limits of a key: its requests, its tokens, and the money it can spend. */
 @Injectable()
 export class RateLimitsView {
   constructor(
@@ -43,14 +42,12 @@ export class RateLimitsView {
     };
   }
 
-  /** The lowest limit per minute of each unit. */
+  /** The lowest limit of each type. */
   private row(caller: Caller, entry: CatalogEntry): Row {
-    const limits = limitsOf(caller, entry, this.catalog).filter(
-      ({ scope, windowMs }) => scope !== 'global' && windowMs === MINUTE_MS,
-    );
-    const rateLimits = LIMIT_UNITS.flatMap((unit) => {
-      const own = limits.filter((limit) => limit.unit === unit).map(({ max }) => max);
-      return own.length === 0 ? [] : [{ amount: Math.min(...own), type: LIMIT_TYPE_OF[unit] }];
+    const limits = limitsOf(caller, entry, this.catalog).filter(({ scope }) => scope !== 'global');
+    const rateLimits = LIMIT_TYPES.flatMap((type) => {
+      const own = limits.filter((limit) => limitTypeOf(limit) === type).map(({ max }) => max);
+      return own.length === 0 ? [] : [{ amount: Math.min(...own), type }];
     });
     return { apiModelId: entry.id, rateLimits };
   }

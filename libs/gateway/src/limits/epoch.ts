@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '@svc/contracts';
 
 /** Start of the next UTC day, in ISO 8601, when daily credit and daily limits are reset. */
 export function nextEpochBegins(): string {

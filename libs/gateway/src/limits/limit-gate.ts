@@ -5,7 +5,7 @@ import {
   type AdmitRequest,
   type Amounts,
   type Caller,
-  LIMIT_TYPE_OF,
+  DAY_MS,
   LIMIT_UNITS,
   type Limit,
   type LimitLogType,
@@ -14,6 +14,7 @@ import {
   type LimitedResource,
   MINUTE_MS,
   Problem,
+  limitTypeOf,
 } from '@svc/contracts';
 import { limits as metrics } from '@svc/telemetry';
 import { GatewaySettings } from '../gateway.config.js';
@@ -97,7 +98,7 @@ export function withReturned(admission: Admission, { amounts }: AdmitRequest): A
 }
 
 function logTypeOf(refusedBy: LimitRefusal): LimitLogType {
-  if (refusedBy.of === 'limit') return LIMIT_TYPE_OF[refusedBy.limit.unit];
+  if (refusedBy.of === 'limit') return limitTypeOf(refusedBy.limit);
   return refusedBy.of === 'concurrent' ? 'CONCURRENT' : 'FAILED_REQUESTS';
 }
 
@@ -111,8 +112,7 @@ function refuseExcess(limit: Limit, tokens = 0): void {
 
 const PERIODS: ReadonlyMap<number, string> = new Map([
   [MINUTE_MS, 'minute'],
-  [60 * MINUTE_MS, 'hour'],
-  [1_440 * MINUTE_MS, 'day'],
+  [DAY_MS, 'day'],
 ]);
 
 /** A limit as text, such as `20 requests per minute`. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { LIMIT_LOG_TYPES, LIMIT_TYPE_OF } from '../../messages/limit-log.js';
+import { LIMIT_LOG_TYPES, LIMIT_TYPES } from '../../messages/limit-log.js';
 
 const Moment = z.iso.datetime().meta({ example: '2026-11-22T00:00:00.000Z' });
 
 const RateLimit = z.object({
   amount: z.number().meta({ example: 500 }),
-  /** Requests or tokens per minute. */
-  type: z.enum(Object.values(LIMIT_TYPE_OF)),
+  /** Requests or tokens, per minute or day. */
+  type: z.enum(LIMIT_TYPES),
 });
 
 export const RateLimits = z.object({
