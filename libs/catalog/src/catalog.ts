@@ -4,14 +4,11 @@ import {
   CatalogFile,
   CatalogModel,
   type CatalogEmbeddingModel,
-  type CatalogMusicModel,
-  type CatalogVideoModel,
   type CatalogSpeechModel,
   type CatalogTranscriptionModel,
-  type CatalogImageModel,
-  type CatalogEditModel,
   type Extra,
   type Limit,
+  MODEL_TYPES,
   type OtherLimit,
   Scraping,
   type Search,
@@ -55,18 +52,28 @@ export interface TranscriptionModel extends CatalogTranscriptionModel {
   readonly audioNano: bigint;
 }
 
+type ModelType = CatalogEntry['type'];
+
+/** Models whose prices the billing code needs in other units than the catalogue has. */
+interface PricedModels {
+  readonly text: Model;
+  readonly embedding: EmbeddingModel;
+  readonly tts: SpeechModel;
+  readonly asr: TranscriptionModel;
+}
+
+type ModelOf<Type extends ModelType> = Type extends keyof PricedModels
+  ? PricedModels[Type]
+  : Extract<CatalogEntry, { readonly type: Type }>;
+
+/** In the order in which names are looked up. */
+const TYPES: readonly ModelType[] = ['text', ...MODEL_TYPES.filter((type) => type !== 'text')];
+
 type TierTable = CatalogFile['tiers'];
 
 /** The models and their prices. Read from files at start and again when they change. */
 export class Catalog {
-  private textModels = new NamedModels<Model>([]);
-  private embeddingModels = new NamedModels<EmbeddingModel>([]);
-  private videoModels = new NamedModels<CatalogVideoModel>([]);
-  private musicModels = new NamedModels<CatalogMusicModel>([]);
-  private speechModels = new NamedModels<SpeechModel>([]);
-  private transcriptionModels = new NamedModels<TranscriptionModel>([]);
-  private imageModels = new NamedModels<CatalogImageModel>([]);
-  private editModels = new NamedModels<CatalogEditModel>([]);
+  private models: ReadonlyMap<ModelType, NamedModels<CatalogEntry>> = new Map();
   private all: readonly CatalogEntry[] = [];
   private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
   private tiers: TierTable = {};
@@ -88,30 +95,7 @@ export class Catalog {
 
   /** Replaces the catalogue atomically; requests in flight keep the model they found. */
   replace(file: CatalogFile): void {
-    this.textModels = new NamedModels(
-      file.models.flatMap((model) => (model.type === 'text' ? [priced(model)] : [])),
-    );
-    this.embeddingModels = new NamedModels(
-      file.models.flatMap((model) =>
-        model.type === 'embedding' ? [{ ...model, inputNano: usdToNano(model.pricing.input) }] : [],
-      ),
-    );
-    this.videoModels = new NamedModels(file.models.filter((model) => model.type === 'video'));
-    this.musicModels = new NamedModels(file.models.filter((model) => model.type === 'music'));
-    this.speechModels = new NamedModels(
-      file.models.flatMap((model) =>
-        model.type === 'tts' ? [{ ...model, inputNano: usdToNano(model.pricing.input) }] : [],
-      ),
-    );
-    this.transcriptionModels = new NamedModels(
-      file.models.flatMap((model) =>
-        model.type === 'asr'
-          ? [{ ...model, audioNano: usdToNano(model.pricing.perAudioSecond) * 1_000n }]
-          : [],
-      ),
-    );
-    this.imageModels = new NamedModels(file.models.filter((model) => model.type === 'image'));
-    this.editModels = new NamedModels(file.models.filter((model) => model.type === 'inpaint'));
+    this.models = new Map(TYPES.map((type) => [type, new NamedModels(ofType(file, type))]));
     this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.all = file.models;
     this.tiers = file.tiers;
@@ -123,50 +107,22 @@ export class Catalog {
     for (const listener of this.listeners) listener();
   }
 
-  /** The models of each type that serves requests, those for text first. */
-  get byType(): ReadonlyMap<CatalogEntry['type'], NamedModels<CatalogEntry>> {
-    return new Map<CatalogEntry['type'], NamedModels<CatalogEntry>>([
-      ['text', this.textModels],
-      ['embedding', this.embeddingModels],
-      ['image', this.imageModels],
-      ['inpaint', this.editModels],
-      ['tts', this.speechModels],
-      ['asr', this.transcriptionModels],
-      ['video', this.videoModels],
-      ['music', this.musicModels],
-    ]);
+  /** The models of one type, with their prices in the units of the billing code. */
+  ofType<Type extends ModelType>(type: Type): NamedModels<ModelOf<Type>> {
+    return this.models.get(type) as NamedModels<CatalogEntry> as NamedModels<ModelOf<Type>>;
   }
 
   get text(): NamedModels<Model> {
-    return this.textModels;
+    return this.ofType('text');
   }
 
-  get embeddings(): NamedModels<EmbeddingModel> {
-    return this.embeddingModels;
-  }
-
-  get speech(): NamedModels<SpeechModel> {
-    return this.speechModels;
-  }
-
-  get transcription(): NamedModels<TranscriptionModel> {
-    return this.transcriptionModels;
-  }
-
-  get video(): NamedModels<CatalogVideoModel> {
-    return this.videoModels;
-  }
-
-  get music(): NamedModels<CatalogMusicModel> {
-    return this.musicModels;
-  }
-
-  get images(): NamedModels<CatalogImageModel> {
-    return this.imageModels;
-  }
-
-  get edits(): NamedModels<CatalogEditModel> {
-    return this.editModels;
+  /** The first model of any type with this name; those for text come first. */
+  find(name: string): CatalogEntry | undefined {
+    for (const models of this.models.values()) {
+      const model = models.find(name);
+      if (model) return model;
+    }
+    return undefined;
   }
 
   /** The models of every type. */
@@ -242,7 +198,19 @@ const LIMIT_OF_TYPE: Readonly<Record<Exclude<CatalogEntry['type'], 'text'>, Othe
   video: 'videoQueue',
 };
 
-function priced(model: CatalogModel): Model {
+function ofType({ models }: CatalogFile, type: ModelType): CatalogEntry[] {
+  return models.filter((model) => model.type === type).map(priced);
+}
+
+function priced(model: CatalogEntry): PricedModels[keyof PricedModels] | CatalogEntry {
+  if (model.type === 'text') return pricedText(model);
+  if (model.type === 'asr') return { ...model, audioNano: usdToNano(model.pricing.perAudioSecond) * 1_000n };
+  if (model.type === 'embedding' || model.type === 'tts')
+    return { ...model, inputNano: usdToNano(model.pricing.input) };
+  return model;
+}
+
+function pricedText(model: CatalogModel): Model {
   const { extended } = model.pricing;
   return {
     ...model,

@@ -203,6 +203,31 @@ The parameters of \`svc_parameters\` may also follow the model's name:
   },
 } as const satisfies Record<string, RouteDefinition>;
 
+/** The sections of the published description, in order. */
+export const TAGS = {
+  Chat: 'Chat completions, whole or streamed.',
+  Embeddings: 'Texts as vectors.',
+  Audio: 'Speech from texts.',
+  Image: 'Pictures made from texts.',
+  Video: 'Videos, made by jobs that take minutes.',
+  Music: 'Music, made by jobs that take minutes.',
+  Models: 'The available models, their prices and capabilities.',
+  Characters: 'Personas that a conversation can have.',
+  'API keys': 'The keys of an account, for the holder of an ADMIN key.',
+  'Rate limits': 'The limits per minute, and the requests that exceeded them.',
+  Web: 'Web searches, web pages and files, without a conversation.',
+  Billing: 'The balances and usage of an account, for the holder of an ADMIN key.',
+  Wallets: 'Credit for wallets, which need no account.',
+  Description: 'This description.',
+  Accounts: 'Accounts, their credit and their keys.',
+  Ledger: 'The books.',
+  Payments: 'The payments of wallets and their states.',
+  Health: 'Whether the process is alive and ready.',
+  Limits: 'The use of limits by requests, between processes.',
+  Inference: 'Calls of backends, between processes.',
+  Retrieval: 'The content of files and of the web, between processes.',
+} as const;
+
 /** The catalogue of routes. Controllers, validation and the published description are derived from it. */
 export const routes = {
   ...publicRoutes,
@@ -225,4 +250,4 @@ export const routes = {
   ...stakeRoutes,
   ...paymentRoutes,
   ...portRoutes,
-} as const;
+} as const satisfies Record<string, RouteDefinition & { readonly tag: keyof typeof TAGS }>;

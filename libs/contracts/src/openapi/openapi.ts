@@ -4,8 +4,8 @@ import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
 import { type JsonObject, schemaRef } from './json-schema.js';
 import { JSON_TYPE, OpenApiSchemas } from './openapi-schemas.js';
 import type { ProblemCode } from '../problems/problems.js';
-import { type Access, type RouteDefinition, TAGS } from '../http/route/route-definition.js';
-import { routes } from '../http/routes.js';
+import type { Access, RouteDefinition } from '../http/route/route-definition.js';
+import { TAGS, routes } from '../http/routes.js';
 import { shareResponses } from './shared-responses.js';
 
 /** The readers of a description: clients, or the operator. */
@@ -87,7 +87,7 @@ export function openApiDocument(of: { audience: OpenApiAudience; version: string
     },
     servers: [{ url: of.audience === 'public' ? PUBLIC_BASE : '/', description: 'This service' }],
     tags: Object.entries(TAGS).flatMap(([name, description]) =>
-      tags.has(name as keyof typeof TAGS) ? [{ name, description }] : [],
+      tags.has(name) ? [{ name, description }] : [],
     ),
     paths,
     components: {

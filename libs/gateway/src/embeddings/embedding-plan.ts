@@ -31,7 +31,7 @@ const SPECIAL_TOKENS_AT_MOST = 8;
  * INVALID_REQUEST.
  */
 export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalog: Catalog): EmbeddingPlan {
-  const { model, deprecation } = findModel(request.model, catalog.embeddings);
+  const { model, deprecation } = findModel(request.model, catalog.ofType('embedding'));
   if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(caller, model);
   const texts = typeof request.input === 'string' ? [request.input] : request.input;

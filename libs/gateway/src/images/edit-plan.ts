@@ -38,7 +38,7 @@ export interface EditPlan extends ImageSale {
  * PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
  */
 export function planEdits(request: ImageEditsRequest, caller: Caller, catalog: Catalog): EditPlan {
-  const sale = usable(findModel(request.model ?? 'default', catalog.edits), caller, catalog);
+  const sale = usable(findModel(request.model ?? 'default', catalog.ofType('inpaint')), caller, catalog);
   const { model, limits } = sale;
   const { constraints } = model;
   const count = request.n ?? 1;

@@ -47,7 +47,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
  */
 export function planImage(request: ImageRequest, caller: Caller, catalog: Catalog): ImagePlan {
-  const { model, ...found } = usable(findModel(request.model, catalog.images), caller, catalog);
+  const { model, ...found } = usable(findModel(request.model, catalog.ofType('image')), caller, catalog);
   const { constraints } = model;
   const count = request.variants ?? 1;
   refuseCount(count, 'variants', { model, limits: found.limits });
@@ -86,7 +86,7 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
 
 /** Plans a request of `POST /images/generations`. Refuses the same. */
 export function planGeneration(request: ImageGenerationRequest, caller: Caller, catalog: Catalog): ImagePlan {
-  const { model, ...found } = usable(findModel(request.model ?? 'default', catalog.images), caller, catalog);
+  const { model, ...found } = usable(findModel(request.model ?? 'default', catalog.ofType('image')), caller, catalog);
   const { constraints } = model;
   const count = request.n ?? 1;
   refuseCount(count, 'n', { model, limits: found.limits });

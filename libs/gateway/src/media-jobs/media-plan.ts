@@ -153,13 +153,13 @@ const videoLine = (model: CatalogVideoModel, shape: VideoShape): ChargeLine => {
 
 /** What a video would cost. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
 export function quoteVideo(request: VideoQuote, catalog: Catalog): ChargeLine {
-  const { model } = findModel(request.model, catalog.video);
+  const { model } = findModel(request.model, catalog.ofType('video'));
   return videoLine(model, videoShape(model, request, true));
 }
 
 /** Plans a job. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
 export function planVideo(request: VideoOrder, catalog: Catalog): MediaPlan {
-  const { model, deprecation } = findModel(request.model, catalog.video);
+  const { model, deprecation } = findModel(request.model, catalog.ofType('video'));
   const { promptCharacterLimit: most, modelType } = model.constraints;
   const unsupported = UNSUPPORTED.find((field) => (request[field] ?? undefined) !== undefined);
   if (unsupported !== undefined) throw fault(unsupported, 'The model does not support it.');
@@ -220,7 +220,7 @@ function trackSeconds({ constraints }: CatalogMusicModel, options: MusicOptions)
 
 /** What a track would cost. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
 export function quoteMusic(request: MusicQuote, catalog: Catalog): ChargeLine {
-  const { model } = findModel(request.model, catalog.music);
+  const { model } = findModel(request.model, catalog.ofType('music'));
   if ('perThousandCharacters' in model.pricing && request.character_count === undefined)
     throw fault('character_count', 'Required, because the model is priced by characters.');
   const characters = request.character_count ?? 0;
@@ -242,7 +242,7 @@ const MUSIC_FIELDS: Readonly<Record<string, true>> = { model: true, prompt: true
 
 /** Plans a job. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
 export function planMusic(request: MusicOrder, catalog: Catalog): MediaPlan {
-  const { model, deprecation } = findModel(request.model, catalog.music);
+  const { model, deprecation } = findModel(request.model, catalog.ofType('music'));
   refuseOptions(request, model);
   const characters = [...request.prompt, ...(request.lyrics_prompt ?? '')].length;
   const seconds = trackSeconds(model, request);

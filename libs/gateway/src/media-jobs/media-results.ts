@@ -78,7 +78,7 @@ export class MediaResults {
   ): Promise<MediaJob> {
     const { accountId } = caller;
     // The job has the id of its model, and the request may have an alias.
-    const name = this.catalog[kind].find(model)?.id ?? model;
+    const name = this.catalog.ofType(kind).find(model)?.id ?? model;
     request.record.model = name;
     const job = UUID.test(id) ? await this.jobs.find({ id, accountId, kind, model: name }) : undefined;
     if (!job) throw new Problem('REQUEST_ID_NOT_FOUND', { param: 'queue_id' });
@@ -108,7 +108,7 @@ export class MediaResults {
     { kind, request, reply }: ResultsCall,
   ): Promise<Readable> {
     const content = await this.jobs.open(id);
-    const entry = this.catalog[kind].find(model);
+    const entry = this.catalog.ofType(kind).find(model);
     const format = media.mime.slice(media.mime.indexOf('/') + 1);
     reply.headers({
       ...(entry && modelHeaders(entry, undefined)),

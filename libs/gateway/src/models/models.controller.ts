@@ -1,5 +1,5 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
-import { Catalog } from '@svc/catalog';
+import { Catalog, type NamedModels } from '@svc/catalog';
 import {
   type CatalogEntry,
   type ModelList,
@@ -51,12 +51,7 @@ export class ModelsController {
   /** The model with this id, of any type, or with this other name. */
   private named(name: string): CatalogEntry | undefined {
     const byId = this.catalog.entries().find(({ id }) => id === name);
-    if (byId) return byId;
-    for (const models of this.catalog.byType.values()) {
-      const model = models.find(name);
-      if (model) return model;
-    }
-    return undefined;
+    return byId ?? this.catalog.find(name);
   }
 
   private offered(type: ModelQuery['type']): CatalogEntry[] {
@@ -82,9 +77,9 @@ export class ModelsController {
     if (!entry) return undefined;
     const now = Date.now();
     if (!isRemoved(entry.deprecation, now)) return entry;
-    const models = this.catalog.byType.get(entry.type);
-    const model = models?.find(entry.id);
-    return models && model && servingModel(model, models, now);
+    const models: NamedModels<CatalogEntry> = this.catalog.ofType(entry.type);
+    const model = models.find(entry.id);
+    return model && servingModel(model, models, now);
   }
 }
 

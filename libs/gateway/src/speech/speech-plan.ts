@@ -36,7 +36,7 @@ const othersOf = unknownFieldsOf(SpeechRequest.shape);
  * INVALID_REQUEST.
  */
 export function planSpeech(request: SpeechRequest, caller: Caller, catalog: Catalog): SpeechPlan {
-  const { model, deprecation } = findModel(request.model, catalog.speech);
+  const { model, deprecation } = findModel(request.model, catalog.ofType('tts'));
   if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(caller, model);
   const { input } = request;

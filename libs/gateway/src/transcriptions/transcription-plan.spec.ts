@@ -26,7 +26,7 @@ const planOf = (more: object = {}) =>
   planTranscription(TranscriptionRequest.parse({ file: FILE, model: 'ear', ...more }), CALLER, catalogOf());
 
 const modelOf = (perAudioSecond: number) => {
-  const [model] = [catalogOf({ pricing: { perAudioSecond } }).transcription.find('ear')];
+  const [model] = [catalogOf({ pricing: { perAudioSecond } }).ofType('asr').find('ear')];
   if (!model) throw new Error('no model');
   return model;
 };

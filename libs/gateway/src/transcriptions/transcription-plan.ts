@@ -39,7 +39,7 @@ export function planTranscription(
   caller: Caller,
   catalog: Catalog,
 ): TranscriptionPlan {
-  const { model, deprecation } = findModel(request.model, catalog.transcription);
+  const { model, deprecation } = findModel(request.model, catalog.ofType('asr'));
   if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(caller, model);
   const { file, language, prompt, temperature } = request;

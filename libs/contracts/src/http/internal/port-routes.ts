@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { PortCalls } from '../../ports/port-calls.js';
-import type { RouteDefinition, TAGS } from '../route/route-definition.js';
+import type { RouteDefinition } from '../route/route-definition.js';
 
 /** A batch of calls, or one call with a thousand holds. */
 const CALLS_BYTES = 4_194_304;
 
-interface PortRoute<Id extends string> {
+interface PortRoute<Id extends string, Tag extends string> {
   readonly path: `/internal/v1/${string}`;
   readonly operationId: Id;
-  readonly tag: keyof typeof TAGS;
+  readonly tag: Tag;
   readonly summary: string;
 }
 
@@ -16,7 +16,7 @@ interface PortRoute<Id extends string> {
  * The route of a port for other processes of the deployment: a batch of calls, and a line for each as it
  * ends.
  */
-function portRoute<Id extends string>(route: PortRoute<Id>) {
+function portRoute<Id extends string, Tag extends string>(route: PortRoute<Id, Tag>) {
   return {
     method: 'POST',
     access: 'internal',
