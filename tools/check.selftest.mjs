@@ -112,7 +112,7 @@ function testLint() {
 
 function testOwnChecks() {
   for (const [, file, text] of [...own, ...ownPermitted]) write(file, text);
-  for (const check of ['boundaries', 'rooms', 'names', 'text', 'lockfile', 'migrations']) {
+  for (const check of ['boundaries', 'rooms', 'names', 'walk', 'text', 'lockfile', 'migrations']) {
     const { status, stdout, stderr } = run(process.execPath, [
       join(import.meta.dirname, `check-${check}.mjs`),
       folder,

@@ -1,8 +1,34 @@
 // Violations of the workspace's own checks, one per rule, and permitted files.
 const lines = (count, line) => `${line}\n`.repeat(count);
 
+/** The page whose list of files has every fault that the check `walk` finds, and files in their places. */
+const walk = [
+  '# Page',
+  '### The files, in order',
+  '[start](../libs/b/src/walk/start.ts), [next](../libs/b/src/walk/next.ts), [next](../libs/b/src/walk/next.ts),',
+  '[called](../libs/b/src/walk/called.ts), [port](../libs/b/src/walk/port.ts), [gap](../libs/b/src/walk/gap.ts),',
+  '[gone](../libs/b/src/walk/gone.ts), [first](../libs/c/src/index.ts)',
+  ...Array.from({ length: 80 }, (_, count) => `[none](../libs/b/src/walk/none${count}.ts)`),
+  '## Layout',
+  '[elsewhere](../libs/b/src/walk/elsewhere.ts)',
+];
+
 /** Violations of the other checks: the check, the file, its text, what its report must contain. */
 export const own = [
+  ['walk', 'libs/b/src/walk/next.ts', 'export const next = 1;\n', 'names libs/b/src/walk/next.ts twice'],
+  [
+    'walk',
+    'libs/b/src/walk/gap.ts',
+    'export {};\n',
+    'no other file that it names imports libs/b/src/walk/gap.ts',
+  ],
+  ['walk', 'docs/architecture.md', `${walk.join('\n')}\n`, 'names 88 files, 85 are allowed'],
+  [
+    'walk',
+    'docs/architecture.md',
+    `${walk.join('\n')}\n`,
+    'names libs/b/src/walk/gone.ts, which does not exist',
+  ],
   [
     'boundaries',
     'libs/b/src/neighbour.ts',
@@ -216,6 +242,9 @@ export const own = [
 
 /** Permitted by the other checks: the check, the file, its text. No report may name the file. */
 export const ownPermitted = [
+  ['walk', 'libs/b/src/walk/start.ts', "import type { next } from './next.js';\n"],
+  ['walk', 'libs/b/src/walk/called.ts', "@Controller('x')\nexport class Called {}\n"],
+  ['walk', 'libs/b/src/walk/port.ts', 'export class Port extends Ledger {}\n'],
   [
     'migrations',
     'prisma/migrations/0111_adds/migration.sql',

@@ -86,7 +86,11 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
 
 /** Plans a request of `POST /images/generations`. Refuses the same. */
 export function planGeneration(request: ImageGenerationRequest, caller: Caller, catalog: Catalog): ImagePlan {
-  const { model, ...found } = usable(findModel(request.model ?? 'default', catalog.ofType('image')), caller, catalog);
+  const { model, ...found } = usable(
+    findModel(request.model ?? 'default', catalog.ofType('image')),
+    caller,
+    catalog,
+  );
   const { constraints } = model;
   const count = request.n ?? 1;
   refuseCount(count, 'n', { model, limits: found.limits });
