@@ -5,8 +5,20 @@ import { type ImageFacts, type ImageToRead, refuseOversized } from './image-job.
 const pageBytes = 65_536;
 const grow = WebAssembly.Memory.prototype.grow;
 
-/** Decodes HEVC in WebAssembly, which sharp does not include. */
+interface Pixels {
+  /** RGBA. */
+  readonly data: Uint8ClampedArray;
+  readonly width: number;
+  readonly height: number;
+}
+
 export async function heicFacts(job: ImageToRead): Promise<ImageFacts> {
+  const { width, height } = await heicPixels(job);
+  return { width, height, format: 'heic' };
+}
+
+/** Decodes HEVC in WebAssembly, which sharp does not include. The pixels are upright. */
+export async function heicPixels(job: ImageToRead): Promise<Pixels> {
   boundMemory(job.memoryLimitBytes);
   // A new decoder for each image: WebAssembly never returns memory.
   const images = new (createLibheif().HeifDecoder)().decode(job.bytes);
@@ -14,10 +26,11 @@ export async function heicFacts(job: ImageToRead): Promise<ImageFacts> {
   if (!image) throw new Unreadable('the image does not decode');
   const [width, height] = [image.get_width(), image.get_height()];
   refuseOversized(width, height, job);
-  const { promise, resolve } = Promise.withResolvers<object | null>();
+  const { promise, resolve } = Promise.withResolvers<Pixels | null>();
   image.display({ data: new Uint8ClampedArray(width * height * 4), width, height }, resolve);
-  if ((await promise) === null) throw new Unreadable('the image does not decode');
-  return { width, height, format: 'heic' };
+  const pixels = await promise;
+  if (pixels === null) throw new Unreadable('the image does not decode');
+  return pixels;
 }
 
 /** Decoders report out of memory when theirs can't grow. */

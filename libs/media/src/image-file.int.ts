@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { heicImage } from '../test/heic-image.js';
 import { imagesConfig } from './images.config.js';
 import { ImageRejected, Images } from './images.js';
 
@@ -15,6 +16,7 @@ const convert = (bytes: Uint8Array, output: object = {}) =>
     { format: 'png', quality: 90, ...output },
     { account: 'me' },
   );
+const copy = (bytes: Uint8Array) => images.copy(bytes, { account: 'me' });
 const TEXT = Buffer.from('0000000d74455874706172616d650073656372657400000000', 'hex');
 
 /** A PNG with a text chunk after its header. */
@@ -87,5 +89,60 @@ describe('a converted image', () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"/>');
     for (const bytes of [png.subarray(0, 60), large, svg, Buffer.from('<html>'), Buffer.alloc(0)])
       await expect(convert(bytes)).rejects.toBeInstanceOf(ImageRejected);
+  });
+});
+
+describe('a copy of a supplied image', () => {
+  it('has a format that every image server reads', async () => {
+    for (const [source, format] of [
+      ['png', 'png'],
+      ['gif', 'png'],
+      ['jpeg', 'jpeg'],
+      ['webp', 'webp'],
+      ['avif', 'webp'],
+    ] as const) {
+      const copied = await copy(await flat('red').toFormat(source).toBuffer());
+      expect(copied).toMatchObject({ format, width: 80, height: 70 });
+      expect(await sharp(copied.bytes).metadata()).toMatchObject({ format, width: 80, height: 70 });
+    }
+    const decoded = await copy(heicImage());
+    expect(decoded).toMatchObject({ format: 'jpeg', width: 80, height: 70 });
+    expect((await sharp(decoded.bytes).metadata()).format).toBe('jpeg');
+  });
+
+  it.each(['png', 'jpeg', 'webp', 'gif', 'avif'] as const)(
+    'has no metadata and nothing after the image: %s',
+    async (format) => {
+      const described = flat('red').withExif({ IFD0: { ImageDescription: 'secret' } });
+      const file = Buffer.concat([
+        await described.toFormat(format).toBuffer(),
+        Buffer.from('<script>secret'),
+      ]);
+      expect(Buffer.from((await copy(file)).bytes).includes('secret')).toBe(false);
+    },
+  );
+
+  it('is upright, as the camera held it', async () => {
+    const lying = await flat('red').withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const copied = await copy(lying);
+    expect(copied).toMatchObject({ width: 70, height: 80 });
+    expect((await sharp(copied.bytes).metadata()).orientation).toBeUndefined();
+  });
+
+  it('may be black or transparent, and keeps its transparency', async () => {
+    const clear = flat({ r: 255, g: 0, b: 0, alpha: 0 });
+    for (const file of [
+      await clear.gif().toBuffer(),
+      await clear.webp().toBuffer(),
+      await clear.png().toBuffer(),
+    ])
+      expect((await sharp((await copy(file)).bytes).stats()).isOpaque).toBe(false);
+    await expect(copy(await flat('black').jpeg().toBuffer())).resolves.toMatchObject({ width: 80 });
+  });
+
+  it('cannot be made of broken or other bytes', async () => {
+    const png = await flat('red').png().toBuffer();
+    for (const bytes of [png.subarray(0, 60), Buffer.from('GIF89a/*<script>*/'), Buffer.alloc(0)])
+      await expect(copy(bytes)).rejects.toBeInstanceOf(ImageRejected);
   });
 });

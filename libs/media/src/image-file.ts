@@ -47,7 +47,7 @@ const IMAGE_CHUNKS: ReadonlySet<string> = new Set(
 );
 
 /** Whether a PNG has no metadata, no further frames and nothing after its image. */
-function hasOnlyImageChunks(bytes: Uint8Array): boolean {
+export function hasOnlyImageChunks(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = SIGNATURE_BYTES;
   while (at + CHUNK_BYTES <= file.length) {

@@ -7,8 +7,8 @@ export interface ImageJob {
   readonly bytesLimit: number;
   readonly pixelLimit: number;
   readonly timeoutMs: number;
-  /** Makes a new file of the image. */
-  readonly output?: ImageOutput;
+  /** Makes a new file of the image, or a copy that has only its pixels. */
+  readonly output?: ImageOutput | 'copy';
   /** For WebAssembly, whose memory V8's limits do not cover. */
   readonly memoryLimitBytes: number;
 }

@@ -30,6 +30,11 @@ export interface ConvertedImage {
   readonly height: number;
 }
 
+/** A copy of a supplied image. */
+export interface ImageCopy extends ConvertedImage {
+  readonly format: ReadImage['format'];
+}
+
 /** Checks and converts images, in threads of this process, so that they need not be sent elsewhere. */
 export class Images {
   constructor(
@@ -57,6 +62,14 @@ export class Images {
     );
     assert(file, 'the thread makes a file');
     return { bytes: file, width, height };
+  }
+
+  /** The same as `read`, and makes a file that has only the pixels, upright: PNG, JPEG or WebP. */
+  async copy(image: string | Uint8Array, caller: JobCaller): Promise<ImageCopy> {
+    const source = typeof image === 'string' ? { url: image } : { bytes: image };
+    const { file, width, height, format } = await this.run({ ...source, output: 'copy' }, caller);
+    assert(file, 'the thread makes a file');
+    return { bytes: file, width, height, format };
   }
 
   private async run(

@@ -5,4 +5,4 @@ export { imageFormat } from './image-format.js';
 export type { ImageOutput, ReadImage } from './image-job.js';
 export { type ImagesConfig, imagesConfig } from './images.config.js';
 export { ImagesModule } from './images.module.js';
-export { type ConvertedImage, ImageRejected, Images } from './images.js';
+export { type ConvertedImage, type ImageCopy, ImageRejected, Images } from './images.js';

@@ -3,6 +3,7 @@ import { Unreadable, answerJobs } from '@svc/threads';
 import { dataUrl, dataUrlBytes, dataUrlHead } from './data-url.js';
 import type { ImageFacts, ImageJob, ReadImage } from './image-job.js';
 import { inspectImage } from './image.js';
+import { imageCopy } from './image-copy.js';
 import { imageFile } from './image-file.js';
 import { type AudioLength, audioLength } from './audio/audio-length.js';
 import type { ThreadJob } from './media-threads.js';
@@ -20,6 +21,7 @@ async function readImage(job: ImageJob): Promise<ReadImage> {
   if (bytes.length > job.bytesLimit)
     throw new Unreadable(`it is over ${Math.floor(job.bytesLimit / 1_000_000)} MB`);
   const facts: ImageFacts = await inspectImage({ ...job, bytes });
+  if (job.output === 'copy') return imageCopy({ ...job, bytes }, facts);
   if (job.output) return { ...facts, file: await imageFile({ ...job, bytes }, facts, job.output) };
   const mediaType = `image/${facts.format}`;
   if (isPlain && url.startsWith(`data:${mediaType};base64,`)) return facts;

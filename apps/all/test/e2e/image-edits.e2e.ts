@@ -103,6 +103,18 @@ describe('POST /images/edits', () => {
     expect((await errorOf(refused)).error.param).toBe('mask');
   });
 
+  it('sends only the picture itself, upright', async () => {
+    const lying = await sharp(picture).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const tail = Buffer.alloc(50_000, '<script>alert(1)</script>');
+    const image = Buffer.concat([lying, tail]).toString('base64');
+    expect((await edit({ image })).status).toBe(200);
+    const { body } = await images.received();
+    expect(body['size']).toBe('640x1280');
+    const [file] = body['image'] as { type: string; bytes: number }[];
+    expect(file?.type).toBe('image/jpeg');
+    expect(file?.bytes).toBeLessThan(tail.length);
+  });
+
   it('refuses faulty pictures by their field, free of charge', async () => {
     const own = await images.ownAccount();
     const good = picture.toString('base64');

@@ -9,13 +9,12 @@ import type { ImageSize } from './image-size.js';
 const PIXELS_AT_MOST = 33_177_600;
 
 const IS_URL = /^(?:data|https?):/i;
-const DATA_URL = /^data:([\w/.+-]+);base64,/;
 
 interface ReadPicture extends ImageSize {
   readonly file: CallFile;
 }
 
-/** Reads the pictures that edits start from. Nothing is left for a backend to fetch. */
+/** Reads the pictures that edits start from. Backends get copies that have only the pixels, upright. */
 @Injectable()
 export class EditPictures {
   constructor(private readonly attachments: Attachments) {}
@@ -44,15 +43,11 @@ export class EditPictures {
     source: PictureSource,
     context: { path: Issue['path']; accountId: string; signal: AbortSignal },
   ): Promise<ReadPicture> {
-    const text = typeof source === 'string' ? urlOf(source) : undefined;
     const picture = typeof source === 'string' ? urlOf(source) : source.bytes;
-    const { width, height, url = text ?? '' } = await this.attachments.picture(picture, context);
+    const { bytes, width, height, format } = await this.attachments.copy(picture, context);
     if (width * height > PIXELS_AT_MOST)
       throw refusal(context.path, `must have at most ${PIXELS_AT_MOST.toLocaleString('en')} pixels`);
-    const [head = '', type = ''] = DATA_URL.exec(url) ?? [];
-    const bytes = Buffer.from(url.slice(head.length), 'base64');
-    const name = `picture.${type.slice(type.indexOf('/') + 1)}`;
-    return { file: { name, type, bytes }, width, height };
+    return { file: { name: `picture.${format}`, type: `image/${format}`, bytes }, width, height };
   }
 }
 

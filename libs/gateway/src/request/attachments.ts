@@ -3,6 +3,7 @@ import { type ContentPart, ExtractionFailed, type Issue, Problem, invalidRequest
 import { FetchRefused } from '@svc/guarded-fetch';
 import {
   type DataUrlHead,
+  type ImageCopy,
   ImageRejected,
   Images,
   type ReadImage,
@@ -29,6 +30,9 @@ export interface AttachmentContext {
   readonly takesImages: boolean;
   readonly signal: AbortSignal;
 }
+
+type PictureContext = Pick<AttachmentContext, 'path' | 'accountId' | 'signal'>;
+type JobCaller = Parameters<Images['read']>[1];
 
 /**
  * Prepares the parts of a message for a model: files become fenced text, and nothing is left for a backend to
@@ -75,16 +79,26 @@ export class Attachments {
    * Decodes a picture: its bytes, a data URL or a public URL. Refuses: INVALID_REQUEST for the path,
    * UNAVAILABLE.
    */
-  async picture(
+  picture(picture: string | Uint8Array, context: PictureContext): Promise<ReadImage> {
+    return this.checked(picture, context, (source, caller) => this.images.read(source, caller));
+  }
+
+  /** The same, and makes a file that has only the pixels of the picture. */
+  copy(picture: string | Uint8Array, context: PictureContext): Promise<ImageCopy> {
+    return this.checked(picture, context, (source, caller) => this.images.copy(source, caller));
+  }
+
+  private async checked<Read extends ImageCopy | ReadImage>(
     picture: string | Uint8Array,
-    context: Pick<AttachmentContext, 'path' | 'accountId' | 'signal'>,
-  ): Promise<ReadImage> {
+    context: PictureContext,
+    readImage: (source: string | Uint8Array, caller: JobCaller) => Promise<Read>,
+  ): Promise<Read> {
     const refuse = (why: string): Problem =>
       refusal(context.path, `Supplied image did not pass validation checks. ${why}`);
     try {
       const isFetched = typeof picture === 'string' && !isDataUrl(picture);
       const source = isFetched ? (await this.fetcher.fetch(picture, context.signal)).bytes : picture;
-      const read = await this.images.read(source, { account: context.accountId, signal: context.signal });
+      const read = await readImage(source, { account: context.accountId, signal: context.signal });
       const { width, height } = read;
       if (width < LEAST_PIXELS || height < LEAST_PIXELS)
         throw refuse(
