@@ -88,11 +88,12 @@ export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './http/audio/transcriptions.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export {
+  ImageEditRequest,
   ImageEditsRequest,
   type ImageGenerationReply,
   ImageGenerationRequest,
-  type ImageOutputFormat,
   type ImageReply,
+  ImageMultiEditRequest,
   ImageRequest,
   type ImageStyleList,
 } from './http/images/images.js';

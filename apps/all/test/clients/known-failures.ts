@@ -85,6 +85,13 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     'A schema does not know what is in a file.',
   ),
   refused('POST /augment/search', /is not available on this deployment/, OF_DEPLOYMENT),
+  ...['/images/edits', '/image/edit', '/image/multi-edit'].map((path) =>
+    refused(
+      `POST ${path}`,
+      /is a parameter of POST/,
+      'JSON has null for members that are refused; a form has no such value, and their type would be no type.',
+    ),
+  ),
   refused(
     'POST /x402/top-up',
     /must be a decimal number of US dollars from 5 to 10000/,

@@ -21,6 +21,17 @@ const drawn = (width: number, height: number): Promise<Buffer> =>
 beforeAll(async () => {
   images = await ImagePlatform.start((backend) => [
     imageModel(backend, 'editor', EDITOR),
+    imageModel(backend, 'tiers', {
+      ...EDITOR,
+      constraints: {
+        maxInputImages: 2,
+        resolutions: ['1K', '2K'],
+        qualities: ['low', 'high'],
+        defaultQuality: 'low',
+        aspectRatios: ['1:1', '16:9', '5:4'],
+      },
+      pricing: { quality: { '1K': { low: 0.01, high: 0.03 }, '2K': { low: 0.02, high: 0.06 } } },
+    }),
     imageModel(backend, 'masked', {
       ...EDITOR,
       constraints: { supportsMask: true, resolutions: ['1K', '2K'] },
@@ -163,5 +174,109 @@ describe('POST /images/edits', () => {
     const response = await edit({ model, image: picture.toString('base64') }, { apiKey: own.apiKey });
     expect(response.status).toBe(status);
     expect(await own.left()).toBe('1.00');
+  });
+});
+
+/** The reply of a request that must succeed with a file, and its facts. */
+async function fileOf(response: Response): Promise<object> {
+  expect(response.status).toBe(200);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return { type: response.headers.get('content-type'), ...(await imageFacts(bytes.toString('base64'))) };
+}
+
+describe('POST /image/edit', () => {
+  const change = (body: object, init?: Parameters<ImagePlatform['post']>[2]): Promise<Response> =>
+    images.post('/image/edit', { model: 'editor', prompt: 'at night', ...body }, init);
+
+  it('returns the file of a changed picture in the shape of the first', async () => {
+    const own = await images.ownAccount();
+    const response = await change({ image: picture.toString('base64') }, { apiKey: own.apiKey });
+    expect(response.headers.get('x-svc-is-content-violation')).toBe('false');
+    expect(response.headers.get('x-svc-model-id')).toBe('editor');
+    expect(await fileOf(response)).toEqual({ type: 'image/png', format: 'png', width: 1280, height: 640 });
+    await eventually('it is charged', async () => (await own.left()) === '0.96');
+  });
+
+  it('reads a form in any order, and converts the result', async () => {
+    const form = new FormData();
+    form.append('image', new File([new Uint8Array(picture)], 'a.png', { type: 'image/png' }));
+    form.append('aspect_ratio', '1:1');
+    form.append('output_format', 'jpg');
+    form.append('modelId', 'editor');
+    form.append('prompt', 'at night');
+    const response = await fetch(`${images.platform.apiUrl}/image/edit`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${images.account.apiKey}` },
+      body: form,
+    });
+    expect(await fileOf(response)).toMatchObject({ type: 'image/jpeg', format: 'jpeg', width: 1024 });
+    expect((await images.received()).body).toMatchObject({ size: '1024x1024', prompt: 'at night' });
+  });
+
+  it('makes the resolutions and ratios of the model, at their prices', async () => {
+    const own = await images.ownAccount();
+    const image = picture.toString('base64');
+    const body = { model: 'tiers', image, resolution: '2K', aspect_ratio: '5:4' };
+    const reply = await fileOf(await change(body, { apiKey: own.apiKey }));
+    expect(reply).toMatchObject({ type: 'image/jpeg', width: 2288, height: 1832 });
+    await eventually('it is charged', async () => (await own.left()) === '0.98');
+  });
+
+  it.each([
+    [{ resolution: '2K' }, 'resolution'],
+    [{ model: 'tiers', resolution: '4K' }, 'resolution'],
+    [{ model: 'tiers', aspect_ratio: '3:2' }, 'aspect_ratio'],
+    [{ aspect_ratio: '7:1' }, 'aspect_ratio'],
+    [{ quality: 'high' }, 'quality'],
+    [{ output_format: 'svg' }, 'output_format'],
+    [{ image: ['a'] }, 'image'],
+    [{ image: undefined }, 'image'],
+    [{ enhance_prompt: true }, 'enhance_prompt'],
+    [{ prompt: 'x'.repeat(7_501) }, 'prompt'],
+  ])('refuses by its name: %j', async (body, param) => {
+    const response = await change({ image: picture.toString('base64'), ...body });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response)).error.param).toBe(param);
+  });
+});
+
+describe('POST /image/multi-edit', () => {
+  const combine = (body: object, init?: Parameters<ImagePlatform['post']>[2]): Promise<Response> =>
+    images.post('/image/multi-edit', { modelId: 'editor', prompt: 'together', ...body }, init);
+
+  it('makes one picture of several, of a form or JSON', async () => {
+    const own = await images.ownAccount();
+    const base64 = picture.toString('base64');
+    const body = { modelId: 'tiers', images: [base64, base64], quality: 'high' };
+    const reply = await fileOf(await combine(body, { apiKey: own.apiKey }));
+    expect(reply).toMatchObject({ type: 'image/png' });
+    await eventually('it is charged', async () => (await own.left()) === '0.97');
+    const form = new FormData();
+    for (const name of ['a.png', 'b.png'])
+      form.append('images', new File([new Uint8Array(picture)], name, { type: 'image/png' }));
+    form.append('modelId', 'tiers');
+    form.append('prompt', 'together');
+    const response = await fetch(`${images.platform.apiUrl}/image/multi-edit`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${own.apiKey}` },
+      body: form,
+    });
+    await fileOf(response);
+    expect((await images.received()).body['image']).toHaveLength(2);
+    await eventually('it is charged', async () => (await own.left()) === '0.96');
+    expect(await images.platform.audit()).toMatchObject({ body: { ok: true } });
+  });
+
+  it.each([
+    [{ model: 'editor' }, 'model'],
+    [{ images: [] }, 'images'],
+    [{ images: 'a' }, 'images'],
+    [{ modelId: 'tiers', images: ['a', 'b', 'c'] }, 'images'],
+    [{ images: ['bm8gcGljdHVyZQ=='] }, 'images.0'],
+    [{ quality: 'high' }, 'quality'],
+  ])('refuses by its name: %j', async (body, param) => {
+    const response = await combine({ images: [picture.toString('base64')], ...body });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response)).error.param).toBe(param);
   });
 });

@@ -21,14 +21,14 @@ export class EditPictures {
 
   /** The edit with its pictures. Refuses: INVALID_REQUEST with the field of a picture, UNAVAILABLE. */
   async ready(plan: EditPlan, context: { accountId: string; signal: AbortSignal }): Promise<PictureOrder> {
-    const { mask, sizeFor } = plan;
-    const isOne = plan.pictures.length === 1;
+    const { mask, sizeFor, field } = plan;
+    const isOne = field === 'image' && plan.pictures.length === 1;
     // One after the other, so that a request with many does not occupy every thread.
     const pictures: ReadPicture[] = [];
     for (const [index, picture] of plan.pictures.entries())
-      pictures.push(await this.read(picture, { ...context, path: isOne ? ['image'] : ['image', index] }));
+      pictures.push(await this.read(picture, { ...context, path: isOne ? [field] : [field, index] }));
     const [first] = pictures;
-    if (!first) throw refusal(['image'], 'image must be at least one picture');
+    if (!first) throw refusal([field], `${field} must be at least one picture`);
     const order = { ...plan.edit, ...sizeFor(first), masked: mask !== undefined };
     const files = pictures.map(({ file }) => file);
     if (mask === undefined) return { order, files };

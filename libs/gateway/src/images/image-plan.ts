@@ -38,7 +38,7 @@ export interface ImagePlan extends ImageSale {
 }
 
 /** The quality of JPEG and WebP files, unless a request chooses another. */
-const FILE_QUALITY = 90;
+export const FILE_QUALITY = 90;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,18 +48,15 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function planImage(request: ImageRequest, caller: Caller, catalog: Catalog): ImagePlan {
   const { model, ...found } = usable(findModel(request.model, catalog.ofType('image')), caller, catalog);
-  const { constraints } = model;
   const count = request.variants ?? 1;
   refuseCount(count, 'variants', { model, limits: found.limits });
   if (request.return_binary === true && count > 1)
     throw refusal('variants', 'variants must be 1 with return_binary, since a file has one picture');
   const prompt = promptOf(request, model);
   const tier = {
-    resolution: resolutionOf(request, model),
-    quality: request.quality ?? constraints.defaultQuality,
+    resolution: resolutionOf(request.resolution, model),
+    quality: qualityOf(request.quality, model),
   };
-  if (request.quality && !constraints.qualities?.includes(request.quality))
-    throw refusal('quality', `${model.id} has ${optionsOf('qualities', constraints.qualities)}.`);
   const order = {
     ...shared(model, { prompt, count, tier }),
     negativePrompt: request.negative_prompt ?? undefined,
@@ -165,12 +162,25 @@ export function refuseLongPrompt(prompt: string, { id, constraints }: ImageSale[
 }
 
 /** A model without resolutions ignores them. */
-function resolutionOf({ resolution }: ImageRequest, { id, constraints }: CatalogImageModel) {
+export function resolutionOf(
+  resolution: ImageTier['resolution'] | null,
+  { id, constraints }: ImageSale['model'],
+): ImageTier['resolution'] {
   const { resolutions, defaultResolution } = constraints;
   if (!resolutions) return undefined;
   if (resolution && !resolutions.includes(resolution))
     throw refusal('resolution', `${id} has ${optionsOf('resolutions', resolutions)}.`);
   return resolution ?? defaultResolution ?? resolutions[0];
+}
+
+export function qualityOf(
+  quality: ImageTier['quality'] | null,
+  { id, constraints }: ImageSale['model'],
+): ImageTier['quality'] {
+  const { qualities, defaultQuality } = constraints;
+  if (quality && !qualities?.includes(quality))
+    throw refusal('quality', `${id} has ${optionsOf('qualities', qualities)}.`);
+  return quality ?? defaultQuality;
 }
 
 /** A model without steps ignores them. */

@@ -1,9 +1,9 @@
-import type { Cost, ImageGenerationReply, ImageOutputFormat } from '@svc/contracts';
+import type { Cost, ImageGenerationReply } from '@svc/contracts';
 import { type ConvertedImage, dataUrl } from '@svc/media';
 
 interface SoldFiles {
   readonly files: readonly ConvertedImage[];
-  readonly format: ImageOutputFormat;
+  readonly format: ImageGenerationReply['output_format'];
   readonly cost: Cost;
 }
 

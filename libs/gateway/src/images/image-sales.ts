@@ -13,6 +13,9 @@ const CONTENT_HEADERS: HeaderValues = {
   'x-content-type-options': 'nosniff',
 };
 
+/** Images, and what they cost. */
+export type Sold = Pictures & { readonly cost: Cost };
+
 /** Sells images. */
 @Injectable()
 export class ImageSales {
@@ -26,7 +29,7 @@ export class ImageSales {
     sale: ImageSale,
     pair: HttpPair,
     order: (accountId: string, signal: AbortSignal) => Promise<PictureOrder>,
-  ): Promise<Pictures & { readonly cost: Cost }> {
+  ): Promise<Sold> {
     const { model, count } = sale;
     const { request, reply } = pair;
     const { record, id: requestId } = request;

@@ -96,7 +96,11 @@ function side(name: 'width' | 'height', constraints: Constraints, pixels: number
 }
 
 /** About as many pixels as the resolution has for a square. */
-function sizeOfRatio(ratio: string, constraints: Constraints, resolution: ImageResolution = '1K'): ImageSize {
+export function sizeOfRatio(
+  ratio: string,
+  constraints: Constraints,
+  resolution: ImageResolution = '1K',
+): ImageSize {
   const root = Math.sqrt(quotientOf(ratio));
   const length = SIDES[resolution];
   return rounded({ width: length * root, height: length / root }, constraints);

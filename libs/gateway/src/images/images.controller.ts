@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import {
+  type ImageEditRequest,
   type ImageEditsRequest,
   type ImageGenerationReply,
   type ImageGenerationRequest,
+  type ImageMultiEditRequest,
   type ImageReply,
   type ImageRequest,
   type ImageStyleList,
@@ -12,11 +14,12 @@ import {
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpPair } from '../paid/paid-operations.js';
 import { EditPictures } from './edit-pictures.js';
-import { planEdits } from './edit-plan.js';
-import { planGeneration, planImage } from './image-plan.js';
+import { type EditPlan, planEdit, planEdits, planMultiEdit } from './edit-plan.js';
+import { type ImageSale, planGeneration, planImage } from './image-plan.js';
 import { base64Of, generationReply } from './image-replies.js';
-import { ImageSales } from './image-sales.js';
+import { ImageSales, type Sold } from './image-sales.js';
 import { STYLE_NAMES } from './styles.js';
 
 @Controller()
@@ -38,12 +41,7 @@ export class ImagesController {
     const { files, cost, inferenceMs } = await this.sales.sell(plan, { request, reply }, () =>
       Promise.resolve({ order: plan.order }),
     );
-    const [first] = files;
-    assert(first, 'at least one picture is sold');
-    if (body.return_binary === true) {
-      reply.header('content-type', `image/${plan.output.format}`);
-      return first.bytes;
-    }
+    if (body.return_binary === true) return fileReply({ files }, plan, reply);
     const totalMs = performance.now() - request.record.startedMs;
     return {
       id: request.id,
@@ -80,14 +78,48 @@ export class ImagesController {
   ): Promise<ImageGenerationReply> {
     assert(request.caller, 'the route requires a key or a wallet');
     const plan = planEdits(body, request.caller, this.catalog);
-    const { files, cost } = await this.sales.sell(plan, { request, reply }, (accountId, signal) =>
-      this.pictures.ready(plan, { accountId, signal }),
-    );
+    const { files, cost } = await this.sellEdit(plan, { request, reply });
     return generationReply({ files, cost, format: plan.output.format }, body.response_format === 'url');
+  }
+
+  @Answers(routes.editImage)
+  async edit(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: ImageEditRequest,
+  ): Promise<Uint8Array> {
+    assert(request.caller, 'the route requires a key or a wallet');
+    const plan = planEdit(body, request.caller, this.catalog);
+    return fileReply(await this.sellEdit(plan, { request, reply }), plan, reply);
+  }
+
+  @Answers(routes.multiEditImage)
+  async multiEdit(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: ImageMultiEditRequest,
+  ): Promise<Uint8Array> {
+    assert(request.caller, 'the route requires a key or a wallet');
+    const plan = planMultiEdit(body, request.caller, this.catalog);
+    return fileReply(await this.sellEdit(plan, { request, reply }), plan, reply);
   }
 
   @Answers(routes.imageStyles)
   styles(): ImageStyleList {
     return { object: 'list', data: [...STYLE_NAMES] };
   }
+
+  private sellEdit(plan: EditPlan, pair: HttpPair): Promise<Sold> {
+    return this.sales.sell(plan, pair, (accountId, signal) =>
+      this.pictures.ready(plan, { accountId, signal }),
+    );
+  }
+}
+
+/** The first picture as a file. */
+function fileReply({ files }: Pick<Sold, 'files'>, { output }: ImageSale, reply: FastifyReply): Uint8Array {
+  const [first] = files;
+  assert(first, 'at least one picture is sold');
+  reply.header('content-type', `image/${output.format}`);
+  return first.bytes;
 }

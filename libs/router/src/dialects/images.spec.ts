@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BackendError } from './backend-error.js';
 import { openai } from './openai.js';
-import { sdapi, withoutTags } from './sdapi.js';
+import { withoutTags } from './prompt-tags.js';
+import { sdapi } from './sdapi.js';
 
 const order = { prompt: 'a lighthouse', count: 2, width: 512, height: 768, others: {} };
 const bodyOf = (pieces: readonly Uint8Array[]): unknown => JSON.parse(Buffer.concat(pieces).toString());
@@ -57,7 +58,7 @@ describe('a response with images', () => {
   });
 });
 
-describe('a prompt for the Stable Diffusion web UI', () => {
+describe('a prompt for an image server', () => {
   it('cannot contain settings or networks, however it is written', () => {
     const piece = fc.constantFrom(
       'sd_cpp',

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { BackendError } from './backend-error.js';
 import type { BackendImage, EditedFiles, FormMember } from './dialect.js';
 import { errorStatus } from './openai-errors.js';
+import { withoutTags } from './prompt-tags.js';
 
 /**
  * Members that this dialect sets itself, or that change how much a request makes: those of vLLM-Omni, SGLang
@@ -29,12 +30,12 @@ export function imageBody(model: string, order: ImageOrder): Uint8Array[] {
   const body = {
     ...Object.fromEntries(kept),
     model,
-    prompt,
+    prompt: withoutTags(prompt),
     n: count,
     size: `${width}x${height}`,
     response_format: 'b64_json',
     output_format: 'png',
-    negative_prompt: negativePrompt,
+    negative_prompt: negativePrompt === undefined ? undefined : withoutTags(negativePrompt),
     quality,
     num_inference_steps: steps,
     guidance_scale: guidance,
@@ -54,7 +55,7 @@ export function imageEditForm(model: string, edit: ImageEdit, { pictures, mask }
       Object.entries(others).filter(([name]) => !OWN_MEMBERS.has(name.replace('[]', ''))),
     ),
     model,
-    prompt,
+    prompt: withoutTags(prompt),
     n: count,
     size: `${width}x${height}`,
     response_format: 'b64_json',

@@ -3,12 +3,7 @@ import { z } from 'zod';
 import type { Dialect } from './dialect.js';
 import { openai } from './openai.js';
 import { faultOf, jsonOf } from './openai-images.js';
-
-/** stable-diffusion.cpp reads settings from this tag in a prompt, steps and sizes among them. */
-const SETTINGS_TAG = /sd_cpp_extra_args/gi;
-
-/** Tags by which the web UI loads other networks. */
-const NETWORK_TAG = /<(?=\s*(?:lora|lyco|hypernet)\s*:)/gi;
+import { withoutTags } from './prompt-tags.js';
 
 const Response = z.object({ images: z.array(z.string()).min(1) });
 
@@ -41,9 +36,4 @@ function settingsOf(order: ImageOrder): object {
     // A negative seed means a random one.
     seed: seed !== undefined && seed < 0 ? seed + 2 ** 32 : seed,
   };
-}
-
-/** A prompt whose tags are plain words. */
-export function withoutTags(prompt: string): string {
-  return prompt.replaceAll(SETTINGS_TAG, 'sd cpp extra args').replaceAll(NETWORK_TAG, '(');
 }

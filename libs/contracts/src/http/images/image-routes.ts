@@ -1,8 +1,11 @@
+import { z } from 'zod';
 import type { RouteDefinition } from '../route/route-definition.js';
 import {
+  ImageEditRequest,
   ImageEditsRequest,
   ImageGenerationReply,
   ImageGenerationRequest,
+  ImageMultiEditRequest,
   ImageReply,
   ImageRequest,
   ImageStyleList,
@@ -40,6 +43,20 @@ const terms = {
 /** Two files of the largest size and a mask, or more smaller ones. */
 const EDIT_LIMIT_BYTES = 83_886_080;
 
+const editTerms = {
+  ...terms,
+  bodyType: ['application/json', 'multipart/form-data'],
+  // Its files and its order fit into a call of a router in another process.
+  bodyLimitBytes: EDIT_LIMIT_BYTES,
+} as const;
+
+/** The response is a file. */
+const fileTerms = {
+  ...editTerms,
+  reply: z.unknown(),
+  replyType: ['image/png', 'image/jpeg', 'image/webp'],
+} as const;
+
 export const imageRoutes = {
   generateImage: {
     ...terms,
@@ -66,17 +83,32 @@ that are not listed here are passed to backends that have room for them.`,
     reply: ImageGenerationReply,
   },
   editImages: {
-    ...terms,
+    ...editTerms,
     path: '/api/v1/images/edits',
     operationId: 'editImages',
     summary: "Changes pictures, with OpenAI's parameters",
     description: `Each picture that is delivered is charged. Fields that are not listed here are passed to backends that have room
 for them. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageEditsRequest,
-    bodyType: ['application/json', 'multipart/form-data'],
-    // Its base64 and its order fit into a call of a router in another process.
-    bodyLimitBytes: EDIT_LIMIT_BYTES,
     reply: ImageGenerationReply,
+  },
+  editImage: {
+    ...fileTerms,
+    path: '/api/v1/image/edit',
+    operationId: 'editImage',
+    summary: 'Changes a picture',
+    description: `The response is the file of the changed picture. Fields that are not listed here are passed to backends that have
+room for them. The picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    body: ImageEditRequest,
+  },
+  multiEditImage: {
+    ...fileTerms,
+    path: '/api/v1/image/multi-edit',
+    operationId: 'multiEditImage',
+    summary: 'Makes one picture of several',
+    description: `The response is the file of the new picture. Fields that are not listed here are passed to backends that have room
+for them. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    body: ImageMultiEditRequest,
   },
   imageStyles: {
     method: 'GET',

@@ -10,7 +10,6 @@ import { Cost } from '../chat/chat-response.js';
 import { FormFile } from '../route/form-file.js';
 
 const IMAGE_FORMATS = ['webp', 'png', 'jpeg'] as const;
-export type ImageOutputFormat = (typeof IMAGE_FORMATS)[number];
 
 /** Source: the public interface. */
 const VARIANTS_AT_MOST = 4;
@@ -155,6 +154,53 @@ export const ImageEditsRequest = ImageGenerationRequest.omit({ style: true }).ex
   safe_mode: absent('safe_mode is a parameter of POST /image/edit; here it is called moderation'),
 });
 
+/** How pictures are changed, with the parameters of this service. */
+const edited = {
+  prompt: ImageRequest.shape.prompt,
+  aspect_ratio: z
+    .string()
+    .max(16)
+    .nullish()
+    .describe(
+      '`auto`, the shape of the first picture, or one of the `aspectRatios` of the model; if it has none, any such as `16:9`, from 1:4 to 4:1. Default: `auto`.',
+    ),
+  output_format: z
+    .enum([...IMAGE_FORMATS, 'jpg'])
+    .nullish()
+    .describe('Default: `jpeg` for the resolutions 2K and 4K, otherwise `png`.'),
+  enhance_prompt: off('enhance_prompt is not supported by this deployment'),
+  safe_mode: ImageRequest.shape.safe_mode,
+};
+
+/** A picture to change, with the parameters of this service. */
+export const ImageEditRequest = z.looseObject({
+  model: ImageEditsRequest.shape.model,
+  modelId: z.string().min(1).max(256).nullish().describe('The earlier name of `model`, which wins.'),
+  ...edited,
+  image: InputPicture.describe('The picture to change: a file, base64, a data URL or a public URL.'),
+  resolution: z
+    .enum(IMAGE_RESOLUTIONS)
+    .nullish()
+    .describe('One of the `resolutions` of the model. The price depends on it.'),
+  quality: absent('quality is a parameter of POST /image/multi-edit'),
+});
+
+/** Pictures to make one of, with the parameters of this service. */
+export const ImageMultiEditRequest = z.looseObject({
+  modelId: ImageEditsRequest.shape.model,
+  ...edited,
+  images: z
+    .array(InputPicture)
+    .min(1)
+    .max(INPUT_PICTURES_AT_MOST)
+    .describe(
+      'The pictures to start from, up to `maxInputImages` of the model: files, base64, data URLs or public URLs.',
+    ),
+  resolution: ImageRequest.shape.resolution,
+  quality: ImageRequest.shape.quality,
+  model: absent('model is a parameter of POST /image/edit; here it is called modelId'),
+});
+
 const Ms = z.number().nonnegative();
 
 export const ImageReply = z.object({
@@ -184,6 +230,8 @@ export const ImageStyleList = z.object({ object: z.literal('list'), data: z.arra
 export type ImageRequest = z.infer<typeof ImageRequest>;
 export type ImageGenerationRequest = z.infer<typeof ImageGenerationRequest>;
 export type ImageEditsRequest = z.infer<typeof ImageEditsRequest>;
+export type ImageEditRequest = z.infer<typeof ImageEditRequest>;
+export type ImageMultiEditRequest = z.infer<typeof ImageMultiEditRequest>;
 export type ImageReply = z.infer<typeof ImageReply>;
 export type ImageGenerationReply = z.infer<typeof ImageGenerationReply>;
 export type ImageStyleList = z.infer<typeof ImageStyleList>;
