@@ -29,7 +29,7 @@ export {
   type CatalogTranscriptionModel,
   CatalogImageModel,
   type CatalogEditModel,
-  type OtherModel,
+  type CatalogUpscaleModel,
   type PriceTree,
   Pricing,
   TIERS,
@@ -44,7 +44,6 @@ export {
   type ImageQuality,
   type ImageResolution,
   type ImageTier,
-  INPUT_PICTURES_AT_MOST,
   imageUsd,
 } from './catalog/image-models.js';
 export { Scraping, Search, SearchProvider } from './catalog/search.js';
@@ -88,6 +87,7 @@ export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './http/audio/transcriptions.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export {
+  type ImageCutoutRequest,
   ImageEditRequest,
   ImageEditsRequest,
   type ImageGenerationReply,
@@ -96,6 +96,7 @@ export {
   ImageMultiEditRequest,
   ImageRequest,
   type ImageStyleList,
+  type ImageUpscaleRequest,
 } from './http/images/images.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
 export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
@@ -149,11 +150,11 @@ export {
   type JobCallKind,
   InferenceRouter,
   MadeImages,
+  PictureChange,
   SpokenText,
   Transcript,
 } from './ports/inference-router.js';
 export {
-  INFERENCE_PATH,
   PROBLEM_TRAILER,
   decodeAnswering,
   decodeInferenceCall,
@@ -331,20 +332,12 @@ export {
   type PaymentsAuditView,
 } from './http/operator/operator-payments.js';
 export { AuditQuery, NewRefund, RefundTransfers } from './http/operator/operator-refund.js';
-export {
-  type ErrorBody,
-  type Issue,
-  type IssueTree,
-  Problem,
-  type ProblemDetails,
-  errorBody,
-} from './problems/problem.js';
+export { type Issue, type IssueTree, Problem, errorBody } from './problems/problem.js';
 export { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems/problems.js';
 export { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from './ports/retrieval.js';
 export {
   ExtractionReply,
   FILE_HEADER,
-  RETRIEVAL_PATHS,
   decodeExtraction,
   decodeFile,
   encodeExtraction,

@@ -93,6 +93,8 @@ export class LocalRouter extends InferenceRouter {
         return Promise.reject(unavailable(`a call of kind ${kind} is streamed`));
       case 'image':
       case 'image-edit':
+      case 'image-upscale':
+      case 'image-cutout':
         return this.images(call, signal);
       case 'job-submit':
       case 'job-status':
@@ -118,6 +120,8 @@ export class LocalRouter extends InferenceRouter {
       case 'translation':
       case 'image':
       case 'image-edit':
+      case 'image-upscale':
+      case 'image-cutout':
       case 'job-submit':
       case 'job-status':
       case 'job-cancel':
@@ -217,7 +221,7 @@ export class LocalRouter extends InferenceRouter {
       isStream: false,
       ...mode,
       take: async (exchange, live) => {
-        const found = live.dialect.readImages(await exchange.text(limitBytes)).slice(0, count);
+        const found = live.dialect.readImages(await exchange.bytes(limitBytes)).slice(0, count);
         const fetched = fetchedImages(found, { agent: this.pool.agent, live, signal, limitBytes });
         return { body: JSON.stringify({ images: await fetched } satisfies MadeImages) };
       },

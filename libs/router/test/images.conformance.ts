@@ -130,6 +130,19 @@ export function imageConformance(name: string, start: StartRouter): void {
       expect(backends[0]?.asked).toHaveLength(0);
     });
 
+    it.each(['image-upscale', 'image-cutout'] as const)(
+      'are not changed without a picture: %s',
+      async (kind) => {
+        await given(saying(data({ b64_json: PNG })));
+        const body = [Buffer.from(JSON.stringify({ count: 1, factor: 2 }))];
+        const call = { kind, requestId: 'r', accountId: 'a', model: 'm', body } as const;
+        await expect(router.complete(call, new AbortController().signal)).rejects.toMatchObject({
+          code: 'INVALID_REQUEST',
+        });
+        expect(backends[0]?.asked).toHaveLength(0);
+      },
+    );
+
     it('are limited in size', async () => {
       await given(saying(data({ b64_json: PNG + 'A'.repeat(2_000_000) })));
       await expect(make()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });

@@ -92,6 +92,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
       'JSON has null for members that are refused; a form has no such value, and their type would be no type.',
     ),
   ),
+  refused('POST /image/background-remove', /image or image_url is required/, TOGETHER),
   refused(
     'POST /x402/top-up',
     /must be a decimal number of US dollars from 5 to 10000/,

@@ -6,7 +6,7 @@ import {
   speechMembers,
   transcriptionMembers,
 } from './audio-models.js';
-import { checkEditModel, checkImageModel, editFields, imageFields } from './image-models.js';
+import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
 import { Scraping, Search } from './search.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
@@ -33,9 +33,10 @@ export const Backend = z
     /**
      * The API that it has. `kokoro` is Kokoro-FastAPI; `whisper-cpp` is the server of whisper.cpp; `sdapi` is
      * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well, at
-     * a URL without a path; `simulator` is the model simulator, without a URL the one of this process.
+     * a URL without a path; `rembg` is the server of rembg, which removes backgrounds, also at a URL without
+     * a path; `simulator` is the model simulator, without a URL the one of this process.
      */
-    kind: z.enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'simulator']).default('openai'),
+    kind: z.enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'rembg', 'simulator']).default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
     /** The most texts in one embeddings call. Default: that of Text Embeddings Inference. */
@@ -245,7 +246,6 @@ export const CatalogModel = z.strictObject({
 export interface PriceTree {
   [name: string]: number | PriceTree;
 }
-const PriceTree: z.ZodType<PriceTree> = z.record(z.string(), z.union([Usd, z.lazy(() => PriceTree)]));
 
 /** A model that turns texts into vectors. */
 export const CatalogEmbeddingModel = z.strictObject({
@@ -285,18 +285,8 @@ export const CatalogImageModel = z.strictObject({ ...offer, ...imageFields }).su
 /** A model that edits pictures. */
 export const CatalogEditModel = z.strictObject({ ...offer, ...editFields }).superRefine(checkEditModel);
 
-/** A model of any other type. It is listed, with the fields of its type published unchanged. */
-export const OtherModel = z.strictObject({
-  ...offer,
-  type: z
-    .enum(MODEL_TYPES)
-    .exclude(['text', 'embedding', 'image', 'inpaint', 'tts', 'asr', 'video', 'music']),
-  contextTokens: PositiveCount.optional(),
-  maxCompletionTokens: PositiveCount.optional(),
-  pricing: PriceTree.optional(),
-  capabilities: z.record(z.string(), z.unknown()).optional(),
-  constraints: z.record(z.string(), z.unknown()).optional(),
-});
+/** A model that enlarges pictures. */
+export const CatalogUpscaleModel = z.strictObject({ ...offer, ...upscaleFields });
 
 /** The default type is text. */
 export const CatalogEntry = z.preprocess(
@@ -310,7 +300,7 @@ export const CatalogEntry = z.preprocess(
     CatalogEditModel,
     CatalogVideoModel,
     CatalogMusicModel,
-    OtherModel,
+    CatalogUpscaleModel,
   ]),
 );
 
@@ -388,7 +378,7 @@ export type CatalogSpeechModel = z.infer<typeof CatalogSpeechModel>;
 export type CatalogTranscriptionModel = z.infer<typeof CatalogTranscriptionModel>;
 export type CatalogImageModel = z.infer<typeof CatalogImageModel>;
 export type CatalogEditModel = z.infer<typeof CatalogEditModel>;
-export type OtherModel = z.infer<typeof OtherModel>;
+export type CatalogUpscaleModel = z.infer<typeof CatalogUpscaleModel>;
 export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;
 export type OtherLimit = (typeof OTHER_LIMITS)[number];

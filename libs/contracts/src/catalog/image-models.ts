@@ -100,6 +100,13 @@ export const editFields = {
 
 export type EditFields = z.infer<z.ZodObject<typeof editFields>>;
 
+/** The fields of a model that enlarges pictures, beside those of every model. */
+export const upscaleFields = {
+  type: z.literal('upscale'),
+  /** USD per picture: enlarged up to twice, and further. */
+  pricing: z.strictObject({ upscale: z.strictObject({ '2x': Usd, '4x': Usd }) }),
+};
+
 /** What the price of an image depends on. */
 export interface ImageTier {
   readonly resolution?: ImageResolution | undefined;

@@ -10,6 +10,8 @@ export const CALL_KINDS = [
   'translation',
   'image',
   'image-edit',
+  'image-upscale',
+  'image-cutout',
   'job-submit',
   'job-status',
   'job-content',
@@ -95,7 +97,16 @@ export const ImageEdit = ImageOrder.pick({
 });
 export type ImageEdit = z.infer<typeof ImageEdit>;
 
-/** The body of an image or image-edit completion. */
+/** The body of a call to enlarge its only file, a picture, or to remove the background of it. */
+export const PictureChange = z.object({
+  /** How many results. */
+  count: z.int().positive(),
+  /** How many times as wide and as high. Required to enlarge. */
+  factor: z.number().min(1).max(4).optional(),
+});
+export type PictureChange = z.infer<typeof PictureChange>;
+
+/** The body of a completion for images, whether made or changed. */
 export const MadeImages = z.object({
   /**
    * Image files in base64, at least one and at most as many as ordered. Their first bytes are those of an
@@ -162,8 +173,8 @@ export interface InferenceCall {
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
    * `EmbeddingTexts`, for speech that of `SpokenText`, for transcriptions and translations that of
-   * `AudioToTranscribe`, for images that of `ImageOrder` or `ImageEdit`, for jobs that of `MediaOrder` or
-   * `BackendJob`, which the router translates.
+   * `AudioToTranscribe`, for images that of `ImageOrder`, `ImageEdit` or `PictureChange`, for jobs
+   * that of `MediaOrder` or `BackendJob`, which the router translates.
    */
   readonly body: readonly Uint8Array[];
   readonly files?: readonly CallFile[];

@@ -10,7 +10,8 @@ const PIXELS_AT_MOST = 33_177_600;
 
 const IS_URL = /^(?:data|https?):/i;
 
-interface ReadPicture extends ImageSize {
+/** A picture of a request, copied. */
+export interface ReadPicture extends ImageSize {
   readonly file: CallFile;
 }
 
@@ -31,15 +32,16 @@ export class EditPictures {
     if (!first) throw refusal([field], `${field} must be at least one picture`);
     const order = { ...plan.edit, ...sizeFor(first), masked: mask !== undefined };
     const files = pictures.map(({ file }) => file);
-    if (mask === undefined) return { order, files };
+    if (mask === undefined) return { kind: 'image-edit', order, files };
     const read = await this.read(mask, { ...context, path: ['mask'] });
     if (read.file.type !== 'image/png') throw refusal(['mask'], 'mask must be a PNG');
     if (read.width !== first.width || read.height !== first.height)
       throw refusal(['mask'], `mask must be as large as the picture: ${first.width}×${first.height} pixels`);
-    return { order, files: [...files, read.file] };
+    return { kind: 'image-edit', order, files: [...files, read.file] };
   }
 
-  private async read(
+  /** The copy of a picture. Refuses the same. */
+  async read(
     source: PictureSource,
     context: { path: Issue['path']; accountId: string; signal: AbortSignal },
   ): Promise<ReadPicture> {

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import {
   type CallFile,
+  type ChargeLine,
+  type CallKind,
   type ImageEdit,
   type ImageOrder,
   InferenceRouter,
   MadeImages,
+  type PictureChange,
   Problem,
 } from '@svc/contracts';
 import { type ConvertedImage, ImageRejected, Images } from '@svc/media';
@@ -12,6 +15,7 @@ import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import type { Performed } from '../paid/paid-operation.js';
 import type { ImageSale } from './image-plan.js';
+import type { ImageSize } from './image-size.js';
 
 /** Images that were checked, at least one. */
 export interface Pictures {
@@ -24,9 +28,14 @@ export interface Pictures {
 
 /** What is ordered from a backend. */
 export interface PictureOrder {
-  readonly order: ImageOrder | ImageEdit;
-  /** Of an edit only. */
+  readonly kind: Extract<CallKind, `image${string}`>;
+  readonly order: ImageOrder | ImageEdit | PictureChange;
+  /** The pictures that it starts from. */
   readonly files?: readonly CallFile[];
+  /** Smaller images are faulty. */
+  readonly atLeast?: ImageSize;
+  /** The price, if it depends on the picture that it starts from; at most that of the sale. */
+  readonly lines?: (images: number) => ChargeLine[];
 }
 
 type OrderedSale = ImageSale & PictureOrder;
@@ -102,7 +111,7 @@ export class ImageMaker {
     const body = [Buffer.from(JSON.stringify(order))];
     const startedMs = performance.now();
     const call = {
-      kind: plan.files ? ('image-edit' as const) : ('image' as const),
+      kind: plan.kind,
       ...caller,
       model: id,
       body,
@@ -120,7 +129,7 @@ export class ImageMaker {
     if (faulty > 0) {
       inference.faultyImages.add(faulty, id, backend);
       const fields = { requestId: caller.requestId, model: id, backend, faulty };
-      this.logger.log.warn(fields, 'a backend made images that are broken or all black');
+      this.logger.log.warn(fields, 'a backend made images that are broken, too small or all black');
     }
     return { files, backend, retries, inferenceMs };
   }
@@ -128,11 +137,13 @@ export class ImageMaker {
   /** The file of an image; `undefined` if it cannot be sold. */
   private async checked(
     image: string,
-    { output }: ImageSale,
+    { output, atLeast }: OrderedSale,
     { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<ConvertedImage | undefined> {
     try {
-      return await this.images.convert(image, output, { account: caller.accountId, signal });
+      const file = await this.images.convert(image, output, { account: caller.accountId, signal });
+      const isSmall = atLeast && (file.width < atLeast.width || file.height < atLeast.height);
+      return isSmall ? undefined : file;
     } catch (error) {
       if (!(error instanceof ImageRejected)) throw error;
       if (error.retryable) throw new Problem('UNAVAILABLE', { cause: error });

@@ -3,6 +3,7 @@ import {
   type Caller,
   type CatalogEditModel,
   type CatalogImageModel,
+  type CatalogUpscaleModel,
   type ChargeLine,
   ImageGenerationRequest,
   type ImageOrder,
@@ -20,9 +21,12 @@ import { type ImageSize, defaultSize, nearestSize, requestedSize } from './image
 import { imageLines } from './image-price.js';
 import { styled } from './styles.js';
 
+/** Models that draw what a prompt says. */
+type DrawingModel = CatalogImageModel | CatalogEditModel;
+
 /** How images are sold. */
 export interface ImageSale {
-  readonly model: CatalogImageModel | CatalogEditModel;
+  readonly model: DrawingModel | CatalogUpscaleModel;
   readonly deprecation: DeprecationNotice | undefined;
   readonly limits: readonly Limit[];
   /** How many images are requested. */
@@ -128,7 +132,7 @@ export function sizeIn(size: string | null | undefined): ImageSize | undefined {
 }
 
 /** The model of a request, if the caller may use it. */
-export function usable<Model extends CatalogImageModel | CatalogEditModel>(
+export function usable<Model extends ImageSale['model']>(
   { model, deprecation }: { readonly model: Model; readonly deprecation: DeprecationNotice | undefined },
   caller: Caller,
   catalog: Catalog,
@@ -156,7 +160,7 @@ function promptOf(request: ImageRequest, model: CatalogImageModel): string {
   return prompt;
 }
 
-export function refuseLongPrompt(prompt: string, { id, constraints }: ImageSale['model']): void {
+export function refuseLongPrompt(prompt: string, { id, constraints }: DrawingModel): void {
   const most = constraints.promptCharacterLimit;
   if (prompt.length > most) throw refusal('prompt', `A prompt of ${id} has at most ${most} characters.`);
 }
@@ -164,7 +168,7 @@ export function refuseLongPrompt(prompt: string, { id, constraints }: ImageSale[
 /** A model without resolutions ignores them. */
 export function resolutionOf(
   resolution: ImageTier['resolution'] | null,
-  { id, constraints }: ImageSale['model'],
+  { id, constraints }: DrawingModel,
 ): ImageTier['resolution'] {
   const { resolutions, defaultResolution } = constraints;
   if (!resolutions) return undefined;
@@ -175,7 +179,7 @@ export function resolutionOf(
 
 export function qualityOf(
   quality: ImageTier['quality'] | null,
-  { id, constraints }: ImageSale['model'],
+  { id, constraints }: DrawingModel,
 ): ImageTier['quality'] {
   const { qualities, defaultQuality } = constraints;
   if (quality && !qualities?.includes(quality))
@@ -195,7 +199,7 @@ function stepsOf({ steps }: ImageRequest, { id, constraints }: CatalogImageModel
 export function refuseCount(
   count: number,
   field: 'n' | 'variants',
-  { model, limits }: Pick<ImageSale, 'model' | 'limits'>,
+  { model, limits }: Pick<ImageSale, 'limits'> & { readonly model: DrawingModel },
 ): void {
   const most = limits.reduce(
     (least, { unit, max }) => (unit === 'requests' ? Math.min(least, max) : least),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import {
+  type ImageCutoutRequest,
   type ImageEditRequest,
   type ImageEditsRequest,
   type ImageGenerationReply,
@@ -10,11 +11,13 @@ import {
   type ImageReply,
   type ImageRequest,
   type ImageStyleList,
+  type ImageUpscaleRequest,
   routes,
 } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpPair } from '../paid/paid-operations.js';
+import { type ChangePlan, planCutout, planUpscale } from './change-plan.js';
 import { EditPictures } from './edit-pictures.js';
 import { type EditPlan, planEdit, planEdits, planMultiEdit } from './edit-plan.js';
 import { type ImageSale, planGeneration, planImage } from './image-plan.js';
@@ -39,7 +42,7 @@ export class ImagesController {
     assert(request.caller, 'the route requires a key or a wallet');
     const plan = planImage(body, request.caller, this.catalog);
     const { files, cost, inferenceMs } = await this.sales.sell(plan, { request, reply }, () =>
-      Promise.resolve({ order: plan.order }),
+      Promise.resolve({ kind: 'image', order: plan.order }),
     );
     if (body.return_binary === true) return fileReply({ files }, plan, reply);
     const totalMs = performance.now() - request.record.startedMs;
@@ -65,7 +68,7 @@ export class ImagesController {
     assert(request.caller, 'the route requires a key or a wallet');
     const plan = planGeneration(body, request.caller, this.catalog);
     const { files, cost } = await this.sales.sell(plan, { request, reply }, () =>
-      Promise.resolve({ order: plan.order }),
+      Promise.resolve({ kind: 'image', order: plan.order }),
     );
     return generationReply({ files, cost, format: plan.output.format }, body.response_format === 'url');
   }
@@ -104,9 +107,37 @@ export class ImagesController {
     return fileReply(await this.sellEdit(plan, { request, reply }), plan, reply);
   }
 
+  @Answers(routes.upscaleImage)
+  async upscale(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: ImageUpscaleRequest,
+  ): Promise<Uint8Array> {
+    assert(request.caller, 'the route requires a key or a wallet');
+    return this.change(planUpscale(body, request.caller, this.catalog), { request, reply });
+  }
+
+  @Answers(routes.removeBackground)
+  async removeBackground(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: ImageCutoutRequest,
+  ): Promise<Uint8Array> {
+    assert(request.caller, 'the route requires a key or a wallet');
+    return this.change(planCutout(body, request.caller, this.catalog), { request, reply });
+  }
+
   @Answers(routes.imageStyles)
   styles(): ImageStyleList {
     return { object: 'list', data: [...STYLE_NAMES] };
+  }
+
+  private async change(plan: ChangePlan, pair: HttpPair): Promise<Uint8Array> {
+    const sold = await this.sales.sell(plan, pair, async (accountId, signal) => {
+      const context = { path: [plan.field], accountId, signal };
+      return plan.orderFor(await this.pictures.read(plan.picture, context));
+    });
+    return fileReply(sold, plan, pair.reply);
   }
 
   private sellEdit(plan: EditPlan, pair: HttpPair): Promise<Sold> {

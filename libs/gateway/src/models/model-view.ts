@@ -13,7 +13,7 @@ import type {
   CatalogTranscriptionModel,
   TranscriptionModelView,
   ImageModelView,
-  OtherModel,
+  CatalogUpscaleModel,
   OtherModelView,
   PriceTree,
   PricingView,
@@ -29,7 +29,7 @@ export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'image') return imageModelView(entry);
   if (entry.type === 'inpaint') return editModelView(entry);
   if (entry.type === 'video') return videoModelView(entry);
-  return entry.type === 'music' ? musicModelView(entry) : otherModelView(entry);
+  return entry.type === 'music' ? musicModelView(entry) : upscaleModelView(entry);
 }
 
 function textModelView(model: CatalogModel): TextModelView {
@@ -208,19 +208,11 @@ function transcriptionModelView(model: CatalogTranscriptionModel): Transcription
   };
 }
 
-function otherModelView(model: OtherModel): OtherModelView {
-  const { contextTokens, maxCompletionTokens, capabilities, constraints, pricing } = model;
+function upscaleModelView(model: CatalogUpscaleModel): OtherModelView {
   return {
     ...identity(model),
     type: model.type,
-    model_spec: {
-      ...commonSpec(model),
-      ...(contextTokens !== undefined && { availableContextTokens: contextTokens }),
-      ...(maxCompletionTokens !== undefined && { maxCompletionTokens }),
-      ...(capabilities && { capabilities }),
-      ...(constraints && { constraints }),
-      ...(pricing && { pricing: priceTreeView(pricing) }),
-    },
+    model_spec: { ...commonSpec(model), pricing: priceTreeView(model.pricing) },
   };
 }
 

@@ -96,6 +96,8 @@ export class HttpRouter extends InferenceRouter {
         };
       case 'image':
       case 'image-edit':
+      case 'image-upscale':
+      case 'image-cutout':
         return { limitMs: settings.ROUTER_IMAGE_TIMEOUT_MS, limitBytes: settings.ROUTER_IMAGE_LIMIT_BYTES };
     }
   }

@@ -1,6 +1,7 @@
 import type { CallKind } from '@svc/contracts';
 import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
+import { isImageCall } from './image-call.js';
 import { isJobCall } from './job-calls.js';
 import type { Place } from './places.js';
 
@@ -79,5 +80,5 @@ export class Attempt {
 
 function operationOf(kind: CallKind) {
   if (isJobCall(kind)) return undefined;
-  return kind === 'image-edit' ? 'image' : kind;
+  return isImageCall(kind) ? 'image' : kind;
 }

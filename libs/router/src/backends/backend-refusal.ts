@@ -1,5 +1,6 @@
 import { type CallKind, ChatRequest, Problem } from '@svc/contracts';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
+import { isImageCall } from './image-call.js';
 import type { RestScope } from './backend-rest.js';
 import { BackendError } from '../dialects/backend-error.js';
 import { type ErrorTold, readError } from '../dialects/openai-errors.js';
@@ -52,7 +53,7 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
   }
   if (refusal.isOverContext && status < 500)
     return callers(new Problem('TOO_MANY_TOKENS', { param: contentField(sent.kind), cause }));
-  if ((sent.kind === 'image' || sent.kind === 'image-edit') && refusal.isPolicy && status < 500)
+  if (sent.kind !== undefined && isImageCall(sent.kind) && refusal.isPolicy && status < 500)
     return callers(new Problem('CONTENT_POLICY_VIOLATION', { cause }));
   if (status === 413) return callers(new Problem('PAYLOAD_TOO_LARGE', { cause }));
   if ((REJECTIONS.has(status) && !refusal.isMisconfigured) || refusal.isInvalid)

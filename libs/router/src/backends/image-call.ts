@@ -1,4 +1,11 @@
-import { ImageEdit, type InferenceCall, ImageOrder, Problem } from '@svc/contracts';
+import {
+  type CallKind,
+  ImageEdit,
+  type InferenceCall,
+  ImageOrder,
+  PictureChange,
+  Problem,
+} from '@svc/contracts';
 import { formWriter } from '../dialects/form-body.js';
 import { readCallBody } from './call-body.js';
 import type { CallMode } from './call-mode.js';
@@ -8,17 +15,25 @@ interface ImageCall extends Pick<CallMode<never>, 'contentType' | 'body'> {
   readonly count: number;
 }
 
-/** How an order or an edit is sent. */
-export function imageCall({ kind, body, files = [] }: InferenceCall): ImageCall {
-  if (kind !== 'image-edit') {
-    const order = readCallBody(ImageOrder, body);
-    return { count: order.count, body: ({ backend, dialect }) => dialect.imageBody(backend.model, order) };
-  }
+/** Whether the response to calls of a kind is images. */
+export const isImageCall = (kind: CallKind): kind is Extract<CallKind, `image${string}`> =>
+  kind.startsWith('image');
+
+/** How an order or a change of pictures is sent. */
+export function imageCall(call: InferenceCall): ImageCall {
+  const { kind, body } = call;
+  if (kind === 'image-edit') return editCall(call);
+  if (kind === 'image-upscale') return upscaleCall(call);
+  if (kind === 'image-cutout') return cutoutCall(call);
+  const order = readCallBody(ImageOrder, body);
+  return { count: order.count, body: ({ backend, dialect }) => dialect.imageBody(backend.model, order) };
+}
+
+function editCall({ body, files = [] }: InferenceCall): ImageCall {
   const edit = readCallBody(ImageEdit, body);
   const mask = edit.masked ? files.at(-1) : undefined;
   const pictures = mask ? files.slice(0, -1) : files;
-  if (pictures.length === 0)
-    throw new Problem('INVALID_REQUEST', { cause: new TypeError('the call has no pictures') });
+  if (pictures.length === 0) throw incomplete('pictures');
   const form = formWriter();
   return {
     count: edit.count,
@@ -27,3 +42,23 @@ export function imageCall({ kind, body, files = [] }: InferenceCall): ImageCall 
       form.body(dialect.imageEditForm(backend.model, edit, mask ? { pictures, mask } : { pictures })),
   };
 }
+
+function upscaleCall({ body, files: [picture] = [] }: InferenceCall): ImageCall {
+  const { count, factor } = readCallBody(PictureChange, body);
+  if (!picture || factor === undefined) throw incomplete(picture ? 'factor' : 'picture');
+  return { count, body: ({ backend, dialect }) => dialect.upscaleBody(backend.model, picture, factor) };
+}
+
+function cutoutCall({ body, files: [picture] = [] }: InferenceCall): ImageCall {
+  const { count } = readCallBody(PictureChange, body);
+  if (!picture) throw incomplete('picture');
+  const form = formWriter();
+  return {
+    count,
+    contentType: form.contentType,
+    body: ({ backend, dialect }) => form.body(dialect.cutoutForm(backend.model, picture)),
+  };
+}
+
+const incomplete = (part: string): Problem =>
+  new Problem('INVALID_REQUEST', { cause: new TypeError(`the call has no ${part}`) });

@@ -86,8 +86,10 @@ export interface Dialect {
   readTranscript(body: string): Transcript;
   imageBody(model: string, order: ImageOrder): Uint8Array[];
   imageEditForm(model: string, edit: ImageEdit, files: EditedFiles): FormMember[];
-  /** The images of a response to either, at least one. */
-  readImages(body: string): BackendImage[];
+  upscaleBody(model: string, picture: CallFile, factor: number): Uint8Array[];
+  cutoutForm(model: string, picture: CallFile): FormMember[];
+  /** The images of a response to any of these, at least one. */
+  readImages(body: Buffer): BackendImage[];
   submitJob(model: string, order: MediaOrder): JobRequest;
   aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, job: BackendJob): JobRequest;
   readSubmitted(response: JobResponse): BackendJob;

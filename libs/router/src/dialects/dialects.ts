@@ -2,6 +2,7 @@ import type { Backend } from '@svc/contracts';
 import type { Dialect } from './dialect.js';
 import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
+import { rembg } from './rembg.js';
 import { sdapi } from './sdapi.js';
 import { whisperCpp } from './whisper-cpp.js';
 
@@ -12,6 +13,8 @@ export function dialectOf({ kind }: Backend): Dialect {
       return openai;
     case 'kokoro':
       return kokoro;
+    case 'rembg':
+      return rembg;
     case 'sdapi':
       return sdapi;
     case 'whisper-cpp':

@@ -40,21 +40,22 @@ describe("an image request in OpenAI's API", () => {
 describe('a response with images', () => {
   it('is read as base64 or as URLs', () => {
     const body = JSON.stringify({ data: [{ b64_json: 'aaaa' }, { b64_json: null, url: '/x.png' }] });
-    expect(openai.readImages(body)).toEqual([{ base64: 'aaaa' }, { url: '/x.png' }]);
-    expect(sdapi.readImages(JSON.stringify({ images: ['aaaa'] }))).toEqual([{ base64: 'aaaa' }]);
+    expect(openai.readImages(Buffer.from(body))).toEqual([{ base64: 'aaaa' }, { url: '/x.png' }]);
+    expect(sdapi.readImages(Buffer.from(JSON.stringify({ images: ['aaaa'] })))).toEqual([{ base64: 'aaaa' }]);
   });
 
   it.each(['', '<html>', '{}', '{"data":[]}', '{"data":[{}]}', '{"images":[]}', '{"data":[{"url":5}]}'])(
     'is a fault without images: %s',
     (body) => {
-      expect(() => openai.readImages(body)).toThrow(/image/);
-      expect(() => sdapi.readImages(body)).toThrow(/image/);
+      expect(() => openai.readImages(Buffer.from(body))).toThrow(/image/);
+      expect(() => sdapi.readImages(Buffer.from(body))).toThrow(/image/);
     },
   );
 
   it('that is an error is reported with its status', () => {
     const body = JSON.stringify({ error: { message: 'no', code: 503 } });
-    for (const dialect of [openai, sdapi]) expect(() => dialect.readImages(body)).toThrow(BackendError);
+    for (const dialect of [openai, sdapi])
+      expect(() => dialect.readImages(Buffer.from(body))).toThrow(BackendError);
   });
 });
 

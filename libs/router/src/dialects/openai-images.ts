@@ -72,7 +72,8 @@ export function imageEditForm(model: string, edit: ImageEdit, { pictures, mask }
   ];
 }
 
-export function readImages(body: string): BackendImage[] {
+export function readImages(bytes: Buffer): BackendImage[] {
+  const body = bytes.toString();
   const parsed = Response.safeParse(jsonOf(body));
   if (!parsed.success) throw faultOf(body, 'the response has no images');
   return parsed.data.data.map(({ b64_json: base64, url }) => {

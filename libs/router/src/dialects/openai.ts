@@ -60,9 +60,16 @@ export const openai: Dialect = {
   readTranscript,
   imageBody,
   imageEditForm,
+  upscaleBody: noPath,
+  cutoutForm: noPath,
   readImages,
   submitJob,
   aboutJob,
   readSubmitted,
   readJobStatus,
 };
+
+/** Calls of this kind have no path, so none is made. */
+function noPath(): never {
+  throw new Error('the dialect has no such call');
+}

@@ -5,18 +5,27 @@ import { openai } from './openai.js';
 import { faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';
 
-const Response = z.object({ images: z.array(z.string()).min(1) });
+const Response = z.union([
+  z.object({ images: z.array(z.string()).min(1) }),
+  z.object({ image: z.string() }).transform(({ image }) => ({ images: [image] })),
+]);
 
 /**
  * The API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well. It
- * serves one model, and has no field for its name. Unknown members are not passed on, since some of them
- * change the settings of the server.
+ * serves one model, and has no field for its name, except to enlarge pictures. Unknown members are not passed
+ * on, since some of them change the settings of the server.
  */
 export const sdapi: Dialect = {
   ...openai,
-  paths: { image: '/sdapi/v1/txt2img' },
+  paths: { image: '/sdapi/v1/txt2img', 'image-upscale': '/sdapi/v1/extra-single-image' },
   imageBody: (_model, order) => [Buffer.from(JSON.stringify(settingsOf(order)))],
-  readImages(body) {
+  upscaleBody: (model, { bytes }, factor) => [
+    Buffer.from(`{"image":"`),
+    Buffer.from(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')),
+    Buffer.from(`","resize_mode":0,"upscaling_resize":${factor},"upscaler_1":${JSON.stringify(model)}}`),
+  ],
+  readImages(bytes) {
+    const body = bytes.toString();
     const parsed = Response.safeParse(jsonOf(body));
     if (!parsed.success) throw faultOf(body, 'the response has no images');
     return parsed.data.images.map((base64) => ({ base64 }));

@@ -11,7 +11,7 @@ import { type Picture, hollowPng, tinyJpeg, tinyPng, tinyWebp } from './tiny-ima
 /**
  * What a backend may do wrong, beside the faults that respond with an error status. Those with `url` name
  * images by URL; `missing` makes one image too few and `single` only one; `huge` claims 60,000 × 60,000
- * pixels.
+ * pixels; `small` enlarges nothing, and halves what is only changed.
  */
 const FAULTS = [
   'url',
@@ -24,6 +24,7 @@ const FAULTS = [
   'first-black',
   'broken',
   'huge',
+  'small',
   'comment',
   'html',
   'html-image',
@@ -34,6 +35,7 @@ type Fault = (typeof FAULTS)[number];
 
 const IMAGES_AT_MOST = 10;
 const SIDE_AT_MOST = 4_096;
+const CHANGED_SIDE_AT_MOST = 16_384;
 const DELAY_MS_AT_MOST = 600_000;
 const DEFAULT_RETRY_S = 1;
 const RECORDS_AT_MOST = 100;
@@ -59,8 +61,8 @@ interface ImagesCall {
 }
 
 /**
- * Serves OpenAI's images and edits and those of the Stable Diffusion web UI: pictures of one colour, which
- * depends on the prompt, the seed and the position. Settings follow the model's name, as in
+ * Serves OpenAI's images and edits, those of the Stable Diffusion web UI, and rembg's cutouts: pictures of
+ * one colour, which depends on the prompt, the seed and the position. Settings follow the model's name, as in
  * `paint;fault=black;delay-ms=50`; the web UI has no model, and only the faults that are set for the next
  * requests. `GET /sim/images` returns the last requests.
  */
@@ -102,12 +104,22 @@ export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrid
       const call = openAiCall(body, faults);
       return send(call, reply, (images) => ({ data: images.map((image) => itemOf(image, call)) }));
     });
+    scope.post('/api/remove', async (request, reply) => {
+      const { faults } = (await begin(request))[1];
+      return reply.type('image/png').send(imageOf(cutoutCall(request, faults), 0));
+    });
     done();
   });
   app.post('/sdapi/v1/txt2img', async (request, reply) => {
     const [{ body }, { faults }] = await begin(request);
     const call = webUiCall(body, faults);
     return send(call, reply, (images) => ({ images: images.map(base64), parameters: body, info: '' }));
+  });
+
+  app.post('/sdapi/v1/extra-single-image', async (request, reply) => {
+    const [{ body }, { faults }] = await begin(request);
+    const call = upscaleCall(body, faults);
+    return send(call, reply, ([image = Buffer.of()]) => ({ image: base64(image), html_info: '' }));
   });
 
   function itemOf(image: Buffer, { faults }: ImagesCall): object {
@@ -179,11 +191,37 @@ function webUiCall(body: Readonly<Record<string, unknown>>, faults: ReadonlySet<
   };
 }
 
+function upscaleCall(body: Readonly<Record<string, unknown>>, faults: ReadonlySet<string>): ImagesCall {
+  const picture = Buffer.from(textOf(body['image'], 'image'), 'base64');
+  return changeCall(picture, faults.has('small') ? 1 : Number(body['upscaling_resize'] ?? 2), faults);
+}
+
+function cutoutCall({ body, headers }: FastifyRequest, faults: ReadonlySet<string>): ImagesCall {
+  const parts = Buffer.isBuffer(body) ? partsOf(body, headers['content-type'] ?? '') : [];
+  const file = parts.find(({ name }) => name === 'file');
+  if (!file) throw invalidRequest("'file' is required.", 'file');
+  return changeCall(file.content, faults.has('small') ? 0.5 : 1, faults);
+}
+
+/** An enlargement or another change of a picture, which must be a PNG. */
+function changeCall(picture: Buffer, factor: number, faults: ReadonlySet<string>): ImagesCall {
+  if (picture.toString('latin1', 12, 16) !== 'IHDR') throw invalidRequest('Expected a PNG.', 'image');
+  return {
+    prompt: '',
+    count: 1,
+    width: whole(Math.floor(picture.readUInt32BE(16) * factor), 'width', CHANGED_SIDE_AT_MOST),
+    height: whole(Math.floor(picture.readUInt32BE(20) * factor), 'height', CHANGED_SIDE_AT_MOST),
+    seed: 0,
+    format: 'png',
+    faults,
+  };
+}
+
 const textOr = (value: unknown, other: string): string => (typeof value === 'string' ? value : other);
 
-function textOf(prompt: unknown): string {
-  if (typeof prompt === 'string') return prompt;
-  throw invalidRequest("'prompt' is required.", 'prompt');
+function textOf(value: unknown, field = 'prompt'): string {
+  if (typeof value === 'string') return value;
+  throw invalidRequest(`'${field}' is required.`, field);
 }
 
 function whole(value: unknown, field: string, most: number): number {

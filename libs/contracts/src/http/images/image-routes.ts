@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteDefinition } from '../route/route-definition.js';
 import {
+  ImageCutoutRequest,
   ImageEditRequest,
   ImageEditsRequest,
   ImageGenerationReply,
@@ -9,6 +10,7 @@ import {
   ImageReply,
   ImageRequest,
   ImageStyleList,
+  ImageUpscaleRequest,
 } from './images.js';
 
 const terms = {
@@ -109,6 +111,25 @@ room for them. The picture to start from has at least 64×64 pixels and at most 
     description: `The response is the file of the new picture. Fields that are not listed here are passed to backends that have room
 for them. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageMultiEditRequest,
+  },
+  upscaleImage: {
+    ...fileTerms,
+    replyType: ['image/png'],
+    path: '/api/v1/image/upscale',
+    operationId: 'upscaleImage',
+    summary: 'Enlarges a picture',
+    description: `The response is a PNG of the enlarged picture. A scale up to 2 has one price, a larger one another; what counts is the
+scale of the result. The picture has at least 64×64 pixels and at most 25 MB.`,
+    body: ImageUpscaleRequest,
+  },
+  removeBackground: {
+    ...fileTerms,
+    replyType: ['image/png'],
+    path: '/api/v1/image/background-remove',
+    operationId: 'removeBackground',
+    summary: 'Removes the background of a picture',
+    description: `The response is a PNG whose background is transparent. The picture has at least 64×64 pixels and at most 25 MB.`,
+    body: ImageCutoutRequest,
   },
   imageStyles: {
     method: 'GET',

@@ -201,6 +201,34 @@ export const ImageMultiEditRequest = z.looseObject({
   model: absent('model is a parameter of POST /image/edit; here it is called modelId'),
 });
 
+const Choice = z.string().min(1).max(256).nullish();
+
+/** A picture to enlarge. */
+export const ImageUpscaleRequest = z.object({
+  image: ImageEditRequest.shape.image,
+  model: Choice.describe('The id, an alias or a trait of an upscale model. Default: the trait `default`.'),
+  scale: z
+    .number()
+    .min(2)
+    .max(4)
+    .nullish()
+    .describe(
+      'How many times as wide and as high; less if the result had more than 16,777,216 pixels. Default: 2.',
+    ),
+  creativity: z.number().nullish().describe(UNUSED),
+});
+
+/** A picture without its background. */
+export const ImageCutoutRequest = z.object({
+  image: InputPicture.nullish().describe(
+    'The picture: a file, base64, a data URL or a public URL. Either this or `image_url` is required.',
+  ),
+  image_url: z.string().min(1).max(PICTURE_CHARS).nullish().describe('A public URL of the picture.'),
+  model: Choice.describe(
+    'The id, an alias or a trait of an image model. Default: the trait `background-removal`.',
+  ),
+});
+
 const Ms = z.number().nonnegative();
 
 export const ImageReply = z.object({
@@ -232,6 +260,8 @@ export type ImageGenerationRequest = z.infer<typeof ImageGenerationRequest>;
 export type ImageEditsRequest = z.infer<typeof ImageEditsRequest>;
 export type ImageEditRequest = z.infer<typeof ImageEditRequest>;
 export type ImageMultiEditRequest = z.infer<typeof ImageMultiEditRequest>;
+export type ImageUpscaleRequest = z.infer<typeof ImageUpscaleRequest>;
+export type ImageCutoutRequest = z.infer<typeof ImageCutoutRequest>;
 export type ImageReply = z.infer<typeof ImageReply>;
 export type ImageGenerationReply = z.infer<typeof ImageGenerationReply>;
 export type ImageStyleList = z.infer<typeof ImageStyleList>;
