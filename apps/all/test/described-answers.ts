@@ -22,6 +22,7 @@ function look(method: string, response: Response): Response {
     return response;
   }
   if (answer !== 'not offered') note(description.headerFaults(answer, response));
+  if (response.status === 204) return response;
   const type = response.headers.get('content-type') ?? '';
   const media = answer === 'not offered' ? NOT_OFFERED_MEDIA : mediaOf(answer, type);
   if (!media) {

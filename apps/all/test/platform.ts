@@ -63,7 +63,8 @@ export function catalogText(
     housePrompts,
     web,
     otherLimits,
-  }: Pick<PlatformOptions, 'models' | 'housePrompts' | 'web' | 'otherLimits'> = {},
+    cryptoRpc,
+  }: Pick<PlatformOptions, 'models' | 'housePrompts' | 'web' | 'otherLimits' | 'cryptoRpc'> = {},
 ): string {
   const backends = [{ url: `${simulator.url}/v1`, model: 'test-model', maxInFlight: 10_000 }];
   const offered = [TEST_MODEL, ...models].map((model) => ({
@@ -71,7 +72,7 @@ export function catalogText(
     ...('type' in model && model.type !== 'text' ? {} : TEST_MODEL),
     ...model,
   }));
-  return stringify({ models: offered, tiers: TIERS, otherLimits, housePrompts, ...web });
+  return stringify({ models: offered, tiers: TIERS, otherLimits, housePrompts, cryptoRpc, ...web });
 }
 
 export interface PlatformOptions {
@@ -84,6 +85,8 @@ export interface PlatformOptions {
   readonly web?: { readonly search?: object; readonly extras?: object };
   /** The limits of models of other types. Default: none. */
   readonly otherLimits?: object;
+  /** The catalogue's blockchain networks. Default: none. */
+  readonly cryptoRpc?: object;
   /** The available characters. Default: none. */
   readonly characters?: readonly object[];
   /** Set for tests of the very first start; others get a database with existing tables. */

@@ -1,8 +1,9 @@
 import {
-  type Backend,
+  Backend,
   type CatalogEntry,
   CatalogFile,
   CatalogModel,
+  type CryptoRpc,
   type CatalogEmbeddingModel,
   type CatalogSpeechModel,
   type CatalogTranscriptionModel,
@@ -82,6 +83,7 @@ export class Catalog {
   private extras: CatalogFile['extras'] = {};
   private webSearch: Search | undefined;
   private webScraping = Scraping.parse({});
+  private rpc: CryptoRpc | undefined;
   private readonly listeners: (() => void)[] = [];
 
   constructor(file: CatalogFile) {
@@ -96,7 +98,11 @@ export class Catalog {
   /** Replaces the catalogue atomically; requests in flight keep the model they found. */
   replace(file: CatalogFile): void {
     this.models = new Map(TYPES.map((type) => [type, new NamedModels(ofType(file, type))]));
-    this.backendsById = new Map(file.models.map(({ id, backends }) => [id, backends]));
+    this.rpc = file.cryptoRpc;
+    this.backendsById = new Map([
+      ...file.models.map(({ id, backends }) => [id, backends] as const),
+      ...nodesByName(file.cryptoRpc),
+    ]);
     this.all = file.models;
     this.tiers = file.tiers;
     this.otherLimits = file.otherLimits ?? {};
@@ -136,7 +142,7 @@ export class Catalog {
   }
 
   backends(): readonly Backend[] {
-    return this.all.flatMap((model) => model.backends);
+    return [...this.backendsById.values()].flat();
   }
 
   /** The service's own system prompts for a model. */
@@ -147,6 +153,11 @@ export class Catalog {
   /** The web search settings; `undefined` without web search. */
   get search(): Search | undefined {
     return this.webSearch;
+  }
+
+  /** The blockchain networks; `undefined` without any. */
+  get cryptoRpc(): CryptoRpc | undefined {
+    return this.rpc;
   }
 
   /** The settings for reading web pages. */
@@ -165,6 +176,11 @@ export class Catalog {
     return limitsOfTier(this.tiers[model.tier], accountTier);
   }
 
+  /** The limits that accounts of a tier have for calls of blockchain nodes. */
+  rpcLimits(accountTier: 'standard' | 'partner'): Limit[] {
+    return limitsOfTier(this.rpc?.limits, accountTier);
+  }
+
   /** The limits that accounts of a tier have for a kind of requests. */
   requestLimits(kind: OtherLimit, accountTier: 'standard' | 'partner'): Limit[] {
     return limitsOfTier(this.otherLimits[kind], accountTier);
@@ -174,6 +190,17 @@ export class Catalog {
   globalLimits(model: CatalogEntry): Limit[] {
     return model.type === 'text' && model.globalLimits ? perMinute('global', model.globalLimits) : [];
   }
+}
+
+/** The name under which calls of a network's nodes are made. No model's id has a `#`. */
+export const rpcModel = (network: string): string => `#crypto-rpc-${network}`;
+
+/** The nodes of each network as backends. */
+function nodesByName(rpc: CryptoRpc | undefined): [string, Backend[]][] {
+  return Object.entries(rpc?.networks ?? {}).map(([network, { nodes }]) => [
+    rpcModel(network),
+    nodes.map((node) => Backend.parse({ kind: 'json-rpc', model: network, ...node })),
+  ]);
 }
 
 type TierOf<Limits> = { readonly standard: Limits; readonly partner?: Limits | undefined };

@@ -6,6 +6,7 @@ export {
   type SpeechModel,
   type TranscriptionModel,
   readCatalog,
+  rpcModel,
 } from './catalog.js';
 export { CatalogModule } from './catalog.module.js';
 export { Characters, readCharacters } from './characters.js';

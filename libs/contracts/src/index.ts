@@ -86,6 +86,8 @@ export {
 export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './http/audio/transcriptions.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
+export type { RpcNetworkList, RpcRequest } from './http/crypto-rpc/crypto-rpc.js';
+export { CryptoRpc, type RpcFamily, type RpcNetwork } from './catalog/rpc-networks.js';
 export {
   type ImageCutoutRequest,
   ImageEditRequest,

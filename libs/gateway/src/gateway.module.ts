@@ -56,6 +56,8 @@ import { Tokenizers } from './tokens/tokenizers.js';
 import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
+import { CryptoRpcController } from './crypto-rpc/crypto-rpc.controller.js';
+import { RpcNodes } from './crypto-rpc/rpc-nodes.js';
 import { EditPictures } from './images/edit-pictures.js';
 import { ImageMaker } from './images/image-maker.js';
 import { ImageSales } from './images/image-sales.js';
@@ -105,6 +107,7 @@ const CONTROLLERS = [
   TopUpController,
   WalletsController,
   AugmentController,
+  CryptoRpcController,
   EmbeddingsController,
   SpeechController,
   TranscriptionsController,
@@ -148,6 +151,7 @@ export class GatewayModule {
         FailureWatch,
         FollowUpCall,
         GatheredLookups,
+        RpcNodes,
         KeyChanges,
         KeyCreationLimit,
         KeyListStore,

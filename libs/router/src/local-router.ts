@@ -34,6 +34,7 @@ import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embe
 import { firstAudio } from './backends/first-audio.js';
 import { fetchedImages } from './backends/backend-images.js';
 import { imageCall } from './backends/image-call.js';
+import { rpcMode } from './backends/rpc-call.js';
 import { isRefusedWhole, readJob, requestOf } from './backends/job-calls.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
@@ -83,6 +84,8 @@ export class LocalRouter extends InferenceRouter {
             return { body };
           },
         });
+      case 'rpc':
+        return this.firstThatAnswers(call, signal, rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES));
       case 'embeddings':
         return this.embeddings(call, signal);
       case 'transcription':
@@ -116,6 +119,7 @@ export class LocalRouter extends InferenceRouter {
       case 'job-content':
         return this.jobContent(call, signal);
       case 'embeddings':
+      case 'rpc':
       case 'transcription':
       case 'translation':
       case 'image':
@@ -376,7 +380,7 @@ export class LocalRouter extends InferenceRouter {
       const whole = { origin, method, path: `${basePath}${path}`, headers: { ...headers, ...own } };
       return body ? { ...whole, body } : whole;
     }
-    const path = `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}`;
+    const path = `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}` || '/';
     return { origin, path, headers, body: mode.body?.(live) ?? [] };
   }
 }

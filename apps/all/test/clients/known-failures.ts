@@ -85,6 +85,13 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     'A schema does not know what is in a file.',
   ),
   refused('POST /augment/search', /is not available on this deployment/, OF_DEPLOYMENT),
+  refused('POST /crypto/rpc/{network}', /has no blockchain nodes/, OF_DEPLOYMENT),
+  {
+    check: 'allow_header_conformance',
+    operation: 'OPTIONS /crypto/rpc/networks',
+    status: 405,
+    why: 'A POST to this path is one to a network of that name, which does not exist.',
+  },
   ...['/images/edits', '/image/edit', '/image/multi-edit'].map((path) =>
     refused(
       `POST ${path}`,

@@ -7,6 +7,7 @@ import {
   transcriptionMembers,
 } from './audio-models.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
+import { CryptoRpc } from './rpc-networks.js';
 import { Scraping, Search } from './search.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
@@ -32,11 +33,14 @@ export const Backend = z
     model: z.string().min(1),
     /**
      * The API that it has. `kokoro` is Kokoro-FastAPI; `whisper-cpp` is the server of whisper.cpp; `sdapi` is
-     * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well, at
-     * a URL without a path; `rembg` is the server of rembg, which removes backgrounds, also at a URL without
-     * a path; `simulator` is the model simulator, without a URL the one of this process.
+     * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well;
+     * `rembg` is the server of rembg, which removes backgrounds. The URLs of both have no path. `json-rpc` is
+     * a blockchain node, for networks only; `simulator` is the model simulator, without a URL the one of this
+     * process.
      */
-    kind: z.enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'rembg', 'simulator']).default('openai'),
+    kind: z
+      .enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'rembg', 'json-rpc', 'simulator'])
+      .default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
     /** The most texts in one embeddings call. Default: that of Text Embeddings Inference. */
@@ -332,6 +336,8 @@ export const CatalogFile = z
     /** Without it there is no web search. */
     search: Search.optional(),
     scraping: Scraping.optional(),
+    /** Without it there is no access to blockchain nodes. */
+    cryptoRpc: CryptoRpc.optional(),
     housePrompts: HousePrompts,
   })
   .superRefine((catalog, context) => {

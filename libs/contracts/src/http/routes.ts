@@ -9,6 +9,7 @@ import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from '
 import { ChatCompletionChunk } from './chat/chat-chunk.js';
 import { ChatRequest } from './chat/chat-request.js';
 import { ChatCompletion } from './chat/chat-response.js';
+import { cryptoRpcRoutes } from './crypto-rpc/crypto-rpc-routes.js';
 import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
 import { limiterRoutes, rateLimitRoutes } from './limits/rate-limit-routes.js';
@@ -215,6 +216,7 @@ export const TAGS = {
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
   'Rate limits': 'The limits per minute, and the requests that exceeded them.',
+  'Crypto RPC': 'Calls of blockchain nodes, priced in credits.',
   Web: 'Web searches, web pages and files, without a conversation.',
   Billing: 'The balances and usage of an account, for the holder of an ADMIN key.',
   Wallets: 'Credit for wallets, which need no account.',
@@ -236,6 +238,7 @@ export const routes = {
   ...imageRoutes,
   ...mediaJobRoutes,
   ...augmentRoutes,
+  ...cryptoRpcRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,
   ...limiterRoutes,

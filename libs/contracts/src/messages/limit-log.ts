@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
 
-/** How the log and the public API name limits: requests or tokens per minute or day. */
-export const LIMIT_TYPES = ['RPM', 'TPM', 'RPD', 'TPD'] as const;
+/** How the log and the public API name limits: requests, tokens or credits per minute or day. */
+export const LIMIT_TYPES = ['RPM', 'TPM', 'CPM', 'RPD', 'TPD', 'CPD'] as const;
 export type LimitType = (typeof LIMIT_TYPES)[number];
 
 /** The limit that a request exceeded: one of a unit, concurrent requests, or the abuse protection. */

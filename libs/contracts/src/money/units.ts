@@ -14,6 +14,7 @@ export const UNITS = {
   millisecond: { shownAs: 'second', size: 1_000 },
   track: { shownAs: 'track', size: 1 },
   image: { shownAs: 'image', size: 1 },
+  credit: { shownAs: 'credit', size: 1 },
 } as const satisfies Record<string, UnitView>;
 
 export type Unit = keyof typeof UNITS;

@@ -92,7 +92,11 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'x-svc-audio-format': row('media', 'mpeg', 'For music: its format.'),
   'x-svc-model-id': row('model', 'llama-3.2-3b', 'The id of the model that served the request.'),
   'x-svc-model-name': row('model', 'Llama 3.2 3B', 'The name of that model.'),
-  'x-svc-model-router': row('model', 'backend-1', 'The name of the backend that responded, if one did.'),
+  'x-svc-model-router': row(
+    ['model', 'rpc'],
+    'backend-1',
+    'The name of the backend that responded, if one did.',
+  ),
   'x-retry-count': row('model', 1, 'The number of retries, if there were any.'),
   'x-svc-model-deprecation-warning': row(
     'model',
@@ -127,6 +131,14 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'x-ratelimit-limit-tokens': row('limits', 1_000_000, 'Tokens per window, prompt and completion.'),
   'x-ratelimit-remaining-tokens': row('limits', 998_976, 'Tokens left in this window.'),
   'x-ratelimit-reset-tokens': row('limits', 42, 'Seconds until the window ends.'),
+  'X-SVC-RPC-Credits': row('rpc', 20, 'The credits of all calls together.'),
+  'X-SVC-RPC-Cost-USD': row('rpc', '0.000014000', 'Their price in US dollars.'),
+  'X-SVC-RPC-Network': row('rpc', 'base-mainnet', 'The network.'),
+  'X-RateLimit-Reset': row(
+    'window',
+    1_795_255_260,
+    'The end of the window, in Unix seconds. Only on a 429, which has no `Retry-After` here.',
+  ),
   'x-ratelimit-type': row(
     'limits',
     'user',
@@ -158,6 +170,7 @@ const OF_SUCCESS: ReadonlySet<When> = new Set([
   'content',
   'idempotency',
   'media',
+  'rpc',
 ]);
 
 /** The names of the headers that a response with this status may have. */

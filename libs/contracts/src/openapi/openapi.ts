@@ -193,6 +193,7 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<st
       content: replyContent(route, schemas),
     },
   };
+  if (route.mayBeEmpty) responses[204] = { description: 'Nothing.', headers: headerRefs(route, 204) };
   for (const [status, codes] of refusalsByStatus(route)) {
     responses[status] = {
       description: `${STATUS_MEANINGS[status]} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,

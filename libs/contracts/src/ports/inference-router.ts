@@ -12,6 +12,7 @@ export const CALL_KINDS = [
   'image-edit',
   'image-upscale',
   'image-cutout',
+  'rpc',
   'job-submit',
   'job-status',
   'job-content',
@@ -174,7 +175,8 @@ export interface InferenceCall {
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
    * `EmbeddingTexts`, for speech that of `SpokenText`, for transcriptions and translations that of
    * `AudioToTranscribe`, for images that of `ImageOrder`, `ImageEdit` or `PictureChange`, for jobs
-   * that of `MediaOrder` or `BackendJob`, which the router translates.
+   * that of `MediaOrder` or `BackendJob`, which the router translates. For calls of blockchain nodes it is
+   * the JSON-RPC request, as it is sent.
    */
   readonly body: readonly Uint8Array[];
   readonly files?: readonly CallFile[];

@@ -1,7 +1,7 @@
 import type { LimitType } from '../messages/limit-log.js';
 
 /** What limits count: requests, or an amount that each request takes. */
-export const LIMIT_UNITS = ['requests', 'tokens'] as const;
+export const LIMIT_UNITS = ['requests', 'tokens', 'credits'] as const;
 export type LimitUnit = (typeof LIMIT_UNITS)[number];
 
 /** The owner of a limit: the account, the key, or the whole service. Each limit is for one resource. */
@@ -29,6 +29,10 @@ const LIMIT_TYPE_OF: Readonly<Record<LimitUnit, ReadonlyMap<number, LimitType>>>
     [MINUTE_MS, 'TPM'],
     [DAY_MS, 'TPD'],
   ]),
+  credits: new Map([
+    [MINUTE_MS, 'CPM'],
+    [DAY_MS, 'CPD'],
+  ]),
 };
 
 /** How the log and the public API name a limit. Throws if they have no name for its window. */
@@ -43,16 +47,21 @@ export function limitTypeOf({ unit, windowMs }: Pick<Limit, 'unit' | 'windowMs'>
 export interface MinuteLimits {
   readonly requestsPerMinute?: number | null | undefined;
   readonly tokensPerMinute?: number | null | undefined;
+  readonly creditsPerMinute?: number | null | undefined;
 }
 
 /** The limits that are set. */
-export function perMinute(scope: LimitScope, { requestsPerMinute, tokensPerMinute }: MinuteLimits): Limit[] {
+export function perMinute(
+  scope: LimitScope,
+  { requestsPerMinute, tokensPerMinute, creditsPerMinute }: MinuteLimits,
+): Limit[] {
   const limits: Limit[] = [];
   const add = (unit: LimitUnit, max: number | null | undefined): void => {
     if (max !== null && max !== undefined) limits.push({ scope, unit, windowMs: MINUTE_MS, max });
   };
   add('requests', requestsPerMinute);
   add('tokens', tokensPerMinute);
+  add('credits', creditsPerMinute);
   return limits;
 }
 

@@ -67,6 +67,7 @@ export const PROBLEMS = {
   AMOUNT_TOO_HIGH: payment('The amount must be at most 10,000 USDC.'),
   PAYMENT_VERIFICATION_FAILED: payment('The payment cannot be settled.'),
   REQUEST_ID_NOT_FOUND: row(400, 'invalid_request_error', 'Request ID is invalid.'),
+  UNSUPPORTED_METHOD: row(400, 'invalid_request_error', 'The method is not supported on this network.'),
   NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer this feature.'),
   AUTHENTICATION_FAILED: row(401, 'authentication_error', 'Authentication failed'),
   X402_SIGN_IN_INVALID_PAYLOAD: signIn(

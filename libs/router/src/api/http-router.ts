@@ -84,6 +84,7 @@ export class HttpRouter extends InferenceRouter {
       case 'job-status':
       case 'job-content':
       case 'job-cancel':
+      case 'rpc':
         return { limitMs, limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES };
       case 'embeddings':
         // The router limits each batch, and a call may have many.

@@ -79,6 +79,6 @@ export class Attempt {
 }
 
 function operationOf(kind: CallKind) {
-  if (isJobCall(kind)) return undefined;
+  if (isJobCall(kind) || kind === 'rpc') return undefined;
   return isImageCall(kind) ? 'image' : kind;
 }

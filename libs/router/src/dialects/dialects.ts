@@ -1,5 +1,6 @@
 import type { Backend } from '@svc/contracts';
 import type { Dialect } from './dialect.js';
+import { jsonRpc } from './json-rpc.js';
 import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
@@ -11,6 +12,8 @@ export function dialectOf({ kind }: Backend): Dialect {
     case 'openai':
     case 'simulator':
       return openai;
+    case 'json-rpc':
+      return jsonRpc;
     case 'kokoro':
       return kokoro;
     case 'rembg':

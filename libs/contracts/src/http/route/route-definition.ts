@@ -28,7 +28,9 @@ export type HeaderGroup =
   | 'pagination'
   | 'cursor'
   | 'idempotency'
-  | 'media';
+  | 'media'
+  | 'rpc'
+  | 'window';
 
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -67,6 +69,8 @@ export interface RouteDefinition {
   /** The most bytes of a body, as sent and as decoded; default: 64 KiB. */
   readonly bodyLimitBytes?: number;
   readonly reply: z.ZodType;
+  /** Whether a request without anything to respond to gets a 204. */
+  readonly mayBeEmpty?: true;
   /** The content type of a reply that is not JSON, or all that it may have. */
   readonly replyType?: string | readonly string[];
   /** Whether the reply is plain text if the body requests that. */

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A call as a node gets it. */
+export interface SentCall {
+  readonly jsonrpc: string;
+  readonly id: number;
+  readonly method: string;
+  readonly params?: unknown;
+}
+
+/** A node that answers as the test says, and records what it gets. */
+export class ScriptedNode {
+  readonly sent: string[] = [];
+  answer: (calls: readonly SentCall[]) => { readonly status?: number; readonly body: string } = echo;
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<ScriptedNode> {
+    const server = createServer();
+    const node = new ScriptedNode(server);
+    server.on('request', (request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        const text = Buffer.concat(parts).toString();
+        node.sent.push(text);
+        const { status = 200, body } = node.answer([JSON.parse(text) as SentCall | SentCall[]].flat());
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return node;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}
+
+export const resultOf = ({ id, method }: SentCall): object => ({ jsonrpc: '2.0', id, result: method });
+const listOf = (items: readonly object[], isList: boolean): string =>
+  JSON.stringify(isList ? items : (items[0] ?? {}));
+export const echo = (calls: readonly SentCall[]): { body: string } => ({
+  body: listOf(calls.map(resultOf), calls.length > 1),
+});

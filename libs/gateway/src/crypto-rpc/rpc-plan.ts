@@ -1,0 +1,102 @@
+import type { Catalog } from '@svc/catalog';
+import {
+  type Caller,
+  type ChargeLine,
+  type Limit,
+  Problem,
+  type RpcNetwork,
+  type RpcRequest,
+  chargeLine,
+  invalidRequest,
+  usdToNano,
+} from '@svc/contracts';
+import { jsonElements, jsonMembers } from '../json/json-members.js';
+import { factorOf } from './methods.js';
+
+const MILLION = 1_000_000n;
+
+/** A call of a request. */
+export interface PlannedCall {
+  /** The JSON text of its id; `undefined` for a notification, which gets no response. */
+  readonly id: string | undefined;
+  readonly method: string;
+  /** The JSON text of its parameters. */
+  readonly params: string | undefined;
+  /** What it costs if it is answered. */
+  readonly credits: number;
+}
+
+/** The plan for a request. */
+export interface RpcPlan {
+  readonly network: string;
+  readonly settings: RpcNetwork;
+  readonly calls: readonly PlannedCall[];
+  /** Whether the response is a list. */
+  readonly isList: boolean;
+  readonly limits: readonly Limit[];
+  /** What a call costs that a node answers with an error. */
+  readonly errorCredits: number;
+  /** The price of one, in nano-dollars. */
+  readonly creditNano: bigint;
+}
+
+/**
+ * Plans a request for blockchain nodes, given as parsed and as its text. Refuses: NOT_AVAILABLE,
+ * INVALID_REQUEST, UNSUPPORTED_METHOD with the names.
+ */
+export function planRpc(
+  network: string,
+  asked: { readonly body: RpcRequest; readonly text: string; readonly caller: Caller },
+  catalog: Catalog,
+): RpcPlan {
+  const { cryptoRpc } = catalog;
+  if (!cryptoRpc) throw new Problem('NOT_AVAILABLE', { message: 'This deployment has no blockchain nodes.' });
+  const settings = Object.hasOwn(cryptoRpc.networks, network) ? cryptoRpc.networks[network] : undefined;
+  if (!settings) {
+    const message = `network must be one of those listed by GET /api/v1/crypto/rpc/networks`;
+    throw invalidRequest([{ code: 'custom', path: ['network'], message }]);
+  }
+  const isList = Array.isArray(asked.body);
+  const texts = isList ? jsonElements(asked.text) : [asked.text];
+  const unsupported = new Set<string>();
+  const calls = [asked.body].flat().map(({ method }, index) => {
+    const factor = factorOf(settings.family, method);
+    if (factor === undefined) unsupported.add(method);
+    const members = jsonMembers(texts[index] ?? '{}');
+    return {
+      id: members.get('id'),
+      method,
+      params: members.get('params'),
+      credits: settings.credits * (factor ?? 0),
+    };
+  });
+  if (unsupported.size > 0) {
+    const names = [...unsupported].join(', ');
+    const message = `${network} does not support ${names}. Nothing was called.`;
+    throw new Problem('UNSUPPORTED_METHOD', { message, param: 'method' });
+  }
+  return {
+    network,
+    settings,
+    calls,
+    isList,
+    limits: catalog.rpcLimits(asked.caller.tier),
+    errorCredits: cryptoRpc.errorCredits,
+    creditNano: usdToNano(cryptoRpc.creditUsd),
+  };
+}
+
+/** The most credits that a request costs. */
+export const creditsAtMost = ({ calls }: RpcPlan): number =>
+  calls.reduce((sum, { credits }) => sum + credits, 0);
+
+/** What credits cost: before the calls, the amount to hold; afterwards, the charge. */
+export function creditLines({ network, creditNano }: RpcPlan, credits: number): ChargeLine[] {
+  if (credits === 0) return [];
+  const price = {
+    sku: `crypto-rpc-${network}`,
+    unit: 'credit' as const,
+    priceNanoPerMillion: creditNano * MILLION,
+  };
+  return [chargeLine(price, credits)];
+}
