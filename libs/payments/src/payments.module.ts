@@ -159,7 +159,7 @@ async function submissionOf(
   const { X402_FACILITATOR_URL: facilitator } = config;
   if (facilitator !== undefined) return new FacilitatorSubmission(new Facilitator(facilitator), store);
   const stuckMs = config.X402_EVM_REPLACE_MS;
-  const { signerOf } = await import('./chains/base-chain.js');
+  const { signerOf } = await import('./chains/signers.js');
   return keyed(
     'X402_EVM_SIGNER_KEY',
     config,

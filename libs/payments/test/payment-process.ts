@@ -33,7 +33,7 @@ export interface Surroundings {
 
 /** The rail of a test chain, as the process with this number sees it. */
 export function playedRail(
-  chain: PlayedChain,
+  chain: Pick<PlayedChain, 'node' | 'signer' | 'facilitator'>,
   plan: Pick<Plan, 'submits' | 'confirmations'>,
   at = 0,
 ): Surroundings['railOf'] {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignedText } from '@svc/contracts';
-import { BaseChain, type PreparedTransaction, signerOf } from '../src/chains/base-chain.js';
+import { BaseChain, type PreparedTransaction } from '../src/chains/base-chain.js';
+import { signerOf } from '../src/chains/signers.js';
 import {
   type Arrival,
   type Blocks,

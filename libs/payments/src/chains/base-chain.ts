@@ -14,7 +14,7 @@ import {
   parseTransaction,
   zeroHash,
 } from 'viem';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Authorization } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
 import {
@@ -30,6 +30,7 @@ import {
 import { MOST_GAS, higher, revertOf } from './gas.js';
 import { timedCall } from './node-calls.js';
 import { wholeFetch } from './post-json.js';
+import { senderOf } from './signers.js';
 import { CANCELED, TRANSFER, USDC, USED, transferData } from './usdc.js';
 import { BLOCKS_AT_ONCE, rangesAround, useAmong } from './uses.js';
 
@@ -221,9 +222,9 @@ export class BaseChain extends Chain {
   }
 
   /**
-   * Signs a transaction that settles a payment, without sending it. It replaces a stuck one with a higher fee
-   * and the same nonce, or the lowest missing nonce before that. No other transaction of the account may be
-   * prepared until it is sent.
+   * Signs a transaction that settles a payment, without sending it. It replaces a stuck one of the same
+   * signer with a higher fee and the same nonce, or the lowest missing nonce before that. No other
+   * transaction of the account may be prepared until it is sent.
    */
   async prepare(
     authorization: Authorization,
@@ -231,7 +232,8 @@ export class BaseChain extends Chain {
     stuck?: Hex,
   ): Promise<PreparedTransaction> {
     const prepared = await this.ask(async () => {
-      const before = stuck && parseTransaction(stuck);
+      const isOurs = stuck !== undefined && (await senderOf(stuck)) === signer.address;
+      const before = isOurs ? parseTransaction(stuck) : undefined;
       const fees = higher(await this.client.estimateFeesPerGas(), before);
       if (fees.maxFeePerGas > BigInt(this.options.maxFeeGwei) * 1_000_000_000n) return undefined;
       const data = transferData(authorization);
@@ -268,9 +270,13 @@ export class BaseChain extends Chain {
     return ample < MOST_GAS ? ample : MOST_GAS;
   }
 
-  /** Whether a transaction of this account can still be mined: no other one has used its nonce. */
-  isOpen(raw: Hex, address: Address): Promise<boolean> {
+  /**
+   * Whether a transaction can still be mined: no other one of its account, which may be that of an earlier
+   * signer key, has used its nonce.
+   */
+  isOpen(raw: Hex): Promise<boolean> {
     return this.ask(async () => {
+      const address = await senderOf(raw);
       const taken = await this.client.getTransactionCount({ address, blockTag: 'latest' });
       return (parseTransaction(raw).nonce ?? 0) >= taken;
     });
@@ -387,11 +393,4 @@ export class BaseChain extends Chain {
       throw new ChainAway('X402_EVM_RPC_URL is not a node of Base');
     this.isChecked = true;
   }
-}
-
-/** Reads a key in hex. An error does not reveal it. */
-export function signerOf(key: string): PrivateKeyAccount {
-  const hex = key.trim().replace(/^0x/, '');
-  if (!/^[0-9a-fA-F]{64}$/.test(hex)) throw new Error('the signer key must be 64 hexadecimal digits');
-  return privateKeyToAccount(`0x${hex}`);
 }

@@ -27,10 +27,7 @@ export class OwnSubmission extends Submission {
     const { id, authorization, broadcastAt } = payment;
     const { signer, stuckMs } = this.own;
     const rawTransaction = payment.rawTransaction as Hex | undefined;
-    const open =
-      rawTransaction && (await this.chain.isOpen(rawTransaction, signer.address))
-        ? rawTransaction
-        : undefined;
+    const open = rawTransaction && (await this.chain.isOpen(rawTransaction)) ? rawTransaction : undefined;
     const isStuck = Date.now() - (broadcastAt?.getTime() ?? 0) > stuckMs;
     if (open) await this.chain.send(open);
     if (open && !isStuck) return;
