@@ -19,6 +19,8 @@ async function connect(times: Partial<LimiterTimes> = {}, { url }: { readonly ur
   const client = connectRedis({ url, name: 'test' });
   const limiter = new RedisLimiter(client, { ...STANDARD_TIMES, ...times, forgetAfterMs: FORGET_AFTER_MS });
   while (client.status !== 'ready') await sleep(5);
+  // A cluster connects to a node with its first command, which may take longer than a call may.
+  if ('nodes' in client) await Promise.all(client.nodes().map((node) => node.ping()));
   return { client, limiter };
 }
 
