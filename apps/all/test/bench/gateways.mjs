@@ -2,13 +2,14 @@
 import { resolve } from 'node:path';
 import { isTheAnswer, question } from './answers.mjs';
 import { startOurs } from './ours.mjs';
-import { peerName, startPeer } from './peer.mjs';
+import { liteLlmName, startLiteLlm } from './peer-litellm.mjs';
+import { portkeyName, startPortkey } from './peer-portkey.mjs';
 
 const PROGRAM = new URL('./bare-proxy-program.mjs', import.meta.url);
 const BARE = 'bare Fastify + undici proxy';
 /** Another checkout of this service. */
 export const BESIDE = 'this service, beside';
-const ANSWER_MS = 10_000;
+const ANSWER_MS = 60_000;
 
 /**
  * Starts the gateways and checks each with one request. One that fails is returned with its problem:
@@ -22,15 +23,24 @@ export async function startGateways(place, { instantUrl, streamUrl, options, say
     },
     { name: BARE, start: () => startBare(place, instantUrl) },
     {
-      name: peerName,
+      name: portkeyName,
       isOptional: true,
-      start: () => startPeer(place, { backendUrl: instantUrl, quick: options.quick }),
+      start: () => startPortkey(place, { backendUrl: instantUrl, quick: options.quick }),
     },
     ...(options.beside
       ? [
           {
             name: BESIDE,
             start: () => startBeside(place, options.beside, { instantUrl, streamUrl }),
+          },
+        ]
+      : []),
+    ...(options.peers === 'all'
+      ? [
+          {
+            name: liteLlmName,
+            isOptional: true,
+            start: () => startLiteLlm(place, { backendUrl: instantUrl, say }),
           },
         ]
       : []),

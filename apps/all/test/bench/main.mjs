@@ -1,4 +1,4 @@
-// Measures this service, a bare proxy and a peer, in one run. See README.md.
+// Measures this service, a bare proxy and its peers, in one run. See README.md.
 import { writeFileSync } from 'node:fs';
 import { startInstantBackend, startStreamBackend } from './backend.mjs';
 import { BESIDE, startGateways, startStreamGateways } from './gateways.mjs';
@@ -9,6 +9,7 @@ import { benchOpenStreams, openStreamsMs } from './open-streams.mjs';
 import { readOptions } from './options.mjs';
 import { Workplace } from './processes.mjs';
 import { headText, loadText, moneyText, ratiosOf, ratioText, startText, streamText } from './report.mjs';
+import { LITELLM_MS } from './peer-litellm.mjs';
 import { runLoadRounds, runStreamRounds } from './rounds.mjs';
 import { benchShapes } from './shapes.mjs';
 import { runStarts } from './starts.mjs';
@@ -85,8 +86,10 @@ async function main() {
   process.on('SIGTERM', () => void end(143, 'stopping'));
   const margin = options.quick ? MARGIN_MS.quick : MARGIN_MS.usual;
   // Another checkout takes turns as well; a cluster starts slowly, and each shape has two loads.
-  const share = options.shape === 'cluster' ? 6 : options.beside ? 4 : 3;
-  const usualMs = (margin * share) / 3 + options.rounds * options.seconds * share * 1_000;
+  const share =
+    options.shape === 'cluster' ? 6 : 3 + (options.beside ? 1 : 0) + (options.peers === 'all' ? 1 : 0);
+  const fetchMs = options.peers === 'all' ? LITELLM_MS : 0;
+  const usualMs = fetchMs + (margin * share) / 3 + options.rounds * options.seconds * share * 1_000;
   const deadlineMs = options.openStreams === undefined ? usualMs : openStreamsMs(options.openStreams);
   setTimeout(() => void end(1, `the run took more than ${deadlineMs / 1000} s`), deadlineMs);
   try {

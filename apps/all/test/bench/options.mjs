@@ -10,6 +10,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --shape NAME     all: beside a bare proxy and another gateway (default); cluster: one process beside the cluster
   --no-pin         leave it to the kernel which core runs what
   --quick          2 rounds of 2 s: at most a minute
+  --peers NAMES    portkey (default), or all: also LiteLLM, which downloads 700 MB once
   --beside DIR     measure another built checkout of this service in the same rounds
   --profile DIR    write a CPU profile of this service to DIR; slows it down
   --json FILE      write the figures to FILE as well
@@ -18,6 +19,7 @@ const USAGE = `Usage: npm run bench -- [options]
 const DEFAULTS = { seconds: 8, rounds: 3, connections: 64, streams: 64 };
 const QUICK = { ...DEFAULTS, seconds: 2, rounds: 2, streams: 32 };
 const SHAPES = ['all', 'cluster'];
+const PEERS = ['portkey', 'all'];
 const MOST = { seconds: 60, rounds: 9, connections: 1024, streams: 1024, 'open-streams': 20_000 };
 
 /** The settings of one run. Exits with a usage message if they are invalid. */
@@ -46,6 +48,7 @@ function parse(args) {
       profile: { type: 'string' },
       beside: { type: 'string' },
       shape: { type: 'string', default: 'all' },
+      peers: { type: 'string', default: 'portkey' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -53,15 +56,16 @@ function parse(args) {
     console.log(USAGE);
     process.exit(0);
   }
-  const { pin, quick, json, profile, beside, shape } = values;
+  const { pin, quick, json, profile, beside, shape, peers } = values;
   if (!SHAPES.includes(shape)) throw new Error(`--shape must be one of ${SHAPES.join(', ')}`);
+  if (!PEERS.includes(peers)) throw new Error(`--peers must be one of ${PEERS.join(', ')}`);
   const counts = Object.entries(quick ? QUICK : DEFAULTS).map(([name, usual]) => [
     name,
     values[name] === undefined ? usual : count(name, values[name]),
   ]);
   const open = values['open-streams'];
   const openStreams = open === undefined ? undefined : count('open-streams', open);
-  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside, shape, openStreams };
+  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside, shape, peers, openStreams };
 }
 
 function count(name, text) {

@@ -83,13 +83,13 @@ export class Workplace {
   }
 
   /** Polls until `isReady`. Fails if the process exits first, or after the deadline. */
-  async untilReady(child, isReady) {
+  async untilReady(child, isReady, deadlineMs) {
     const over = new AbortController();
     const ready = async () => {
       while (!over.signal.aborted && !(await isReady().catch(() => false))) await sleep(50);
     };
     try {
-      await this.#within(child, ready());
+      await this.#within(child, ready(), deadlineMs);
     } finally {
       over.abort();
     }
@@ -134,11 +134,11 @@ export class Workplace {
     return this.#closing;
   }
 
-  async #within(child, promise) {
+  async #within(child, promise, deadlineMs = START_MS) {
     const end = child.ended.then(() => 'ended');
-    const result = await Promise.race([promise, end, late(START_MS).then(() => 'late')]);
+    const result = await Promise.race([promise, end, late(deadlineMs).then(() => 'late')]);
     if (result !== 'ended' && result !== 'late') return result;
-    const why = result === 'late' ? `did not start within ${START_MS / 1000} s` : 'ended at its start';
+    const why = result === 'late' ? `did not start within ${deadlineMs / 1000} s` : 'ended at its start';
     throw new Error(`${child.name} ${why}: ${lastLines(readFileSync(child.logPath, 'utf8'))}`);
   }
 }

@@ -1,4 +1,5 @@
 // The report of a run.
+import { BESIDE } from './gateways.mjs';
 import { median } from './rounds.mjs';
 
 /** The service's targets: requests/s relative to the others, microseconds of CPU per streamed chunk. */
@@ -54,16 +55,20 @@ function loadNotes({ name, problem, median: figures, operator }) {
 }
 
 /** This service relative to the others: requests/s by round, of which the median, and CPU per request. */
-export function ratiosOf([ours, bare, peer, beside]) {
+export function ratiosOf([ours, bare, peer, ...more]) {
+  const beside = more.find(({ name }) => name === BESIDE);
   return {
     peer: ratioOf(ours, peer),
     bare: ratioOf(ours, bare),
     ...(beside && { beside: ratioOf(ours, beside) }),
+    others: more
+      .filter((one) => one !== beside)
+      .map((one) => ({ name: one.name, ratio: ratioOf(ours, one) })),
   };
 }
 
 function ratioOf(ours, other) {
-  if (!ours.median || !other.median) return undefined;
+  if (!ours.median || !other.median?.perSecond) return undefined;
   const byRound = ours.rounds.map((round, index) => round.perSecond / other.rounds[index].perSecond);
   const byCpu = other.median.cpuMicros / ours.median.cpuMicros;
   // Without CPU figures there is no such ratio.
@@ -71,21 +76,25 @@ function ratioOf(ours, other) {
 }
 
 /** How the service compares with its targets. */
-export function ratioText({ peer, bare, beside }) {
+export function ratioText({ peer, bare, beside, others }) {
   const aim = `(aim ${TARGETS.bareAim})`;
   return [
     'This service, requests/s over',
     `  the peer        ${verdict(peer, TARGETS.peer)}`,
     `  the bare proxy  ${verdict(bare, TARGETS.bare)} ${aim}`,
     ...(beside ? [`  the other one   ${verdict(beside, TARGETS.beside)}`] : []),
+    ...others.map(({ name, ratio }) => `  ${name}: ${ratio ? timesText(ratio) : 'not measured'}`),
   ].join('\n');
 }
 
 function verdict(ratio, target) {
   if (ratio === undefined) return `not measured, target >= ${target}`;
   const word = ratio.perSecond >= target ? 'ok' : 'BELOW TARGET';
-  const byCpu = ratio.byCpu === undefined ? '' : `; by CPU per request ${fixed(ratio.byCpu, 2)}`;
-  return `${fixed(ratio.perSecond, 2)}${byCpu}; target >= ${target}: ${word}`;
+  return `${timesText(ratio)}; target >= ${target}: ${word}`;
+}
+
+function timesText({ perSecond, byCpu }) {
+  return `${fixed(perSecond, 2)}${byCpu === undefined ? '' : `; by CPU per request ${fixed(byCpu, 2)}`}`;
 }
 
 /** CPU per streamed chunk of each gateway, and whether each stream was complete. */

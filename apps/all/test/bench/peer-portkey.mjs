@@ -17,19 +17,19 @@ const program = join(cache, 'node_modules', NAME, 'build', 'start-server.js');
 /** Written once the download is complete. */
 const fetched = join(cache, 'fetched');
 
-export const peerName = `${NAME} ${VERSION}`;
+export const portkeyName = `${NAME} ${VERSION}`;
 
 /** Downloads the peer if necessary, and starts it in front of the backend: `{ child, url, headers }`. */
-export async function startPeer(place, { backendUrl, quick }) {
+export async function startPortkey(place, { backendUrl, quick }) {
   if (!existsSync(fetched)) {
-    await fetchPeer(place, quick ? FETCH_MS.quick : FETCH_MS.usual).catch((error) => {
+    await fetchPortkey(place, quick ? FETCH_MS.quick : FETCH_MS.usual).catch((error) => {
       const code = /^npm error code (\S+)$/m.exec(String(error.cause))?.[1];
       throw new Error(`could not be fetched: ${code ?? error.message}`, { cause: error });
     });
   }
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = place.start('peer', process.execPath, {
+  const child = place.start('portkey', process.execPath, {
     args: [program, `--port=${port}`, '--headless'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
@@ -42,7 +42,7 @@ export async function startPeer(place, { backendUrl, quick }) {
   return { child, url: `${url}/v1/chat/completions`, headers };
 }
 
-async function fetchPeer(place, deadlineMs) {
+async function fetchPortkey(place, deadlineMs) {
   mkdirSync(cache, { recursive: true });
   // Its scripts are not run, because the published build needs none.
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--fetch-retries=1'];
