@@ -73,6 +73,7 @@ describe('a converted image', () => {
     ['black', flat('black').png()],
     ['black JPEG', flat('black').jpeg()],
     ['transparent', flat({ r: 255, g: 255, b: 255, alpha: 0 }).png()],
+    ['black and half transparent', flat({ r: 0, g: 0, b: 0, alpha: 0.5 }).webp()],
   ])('cannot be made of an image that is all %s', async (_, image) => {
     await expect(convert(await image.toBuffer())).rejects.toBeInstanceOf(ImageRejected);
   });
@@ -80,6 +81,18 @@ describe('a converted image', () => {
   it('may be dark', async () => {
     await expect(convert(await flat('#101010').png().toBuffer())).resolves.toMatchObject({ width: 80 });
   });
+
+  it.each(['png', 'webp'] as const)(
+    'may be a black subject on a transparent background: %s',
+    async (format) => {
+      const subject = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'black' } })
+        .png()
+        .toBuffer();
+      const cutout = flat({ r: 0, g: 0, b: 0, alpha: 0 }).composite([{ input: subject }]);
+      const { bytes } = await convert(await cutout.toFormat(format).toBuffer(), { format });
+      expect((await sharp(bytes).stats()).isOpaque).toBe(false);
+    },
+  );
 
   it('cannot be made of broken, oversized or other bytes', async () => {
     const png = await flat('red').png().toBuffer();

@@ -5,8 +5,12 @@ import type { ImageFacts, ImageOutput, ImageToRead } from './image-job.js';
 /** The image is reduced to this size to see whether it shows anything. */
 const SAMPLE_SIDE = 64;
 
-/** JPEG does not keep black exactly. */
+/** JPEG does not keep black exactly, nor lossy WebP one transparency. */
 const BLACK_AT_MOST = 2;
+
+/** Red, green, blue and alpha. */
+const CHANNELS = 4;
+const OPAQUE = 255;
 
 /**
  * A new file of a decoded image, without its metadata. Bytes are kept if they are such a file already. Throws
@@ -28,14 +32,19 @@ export async function imageFile(
   return encoded(decode(), output);
 }
 
+/** A dark subject on a transparent background shows its outline. */
 async function refuseBlack(image: Sharp): Promise<void> {
-  const sample = await image
-    .flatten()
-    .resize(SAMPLE_SIDE, SAMPLE_SIDE, { fit: 'fill' })
-    .greyscale()
-    .raw()
-    .toBuffer();
-  if (sample.every((level) => level <= BLACK_AT_MOST)) throw new Unreadable('the image is all black');
+  const sample = await image.ensureAlpha().resize(SAMPLE_SIDE, SAMPLE_SIDE, { fit: 'fill' }).raw().toBuffer();
+  let brightest = 0;
+  let [leastOpaque, mostOpaque] = [OPAQUE, 0];
+  for (let at = 0; at < sample.length; at += CHANNELS) {
+    const [red = 0, green = 0, blue = 0, alpha = 0] = sample.subarray(at, at + CHANNELS);
+    brightest = Math.max(brightest, (Math.max(red, green, blue) * alpha) / OPAQUE);
+    leastOpaque = Math.min(leastOpaque, alpha);
+    mostOpaque = Math.max(mostOpaque, alpha);
+  }
+  if (brightest <= BLACK_AT_MOST && mostOpaque - leastOpaque <= BLACK_AT_MOST)
+    throw new Unreadable('the image is all black');
 }
 
 const SIGNATURE_BYTES = 8;
