@@ -1,3 +1,5 @@
+import { TestServer } from '@svc/testing';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../answers.js';
 import { ImagePlatform, type ImageReplyBody, imageFacts, imageModel } from '../image-platform.js';
@@ -16,7 +18,18 @@ const TIERED = {
 
 let images: ImagePlatform;
 
+/** A backend that makes one picture and responds to no further request. */
+let exhausted: TestServer;
+let calls = 0;
+
 beforeAll(async () => {
+  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer();
+  exhausted = await TestServer.start((_request, response) => {
+    calls += 1;
+    if (calls === 1) response.end(JSON.stringify({ data: [{ b64_json: picture.toString('base64') }] }));
+  });
   images = await ImagePlatform.start((backend) => [
     imageModel(backend, 'painter'),
     imageModel(backend, 'tiered', TIERED),
@@ -28,9 +41,13 @@ beforeAll(async () => {
     imageModel(backend, 'refuses', { settings: [';fault=400'] }),
     imageModel(backend, 'slow', { settings: [';delay-ms=600000'] }),
     imageModel(backend, 'comment', { settings: [';fault=comment'] }),
+    imageModel(backend, 'exhausted', { backends: [{ url: `${exhausted.url}/v1`, model: 'any' }] }),
   ]);
 });
-afterAll(() => images.stop());
+afterAll(async () => {
+  await images.stop();
+  await exhausted.close();
+});
 
 describe('POST /image/generate', () => {
   it('makes a picture and charges it', async () => {
@@ -292,6 +309,19 @@ describe('a request for pictures', () => {
     await eventually('the backend is left', async () => (await images.received()).isAborted);
     expect((await images.generate({}, { apiKey: own.apiKey })).status).toBe(200);
     await eventually('only the second is charged', async () => (await own.left()) === '0.99');
+  });
+
+  it('costs what had been made when its client disconnected', async () => {
+    const own = await images.ownAccount();
+    const abort = new AbortController();
+    const request = images.generate(
+      { model: 'exhausted', variants: 2 },
+      { apiKey: own.apiKey, signal: abort.signal },
+    );
+    await eventually('the missing picture is being made', () => calls === 2);
+    abort.abort();
+    await expect(request).rejects.toThrow(/abort/i);
+    await eventually('one picture is charged', async () => (await own.left()) === '0.99');
   });
 
   it('that violates a policy of the backend is free, and not sent to another one', async () => {

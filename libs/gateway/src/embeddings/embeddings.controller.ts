@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { type EmbeddingRequest, formatUsd, routes, usdNumber } from '@svc/contracts';
+import { type EmbeddingRequest, routes, usdNumber } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding, encode } from '../http/content-encoding.js';
@@ -44,9 +44,7 @@ export class EmbeddingsController {
       { request, reply },
     );
     const { vectors, promptTokens, backend, retries } = result;
-    Object.assign(record, { backend, promptTokens });
-    record.costUsd = formatUsd(cost.usdNano);
-    record.costDiem = formatUsd(cost.diemNano);
+    record.promptTokens = promptTokens;
     reply.header('x-svc-model-router', backend);
     if (retries > 0) reply.header('x-retry-count', retries);
     const json = await embeddingJson(vectors, format, {

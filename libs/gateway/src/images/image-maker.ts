@@ -56,14 +56,17 @@ export class ImageMaker {
 
   /**
    * Images that are missing or faulty are ordered once more. If some are still missing then, the others are
-   * delivered. Refuses the same as the router, and UNAVAILABLE while too many images are being checked.
+   * delivered. The signal ends calls, but not the check of images that have arrived, which are charged.
+   * Refuses the same as the router, and UNAVAILABLE while too many images are being checked.
    */
   async make(plan: OrderedSale, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
     const { order } = plan;
     const first = await this.delivered(plan, order, { caller, signal });
     const missing = order.count - first.files.length;
-    const second =
-      missing > 0 ? await this.remainder(plan, { ...first, missing }, { caller, signal }) : undefined;
+    const isShort = missing > 0 && !signal.aborted;
+    const second = isShort
+      ? await this.remainder(plan, { ...first, missing }, { caller, signal })
+      : undefined;
     const files = [...first.files, ...(second?.files ?? [])];
     if (files.length === 0)
       throw new Problem('INFERENCE_FAILED', { cause: new Error('the backend makes no usable images') });
@@ -96,7 +99,7 @@ export class ImageMaker {
     try {
       return await this.delivered(plan, order, context);
     } catch (error) {
-      if (files.length === 0 || context.signal.aborted) throw error;
+      if (files.length === 0) throw error;
       this.logger.log.warn({ err: error, requestId: context.caller.requestId }, 'some images are missing');
       return undefined;
     }
@@ -122,7 +125,7 @@ export class ImageMaker {
     const { backend, retries } = response;
     const { images } = MadeImages.parse(JSON.parse(response.body));
     const checked = await traced('check images', () =>
-      Promise.all(images.map((image) => this.checked(image, plan, { caller, signal }))),
+      Promise.all(images.map((image) => this.checked(image, plan, caller))),
     );
     const files = checked.filter((file) => file !== undefined);
     const faulty = images.length - files.length;
@@ -138,10 +141,10 @@ export class ImageMaker {
   private async checked(
     image: string,
     { output, atLeast }: OrderedSale,
-    { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
+    { accountId }: ImageCaller,
   ): Promise<ConvertedImage | undefined> {
     try {
-      const file = await this.images.convert(image, output, { account: caller.accountId, signal });
+      const file = await this.images.convert(image, output, { account: accountId });
       const isSmall = atLeast && (file.width < atLeast.width || file.height < atLeast.height);
       return isSmall ? undefined : file;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Cost, formatUsd, usdNumber } from '@svc/contracts';
+import { type Cost, usdNumber } from '@svc/contracts';
 import { type HeaderValues, modelHeaders } from '../http/header-values.js';
 import { type HttpPair, PaidOperations } from '../paid/paid-operations.js';
 import { ImageMaker, type PictureOrder, type Pictures } from './image-maker.js';
@@ -50,9 +50,6 @@ export class ImageSales {
       pair,
     );
     const { backend, retries } = result;
-    Object.assign(record, { backend });
-    record.costUsd = formatUsd(cost.usdNano);
-    record.costDiem = formatUsd(cost.diemNano);
     reply.headers({ ...CONTENT_HEADERS, 'x-svc-model-router': backend });
     if (retries > 0) reply.header('x-retry-count', retries);
     return { ...result, cost: { usd: usdNumber(cost.usdNano), diem: usdNumber(cost.diemNano) } };

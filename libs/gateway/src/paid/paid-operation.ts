@@ -26,7 +26,7 @@ export interface Delivery {
 
 /** An operation that delivers its whole result at once. */
 export interface WholeOperation<Result> extends PaidOperation {
-  /** If this throws, nothing is charged. */
+  /** What it returns is charged, even if the signal has been aborted. If this throws, nothing is charged. */
   readonly perform: (caller: Caller, signal: AbortSignal) => Promise<Performed<Result>>;
 }
 

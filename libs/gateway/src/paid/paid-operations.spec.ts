@@ -1,19 +1,22 @@
+import { EventEmitter } from 'node:events';
 import {
   type Admission,
   type Caller,
+  type Charge,
   type Hold,
   type Ledger,
   type Limiter,
   Problem,
+  chargeLine,
   perMinute,
 } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
-import { expect, it } from 'vitest';
-import type { BackgroundWork } from '../http/background-work.js';
+import { describe, expect, it } from 'vitest';
+import { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
 import type { PaymentDemands } from '../wallets/payment-demands.js';
 import type { PaidOperation } from './paid-operation.js';
-import { PaidOperations } from './paid-operations.js';
+import { type HttpPair, PaidOperations } from './paid-operations.js';
 
 const operation: PaidOperation = {
   name: 'm',
@@ -67,4 +70,59 @@ it.each([
   const { asked, begun } = beginning(given);
   expect(await begun).toHaveProperty('refusal', problem);
   expect(asked).toEqual(asks);
+});
+
+/** Runs an operation whose client disconnects before it ends, and returns what was charged. */
+async function chargedAfter(end: (signal: AbortSignal) => void) {
+  const charges: Charge[] = [];
+  let isReleased = false;
+  const admission: Admission = { admitted: true, tightest: {}, endsAtMs: [], scope: 'user' };
+  const amount = { usdNano: 1n, diemNano: 0n };
+  const limiter = { admit: () => Promise.resolve(admission), settle: () => Promise.resolve() };
+  const ledger = {
+    hold: () => Promise.resolve({ amount, before: amount } as Hold),
+    settle: (_hold: Hold, charge: Charge) => Promise.resolve(void charges.push(charge)),
+    release: () => {
+      isReleased = true;
+      return Promise.resolve();
+    },
+  };
+  const log = createLogger('silent');
+  const paid = new PaidOperations(
+    { request: () => ({}) } as unknown as LimitGate,
+    limiter as unknown as Limiter,
+    ledger as unknown as Ledger,
+    new BackgroundWork({ log }),
+    { refusalFor: (_caller: Caller, error: unknown) => Promise.resolve(error) } as unknown as PaymentDemands,
+    { log },
+  );
+  const socket = new EventEmitter();
+  const record: { costUsd?: string; underWay?: Promise<void> } = {};
+  const request = { id: 'r', caller: {}, record, raw: { socket } };
+  const pair = { request, reply: { headers: () => undefined } } as unknown as HttpPair;
+  const line = chargeLine({ sku: 's', unit: 'request', priceNanoPerMillion: 1_000_000n }, 1);
+  const perform = (_caller: Caller, signal: AbortSignal) => {
+    socket.emit('close');
+    end(signal);
+    return Promise.resolve({ result: undefined, backend: 'b', lines: [line] });
+  };
+  await paid.run({ ...operation, perform }, pair).catch(() => undefined);
+  await record.underWay;
+  return { charges: charges.length, isReleased, costUsd: record.costUsd };
+}
+
+describe('an operation whose client disconnects', () => {
+  it('is charged if it has a result, and the log line shows its cost', async () => {
+    const isAborted = (signal: AbortSignal): void => expect(signal.aborted).toBe(true);
+    expect(await chargedAfter(isAborted)).toEqual({
+      charges: 1,
+      isReleased: false,
+      costUsd: '0.000000001',
+    });
+  });
+
+  it('costs nothing if it is aborted', async () => {
+    const left = await chargedAfter((signal) => signal.throwIfAborted());
+    expect(left).toEqual({ charges: 0, isReleased: true, costUsd: undefined });
+  });
 });

@@ -9,6 +9,7 @@ import {
   Limiter,
   Problem,
   WALLET_FLOOR_NANO,
+  formatUsd,
   totalNano,
 } from '@svc/contracts';
 import { RootLogger, whileAsked } from '@svc/runtime';
@@ -100,14 +101,19 @@ export class PaidOperations {
 
   /**
    * Performs an operation that delivers its whole result at once, and sets the headers about limits and
-   * balances, even on a refusal. An operation that ends after its client has disconnected costs nothing.
-   * Refuses: as `begin`, PAYMENT_REQUIRED for wallets, and the refusals of the operation.
+   * balances, even on a refusal. A client that disconnects aborts the operation; if it has a result by then,
+   * that is charged. Refuses: as `begin`, PAYMENT_REQUIRED for wallets, and the refusals of the operation.
    */
   async run<Result>(operation: WholeOperation<Result>, pair: HttpPair): Promise<PaidResult<Result>> {
-    const { caller } = pair.request;
+    const { caller, record } = pair.request;
     assert(caller, 'the route requires a key or a wallet');
+    const work = this.background.track(
+      whileAsked(pair.request, (signal) => this.performed(operation, pair, { caller, signal })),
+    );
+    const ended = (): void => undefined;
+    record.underWay = work.then(ended, ended);
     try {
-      return await whileAsked(pair.request, (signal) => this.performed(operation, pair, { caller, signal }));
+      return await work;
     } catch (error) {
       throw await this.demands.refusalFor(caller, error, pair);
     }
@@ -126,10 +132,14 @@ export class PaidOperations {
     try {
       signal.throwIfAborted();
       const { result, ...delivery } = await operation.perform(caller, signal);
-      signal.throwIfAborted();
       const durationMs = performance.now() - startedMs;
       const { cost, headers } = await reservation.settle({ ...delivery, durationMs });
       reply.headers(headers);
+      Object.assign(request.record, {
+        backend: delivery.backend,
+        costUsd: formatUsd(cost.usdNano),
+        costDiem: formatUsd(cost.diemNano),
+      });
       return { result, cost };
     } catch (error) {
       if (isUnserved(error)) reply.headers(await reservation.cancel());

@@ -9,7 +9,6 @@ import {
   type TranscriptReply,
   type TranscriptionRequest,
   type TranslationRequest,
-  formatUsd,
   invalidRequest,
   routes,
 } from '@svc/contracts';
@@ -109,8 +108,8 @@ export class TranscriptionsController {
   ): Promise<{ readonly transcript: Transcript; readonly milliseconds: number }> {
     const { model, limits } = audio.plan;
     const { reply } = pair;
-    const { record, id: requestId } = pair.request;
-    const { result, cost } = await this.paid.run(
+    const { id: requestId } = pair.request;
+    const { result } = await this.paid.run(
       {
         name: model.id,
         limits,
@@ -126,9 +125,6 @@ export class TranscriptionsController {
       pair,
     );
     const { backend, retries } = result;
-    record.backend = backend;
-    record.costUsd = formatUsd(cost.usdNano);
-    record.costDiem = formatUsd(cost.diemNano);
     reply.header('x-svc-model-router', backend);
     if (retries > 0) reply.header('x-retry-count', retries);
     return result;

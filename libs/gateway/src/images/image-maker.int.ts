@@ -1,0 +1,59 @@
+import {
+  type ChunkStream,
+  type Completion,
+  InferenceRouter,
+  type CatalogImageModel,
+  type MadeImages,
+  chargeLine,
+} from '@svc/contracts';
+import { Images, imagesConfig } from '@svc/media';
+import { createLogger } from '@svc/runtime';
+import sharp from 'sharp';
+import { afterAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ImageMaker } from './image-maker.js';
+
+const images = new Images(z.object({ ...imagesConfig }).parse({}));
+afterAll(() => images.close());
+
+/** A router whose caller disconnects as soon as its pictures have arrived. */
+class LastMomentRouter extends InferenceRouter {
+  readonly leaving = new AbortController();
+
+  constructor(private readonly made: MadeImages) {
+    super();
+  }
+
+  override complete(): Promise<Completion> {
+    this.leaving.abort();
+    return Promise.resolve({ backend: 'b', retries: 0, body: JSON.stringify(this.made) });
+  }
+
+  override stream(): Promise<ChunkStream> {
+    throw new Error('images are not streamed');
+  }
+}
+
+const price = { sku: 'm-image-unit', unit: 'image', priceNanoPerMillion: 1n } as const;
+
+it('checks and charges images that had arrived when the client disconnected', async () => {
+  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer();
+  const router = new LastMomentRouter({ images: [picture.toString('base64'), 'bm90IGFuIGltYWdl'] });
+  const maker = new ImageMaker(router, images, { log: createLogger('silent') });
+  const sale = {
+    model: { id: 'm' } as CatalogImageModel,
+    deprecation: undefined,
+    limits: [],
+    count: 2,
+    lines: (count: number) => [chargeLine(price, count)],
+    output: { format: 'png', quality: 90 },
+    kind: 'image',
+    order: { prompt: 'a', count: 2, width: 64, height: 64, others: {} },
+  } as const;
+  const caller = { requestId: 'r', accountId: 'a' };
+  const { result, lines } = await maker.make(sale, caller, router.leaving.signal);
+  expect(result.files).toMatchObject([{ width: 64, height: 64 }]);
+  expect(lines).toEqual([chargeLine(price, 1)]);
+});
