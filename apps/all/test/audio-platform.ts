@@ -14,7 +14,10 @@ interface Transcribed {
   readonly timestamps?: { readonly word: readonly unknown[]; readonly segment: readonly unknown[] };
 }
 
-type Init = Pick<RequestInit, 'signal' | 'headers'> & { readonly apiKey?: string; readonly path?: string };
+type Init = Pick<RequestInit, 'signal' | 'headers' | 'duplex'> & {
+  readonly apiKey?: string;
+  readonly path?: string;
+};
 
 /** A platform with transcription models on a simulated backend, and an account with 100 USD. */
 export class AudioPlatform {
@@ -51,7 +54,7 @@ export class AudioPlatform {
   }
 
   post(
-    body: FormData | Uint8Array<ArrayBuffer> | string,
+    body: NonNullable<RequestInit['body']>,
     { apiKey = this.account.apiKey, path = 'transcriptions', headers, ...rest }: Init = {},
   ): Promise<Response> {
     return fetch(`${this.platform.apiUrl}/audio/${path}`, {

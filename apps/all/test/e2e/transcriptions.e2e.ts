@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../answers.js';
 import { AUDIO_PRICE, AudioPlatform, audioModel } from '../audio-platform.js';
@@ -5,6 +6,16 @@ import { evmWallet, signedInAt } from '../wallets.js';
 
 /** What ten seconds leave of 1 USD. */
 const LEFT = '0.90';
+
+const NEW_LINE = Buffer.from('\r\n');
+
+/** A body without a length, in pieces that end at these offsets. */
+function pieces(bytes: Buffer, cuts: readonly number[]): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const ends = [...new Set([...cuts, bytes.length])].toSorted((a, b) => a - b);
+  return ReadableStream.from(
+    ends.map((end, index) => new Uint8Array(bytes.subarray(ends[index - 1] ?? 0, end))),
+  );
+}
 
 let audio: AudioPlatform;
 
@@ -142,6 +153,32 @@ describe('POST /audio/transcriptions', () => {
       ['temperature', '0.2'],
       ['timestamp_granularities[]', 'segment'],
     ]);
+  });
+
+  it('reads the same form in any order of its parts, however it is split on the way', async () => {
+    const texts = { model: 'ear', language: 'de', prompt: 'Ada\r\n--b', hotwords: 'a' };
+    const parts = [
+      ...Object.entries(texts).map(([name, value]) => [Buffer.from(`name="${name}"\r\n\r\n${value}`)]),
+      [Buffer.from('name="file"; filename="f.wav"\r\n\r\n'), audio.files.wav],
+    ];
+    const sorted = (members: [string, unknown][]) => members.toSorted(([a], [b]) => a.localeCompare(b));
+    const reference = await audio.transcript(audio.formOf({ ...texts }));
+    const received = sorted(audio.received());
+    const order = fc.shuffledSubarray(parts, { minLength: parts.length });
+    const cuts = fc.array(fc.oneof(fc.nat(400), fc.nat(audio.files.wav.length)), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(order, cuts, async (ordered, at) => {
+        const part = (content: Buffer[]): Buffer =>
+          Buffer.concat([Buffer.from('--b-1\r\nContent-Disposition: form-data; '), ...content, NEW_LINE]);
+        const form = Buffer.concat([...ordered.map(part), Buffer.from('--b-1--\r\n')]);
+        const body = pieces(form, at);
+        const headers = { 'content-type': 'multipart/form-data; boundary=b-1' };
+        const response = await audio.post(body, { headers, duplex: 'half' });
+        expect(await response.json()).toEqual(reference);
+        expect(sorted(audio.received())).toEqual(received);
+      }),
+      { numRuns: 15 },
+    );
   });
 
   it('uses the server of whisper.cpp', async () => {

@@ -104,7 +104,15 @@ export type EditFields = z.infer<z.ZodObject<typeof editFields>>;
 export const upscaleFields = {
   type: z.literal('upscale'),
   /** USD per picture: enlarged up to twice, and further. */
-  pricing: z.strictObject({ upscale: z.strictObject({ '2x': Usd, '4x': Usd }) }),
+  pricing: z.strictObject({
+    upscale: z
+      .strictObject({ '2x': Usd, '4x': Usd })
+      // A picture whose scale is reduced costs at most what was held for it.
+      .refine((prices) => prices['4x'] >= prices['2x'], {
+        path: ['4x'],
+        message: '4x must cost at least as much as 2x',
+      }),
+  }),
 };
 
 /** What the price of an image depends on. */

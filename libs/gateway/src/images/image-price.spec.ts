@@ -1,7 +1,7 @@
-import { CatalogFile, type CatalogImageModel, IMAGE_QUALITIES } from '@svc/contracts';
+import { CatalogFile, type CatalogImageModel, type ChargeLine, IMAGE_QUALITIES } from '@svc/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { imageLines } from './image-price.js';
+import { editLines, imageLines } from './image-price.js';
 
 const RESOLUTIONS = ['1K', '2K', '4K'] as const;
 
@@ -41,8 +41,9 @@ function loaded(fields: object): CatalogImageModel | undefined {
   return found?.type === 'image' ? found : undefined;
 }
 
-const costOf = (...price: Parameters<typeof imageLines>): bigint =>
-  imageLines(...price).reduce((sum, { amountNano }) => sum + amountNano, 0n);
+const sumNano = (lines: readonly ChargeLine[]): bigint =>
+  lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
+const costOf = (...price: Parameters<typeof imageLines>): bigint => sumNano(imageLines(...price));
 
 describe('the price of images', () => {
   it('exists for all that a loaded model offers, and never falls with the number', () => {
@@ -57,6 +58,28 @@ describe('the price of images', () => {
             expect(costOf(painter, tier, count + 1)).toBeGreaterThanOrEqual(costOf(painter, tier, count));
           }
       }),
+    );
+  });
+
+  it('grows with the further pictures of an edit, and for each of its results', () => {
+    const extra = fc.record({ included: fc.nat(16), additional: usd });
+    fc.assert(
+      fc.property(
+        usd,
+        fc.option(extra),
+        fc.tuple(fc.nat(16), fc.nat(9)),
+        (inpaint, inputImages, [pictures, count]) => {
+          const editor = { id: 'e', pricing: { inpaint, ...(inputImages && { inputImages }) } };
+          const edit = (from: number, results: number): bigint =>
+            sumNano(editLines(editor, { pictures: from }, results));
+          expect(edit(pictures, count)).toBe(edit(pictures, 1) * BigInt(count));
+          expect(edit(pictures + 1, count)).toBeGreaterThanOrEqual(edit(pictures, count));
+          const further = Math.max(0, pictures - (inputImages?.included ?? pictures));
+          const eachNano =
+            Math.round(inpaint * 1e9) + further * Math.round((inputImages?.additional ?? 0) * 1e9);
+          expect(Number(edit(pictures, count))).toBe(eachNano * count);
+        },
+      ),
     );
   });
 

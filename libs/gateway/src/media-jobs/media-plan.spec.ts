@@ -65,6 +65,28 @@ describe('the plan of a video', () => {
     );
   });
 
+  it('never costs less for more seconds, a larger picture of this model, or sound', () => {
+    const nanoOf = (duration: string, resolution: string, audio: boolean): bigint =>
+      quoteVideo({ model: 'clip', duration, resolution, audio }, catalog).amountNano;
+    const rising = (values: readonly string[]) =>
+      fc.tuple(fc.nat(values.length - 1), fc.nat(values.length - 1)).map((at) => {
+        const [low = 0, high = 0] = at.toSorted((a, b) => a - b);
+        return [values[low] ?? '', values[high] ?? ''] as const;
+      });
+    const sound = fc.constantFrom([false, false], [false, true], [true, true]);
+    fc.assert(
+      fc.property(
+        rising(DURATIONS),
+        rising(RESOLUTIONS),
+        sound,
+        (seconds, pixels, [less = false, more = false]) => {
+          const costNano = nanoOf(seconds[1], pixels[1], more);
+          expect(costNano).toBeGreaterThanOrEqual(nanoOf(seconds[0], pixels[0], less));
+        },
+      ),
+    );
+  });
+
   it('has sides of a multiple of 16, with the shorter one near the resolution', () => {
     fc.assert(
       fc.property(orders, (options) => {
@@ -126,6 +148,23 @@ describe('the plan of a track', () => {
           expect(planMusic(order, catalog).line).toEqual(quoteMusic(quote, catalog));
         },
       ),
+    );
+  });
+
+  it('never costs less for more seconds or characters, for each kind of price', () => {
+    const kinds = fc.constantFrom('tracks', 'seconds', 'characters', 'tiers');
+    const pair = fc
+      .tuple(fc.integer({ min: 1, max: 240 }), fc.integer({ min: 1, max: 240 }))
+      .map((two) => two.toSorted((a, b) => a - b));
+    fc.assert(
+      fc.property(kinds, pair, pair, (model, seconds, characters) => {
+        const [less = 0n, more = 0n] = [0, 1].map(
+          (at) =>
+            quoteMusic({ model, duration_seconds: seconds[at], character_count: characters[at] }, catalog)
+              .amountNano,
+        );
+        expect(more).toBeGreaterThanOrEqual(less);
+      }),
     );
   });
 });

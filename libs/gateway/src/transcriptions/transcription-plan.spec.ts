@@ -55,6 +55,20 @@ describe('the price of a transcription', () => {
     expect(chargedMs(10_000, reported)).toBe(charged);
   });
 
+  it('never falls with the length, and is the hold if the backend reports no length', () => {
+    const usd = fc.integer({ min: 0, max: 1_000_000 }).map((micro) => micro / 1e6);
+    const length = fc.integer({ min: 1, max: 14_400_000 });
+    fc.assert(
+      fc.property(usd, length, fc.nat(1_000_000), (perSecond, measured, more) => {
+        const costOf = (milliseconds: number): bigint =>
+          audioLine(modelOf(perSecond), milliseconds).amountNano;
+        expect(costOf(measured)).toBeGreaterThanOrEqual(0n);
+        expect(costOf(measured + more)).toBeGreaterThanOrEqual(costOf(measured));
+        expect(costOf(chargedMs(measured, undefined))).toBe(costOf(measured));
+      }),
+    );
+  });
+
   it('is never above the hold, and never below half of it', () => {
     const length = fc.integer({ min: 1, max: 100_000_000 });
     fc.assert(
