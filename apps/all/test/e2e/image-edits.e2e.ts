@@ -158,6 +158,7 @@ describe('POST /images/edits', () => {
     [{ image: 'a', n: 11 }, 'n'],
     [{ image: 'a', stream: true }, 'stream'],
     [{ image: 'a', safe_mode: true }, 'safe_mode'],
+    [{ image: 'a', url: 'http://169.254.169.254/' }, 'url'],
   ])('refuses an invalid field by its name: %j', async (body, param) => {
     const response = await edit(body);
     expect(response.status).toBe(400);

@@ -251,6 +251,7 @@ describe('a request for pictures', () => {
     [{ style_references: [] }, 'style_references'],
     [{ enhance_prompt: true }, 'enhance_prompt'],
     [{ enable_web_search: true }, 'enable_web_search'],
+    [{ extra_args: { reference: 'http://169.254.169.254/' } }, 'extra_args'],
   ])('is refused with the name of its invalid field: %j', async (body, param) => {
     const response = await images.generate(body);
     expect(response.status).toBe(400);

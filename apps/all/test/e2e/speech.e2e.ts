@@ -180,7 +180,7 @@ describe('POST /audio/speech', () => {
   });
 
   it('passes its fields to the backend under the names that it knows', async () => {
-    const own = { ref_text: 'said before', top_k: 3 };
+    const own = { ref_audio: 'data:audio/wav;base64,UklGRg==', ref_text: 'said before', top_k: 3 };
     const more = { speed: 1.5, instructions: 'slowly', language: 'en', temperature: 0.5, top_p: 0.9 };
     await bytesOf(await post({ model: 'voice', input: INPUT, voice: { id: 'anna' }, ...more, ...own }));
     expect(JSON.parse(backend.requests().at(-1)?.body ?? '')).toEqual({
@@ -247,6 +247,7 @@ describe('a request for speech', () => {
     [{ model: 'voice', input: 'a', prompt: 'fast', instructions: 'slow' }, 'instructions'],
     [{ model: 'voice', input: 'a', temperature: 3 }, 'temperature'],
     [{ model: 'voice', input: 'a', language: 'e' }, 'language'],
+    [{ model: 'voice', input: 'a', ref_audio: 'http://169.254.169.254/' }, 'ref_audio'],
   ])('is refused with the name of its invalid field: %#', async (body, param) => {
     const response = await post(body);
     expect(response.status).toBe(400);

@@ -94,6 +94,7 @@ describe('an invalid request', () => {
       () => ({ form: audio.formOf({ 'timestamp_granularities[]': 'char' }) }),
       'timestamp_granularities.0',
     ],
+    ['a URL', () => ({ form: audio.formOf({ extra: '{"url":"file:///a"}' }) }), 'extra'],
     ['another spelling', () => ({ form: audio.formOf({ Prompt: 'x' }) }), 'Prompt'],
     ['audio that is too long', () => ({ form: audio.formOf({ model: 'brief' }) }), 'file'],
   ])('with %s is refused by name, and free', async (_, given, field) => {

@@ -14,6 +14,7 @@ import {
   invalidRequest,
 } from '@svc/contracts';
 import type { ImageOutput } from '@svc/media';
+import { refuseUrls } from '../json/refuse-urls.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
@@ -211,8 +212,11 @@ export function refuseCount(
 const optionsOf = (what: string, options: readonly string[] | undefined): string =>
   options ? `the ${what} ${options.join(', ')}` : `no ${what}`;
 
+/** The fields for the model server. Refuses URLs. */
 export function unknownIn(request: Fields, known: Fields): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(request).filter(([name]) => !Object.hasOwn(known, name)));
+  const unknown = Object.entries(request).filter(([name]) => !Object.hasOwn(known, name));
+  for (const field of unknown) refuseUrls(field);
+  return Object.fromEntries(unknown);
 }
 
 export const refusal = (field: string, message: string): Problem =>

@@ -1,11 +1,12 @@
 import { type Issue, invalidRequest } from '@svc/contracts';
+import { refuseUrls } from './refuse-urls.js';
 import { foldedName } from './shape.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Finds the fields of a request that its schema does not have, which are for the backend. Refuses those that
- * differ from a known one only in their spelling.
+ * differ from a known one only in their spelling, and URLs.
  */
 export function unknownFieldsOf(shape: Fields): (request: Fields) => Record<string, unknown> {
   const known = new Map(Object.keys(shape).map((name) => [foldedName(name), name]));
@@ -23,6 +24,7 @@ export function unknownFieldsOf(shape: Fields): (request: Fields) => Record<stri
       ];
     });
     if (issues.length > 0) throw invalidRequest(issues);
+    for (const field of unknown) refuseUrls(field);
     return Object.fromEntries(unknown);
   };
 }

@@ -126,6 +126,13 @@ describe('the plan of a video', () => {
         expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
       );
   });
+
+  it('passes no URL to a model server', () => {
+    const field = { reference: { url: 'http://169.254.169.254/' } };
+    expect(() => planVideo({ ...ORDER, ...field }, catalog)).toThrow(
+      expect.objectContaining({ code: 'INVALID_REQUEST', param: 'reference' }) as Error,
+    );
+  });
 });
 
 describe('the plan of a track', () => {

@@ -15,6 +15,7 @@ import {
   secondsOf,
   videoPrice,
 } from '@svc/contracts';
+import { refuseUrls } from '../json/refuse-urls.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 
 /** What a job costs and makes. */
@@ -88,6 +89,7 @@ function passedOn(request: object, known: object): Record<string, string> {
   for (const [name, value] of rest) {
     if (OWN.has(name.toLowerCase()) || !FIELD_NAME.test(name))
       throw fault(name, 'This field is not accepted here.');
+    refuseUrls([name, value]);
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     if (text.length > FIELD_CHARACTERS)
       throw fault(name, `Must have at most ${FIELD_CHARACTERS} characters.`);

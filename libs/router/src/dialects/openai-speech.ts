@@ -2,7 +2,8 @@ import type { Backend, SpokenText } from '@svc/contracts';
 
 /**
  * OpenAI's API as implemented by vLLM-Omni, speaches and LocalAI. The format is always sent, since their
- * defaults differ.
+ * defaults differ. Further members have no URLs, which vLLM-Omni would fetch for `ref_audio`: the gateway
+ * refuses them.
  */
 export function speechBody({ model, streamFormats }: Backend, text: SpokenText): Uint8Array[] {
   const { input, voice, format, speed, language, instructions, temperature, topP, others } = text;
