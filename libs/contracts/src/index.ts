@@ -46,6 +46,7 @@ export {
   type ImageTier,
   imageUsd,
 } from './catalog/image-models.js';
+export { type WorkflowSlot, slotIn } from './catalog/workflow.js';
 export { Scraping, Search, SearchProvider } from './catalog/search.js';
 export {
   type MusicMeasure,

@@ -4,6 +4,7 @@ import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BackendRequest, type Reply, TestBackend, saying } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
+import { comfyConformance } from '../test/comfyui.conformance.js';
 import { imageConformance } from '../test/images.conformance.js';
 import { speechConformance } from '../test/speech.conformance.js';
 import { transcriptionConformance } from '../test/transcription.conformance.js';
@@ -18,6 +19,7 @@ routerConformance('LocalRouter behind a wire', (catalog) => {
 });
 
 imageConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
+comfyConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 speechConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 transcriptionConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 

@@ -32,7 +32,7 @@ import type { RouterConfig } from './router.config.js';
 import { readCallBody } from './backends/call-body.js';
 import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embedding-batches.js';
 import { firstAudio } from './backends/first-audio.js';
-import { fetchedImages } from './backends/backend-images.js';
+import { imagesIn } from './backends/server-calls.js';
 import { imageCall } from './backends/image-call.js';
 import { rpcMode } from './backends/rpc-call.js';
 import { isRefusedWhole, readJob, requestOf } from './backends/job-calls.js';
@@ -219,15 +219,17 @@ export class LocalRouter extends InferenceRouter {
   private async images(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
     const { count, ...mode } = imageCall(call);
     const { ROUTER_IMAGE_TIMEOUT_MS: limitMs, ROUTER_IMAGE_LIMIT_BYTES: limitBytes } = this.settings;
+    const endMs = performance.now() + limitMs;
     return this.firstThatAnswers(call, signal, {
       deadlineMs: limitMs,
       pauseMs: limitMs,
       isStream: false,
       ...mode,
       take: async (exchange, live) => {
-        const found = live.dialect.readImages(await exchange.bytes(limitBytes)).slice(0, count);
-        const fetched = fetchedImages(found, { agent: this.pool.agent, live, signal, limitBytes });
-        return { body: JSON.stringify({ images: await fetched } satisfies MadeImages) };
+        const headers = live.dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
+        const bounds = { limitMs: Math.max(1, endMs - performance.now()), limitBytes, count };
+        const images = await imagesIn(exchange, { agent: this.pool.agent, live, headers, signal, ...bounds });
+        return { body: JSON.stringify({ images } satisfies MadeImages) };
       },
     });
   }

@@ -1,3 +1,4 @@
+export { COMFY_WORKFLOW, ComfyServer } from './comfy-server.js';
 export { type LocalIdentity, localIdentity } from './local-identity.js';
 export { overWire } from './over-wire.js';
 export { isLong, repeats } from './repeats.js';

@@ -1,5 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { COMFY_WORKFLOW, ComfyServer } from '@svc/testing';
 import { generateImage } from 'ai';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../answers.js';
 import { ImagePlatform, type ImageReplyBody, imageFacts, imageModel } from '../image-platform.js';
@@ -26,10 +28,15 @@ const FAULTS = [
 ] as const;
 
 let images: ImagePlatform;
+let comfy: ComfyServer;
 
 beforeAll(async () => {
+  const picture = sharp({ create: { width: 64, height: 96, channels: 3, background: 'red' } });
+  comfy = await ComfyServer.start(await picture.png().toBuffer());
+  const workflow = { kind: 'comfyui', url: comfy.url, model: 'sd.safetensors', workflow: COMFY_WORKFLOW };
   images = await ImagePlatform.start((backend) => [
     imageModel(backend, 'painter', { aliases: ['gpt-image-1'], traits: ['default'] }),
+    imageModel(backend, 'comfy', { backends: [{ ...workflow, maxInFlight: 1 }] }),
     imageModel(backend, 'wide', { constraints: { aspectRatios: ['1:1', '16:9', '9:16'] } }),
     ...['missing', 'single', 'first-black', 'url', 'url-relative', 'jpeg'].map((fault) =>
       imageModel(backend, fault, { settings: [`;fault=${fault}`] }),
@@ -38,7 +45,10 @@ beforeAll(async () => {
     ...FAULTS.map(([fault]) => imageModel(backend, `saved-${fault}`, { settings: [`;fault=${fault}`, ''] })),
   ]);
 });
-afterAll(() => images.stop());
+afterAll(async () => {
+  await images.stop();
+  await comfy.close();
+});
 
 async function madeByOpenAi(body: object): Promise<OpenAiReply> {
   const response = await images.post('/images/generations', {
@@ -84,6 +94,24 @@ describe('a backend', () => {
     const { images: files, cost } = (await response.json()) as ImageReplyBody;
     expect([files.length, cost.usd]).toEqual([2, 0.02]);
     await eventually('they are charged', async () => (await own.left()) === '0.98');
+  });
+});
+
+describe('ComfyUI', () => {
+  it('makes pictures that are charged, and stops without a charge when the client disconnects', async () => {
+    const own = await images.ownAccount();
+    const request = { model: 'comfy', variants: 2 };
+    const made = (await (await images.generate(request, { apiKey: own.apiKey })).json()) as ImageReplyBody;
+    expect(made.cost.usd).toBe(0.02);
+    expect(await imageFacts(made.images[1])).toEqual({ format: 'webp', width: 64, height: 96 });
+    comfy.fate = 'works';
+    const abort = new AbortController();
+    const left = images.generate(request, { apiKey: own.apiKey, signal: abort.signal });
+    await eventually('it works', () => comfy.graphs.length === 2);
+    abort.abort();
+    await expect(left).rejects.toThrow(/abort/i);
+    await eventually('it is interrupted', () => comfy.cleanUps.includes('interrupt 2'));
+    await eventually('the first is charged', async () => (await own.left()) === '0.98');
   });
 });
 

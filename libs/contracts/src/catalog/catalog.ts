@@ -9,6 +9,7 @@ import {
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
 import { CryptoRpc } from './rpc-networks.js';
 import { Scraping, Search } from './search.js';
+import { Workflow } from './workflow.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
 const Usd = z.number().nonnegative().max(1_000_000);
@@ -34,12 +35,12 @@ export const Backend = z
     /**
      * The API that it has. `kokoro` is Kokoro-FastAPI; `whisper-cpp` is the server of whisper.cpp; `sdapi` is
      * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well;
-     * `rembg` is the server of rembg, which removes backgrounds. The URLs of both have no path. `json-rpc` is
-     * a blockchain node, for networks only; `simulator` is the model simulator, without a URL the one of this
-     * process.
+     * `rembg` is the server of rembg, which removes backgrounds; `comfyui` is ComfyUI, for models of the type
+     * `image`. The URLs of these three have no path. `json-rpc` is a blockchain node, for networks only;
+     * `simulator` is the model simulator, without a URL the one of this process.
      */
     kind: z
-      .enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'rembg', 'json-rpc', 'simulator'])
+      .enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'rembg', 'comfyui', 'json-rpc', 'simulator'])
       .default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
@@ -55,6 +56,8 @@ export const Backend = z
      * others only with `--convert`.
      */
     audioFormats: z.array(z.enum(AUDIO_FORMATS)).min(1).optional(),
+    /** What `comfyui` runs for a request. Required there, and only there. */
+    workflow: Workflow.optional(),
     weight: z.number().positive().default(1),
     /**
      * Concurrent requests of each router process; further ones go elsewhere, or wait and share slots by
@@ -65,6 +68,10 @@ export const Backend = z
   .refine((backend) => backend.url !== undefined || backend.kind === 'simulator', {
     path: ['url'],
     message: 'is required for every backend but the simulator',
+  })
+  .refine(({ kind, workflow }) => (kind === 'comfyui') === (workflow !== undefined), {
+    path: ['workflow'],
+    message: 'is required for the kind comfyui, and only there',
   });
 
 function haveOwnNames(backends: readonly { readonly name?: string | undefined }[]): boolean {

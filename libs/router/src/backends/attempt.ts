@@ -22,12 +22,16 @@ export class Attempt {
   private readonly startMs = performance.now();
   readonly step: Step | undefined;
   private error = '';
+  /** Whether the backend works on after its response, so that its slot is not free. */
+  private readonly isQueued: boolean;
+  private isOver = false;
 
   constructor(
     private readonly place: Place,
     private readonly call: AttemptedCall,
   ) {
     const { kind, model, isStream, number } = call;
+    this.isQueued = isImageCall(kind) && place.live.dialect.queuedImages !== undefined;
     this.step = beginStep(`${kind} ${model}`);
     if (!this.step) return;
     this.step.kind = SPAN_KIND.client;
@@ -43,10 +47,11 @@ export class Attempt {
     });
   }
 
-  /** The backend has begun to respond. */
+  /** The backend has begun to respond, or has made what it queued. */
   began(): void {
     const { kind, model, isStream } = this.call;
     this.step?.note('first chunk');
+    if (this.isQueued) this.end(undefined);
     if (!isStream) return;
     const seconds = this.seconds;
     this.step?.set({ 'gen_ai.response.time_to_first_chunk': seconds });
@@ -58,10 +63,17 @@ export class Attempt {
   failed(error: unknown): void {
     this.error = errorType(error);
     this.step?.fail(error);
+    if (this.isQueued) this.end(undefined);
   }
 
-  /** The call has ended. Frees the backend's slot. */
+  /** The exchange has ended. Frees the backend's slot, unless the backend goes on working. */
   ended(failure: Error | undefined): void {
+    if (failure || !this.isQueued) this.end(failure);
+  }
+
+  private end(failure: Error | undefined): void {
+    if (this.isOver) return;
+    this.isOver = true;
     const { live, giveBack } = this.place;
     giveBack();
     // An aborted call has delivered what its reader wanted, so it is not a failure.

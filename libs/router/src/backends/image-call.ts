@@ -26,7 +26,7 @@ export function imageCall(call: InferenceCall): ImageCall {
   if (kind === 'image-upscale') return upscaleCall(call);
   if (kind === 'image-cutout') return cutoutCall(call);
   const order = readCallBody(ImageOrder, body);
-  return { count: order.count, body: ({ backend, dialect }) => dialect.imageBody(backend.model, order) };
+  return { count: order.count, body: ({ backend, dialect }) => dialect.imageBody(backend, order) };
 }
 
 function editCall({ body, files = [] }: InferenceCall): ImageCall {

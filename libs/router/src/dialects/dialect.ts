@@ -37,6 +37,16 @@ export interface JobRequest {
   readonly body?: readonly Uint8Array[];
 }
 
+/** Further calls to the server that has responded to a call. */
+export interface ServerCalls {
+  /** Aborted when the images are too late or no longer wanted. */
+  readonly signal: AbortSignal;
+  /** The body of the response. Throws BackendError for any status but 200. */
+  call(request: JobRequest): Promise<Buffer>;
+  /** The same, with a short deadline of its own, since it is also for the time after an abort. */
+  cleanUp(request: JobRequest): Promise<Buffer>;
+}
+
 /** The response to a call about a job. */
 export interface JobResponse {
   readonly status: number;
@@ -84,12 +94,14 @@ export interface Dialect {
   readonly audioFormats?: readonly AudioFileFormat[];
   transcriptionForm(backend: Backend, audio: AudioToTranscribe, file: TranscribedFile): FormMember[];
   readTranscript(body: string): Transcript;
-  imageBody(model: string, order: ImageOrder): Uint8Array[];
+  imageBody(backend: Backend, order: ImageOrder): Uint8Array[];
   imageEditForm(model: string, edit: ImageEdit, files: EditedFiles): FormMember[];
   upscaleBody(model: string, picture: CallFile, factor: number): Uint8Array[];
   cutoutForm(model: string, picture: CallFile): FormMember[];
   /** The images of a response to any of these, at least one. */
   readImages(body: Buffer): BackendImage[];
+  /** In place of `readImages`, for a server that responds before it makes the images: waits for them. */
+  readonly queuedImages?: (body: Buffer, server: ServerCalls) => Promise<BackendImage[]>;
   submitJob(model: string, order: MediaOrder): JobRequest;
   aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, job: BackendJob): JobRequest;
   readSubmitted(response: JobResponse): BackendJob;

@@ -1,5 +1,6 @@
 import type { Backend } from '@svc/contracts';
 import type { Dialect } from './dialect.js';
+import { comfyui } from './comfyui.js';
 import { jsonRpc } from './json-rpc.js';
 import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
@@ -12,6 +13,8 @@ export function dialectOf({ kind }: Backend): Dialect {
     case 'openai':
     case 'simulator':
       return openai;
+    case 'comfyui':
+      return comfyui;
     case 'json-rpc':
       return jsonRpc;
     case 'kokoro':

@@ -1,3 +1,4 @@
+import { Backend } from '@svc/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BackendError } from './backend-error.js';
@@ -5,12 +6,13 @@ import { openai } from './openai.js';
 import { withoutTags } from './prompt-tags.js';
 import { sdapi } from './sdapi.js';
 
+const BACKEND = Backend.parse({ url: 'http://127.0.0.1:1/v1', model: 'm' });
 const order = { prompt: 'a lighthouse', count: 2, width: 512, height: 768, others: {} };
 const bodyOf = (pieces: readonly Uint8Array[]): unknown => JSON.parse(Buffer.concat(pieces).toString());
 
 describe("an image request in OpenAI's API", () => {
   it('always asks for base64 of PNGs', () => {
-    expect(bodyOf(openai.imageBody('m', { ...order, seed: 0, steps: 4, guidance: 2.5 }))).toEqual({
+    expect(bodyOf(openai.imageBody(BACKEND, { ...order, seed: 0, steps: 4, guidance: 2.5 }))).toEqual({
       model: 'm',
       prompt: 'a lighthouse',
       n: 2,
@@ -32,8 +34,11 @@ describe("an image request in OpenAI's API", () => {
       response_format: 'url',
       __proto__x: 1,
     };
-    expect(bodyOf(openai.imageBody('m', { ...order, others }))).toMatchObject({ scheduler: 'euler', n: 2 });
-    expect(bodyOf(openai.imageBody('m', { ...order, others }))).not.toHaveProperty('num_inference_steps');
+    expect(bodyOf(openai.imageBody(BACKEND, { ...order, others }))).toMatchObject({
+      scheduler: 'euler',
+      n: 2,
+    });
+    expect(bodyOf(openai.imageBody(BACKEND, { ...order, others }))).not.toHaveProperty('num_inference_steps');
   });
 });
 
@@ -87,13 +92,13 @@ describe('a prompt for an image server', () => {
   });
 
   it('has a seed that is not random, even if it is negative', () => {
-    expect(bodyOf(sdapi.imageBody('m', { ...order, seed: -1 }))).toMatchObject({ seed: 4_294_967_295 });
-    expect(bodyOf(sdapi.imageBody('m', { ...order, seed: 0 }))).toMatchObject({ seed: 0 });
+    expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, seed: -1 }))).toMatchObject({ seed: 4_294_967_295 });
+    expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, seed: 0 }))).toMatchObject({ seed: 0 });
   });
 
   it('is sent without members that the dialect does not know', () => {
     const others = { override_settings: { sd_model_checkpoint: 'x' } };
-    expect(bodyOf(sdapi.imageBody('m', { ...order, others, negativePrompt: 'fog' }))).toEqual({
+    expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, others, negativePrompt: 'fog' }))).toEqual({
       prompt: 'a lighthouse',
       negative_prompt: 'fog',
       width: 512,

@@ -23,8 +23,12 @@ const OVER_CONTEXT = /context_length_exceeded|exceed_context_size/i;
 const OVER_CONTEXT_WORDS =
   /maximum context length|context (length|size|window) (of|is|exceeded)|(exceeds?|longer than) the .{0,40}context (length|size|window)|must be <= .{0,20}max_total_tokens/i;
 
-/** Codes and types of a rejected key or model name: OpenAI's, and with 400 LiteLLM's and Kokoro-FastAPI's. */
-const MISCONFIGURED = /invalid_api_key|model_not_found|invalid_model|no_db_connection/i;
+/**
+ * Codes and types of a rejected key or model name: OpenAI's, and with 400 LiteLLM's and Kokoro-FastAPI's; and
+ * of a workflow that ComfyUI cannot run.
+ */
+const MISCONFIGURED =
+  /invalid_api_key|model_not_found|invalid_model|no_db_connection|prompt_(outputs_failed_validation|no_outputs)|missing_node_type/i;
 
 /** The same in LiteLLM's words, with 400. */
 const MISCONFIGURED_WORDS = /Invalid model name passed in/;

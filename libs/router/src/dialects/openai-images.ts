@@ -1,4 +1,4 @@
-import type { ImageEdit, ImageOrder } from '@svc/contracts';
+import type { Backend, ImageEdit, ImageOrder } from '@svc/contracts';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
 import type { BackendImage, EditedFiles, FormMember } from './dialect.js';
@@ -24,7 +24,7 @@ const Response = z.object({
  * OpenAI's API as implemented by vLLM-Omni, SGLang and LocalAI. Base64 is always requested, since SGLang
  * responds with URLs otherwise; PNG loses nothing, and every server makes it.
  */
-export function imageBody(model: string, order: ImageOrder): Uint8Array[] {
+export function imageBody({ model }: Backend, order: ImageOrder): Uint8Array[] {
   const { prompt, negativePrompt, count, width, height, quality, steps, guidance, seed, others } = order;
   const kept = Object.entries(others).filter(([name]) => !OWN_MEMBERS.has(name));
   const body = {

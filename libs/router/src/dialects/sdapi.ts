@@ -18,7 +18,7 @@ const Response = z.union([
 export const sdapi: Dialect = {
   ...openai,
   paths: { image: '/sdapi/v1/txt2img', 'image-upscale': '/sdapi/v1/extra-single-image' },
-  imageBody: (_model, order) => [Buffer.from(JSON.stringify(settingsOf(order)))],
+  imageBody: (_backend, order) => [Buffer.from(JSON.stringify(settingsOf(order)))],
   upscaleBody: (model, { bytes }, factor) => [
     Buffer.from(`{"image":"`),
     Buffer.from(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')),
