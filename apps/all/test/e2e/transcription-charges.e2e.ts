@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../answers.js';
 import { AudioPlatform, audioModel } from '../audio-platform.js';
+import { OPERATOR_TOKEN } from '../platform.js';
+import { isClustered } from '../target.js';
 
 /** What ten seconds leave of 1 USD. */
 const LEFT = '0.90';
@@ -45,6 +47,21 @@ describe('the price of a transcription', () => {
     const reply = await audio.transcript(audio.formOf({ model: id }), { apiKey: own.apiKey });
     expect(reply.duration).toBe(id === 'short' ? 6 : 10);
     await audio.expectLeft(own, left);
+  });
+
+  it.skipIf(isClustered())('is counted as doubtful if the backend reports another length', async () => {
+    const { platform } = audio;
+    const labels = 'gen_ai_request_model="liar-long",svc_backend="backend-1",svc_audio_measure="frames"';
+    const counted = async (): Promise<number> => {
+      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+      const text = await (await fetch(new URL('/metrics', platform.operatorUrl), { headers })).text();
+      const series = `svc_gateway_audio_lengths_doubted_total{${labels}} `;
+      const line = text.split('\n').find((each) => each.startsWith(series));
+      return Number(line?.slice(series.length) ?? 0);
+    };
+    const before = await counted();
+    await audio.transcript(audio.formOf({ model: 'liar-long' }));
+    expect(await counted()).toBe(before + 1);
   });
 
   it.each(['srt', 'vtt', 'text', 'verbose_json'])('is the same for %s', async (format) => {

@@ -14,7 +14,7 @@ import {
 } from '@svc/contracts';
 import { type AudioLength, AudioLengths, AudioRejected } from '@svc/media';
 import { Answers, RootLogger, whileAsked } from '@svc/runtime';
-import { traced } from '@svc/telemetry';
+import { inference, traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { modelHeaders } from '../http/header-values.js';
 import { type HttpPair, PaidOperations } from '../paid/paid-operations.js';
@@ -139,7 +139,7 @@ export class TranscriptionsController {
     { plan, length }: { readonly plan: TranscriptionPlan; readonly length: AudioLength },
     signal: AbortSignal,
   ) {
-    const { format, milliseconds: measuredMs } = length;
+    const { format, milliseconds: measuredMs, isWeak } = length;
     const model = plan.model.id;
     // The file's own name is the caller's, and not needed.
     const file = { name: `audio.${format}`, type: AUDIO_MEDIA_TYPES[format], bytes: plan.file.bytes };
@@ -151,6 +151,7 @@ export class TranscriptionsController {
     const reportedMs =
       transcript.seconds === undefined ? undefined : Math.ceil(transcript.seconds * 1_000 - ROUNDING);
     if (reportedMs !== undefined && !isPlausible(reportedMs, measuredMs)) {
+      inference.doubtedLengths.add(1, model, backend, isWeak ? 'time_stamps' : 'frames');
       const fields = { requestId: call.requestId, model, backend, measuredMs, reportedMs, format };
       this.logger.log.warn(fields, 'a backend reports another length of an audio file than was measured');
     }

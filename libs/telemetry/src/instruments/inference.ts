@@ -65,6 +65,12 @@ export const inference = {
     help: 'Images of backends that were broken or all black. They are neither delivered nor charged.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
+  doubtedLengths: new Counter({
+    name: 'svc.gateway.audio_lengths_doubted',
+    unit: '{file}',
+    help: 'Audio files of which a backend reports an implausible length. If theirs was measured by time stamps, the file may have false ones and cost too little.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.audio.measure'],
+  }),
   streams: new Gauge({
     name: 'svc.gateway.streams',
     unit: '{stream}',
