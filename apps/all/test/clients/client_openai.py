@@ -3,6 +3,7 @@
 import base64
 import os
 import tempfile
+import wave
 
 import openai
 from pydantic import BaseModel
@@ -10,12 +11,15 @@ from scenarios import (
     API_KEY,
     ASK_WEATHER,
     BASE_URL,
+    EDIT_MODEL,
     EMBEDDING_MODEL,
+    IMAGE_MODEL,
     MODEL,
     SAID,
     SAY,
     SPEECH_MODEL,
     TOO_LONG,
+    TRANSCRIPTION_MODEL,
     WEATHER_TOOL,
     red_png,
 )
@@ -31,6 +35,9 @@ SCENARIOS = [
     "embeddings",
     "speech",
     "streamed_speech",
+    "transcription",
+    "images",
+    "image_edits",
     "wrong_key",
     "context_overflow",
 ]
@@ -146,6 +153,48 @@ def streamed_speech():
             answer.stream_to_file(path)
         with open(path, "rb") as file:
             assert file.read(4) == b"fLaC"
+
+
+def transcription():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "speech.wav")
+        with wave.open(path, "wb") as silence:
+            silence.setparams((1, 2, 8000, 0, "NONE", ""))
+            silence.writeframes(bytes(16000))
+        texts = {}
+        for format in ["json", "verbose_json", "text", "srt", "vtt"]:
+            with open(path, "rb") as file:
+                texts[format] = client.audio.transcriptions.create(
+                    model=TRANSCRIPTION_MODEL,
+                    file=file,
+                    response_format=format,
+                    timestamp_granularities=["word", "segment"],
+                )
+    verbose = texts["verbose_json"]
+    assert verbose.duration == 1, verbose.duration
+    assert " ".join(word.word for word in verbose.words) == verbose.text
+    assert texts["json"].text == verbose.text
+    assert texts["text"] == verbose.text, texts["text"]
+    assert texts["srt"].startswith("1\n00:00:00,000 --> 00:00:01,000\n"), texts["srt"]
+    assert texts["vtt"].startswith("WEBVTT\n"), texts["vtt"]
+
+
+def images():
+    answer = client.images.generate(model=IMAGE_MODEL, prompt=SAID, n=2, size="512x512")
+    assert len(answer.data) == 2
+    assert all(base64.b64decode(image.b64_json).startswith(b"\x89PNG") for image in answer.data)
+
+
+def image_edits():
+    pictures = [("one.png", red_png()), ("two.png", red_png())]
+    answer = client.images.edit(model=EDIT_MODEL, prompt=SAID, image=pictures, output_format="jpeg")
+    assert base64.b64decode(answer.data[0].b64_json).startswith(b"\xff\xd8")
+    try:
+        client.images.edit(model=EDIT_MODEL, prompt=SAID, image=[*pictures, ("three.png", b"no picture")])
+    except openai.BadRequestError as error:
+        assert error.param == "image.2", error.param
+        return
+    raise AssertionError("something else was edited")
 
 
 def wrong_key():

@@ -9,12 +9,67 @@ const CLIENT_MS = 300_000;
 const COMMON = ['chat', 'stream', 'tools', 'structured_output', 'image', 'wrong_key', 'context_overflow'];
 
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
-  openai: [...COMMON, 'stream_with_usage', 'models', 'embeddings', 'speech', 'streamed_speech'],
+  openai: [
+    ...COMMON,
+    'stream_with_usage',
+    'models',
+    'embeddings',
+    'speech',
+    'streamed_speech',
+    'transcription',
+    'images',
+    'image_edits',
+  ],
   litellm: COMMON,
   llm: COMMON,
   pydantic_ai: [...COMMON, 'structured_output_by_tool'],
   langchain: [...COMMON, 'embeddings'],
 };
+
+/** A model of each type, on the simulator of the platform. */
+const MODELS = [
+  {
+    id: 'test-embeddings',
+    name: 'Test Embeddings',
+    type: 'embedding',
+    tier: 'XS',
+    embeddingDimensions: 1_024,
+    pricing: { input: 0.15 },
+  },
+  {
+    id: 'test-speech',
+    name: 'Test Speech',
+    type: 'tts',
+    tier: 'XS',
+    voices: ['alloy'],
+    defaultVoice: 'alloy',
+    formats: ['mp3', 'wav', 'flac'],
+    defaultFormat: 'mp3',
+    pricing: { input: 15 },
+  },
+  {
+    id: 'test-transcription',
+    name: 'Test Transcription',
+    type: 'asr',
+    tier: 'XS',
+    pricing: { perAudioSecond: 0.0001 },
+  },
+  {
+    id: 'test-image',
+    name: 'Test Image',
+    type: 'image',
+    tier: 'XS',
+    pricing: { generation: 0.01 },
+  },
+  {
+    id: 'test-edit',
+    name: 'Test Edit',
+    type: 'inpaint',
+    tier: 'XS',
+    constraints: { maxInputImages: 3 },
+    pricing: { inpaint: 0.01 },
+  },
+];
 
 const clients = await openPython();
 
@@ -23,26 +78,7 @@ describe.skipIf(!clients)('unmodified Python clients', () => {
   let env: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
-    const embeddings = {
-      id: 'test-embeddings',
-      name: 'Test Embeddings',
-      type: 'embedding',
-      tier: 'XS',
-      embeddingDimensions: 1_024,
-      pricing: { input: 0.15 },
-    };
-    const speech = {
-      id: 'test-speech',
-      name: 'Test Speech',
-      type: 'tts',
-      tier: 'XS',
-      voices: ['alloy'],
-      defaultVoice: 'alloy',
-      formats: ['mp3', 'wav', 'flac'],
-      defaultFormat: 'mp3',
-      pricing: { input: 15 },
-    };
-    platform = await Platform.start({ models: [embeddings, speech] });
+    platform = await Platform.start({ models: MODELS });
     const { apiKey } = await platform.account('100.00');
     env = {
       SVC_URL: platform.apiUrl,

@@ -1,4 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { DallEAPIWrapper } from '@langchain/openai';
 import { COMFY_WORKFLOW, ComfyServer } from '@svc/testing';
 import { generateImage } from 'ai';
 import sharp from 'sharp';
@@ -158,6 +159,16 @@ describe('a client', () => {
     });
     expect(data).toHaveLength(2);
     expect(await imageFacts(data?.[0]?.b64_json)).toEqual({ format: 'png', width: 1_024, height: 1_024 });
+  });
+
+  it('LangChain makes a picture', async () => {
+    const tool = new DallEAPIWrapper({
+      apiKey: images.account.apiKey,
+      baseUrl: images.platform.apiUrl,
+      model: 'painter',
+      dallEResponseFormat: 'b64_json',
+    });
+    expect(await imageFacts(String(await tool.invoke('a lighthouse')))).toMatchObject({ format: 'png' });
   });
 
   it('AI SDK makes a picture', async () => {

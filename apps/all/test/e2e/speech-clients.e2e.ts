@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createOpenAI } from '@ai-sdk/openai';
+import { generateSpeech } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
 
@@ -86,5 +88,19 @@ describe('the openai client', () => {
       status: 400,
       param: 'voice',
     });
+  });
+});
+
+describe('the AI SDK', () => {
+  it('makes speech', async () => {
+    const provider = createOpenAI({ baseURL: platform.apiUrl, apiKey: account.apiKey });
+    const { audio, warnings } = await generateSpeech({
+      model: provider.speech('tts-1'),
+      voice: 'alloy',
+      text: LONG,
+    });
+    expect(audio.format).toBe('mp3');
+    expect(audio.uint8Array.length).toBe(Math.round(10 / 0.024) * 96);
+    expect(warnings).toEqual([]);
   });
 });

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createOpenAI } from '@ai-sdk/openai';
+import { transcribe } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
 
@@ -105,5 +109,38 @@ describe('the openai client', () => {
     await expect(
       account.openai.audio.transcriptions.create({ model: 'whisper-1', file }),
     ).rejects.toMatchObject({ status: 400, param: 'file' });
+  });
+});
+
+describe('the AI SDK', () => {
+  it('transcribes a file', async () => {
+    const provider = createOpenAI({ baseURL: platform.apiUrl, apiKey: account.apiKey });
+    const { text, segments, language, durationInSeconds } = await transcribe({
+      model: provider.transcription('whisper-1'),
+      audio: silentWav(),
+    });
+    expect(text).toMatch(/\.$/);
+    expect([language, durationInSeconds]).toEqual(['en', 1]);
+    expect(segments[0]).toMatchObject({ startSecond: 0, endSecond: 1 });
+  });
+});
+
+describe('curl', () => {
+  it.each([
+    ['the file first', () => ['-F', `file=@${path}`, '-F', 'model=whisper-1']],
+    ['the model first', () => ['-F', 'model=whisper-1', '-F', `file=@${path}`]],
+    ['no length', () => ['-H', 'Transfer-Encoding: chunked', '-F', `file=@${path}`, '-F', 'model=whisper-1']],
+  ])('transcribes a file, sent with %s', async (_, members) => {
+    const { stdout } = await promisify(execFile)('curl', [
+      '--silent',
+      '--fail',
+      '--max-time',
+      '60',
+      '-H',
+      `Authorization: Bearer ${account.apiKey}`,
+      ...members(),
+      `${platform.apiUrl}/audio/transcriptions`,
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({ duration: 1 });
   });
 });
